@@ -1,0 +1,17 @@
+/**
+ * A place for hot values that may vanish at any time. An outage is a miss, never an error:
+ * adapters catch their engine's failures, count them and answer as if the key were absent.
+ * Adapters: memory.ts (in-process) and redis.ts. suite.ts is the contract both must pass.
+ */
+export interface Cache {
+  readonly engine: "memory" | "redis";
+  get(key: string): Promise<string | undefined>;
+  /** Values in the order of the keys; undefined where absent. */
+  getMany(keys: readonly string[]): Promise<(string | undefined)[]>;
+  set(key: string, value: string, options: { ttlMs: number }): Promise<void>;
+  setMany(entries: readonly (readonly [key: string, value: string])[], options: { ttlMs: number }): Promise<void>;
+  delete(keys: readonly string[]): Promise<void>;
+  /** Whether the engine answered its last call. */
+  healthy(): boolean;
+  close(): Promise<void>;
+}

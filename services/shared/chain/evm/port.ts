@@ -1,0 +1,86 @@
+/** Where EVM blocks come from. Live RPC endpoints and test doubles stand behind the same interface. */
+export type Hex = `0x${string}`;
+
+/** Addresses and hashes are lower-case. */
+export interface RawLog {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly blockNumber: number;
+  readonly blockHash: Hex;
+  readonly transactionHash: Hex;
+  readonly transactionIndex: number;
+  readonly logIndex: number;
+  /** Unix seconds; only some nodes send it. */
+  readonly blockTimestamp?: number;
+}
+
+export interface BlockHeader {
+  readonly number: number;
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly logsBloom: Hex;
+}
+
+export interface BlockWithSenders extends BlockHeader {
+  /** tx.from by transactionIndex. */
+  readonly senders: readonly Hex[];
+}
+
+export interface LogFilter {
+  /** Any of these in topic 0. */
+  readonly topics: readonly Hex[];
+  /** Any of these contracts; absent = all. */
+  readonly addresses?: readonly Hex[];
+}
+
+export interface LogRange {
+  readonly fromBlock: number;
+  /** Inclusive. */
+  readonly toBlock: number;
+}
+
+export interface EthCall {
+  readonly to: Hex;
+  readonly data: Hex;
+  /** The block whose state is read. */
+  readonly block: number;
+}
+
+/** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
+export class UpstreamError extends Error {
+  override readonly name = "UpstreamError";
+}
+
+export interface EvmSource {
+  readonly chainId: number;
+  head(): Promise<BlockHeader>;
+  /** The `finalized` block's number, or null where the chain has no such tag. */
+  finalizedNumber(): Promise<number | null>;
+  /** In the order asked; null for a block the chain does not have (yet). */
+  headers(numbers: readonly number[]): Promise<(BlockHeader | null)[]>;
+  /** Headers with the sender of every transaction, in the order asked; a missing block is an UpstreamError. */
+  blocks(numbers: readonly number[]): Promise<BlockWithSenders[]>;
+  /**
+   * All logs of the range in (block, logIndex) order, checked for duplicates and for blocks outside the range.
+   * One request: throws RangeTooLarge where every endpoint refuses the range's size. Callers halve it.
+   */
+  logs(range: LogRange, filter: LogFilter): Promise<RawLog[]>;
+  /** Return data in the order asked; null where the call reverted or the state is not available at that block. */
+  call(calls: readonly EthCall[]): Promise<(Hex | null)[]>;
+  /** Resolves when the head may have moved (websocket wake-up) or after the time has passed. */
+  waitForHead(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The range of an eth_getLogs was refused for its size; `suggested` where the provider named a range. */
+export class RangeTooLarge extends Error {
+  override readonly name = "RangeTooLarge";
+  readonly suggested: LogRange | undefined;
+  constructor(message: string, suggested?: LogRange) {
+    super(message);
+    this.suggested = suggested;
+  }
+}

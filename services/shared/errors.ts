@@ -1,0 +1,53 @@
+/** The stable codes of the `error` field, each with its one HTTP status. */
+export const STATUS_OF = {
+  bad_request: 400,
+  unauthorized: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  request_timeout: 408,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS_OF;
+
+/** The JSON body of every error: `session` is the request id, also sent as X-Session-Id. */
+export interface ErrorBody {
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly session: string;
+}
+
+/**
+ * A failure with a text for the client (`message`) and, apart from it, the cause for the log.
+ * Anything else that is thrown becomes `internal` with a fixed text: internals never reach a client.
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return STATUS_OF[this.code];
+  }
+}
+
+/** What a thrown value tells the client: a ServiceError speaks for itself, everything else is `internal`. */
+export function toErrorBody(error: unknown, session: string): { status: number; body: ErrorBody; retryAfterSeconds?: number } {
+  if (error instanceof ServiceError) {
+    const body = { error: error.code, message: error.message, session };
+    return error.retryAfterSeconds === undefined
+      ? { status: error.status, body }
+      : { status: error.status, body, retryAfterSeconds: error.retryAfterSeconds };
+  }
+  const body = { error: "internal", message: "The service failed to answer; the session id names this request in its log.", session } as const;
+  return { status: STATUS_OF.internal, body };
+}

@@ -1,0 +1,115 @@
+/**
+ * What the services need of a database, and no more: declared collections, idempotent bulk writes, indexed reads.
+ * Adapters: sqlite.ts (embedded default) and mongodb.ts. suite.ts is the contract both must pass.
+ *
+ * Field types and their values in a row:
+ *   text → string · int → number (exact to ±2^53) · float → number · bool → boolean
+ *   bigint → bigint (any size up to ±2^256, ordered numerically) · json → plain arrays/objects (not filterable)
+ */
+export type FieldType = "text" | "int" | "float" | "bool" | "bigint" | "json";
+export type FieldSpec = FieldType | `${FieldType}?`;
+export type Fields = Readonly<Record<string, FieldSpec>>;
+
+interface ValueOfType {
+  text: string;
+  int: number;
+  float: number;
+  bool: boolean;
+  bigint: bigint;
+  json: unknown;
+}
+export type ValueOf<S extends FieldSpec> = S extends `${infer T extends FieldType}?`
+  ? ValueOfType[T] | null
+  : S extends FieldType
+    ? ValueOfType[S]
+    : never;
+
+export type RowOf<C extends Collection> = { -readonly [K in keyof C["fields"]]: ValueOf<C["fields"][K]> };
+export type Value = string | number | boolean | bigint | null;
+
+export interface Index<F extends Fields = Fields> {
+  readonly fields: readonly (keyof F & string)[];
+  readonly unique?: true;
+}
+
+export interface Collection<F extends Fields = Fields> {
+  readonly name: string;
+  readonly fields: F;
+  /** Primary key: unique, and the order of rows in the store. */
+  readonly key: readonly (keyof F & string)[];
+  readonly indexes: readonly Index<F>[];
+  /** How MongoDB spreads the collection over shards; a prefix of the key or of an index. */
+  readonly shardKey: readonly (keyof F & string)[];
+}
+
+/** Keeps the literal types of a declaration. */
+export function collection<const F extends Fields>(declaration: Collection<F>): Collection<F> {
+  return declaration;
+}
+
+/** A value (equality; null matches null), a set, or bounds. Nulls never satisfy bounds. */
+export type Condition<V> = V | { readonly in: readonly V[] } | { readonly gt?: V; readonly gte?: V; readonly lt?: V; readonly lte?: V };
+export type Filter<R> = { readonly [K in keyof R]?: Condition<R[K]> };
+
+export interface OrderBy<R> {
+  readonly field: keyof R & string;
+  readonly direction: "asc" | "desc";
+}
+
+export interface Query<R, K extends keyof R = keyof R> {
+  readonly filter?: Filter<R>;
+  /** Nulls sort last in either direction. Without an order, rows come in key order. */
+  readonly order?: readonly OrderBy<R>[];
+  readonly skip?: number;
+  readonly limit?: number;
+  /** Only these fields are read and returned. */
+  readonly fields?: readonly K[];
+}
+
+/** One step of a write. Build with put, remove and removeWhere. */
+export type WriteStep =
+  | { readonly kind: "put"; readonly collection: Collection; readonly rows: readonly Record<string, unknown>[] }
+  | { readonly kind: "remove"; readonly collection: Collection; readonly keys: readonly Record<string, unknown>[] }
+  | { readonly kind: "removeWhere"; readonly collection: Collection; readonly filter: Filter<Record<string, Value>> };
+
+type AsCollection<C> = C & Collection;
+
+/** Inserts or replaces whole rows by key: doing it twice is doing it once. */
+export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
+  return { kind: "put", collection: target as AsCollection<C>, rows: rows as readonly Record<string, unknown>[] };
+}
+
+/** Deletes rows by key; keys that are not there are no error. */
+export function remove<C extends Collection>(target: C, keys: readonly Partial<RowOf<C>>[]): WriteStep {
+  return { kind: "remove", collection: target as AsCollection<C>, keys: keys as readonly Record<string, unknown>[] };
+}
+
+/** Deletes every row that matches; the filter must be served by the key or an index. */
+export function removeWhere<C extends Collection>(target: C, filter: Filter<RowOf<C>>): WriteStep {
+  return { kind: "removeWhere", collection: target as AsCollection<C>, filter: filter as Filter<Record<string, Value>> };
+}
+
+/** How the engine would answer a query: by an index, by reading every row, or it does not say. */
+export type QueryPlan = "index" | "scan" | "unknown";
+
+export interface Store {
+  readonly engine: "sqlite" | "mongodb";
+  /** Creates missing collections and indexes. Repeating it is harmless; a changed declaration of an existing collection is an error. */
+  declare(collections: readonly Collection[]): Promise<void>;
+  /**
+   * Applies the steps in order. SQLite: all or nothing. MongoDB: each step is complete before the next begins,
+   * so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
+   */
+  write(steps: readonly WriteStep[]): Promise<void>;
+  get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
+  find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(from: C, query: Query<RowOf<C>, K>): Promise<Pick<RowOf<C>, K>[]>;
+  count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number>;
+  /**
+   * Writes one row if the stored row with its key satisfies `expected` (or, with null, if no row has that key).
+   * Atomic against other processes. Answers whether it wrote.
+   */
+  compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean>;
+  /** For tests and tuning. */
+  plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan>;
+  close(): Promise<void>;
+}
