@@ -102,6 +102,8 @@ export interface Store {
    */
   write(steps: readonly WriteStep[]): Promise<void>;
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
+  /** The rows that exist, one per distinct key, in no particular order: one round trip for many keys. */
+  getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
   find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(from: C, query: Query<RowOf<C>, K>): Promise<Pick<RowOf<C>, K>[]>;
   count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number>;
   /**
