@@ -27,23 +27,28 @@ export type ValueOf<S extends FieldSpec> = S extends `${infer T extends FieldTyp
 export type RowOf<C extends Collection> = { -readonly [K in keyof C["fields"]]: ValueOf<C["fields"][K]> };
 export type Value = string | number | boolean | bigint | null;
 
-export interface Index<F extends Fields = Fields> {
-  readonly fields: readonly (keyof F & string)[];
-  readonly unique?: true;
-}
-
-export interface Collection<F extends Fields = Fields> {
+/** A declared collection, its field names checked against its fields. */
+export interface TypedCollection<F extends Fields> {
   readonly name: string;
   readonly fields: F;
   /** Primary key: unique, and the order of rows in the store. */
   readonly key: readonly (keyof F & string)[];
-  readonly indexes: readonly Index<F>[];
+  readonly indexes: readonly { readonly fields: readonly (keyof F & string)[]; readonly unique?: true }[];
   /** How MongoDB spreads the collection over shards; a prefix of the key or of an index. */
   readonly shardKey: readonly (keyof F & string)[];
 }
 
+/** Any declared collection: what the adapters work with. */
+export interface Collection {
+  readonly name: string;
+  readonly fields: Fields;
+  readonly key: readonly string[];
+  readonly indexes: readonly { readonly fields: readonly string[]; readonly unique?: true }[];
+  readonly shardKey: readonly string[];
+}
+
 /** Keeps the literal types of a declaration. */
-export function collection<const F extends Fields>(declaration: Collection<F>): Collection<F> {
+export function collection<const F extends Fields>(declaration: TypedCollection<F>): TypedCollection<F> {
   return declaration;
 }
 
@@ -72,21 +77,19 @@ export type WriteStep =
   | { readonly kind: "remove"; readonly collection: Collection; readonly keys: readonly Record<string, unknown>[] }
   | { readonly kind: "removeWhere"; readonly collection: Collection; readonly filter: Filter<Record<string, Value>> };
 
-type AsCollection<C> = C & Collection;
-
 /** Inserts or replaces whole rows by key: doing it twice is doing it once. */
 export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
-  return { kind: "put", collection: target as AsCollection<C>, rows: rows as readonly Record<string, unknown>[] };
+  return { kind: "put", collection: target, rows: rows as readonly Record<string, unknown>[] };
 }
 
 /** Deletes rows by key; keys that are not there are no error. */
 export function remove<C extends Collection>(target: C, keys: readonly Partial<RowOf<C>>[]): WriteStep {
-  return { kind: "remove", collection: target as AsCollection<C>, keys: keys as readonly Record<string, unknown>[] };
+  return { kind: "remove", collection: target, keys: keys as readonly Record<string, unknown>[] };
 }
 
 /** Deletes every row that matches; the filter must be served by the key or an index. */
 export function removeWhere<C extends Collection>(target: C, filter: Filter<RowOf<C>>): WriteStep {
-  return { kind: "removeWhere", collection: target as AsCollection<C>, filter: filter as Filter<Record<string, Value>> };
+  return { kind: "removeWhere", collection: target, filter: filter as Filter<Record<string, Value>> };
 }
 
 /** How the engine would answer a query: by an index, by reading every row, or it does not say. */
