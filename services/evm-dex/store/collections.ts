@@ -1,0 +1,244 @@
+import { collection, type RowOf } from "../../shared/storage/port.ts";
+
+/** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
+export const checkpoints = collection({
+  name: "checkpoints",
+  fields: {
+    chainId: "int",
+    blockNumber: "int",
+    blockHash: "text",
+    /** Unix seconds of blockNumber. */
+    blockTime: "int",
+    /** First block whose events are indexed; numbers say nothing about what lies before. */
+    fromBlock: "int",
+    fromTime: "int",
+    /** The chain's head as last seen by the ingest. */
+    chainHead: "int",
+    /** Hash of block 0: another chain behind the same id is refused. */
+    genesisHash: "text",
+    /** Fencing token of the ingest that wrote it. */
+    token: "int",
+  },
+  key: ["chainId"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+/** The last headers behind the checkpoint: the chain of parent hashes that a reorg is found by. */
+export const headers = collection({
+  name: "headers",
+  fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
+  key: ["chainId", "number"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+/** How far each factory's PoolCreated events are read. */
+export const discoveries = collection({
+  name: "discoveries",
+  fields: { chainId: "int", factory: "text", blockNumber: "int" },
+  key: ["chainId", "factory"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+export const tokens = collection({
+  name: "tokens",
+  fields: { chainId: "int", address: "text", symbol: "text", decimals: "int" },
+  key: ["chainId", "address"],
+  indexes: [],
+  shardKey: ["chainId", "address"],
+});
+
+/** What PoolCreated said of a pool. Never changes. */
+export const pools = collection({
+  name: "pools",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    /** Factory. The DEX of a pool is its factory's, never its events'. */
+    dexAddress: "text",
+    dexName: "text",
+    family: "text",
+    token0Address: "text",
+    token0Symbol: "text",
+    token0Decimals: "int",
+    token1Address: "text",
+    token1Symbol: "text",
+    token1Decimals: "int",
+    /** Unix seconds. */
+    createdAt: "int",
+    createdBlock: "int",
+    /** Hundredths of a bip. */
+    fee: "int",
+    tickSpacing: "int",
+  },
+  key: ["chainId", "poolAddress"],
+  indexes: [{ fields: ["chainId", "createdBlock"] }],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/**
+ * The pool lists, one row per list a pool stands in: the list of all pools (`token` = "") and those of its two
+ * tokens. A token filter is thus a prefix of every index, and each order is served by an index in either case.
+ */
+export const poolListings = collection({
+  name: "pool_listings",
+  fields: { ...pools.fields, token: "text" },
+  key: ["chainId", "family", "token", "poolAddress"],
+  indexes: (
+    [
+      "dexAddress",
+      "dexName",
+      "token0Address",
+      "token0Symbol",
+      "token0Decimals",
+      "token1Address",
+      "token1Symbol",
+      "token1Decimals",
+      "createdAt",
+      "fee",
+      "tickSpacing",
+    ] as const
+  ).map((field) => ({ fields: ["chainId", "family", "token", field, "poolAddress"] as const })),
+  shardKey: ["chainId", "family", "token"],
+});
+
+/**
+ * One row per event of a pool, each with the pool's state after it: the state at any block is the last row up to it,
+ * so that neither a reorg nor a crash needs a journal beside the rows.
+ */
+export const poolEvents = collection({
+  name: "pool_events",
+  fields: {
+    chainId: "int",
+    blockNumber: "int",
+    logIndex: "int",
+    poolAddress: "text",
+    kind: "text",
+    blockHash: "text",
+    /** Unix seconds. */
+    time: "int",
+    txHash: "text",
+    /** tx.from. */
+    sender: "text",
+    /** What the event moved into the pool (negative: out of it), raw units. */
+    amount0: "bigint",
+    amount1: "bigint",
+    /** State after the event. */
+    sqrtPriceX96: "bigint",
+    liquidity: "bigint",
+    tick: "int",
+    reserve0: "bigint",
+    reserve1: "bigint",
+    feeProtocol: "int",
+    /** USD per token at the end of the event's block; null where unknown. */
+    price0Usd: "float?",
+    price1Usd: "float?",
+    /** Swaps only. */
+    valueUsd: "float?",
+    feeUsd: "float?",
+    tickTravel: "int?",
+    /** Start of the minute in which this sender last swapped in this pool before; null for the first time. */
+    previousMinute: "int?",
+  },
+  key: ["chainId", "blockNumber", "logIndex"],
+  indexes: [{ fields: ["chainId", "poolAddress", "time", "blockNumber", "logIndex"] }],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/** Where a pool stands now, and where it stood before its first indexed event. */
+export const poolStates = collection({
+  name: "pool_states",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    sqrtPriceX96: "bigint",
+    liquidity: "bigint",
+    tick: "int",
+    /** What the events say the pool holds, raw units. Prices weigh pools by it: it is a function of the chain's events alone. */
+    reserve0: "bigint",
+    reserve1: "bigint",
+    feeProtocol: "int",
+    lastBlock: "int",
+    lastTime: "int",
+    /** balanceOf(pool) of both tokens at balanceBlock; TVL stands on these. -1: not read yet. */
+    balance0: "bigint",
+    balance1: "bigint",
+    balanceBlock: "int",
+    /** State before the first indexed event, as an array: [sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol]. */
+    anchor: "json",
+  },
+  key: ["chainId", "poolAddress"],
+  indexes: [],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/** Swaps of one pool in one minute, hour or day. */
+export const rollups = collection({
+  name: "rollups",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    /** Seconds: 60, 3600 or 86400. */
+    span: "int",
+    /** Unix seconds, a multiple of span. */
+    start: "int",
+    swapCount: "int",
+    volumeUsd: "float",
+    feesUsd: "float",
+    /** Swaps whose value or fee could not be priced: a window that holds one has no USD sum. */
+    unpricedCount: "int",
+    tickTravel: "int",
+    /** token1 per token0 in whole tokens after the last swap. */
+    closePrice: "float",
+    /** Users whose latest swap in this pool lies in this bucket. Summed up to the head: distinct users, exactly. */
+    lastSeenUsers: "int",
+  },
+  key: ["chainId", "poolAddress", "span", "start"],
+  indexes: [{ fields: ["chainId", "span", "start"] }],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/** When each user last swapped in a pool. */
+export const poolUsers = collection({
+  name: "pool_users",
+  fields: { chainId: "int", poolAddress: "text", user: "text", lastMinute: "int" },
+  key: ["chainId", "poolAddress", "user"],
+  indexes: [{ fields: ["chainId", "poolAddress", "lastMinute"] }],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/** USD prices at the checkpoint. */
+export const tokenPrices = collection({
+  name: "token_prices",
+  fields: { chainId: "int", token: "text", usd: "float", hops: "int", depthUsd: "float", viaPool: "text" },
+  key: ["chainId", "token"],
+  indexes: [],
+  shardKey: ["chainId", "token"],
+});
+
+export const COLLECTIONS = [
+  checkpoints,
+  headers,
+  discoveries,
+  tokens,
+  pools,
+  poolListings,
+  poolEvents,
+  poolStates,
+  rollups,
+  poolUsers,
+  tokenPrices,
+];
+
+export type CheckpointRow = RowOf<typeof checkpoints>;
+export type HeaderRow = RowOf<typeof headers>;
+export type TokenRow = RowOf<typeof tokens>;
+export type PoolRow = RowOf<typeof pools>;
+export type PoolListingRow = RowOf<typeof poolListings>;
+export type PoolEventRow = RowOf<typeof poolEvents>;
+export type PoolStateRow = RowOf<typeof poolStates>;
+export type RollupRow = RowOf<typeof rollups>;
+export type PoolUserRow = RowOf<typeof poolUsers>;
+export type TokenPriceRow = RowOf<typeof tokenPrices>;
