@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Cell, Column } from "./column.ts";
+import type { OrderTerm } from "./order.ts";
 
 /** The service that answers an endpoint; also the scope an API key needs for it. */
 export type Family = "evm-dex" | "lending" | "solana";
@@ -10,13 +11,15 @@ export type MediaType =
   | "application/vnd.service.table.v0.0.1+json"
   | "application/json";
 
+/** Parameters by their name on the wire. */
 export type ParamShape = Readonly<Record<string, z.ZodType>>;
 
 /**
  * Everything the outside can know of one endpoint. The only place that states path, parameters, columns,
  * media type and summary: validation, OpenAPI, docs, routes and the test matrix are derived from it.
+ * Where columns are sortable, order_asc and order_desc are parameters too, over those names in column order.
  */
-export interface Endpoint<P extends ParamShape = ParamShape> {
+export interface Endpoint<P extends ParamShape = ParamShape, C extends readonly Column[] = readonly Column[]> {
   readonly family: Family;
   /** The public path, the same at the gateway and at the service. */
   readonly path: string;
@@ -26,12 +29,28 @@ export interface Endpoint<P extends ParamShape = ParamShape> {
   /** EVM endpoints answer an array that holds one table, Solana endpoints the table itself. */
   readonly body: "array" | "object";
   readonly params: P;
-  readonly columns: readonly Column[];
+  /** Other wire names of parameters: alias → parameter. Sending both is an error. */
+  readonly aliases?: Readonly<Record<string, keyof P & string>>;
+  readonly columns: C;
+  /** The order of rows when none is asked for, in words; ends in a unique tie-break. */
+  readonly rowOrder: string;
   /** What an address without data is: an empty table, or 404 on endpoints about one pool or vault. */
   readonly whenAbsent: "empty" | "not_found";
+  /** Price of a request on the pay-per-request host; absent where the endpoint is not sold there. */
+  readonly priceUsd?: number;
+  /** Rules between parameters; throws bad_request. The parameters' descriptions state them. */
+  check?(params: { [K in keyof P]: z.output<P[K]> }): void;
 }
 
-export type ParamsOf<E extends Endpoint> = { [K in keyof E["params"]]: z.output<E["params"][K]> };
+/** Names of the columns an endpoint can be ordered by. */
+export type SortableOf<E extends Endpoint> = Extract<E["columns"][number], { readonly sortable: true }>["name"];
+
+/** Parsed parameters under their wire names; `order` (empty when none was asked) where columns are sortable. */
+export type ParamsOf<E extends Endpoint> = { readonly [K in keyof E["params"]]: z.output<E["params"][K]> } & ([
+  SortableOf<E>,
+] extends [never]
+  ? unknown
+  : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
 /** The state of the chain an answer stands on; becomes X-Data-Block, X-Data-As-Of, X-Data-From-Block and the ETag. */
 export interface DataVersion {

@@ -1,0 +1,58 @@
+import type { Column } from "./column.ts";
+import type { Endpoint, ParamShape } from "./endpoint.ts";
+
+const PATH = /^(\/[a-z0-9]+(-[a-z0-9]+)*)+$/;
+const PARAM_NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+const COLUMN_NAME = /^[a-z][A-Za-z0-9]*$/;
+const RESERVED_PARAMS = new Set(["order", "order_asc", "order_desc"]);
+
+/**
+ * An endpoint's declaration with its literal types kept. Throws a plain Error on a declaration that contradicts
+ * itself: a malformed path or name, a column twice, an alias of nothing, a body that does not fit its family.
+ */
+export function defineEndpoint<const P extends ParamShape, const C extends readonly Column[]>(
+  declaration: Endpoint<P, C>,
+): Endpoint<P, C> {
+  const fault = findFault(declaration as unknown as Endpoint);
+  if (fault !== undefined) throw new Error(`Cannot declare ${declaration.path}: ${fault}.`);
+  return Object.freeze(declaration);
+}
+
+function findFault(endpoint: Endpoint): string | undefined {
+  if (!PATH.test(endpoint.path)) return "the path is not /lower-case/words";
+  if (endpoint.columns.length === 0) return "it has no columns";
+  if ((endpoint.body === "object") !== (endpoint.family === "solana")) return `the body of ${endpoint.family} is not ${endpoint.body}`;
+  const names = new Set<string>();
+  for (const { name, description } of endpoint.columns) {
+    if (!COLUMN_NAME.test(name)) return `column ${name} is not camelCase`;
+    if (names.has(name)) return `column ${name} stands twice`;
+    if (!description.endsWith(".")) return `the description of column ${name} is not a sentence`;
+    names.add(name);
+  }
+  for (const name of [...Object.keys(endpoint.params), ...Object.keys(endpoint.aliases ?? {})]) {
+    if (!PARAM_NAME.test(name)) return `parameter ${name} is not snake_case`;
+    if (RESERVED_PARAMS.has(name)) return `parameter ${name} comes from the sortable columns`;
+  }
+  for (const [alias, name] of Object.entries(endpoint.aliases ?? {})) {
+    if (!Object.hasOwn(endpoint.params, name)) return `alias ${alias} stands for no parameter`;
+    if (Object.hasOwn(endpoint.params, alias)) return `alias ${alias} is a parameter too`;
+  }
+  return undefined;
+}
+
+/** Columns with their literal types kept, for files that share them between endpoints. */
+export function defineColumns<const C extends readonly Column[]>(columns: C): C {
+  return columns;
+}
+
+type Sortable<C extends readonly Column[]> = { readonly [K in keyof C]: C[K] & { readonly sortable: true } };
+
+/** The same columns, each allowed in order_asc and order_desc. */
+export function sortable<const C extends readonly Column[]>(columns: C): Sortable<C> {
+  return columns.map((column) => ({ ...column, sortable: true })) as unknown as Sortable<C>;
+}
+
+/** Names usable in order_asc and order_desc, in column order; empty where the endpoint takes no order. */
+export function sortableNames(endpoint: Endpoint): string[] {
+  return endpoint.columns.filter((column) => column.sortable === true).map((column) => column.name);
+}

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { isSolanaAddress } from "./base58.ts";
+
+/**
+ * Parameter schemas: from the text on the wire to a typed value. They are strict (one spelling for each value), and
+ * their refusals are phrases that follow the value: `"1e3" is not an integer in plain decimal digits`.
+ * What they publish (type, bounds, pattern, enum, default) is read from them by z.toJSONSchema with io "input".
+ */
+export interface ParamDocs {
+  readonly description: string;
+  /** A value that the parameter accepts, as sent. */
+  readonly example?: string;
+  /** A default the specification documents but that is not applied by parsing; the description says what applies. */
+  readonly documentedDefault?: number;
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+export const EVM_ADDRESS = /^0x[a-fA-F0-9]{40}$/;
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+/** 9999-12-31T23:59:59Z: lets "far in the future" through and stops milliseconds sent as seconds. */
+export const LAST_UNIX_SECOND = 253_402_300_799;
+const TEXT_LIMIT = 256;
+
+type Context = z.core.$RefinementCtx;
+
+function number(pattern: RegExp, rule: string): (value: unknown, context: Context) => unknown {
+  return (value, context) => {
+    if (typeof value === "string" && value !== "-0" && pattern.test(value)) return Number(value);
+    context.addIssue(rule);
+    return z.NEVER;
+  };
+}
+
+const readInteger = number(INTEGER, "is not an integer in plain decimal digits");
+const readDecimal = number(DECIMAL, "is not a number in plain decimal digits");
+
+function readBoolean(value: unknown, context: Context): unknown {
+  if (value === "true") return true;
+  if (value === "false") return false;
+  context.addIssue("is neither true nor false");
+  return z.NEVER;
+}
+
+/** Bounds of an integer, both inclusive. */
+export interface Bounds {
+  readonly min: number;
+  readonly max?: number;
+}
+
+function bounded({ min, max }: Bounds) {
+  const schema = z.int().min(min);
+  return max === undefined ? schema : schema.max(max);
+}
+
+export function integer(bounds: Bounds, docs: ParamDocs) {
+  return z.preprocess(readInteger, bounded(bounds)).meta({ ...docs });
+}
+
+/** A decimal number from 0 up. */
+export function nonNegativeNumber(docs: ParamDocs) {
+  return z.preprocess(readDecimal, z.number().min(0)).meta({ ...docs });
+}
+
+export function boolean(docs: ParamDocs) {
+  return z.preprocess(readBoolean, z.boolean()).meta({ ...docs });
+}
+
+export function oneOf<const V extends readonly [string, ...string[]]>(values: V, docs: ParamDocs) {
+  return z.enum(values).meta({ ...docs });
+}
+
+/** Free text, not empty. */
+export function text(docs: ParamDocs) {
+  return z
+    .string()
+    .max(TEXT_LIMIT, `is longer than ${TEXT_LIMIT} characters`)
+    .meta({ ...docs });
+}
+
+/** Any letter case in, lower case out. */
+export function evmAddress(docs: ParamDocs) {
+  return z
+    .string()
+    .regex(EVM_ADDRESS, "is not 0x followed by 40 hexadecimal digits")
+    .transform((address) => address.toLowerCase() as `0x${string}`)
+    .meta({ ...docs });
+}
+
+export function solanaAddress(docs: ParamDocs) {
+  return z
+    .string()
+    .regex(BASE58, "is not 32 to 44 base58 characters")
+    .refine(isSolanaAddress, "does not decode to the 32 bytes of a Solana address")
+    .meta({ ...docs });
+}
+
+export function unixTime(docs: ParamDocs) {
+  return integer({ min: 0, max: LAST_UNIX_SECOND }, docs);
+}
+
+/** The chain ids an endpoint knows; 8453 where none is sent. */
+export function chainId<const V extends readonly [number, ...number[]]>(allowed: V) {
+  const description = `EVM chain ID: ${allowed.map((id) => (id === 1 ? "1 (Ethereum)" : "8453 (Base)")).join(" or ")}.`;
+  return z
+    .preprocess(readInteger, z.literal(allowed).meta({ type: "integer" }))
+    .default(8453 as V[number])
+    .meta({ description, example: "8453" });
+}
+
+/** `limit` and `offset` of a paged list: both start at their specified defaults. */
+export function page<const D extends number>({ limit, maxLimit, maxOffset }: { limit: D; maxLimit: number; maxOffset: number }) {
+  return {
+    limit: z
+      .preprocess(readInteger, z.int().min(1).max(maxLimit))
+      .default(limit)
+      .meta({ description: "Number of rows to return at most.", example: "10" }),
+    offset: z
+      .preprocess(readInteger, z.int().min(0).max(maxOffset))
+      .default(0)
+      .meta({ description: "Number of rows to skip before the first returned one.", example: "20" }),
+  } as const;
+}
+
+export function evmPage() {
+  return page({ limit: 100, maxLimit: 10_000, maxOffset: 100_000_000 });
+}
+
+export function solanaPage() {
+  return page({ limit: 100, maxLimit: 1_000, maxOffset: 100_000 });
+}

@@ -1,0 +1,23 @@
+import { ServiceError } from "../errors.ts";
+
+const SHOWN_CHARACTERS = 64;
+const PLAIN_NUMBER = /^-?\d{1,24}(\.\d{1,24})?$/;
+
+/** A sent value as an error message shows it: plain numbers bare, anything else quoted, escaped to printable ASCII and cut. */
+export function showValue(value: string): string {
+  if (PLAIN_NUMBER.test(value)) return value;
+  const cut = value.length > SHOWN_CHARACTERS ? `${value.slice(0, SHOWN_CHARACTERS)}…` : value;
+  return JSON.stringify(cut).replace(/[^\x20-\x7e…]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** The 400 of one parameter: `Cannot parse limit: 10001 is above 10000.` */
+export function refuse(parameter: string, reason: string): ServiceError {
+  return new ServiceError("bad_request", `Cannot parse ${parameter}: ${reason}.`);
+}
+
+/** The same with the value in front of the broken rule; `rule` starts with a verb ("is above 10000"). */
+export function refuseValue(parameter: string, value: string, rule: string): ServiceError {
+  return refuse(parameter, `${showValue(value)} ${rule}`);
+}

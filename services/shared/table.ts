@@ -1,0 +1,67 @@
+import type { Cell } from "./contract/column.ts";
+import type { Endpoint } from "./contract/endpoint.ts";
+
+interface Frame {
+  /** Body text before the rows and, after them, around the row count. */
+  readonly head: string;
+  readonly middle: string;
+  readonly tail: string;
+  readonly width: number;
+}
+
+const frames = new WeakMap<Endpoint, Frame>();
+
+function frameOf(endpoint: Endpoint): Frame {
+  const known = frames.get(endpoint);
+  if (known !== undefined) return known;
+  const columns = JSON.stringify(endpoint.columns.map(({ name, type }) => ({ name, type })));
+  const inArray = endpoint.body === "array";
+  const frame: Frame = {
+    head: `${inArray ? "[" : ""}{"columns":${columns},"data":`,
+    middle: ',"rows":',
+    tail: inArray ? "}]" : "}",
+    width: endpoint.columns.length,
+  };
+  frames.set(endpoint, frame);
+  return frame;
+}
+
+/**
+ * The body of a successful answer: `{columns, data, rows}`, in an array on EVM endpoints.
+ * Throws a plain Error on what JSON would turn silently into null (NaN, infinities, undefined) or cannot hold, and on a
+ * row of the wrong length: such a row is a bug of its handler, and must not reach a client as data.
+ */
+export function renderTable(endpoint: Endpoint, rows: readonly (readonly Cell[])[]): string {
+  const frame = frameOf(endpoint);
+  for (let at = 0; at < rows.length; at++) checkRow(endpoint, rows[at] as readonly Cell[], { at, width: frame.width });
+  return frame.head + JSON.stringify(rows) + frame.middle + rows.length + frame.tail;
+}
+
+function checkRow(endpoint: Endpoint, row: readonly Cell[], { at, width }: { at: number; width: number }): void {
+  if (row.length !== width) {
+    throw new Error(`Cannot render ${endpoint.path}: row ${at} has ${row.length} cells for ${width} columns.`);
+  }
+  for (let column = 0; column < width; column++) {
+    if (!isCell(row[column])) {
+      const name = endpoint.columns[column]?.name;
+      throw new Error(`Cannot render ${endpoint.path}: row ${at}, column ${name} holds a value JSON has no cell for.`);
+    }
+  }
+}
+
+function isCell(value: unknown): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return value - value === 0; // false for NaN and both infinities, and cheaper than Number.isFinite
+    case "object":
+      if (value === null) return true;
+      if (!Array.isArray(value)) return false;
+      for (let at = 0; at < value.length; at++) if (!isCell(value[at])) return false;
+      return true;
+    default:
+      return false;
+  }
+}
