@@ -1,0 +1,16 @@
+import { readAddress, readInt, readTopicAddress, readTopicInt } from "../../../shared/chain/evm/abi.ts";
+import type { Decoder, PoolCreatedEvent } from "./events.ts";
+
+/** PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing, address pool) */
+export const poolCreated: Decoder<PoolCreatedEvent> = {
+  topic: "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118",
+  indexed: 3,
+  words: 2,
+  decode: ({ topics, data }) => ({
+    token0: readTopicAddress(topics[1]),
+    token1: readTopicAddress(topics[2]),
+    fee: readTopicInt(topics[3]),
+    tickSpacing: readInt(data, 0),
+    pool: readAddress(data, 1),
+  }),
+};

@@ -1,0 +1,63 @@
+import type { PoolEvent } from "../decode/events.ts";
+
+/** What a Uniswap-v3-style pool's events alone tell of it, raw units. */
+export interface PoolState {
+  readonly sqrtPriceX96: bigint;
+  /** Active liquidity, that of the positions around the current tick. */
+  readonly liquidity: bigint;
+  readonly tick: number;
+  readonly reserve0: bigint;
+  readonly reserve1: bigint;
+  /** slot0's packing: feeProtocol1 << 4 | feeProtocol0. */
+  readonly feeProtocol: number;
+}
+
+export const EMPTY_STATE: PoolState = {
+  sqrtPriceX96: 0n,
+  liquidity: 0n,
+  tick: 0,
+  reserve0: 0n,
+  reserve1: 0n,
+  feeProtocol: 0,
+};
+
+/** What an event moved into the pool; negative: out of it. A burn moves nothing: its tokens leave with a collect. */
+export function movedInto(event: PoolEvent): { amount0: bigint; amount1: bigint } {
+  switch (event.kind) {
+    case "swap":
+    case "mint":
+      return { amount0: event.amount0, amount1: event.amount1 };
+    case "collect":
+    case "collect_protocol":
+      return { amount0: -event.amount0, amount1: -event.amount1 };
+    case "flash":
+      return { amount0: event.paid0, amount1: event.paid1 };
+    default:
+      return { amount0: 0n, amount1: 0n };
+  }
+}
+
+/** The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. */
+export function applyEvent(state: PoolState, event: PoolEvent): PoolState {
+  const moved = movedInto(event);
+  const reserve0 = state.reserve0 + moved.amount0;
+  const reserve1 = state.reserve1 + moved.amount1;
+  switch (event.kind) {
+    case "initialize":
+      return { ...state, sqrtPriceX96: event.sqrtPriceX96, tick: event.tick };
+    case "swap": {
+      const { sqrtPriceX96, liquidity, tick } = event;
+      return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol: state.feeProtocol };
+    }
+    case "mint":
+    case "burn": {
+      const inRange = event.tickLower <= state.tick && state.tick < event.tickUpper;
+      const change = !inRange ? 0n : event.kind === "mint" ? event.liquidity : -event.liquidity;
+      return { ...state, liquidity: state.liquidity + change, reserve0, reserve1 };
+    }
+    case "set_fee_protocol":
+      return { ...state, feeProtocol: event.feeProtocol };
+    default:
+      return { ...state, reserve0, reserve1 };
+  }
+}

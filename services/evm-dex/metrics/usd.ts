@@ -1,0 +1,50 @@
+/**
+ * USD amounts of rows are multiples of 2^-20 (about a millionth of a dollar). Sums of such numbers are exact in a
+ * float up to 2^33 USD a sum, whatever the order: an hour built from its minutes equals an hour built swap by swap,
+ * and a store replayed in other batches equals the first one bit for bit.
+ */
+const STEP = 2 ** 20;
+
+export function quantizeUsd(usd: number): number {
+  return Math.round(usd * STEP) / STEP;
+}
+
+export interface SwapAmounts {
+  /** Whole tokens, into the pool positive. */
+  readonly amount0: number;
+  readonly amount1: number;
+  readonly price0Usd: number | null;
+  readonly price1Usd: number | null;
+}
+
+/** (|a0|p0 + |a1|p1) / 2 with both priced, else the priced side, else null. */
+export function swapValueUsd(swap: SwapAmounts): number | null {
+  const value0 = swap.price0Usd === null ? null : Math.abs(swap.amount0) * swap.price0Usd;
+  const value1 = swap.price1Usd === null ? null : Math.abs(swap.amount1) * swap.price1Usd;
+  if (value0 !== null && value1 !== null) return finite((value0 + value1) / 2);
+  return finite(value0 ?? value1);
+}
+
+/** A share of the LP fee that the protocol takes: 1/n, 0 when it takes none. feeProtocol packs n1 << 4 | n0. */
+export function protocolShare(feeProtocol: number, side: 0 | 1): number {
+  const n = side === 0 ? feeProtocol % 16 : feeProtocol >> 4;
+  return n === 0 ? 0 : 1 / n;
+}
+
+/**
+ * What the liquidity providers earned by a swap: amountIn × fee / 1e6 less the protocol's share, in USD at the price
+ * of the token that came in; by the swap's value where only the other token is priced. Source: UniswapV3Pool.swap.
+ */
+export function swapFeeUsd(swap: SwapAmounts, pool: { fee: number; feeProtocol: number }): number | null {
+  const side = swap.amount0 > 0 ? 0 : 1;
+  const priceIn = side === 0 ? swap.price0Usd : swap.price1Usd;
+  const amountIn = side === 0 ? swap.amount0 : swap.amount1;
+  const valueIn = priceIn === null ? swapValueUsd(swap) : amountIn * priceIn;
+  if (valueIn === null) return null;
+  return finite(((valueIn * pool.fee) / 1e6) * (1 - protocolShare(pool.feeProtocol, side)));
+}
+
+/** Absurd token amounts times absurd prices overflow: such a value is not known. */
+function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,38 @@
+/**
+ * Volatility of a price over a window, from the closes of its buckets (last close carried over empty ones).
+ * Both are percent and null with fewer than 3 closes.
+ */
+export interface Volatility {
+  /** 100 × sample standard deviation of the log returns between consecutive closes. Not annualised. */
+  readonly priceVolatilityPct: number | null;
+  /** 100 × sample standard deviation of the closes / their mean (coefficient of variation). */
+  readonly meanAdjustedVolatilityPct: number | null;
+}
+
+const UNKNOWN: Volatility = { priceVolatilityPct: null, meanAdjustedVolatilityPct: null };
+
+export function volatilityOf(closes: readonly number[]): Volatility {
+  if (closes.length < 3 || closes.some((close) => !(close > 0) || !Number.isFinite(close))) return UNKNOWN;
+  const returns: number[] = [];
+  for (let i = 1; i < closes.length; i++) returns.push(Math.log((closes[i] as number) / (closes[i - 1] as number)));
+  const ofReturns = meanAndDeviation(returns);
+  const ofCloses = meanAndDeviation(closes);
+  return {
+    priceVolatilityPct: 100 * ofReturns.deviation,
+    meanAdjustedVolatilityPct: (100 * ofCloses.deviation) / ofCloses.mean,
+  };
+}
+
+/** Welford's one-pass mean and sample standard deviation (n − 1): stable where values barely differ. */
+function meanAndDeviation(values: readonly number[]): { mean: number; deviation: number } {
+  let mean = 0;
+  let squares = 0;
+  let count = 0;
+  for (const value of values) {
+    count += 1;
+    const delta = value - mean;
+    mean += delta / count;
+    squares += delta * (value - mean);
+  }
+  return { mean, deviation: Math.sqrt(squares / (count - 1)) };
+}

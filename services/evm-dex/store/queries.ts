@@ -1,0 +1,141 @@
+import type { Store } from "../../shared/storage/port.ts";
+import {
+  type CheckpointRow,
+  checkpoints,
+  type PoolEventRow,
+  type PoolRow,
+  type PoolStateRow,
+  poolEvents,
+  poolStates,
+  poolUsers,
+  pools,
+  type PoolUserRow,
+  type RollupRow,
+  rollups,
+  type TokenPriceRow,
+  tokenPrices,
+  type TokenRow,
+  tokens,
+} from "./collections.ts";
+
+export interface BucketKey {
+  readonly poolAddress: string;
+  readonly span: number;
+  readonly start: number;
+}
+
+export function getCheckpoint(store: Store, chainId: number): Promise<CheckpointRow | undefined> {
+  return store.get(checkpoints, { chainId });
+}
+
+export function getPool(store: Store, key: { chainId: number; poolAddress: string }): Promise<PoolRow | undefined> {
+  return store.get(pools, key);
+}
+
+export function getPools(store: Store, of: { chainId: number; addresses: readonly string[] }): Promise<PoolRow[]> {
+  return store.getMany(pools, of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })));
+}
+
+export function getPoolStates(
+  store: Store,
+  of: { chainId: number; addresses: readonly string[] },
+): Promise<PoolStateRow[]> {
+  return store.getMany(poolStates, of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })));
+}
+
+export function listPoolStates(store: Store, chainId: number): Promise<PoolStateRow[]> {
+  return store.find(poolStates, { filter: { chainId } });
+}
+
+/** Addresses of every pool of a chain. */
+export async function listKnownPools(store: Store, chainId: number): Promise<string[]> {
+  const rows = await store.find(pools, { filter: { chainId }, fields: ["poolAddress"] });
+  return rows.map((row) => row.poolAddress);
+}
+
+export function getPoolUsers(
+  store: Store,
+  of: { chainId: number; users: readonly { poolAddress: string; user: string }[] },
+): Promise<PoolUserRow[]> {
+  return store.getMany(poolUsers, of.users.map((user) => ({ chainId: of.chainId, ...user })));
+}
+
+export function getRollups(
+  store: Store,
+  of: { chainId: number; buckets: readonly BucketKey[] },
+): Promise<RollupRow[]> {
+  return store.getMany(rollups, of.buckets.map((bucket) => ({ chainId: of.chainId, ...bucket })));
+}
+
+/** Buckets of one span that start in [start, end), oldest first. */
+export function findRollups(
+  store: Store,
+  of: { chainId: number; poolAddress: string; span: number; start: number; end: number },
+): Promise<RollupRow[]> {
+  const { chainId, poolAddress, span, start, end } = of;
+  return store.find(rollups, { filter: { chainId, poolAddress, span, start: { gte: start, lt: end } } });
+}
+
+/** Price after the last swap before `start`, or undefined where there was none. */
+export async function lastCloseBefore(
+  store: Store,
+  of: { chainId: number; poolAddress: string; span: number; start: number },
+): Promise<number | undefined> {
+  const { chainId, poolAddress, span, start } = of;
+  const [row] = await store.find(rollups, {
+    filter: { chainId, poolAddress, span, start: { lt: start } },
+    order: [{ field: "start", direction: "desc" }],
+    limit: 1,
+    fields: ["closePrice"],
+  });
+  return row?.closePrice;
+}
+
+/** The last event of a pool up to a block, which carries the pool's state there. */
+export async function lastEventUpTo(
+  store: Store,
+  of: { chainId: number; poolAddress: string; block: number; time: number },
+): Promise<PoolEventRow | undefined> {
+  const { chainId, poolAddress, block, time } = of;
+  const [row] = await store.find(poolEvents, {
+    filter: { chainId, poolAddress, time: { lte: time }, blockNumber: { lte: block } },
+    order: [
+      { field: "time", direction: "desc" },
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+    ],
+    limit: 1,
+  });
+  return row;
+}
+
+/** Events of one pool from a second on, oldest first. */
+export function eventsSince(
+  store: Store,
+  of: { chainId: number; poolAddress: string; time: number },
+): Promise<PoolEventRow[]> {
+  const { chainId, poolAddress, time } = of;
+  return store.find(poolEvents, {
+    filter: { chainId, poolAddress, time: { gte: time } },
+    order: [
+      { field: "time", direction: "asc" },
+      { field: "blockNumber", direction: "asc" },
+      { field: "logIndex", direction: "asc" },
+    ],
+  });
+}
+
+export function getTokens(store: Store, of: { chainId: number; addresses: readonly string[] }): Promise<TokenRow[]> {
+  return store.getMany(tokens, of.addresses.map((address) => ({ chainId: of.chainId, address })));
+}
+
+export function getTokenPrices(
+  store: Store,
+  of: { chainId: number; tokens: readonly string[] },
+): Promise<TokenPriceRow[]> {
+  return store.getMany(tokenPrices, of.tokens.map((token) => ({ chainId: of.chainId, token })));
+}
+
+export function listTokenPrices(store: Store, chainId: number): Promise<TokenPriceRow[]> {
+  return store.find(tokenPrices, { filter: { chainId } });
+}
