@@ -1,0 +1,217 @@
+import {
+  type Environment,
+  type EnvOf,
+  grpcAddress,
+  integer,
+  list,
+  oneOf,
+  port,
+  readEnv,
+  type Settings,
+  text,
+  url,
+} from "./env.ts";
+
+export { ConfigError, type Environment, readEnv } from "./env.ts";
+
+/** The deployable services with the ports they listen on when nothing is configured. */
+export const SERVICE_PORTS = {
+  "evm-dex": { http: 8101, grpc: 9101 },
+  lending: { http: 8102, grpc: 9102 },
+  solana: { http: 8103, grpc: 9103 },
+} as const;
+
+export type ServiceName = keyof typeof SERVICE_PORTS;
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const services = Object.keys(SERVICE_PORTS);
+const everyone = ["gateway", ...services, "ingest"];
+const milliseconds = integer({ min: 0, max: 600_000 });
+const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const evmRpcUrls = list(url(["http", "https", "ws", "wss"]));
+const defaultPorts = (kind: "http" | "grpc") =>
+  Object.entries(SERVICE_PORTS)
+    .map(([name, ports]) => `${ports[kind]} for ${name}`)
+    .join(", ");
+
+/** Every environment variable of the product. Documentation and readers are derived from this table. */
+export const SETTINGS = {
+  GATEWAY_PORT: { parse: port(), default: "8080", usedBy: ["gateway"], meaning: "Port of the public base address" },
+  X402_PORT: {
+    parse: port(),
+    default: "8402",
+    usedBy: ["gateway"],
+    meaning: "Port of the pay-per-request base address",
+  },
+  BOOTSTRAP_API_KEY: {
+    parse: text(),
+    secret: true,
+    usedBy: ["gateway"],
+    meaning: "An API key with every scope that is created at start when it does not exist",
+  },
+  BIND_HOST: {
+    parse: text(),
+    default: "127.0.0.1",
+    usedBy: ["gateway", ...services],
+    meaning: "Address that listeners bind to; 0.0.0.0 in containers",
+  },
+  HTTP_PORT: {
+    parse: port(),
+    usedBy: services,
+    meaning: `Port of a service's HTTP listener; ${defaultPorts("http")} when unset, 0 for any free port`,
+  },
+  GRPC_PORT: {
+    parse: port(),
+    usedBy: services,
+    meaning: `Port of a service's gRPC listener; ${defaultPorts("grpc")} when unset, 0 for any free port`,
+  },
+  EVM_DEX_URL: upstreamUrls("evm-dex"),
+  LENDING_URL: upstreamUrls("lending"),
+  SOLANA_URL: upstreamUrls("solana"),
+  EVM_DEX_GRPC: peerAddress("evm-dex", ["gateway", "lending"]),
+  LENDING_GRPC: peerAddress("lending", ["gateway"]),
+  SOLANA_GRPC: peerAddress("solana", ["gateway"]),
+  MONGODB_URL: {
+    parse: url(["mongodb", "mongodb+srv"]),
+    secret: true,
+    usedBy: everyone,
+    meaning: "MongoDB to store data in; unset = an SQLite file in DATA_DIR",
+  },
+  REDIS_URL: {
+    parse: url(["redis", "rediss"]),
+    secret: true,
+    usedBy: everyone,
+    meaning: "Redis for hot snapshots and shared limits; unset = memory of each process",
+  },
+  DATA_DIR: { parse: text(), default: "./data", usedBy: everyone, meaning: "Folder of the embedded database" },
+  EVM_RPC_8453: {
+    parse: evmRpcUrls,
+    secret: true,
+    usedBy: ["ingest"],
+    meaning: "JSON-RPC endpoints of Base, comma-separated, the preferred one first",
+  },
+  EVM_RPC_1: {
+    parse: evmRpcUrls,
+    secret: true,
+    usedBy: ["ingest"],
+    meaning: "JSON-RPC endpoints of Ethereum, comma-separated, the preferred one first",
+  },
+  SOLANA_RPC: {
+    parse: list(url(["http", "https"])),
+    secret: true,
+    usedBy: ["ingest"],
+    meaning: "JSON-RPC endpoints of Solana, comma-separated, the preferred one first",
+  },
+  DEPLOYMENTS_FILE: {
+    parse: text(),
+    usedBy: ["evm-dex", "lending", "ingest"],
+    meaning: "JSON file of contract addresses to use in place of the built-in registry",
+  },
+  START_BLOCK_8453: {
+    parse: blockNumber,
+    usedBy: ["ingest"],
+    meaning: "First block of Base to index; unset = seven days before the head",
+  },
+  START_BLOCK_1: {
+    parse: blockNumber,
+    usedBy: ["ingest"],
+    meaning: "First block of Ethereum to index; unset = seven days before the head",
+  },
+  DEADLINE_MS: {
+    parse: integer({ min: 1, max: 600_000 }),
+    default: "10000",
+    usedBy: ["gateway", ...services],
+    meaning: "Milliseconds after which a request is answered with 408",
+  },
+  DRAIN_DELAY_MS: {
+    parse: milliseconds,
+    default: "0",
+    usedBy: ["gateway", ...services],
+    meaning: "Milliseconds between reporting not ready and refusing connections, for load balancers to notice",
+  },
+  DRAIN_TIMEOUT_MS: {
+    parse: milliseconds,
+    default: "12000",
+    usedBy: ["gateway", ...services],
+    meaning: "Milliseconds that requests in flight may take to finish at shutdown; above DEADLINE_MS none is cut",
+  },
+  LOG_LEVEL: {
+    parse: oneOf(LOG_LEVELS),
+    default: "info",
+    usedBy: everyone,
+    meaning: `Least severe level that is logged: ${LOG_LEVELS.join(", ")}`,
+  },
+} as const satisfies Settings;
+
+function upstreamUrls(name: ServiceName) {
+  return {
+    parse: list(url(["http", "https"])),
+    default: `http://127.0.0.1:${SERVICE_PORTS[name].http}`,
+    usedBy: ["gateway"],
+    meaning: `HTTP base URLs of the ${name} service's replicas, comma-separated`,
+  } as const;
+}
+
+function peerAddress(name: ServiceName, usedBy: readonly string[]) {
+  return {
+    parse: list(grpcAddress()),
+    default: `127.0.0.1:${SERVICE_PORTS[name].grpc}`,
+    usedBy,
+    meaning: `gRPC addresses host:port of the ${name} service's replicas, comma-separated`,
+  } as const;
+}
+
+export type SettingName = keyof typeof SETTINGS;
+type Chosen<N extends SettingName> = EnvOf<Pick<typeof SETTINGS, N>>;
+
+/** Reads the named variables of SETTINGS; errors as readEnv. */
+export function readSettings<N extends SettingName>(env: Environment, names: readonly N[]): Chosen<N> {
+  const spec = Object.fromEntries(names.map((name) => [name, SETTINGS[name]])) as unknown as Pick<typeof SETTINGS, N>;
+  return readEnv(env, spec);
+}
+
+/** What runService needs to listen, log and stop. */
+export interface ServiceConfig {
+  readonly bindHost: string;
+  /** 0 = any free port. */
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  readonly deadlineMs: number;
+  readonly drainDelayMs: number;
+  readonly drainTimeoutMs: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Reads ServiceConfig for one service, with its own default ports. */
+export function readServiceConfig(name: ServiceName, env: Environment): ServiceConfig {
+  const settings = readSettings(env, [
+    "BIND_HOST",
+    "HTTP_PORT",
+    "GRPC_PORT",
+    "DEADLINE_MS",
+    "DRAIN_DELAY_MS",
+    "DRAIN_TIMEOUT_MS",
+    "LOG_LEVEL",
+  ]);
+  return {
+    bindHost: settings.BIND_HOST,
+    httpPort: settings.HTTP_PORT ?? SERVICE_PORTS[name].http,
+    grpcPort: settings.GRPC_PORT ?? SERVICE_PORTS[name].grpc,
+    deadlineMs: settings.DEADLINE_MS,
+    drainDelayMs: settings.DRAIN_DELAY_MS,
+    drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
+    logLevel: settings.LOG_LEVEL,
+  };
+}
+
+/** One row a setting for the documentation; no values, so secrets cannot leak. */
+export function describeSettings(): { name: string; default: string; meaning: string; usedBy: readonly string[] }[] {
+  return Object.entries(SETTINGS as Settings).map(([name, setting]) => ({
+    name,
+    default: setting.default ?? "",
+    meaning: setting.meaning,
+    usedBy: setting.usedBy,
+  }));
+}

@@ -1,0 +1,131 @@
+/** Typed reading of environment variables. Knows rules and errors; the product's own variables stand in config.ts. */
+
+/** Turns the text of a variable into its value; throws RuleBroken with the rule in words. */
+export type Parse<T> = (text: string) => T;
+
+/** One environment variable: how it is read and what a reader of the documentation needs to know. */
+export interface Setting<T> {
+  readonly parse: Parse<T>;
+  /** Text used when the variable is unset or empty; absent = the value is undefined then. */
+  readonly default?: string;
+  readonly meaning: string;
+  /** Processes that read it. */
+  readonly usedBy: readonly string[];
+  /** The value may hold a credential: it is never shown, in errors, logs or docs. */
+  readonly secret?: true;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type ValueOf<S> = S extends { readonly default: string; readonly parse: Parse<infer T> }
+  ? T
+  : S extends { readonly parse: Parse<infer T> }
+    ? T | undefined
+    : never;
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of settings holds values of many types.
+export type Settings = Readonly<Record<string, Setting<any>>>;
+export type EnvOf<S extends Settings> = { readonly [K in keyof S]: ValueOf<S[K]> };
+
+/** The rule that a value broke, in words that complete "must be …". */
+export class RuleBroken extends Error {
+  override readonly name = "RuleBroken";
+}
+
+/** One or more variables are missing or wrong. A restart cannot heal it, so supervisors do not retry. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the variables of `spec` out of `env`; an empty text counts as unset, as container tools send it.
+ * Throws one ConfigError that names every broken variable with its rule and value (never a secret's value).
+ */
+export function readEnv<const S extends Settings>(env: Environment, spec: S): EnvOf<S> {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, setting] of Object.entries(spec)) {
+    const sent = env[name];
+    const text = sent === undefined || sent.trim() === "" ? setting.default : sent.trim();
+    if (text === undefined) {
+      values[name] = undefined;
+      continue;
+    }
+    try {
+      values[name] = setting.parse(text);
+    } catch (error) {
+      if (!(error instanceof RuleBroken)) throw error;
+      const shown = setting.secret ? "the value is not shown since it may hold a credential" : JSON.stringify(text);
+      problems.push(`Cannot read ${name}: it must be ${error.message}, got ${shown}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values as EnvOf<S>;
+}
+
+export function text(): Parse<string> {
+  return (value) => value;
+}
+
+/** Decimal digits only: no sign, exponent, hexadecimal or blanks. */
+export function integer(bounds: { min: number; max: number }): Parse<number> {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d{1,15}$/.test(value) || number < bounds.min || number > bounds.max) {
+      throw new RuleBroken(`an integer from ${bounds.min} to ${bounds.max}`);
+    }
+    return number;
+  };
+}
+
+/** 0 lets the system choose a free port. */
+export function port(): Parse<number> {
+  return integer({ min: 0, max: 65_535 });
+}
+
+export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
+  return (value) => {
+    const found = allowed.find((item) => item === value);
+    if (found === undefined) throw new RuleBroken(`one of ${allowed.join(", ")}`);
+    return found;
+  };
+}
+
+/** An absolute URL with one of the schemes, given without colon. */
+export function url(schemes: readonly string[]): Parse<string> {
+  return (value) => {
+    const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^/\s]/i.exec(value)?.[1]?.toLowerCase();
+    // mongodb:// may list several hosts, which URL refuses: the scheme is checked here, the rest by the driver.
+    const parses = scheme?.startsWith("mongodb") === true || URL.canParse(value);
+    if (scheme === undefined || !schemes.includes(scheme) || !parses || /\s/.test(value)) {
+      throw new RuleBroken(`a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`);
+    }
+    return value;
+  };
+}
+
+/** Comma-separated list without empty items. */
+export function list<T>(item: Parse<T>): Parse<readonly T[]> {
+  return (value) =>
+    value.split(",").map((part) => {
+      try {
+        return item(part.trim());
+      } catch (error) {
+        if (error instanceof RuleBroken) throw new RuleBroken(`a comma-separated list, each item ${error.message}`);
+        throw error;
+      }
+    });
+}
+
+/** host:port, or any target of grpc-js with a scheme such as dns:///name:port. */
+export function grpcAddress(): Parse<string> {
+  return (value) => {
+    if (!/^([a-z0-9]+:(\/\/[^/\s]*\/)?)?[^\s/]+:\d{1,5}$/i.test(value)) throw new RuleBroken("an address host:port");
+    return value;
+  };
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import type { NextFunction, Request, RequestHandler, Response } from "express";
+import { ServiceError, toErrorBody } from "../errors.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What is known of one request while it is answered; one access log line and one observation come of it. */
+export interface Exchange {
+  /** Request id: the `session` of an error and the X-Session-Id of every answer. */
+  readonly session: string;
+  /** Template of the matched route; paths that clients make up must not become metric labels. */
+  route: string;
+  /** The failure that was answered, for the log. */
+  failure?: unknown;
+  /** Probes are logged at debug level only. */
+  quiet?: boolean;
+  /** More fields for the access log line. */
+  readonly fields: Record<string, unknown>;
+}
+
+const UNMATCHED = "unmatched";
+/** The status logged when the client went away before it had its answer. */
+const CLIENT_GONE = 499;
+const SESSION = /^[A-Za-z0-9_-]{16,64}$/;
+
+const exchanges = new WeakMap<object, Exchange>();
+
+/** The exchange of a request that passed `trackExchanges`. */
+export function exchangeOf(res: Response): Exchange {
+  const exchange = exchanges.get(res);
+  if (exchange === undefined) throw new Error("trackExchanges is not the first middleware of this app");
+  return exchange;
+}
+
+/**
+ * First middleware of an app: names the request, sends X-Session-Id, and on its end writes the access log line
+ * and observes the duration. `acceptSession` takes over a well-formed X-Session-Id of the request (a service behind
+ * the gateway); without it the id is always fresh.
+ */
+export function trackExchanges(options: {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly acceptSession: boolean;
+  /** While true, answers close their connection so that clients move to another replica. */
+  readonly draining?: () => boolean;
+}): RequestHandler {
+  return (req, res, next) => {
+    const startedMs = performance.now();
+    const sent = options.acceptSession ? req.headers["x-session-id"] : undefined;
+    const session = typeof sent === "string" && SESSION.test(sent) ? sent : randomUUID();
+    const exchange: Exchange = { session, route: UNMATCHED, fields: {} };
+    exchanges.set(res, exchange);
+    res.setHeader("X-Session-Id", session);
+    if (options.draining?.() === true) res.shouldKeepAlive = false;
+    res.once("close", () => report(options, { req, res, exchange, durationMs: performance.now() - startedMs }));
+    next();
+  };
+}
+
+function report(
+  { log, metrics }: { log: Log; metrics: Metrics },
+  { req, res, exchange, durationMs }: { req: Request; res: Response; exchange: Exchange; durationMs: number },
+): void {
+  const status = res.writableFinished ? res.statusCode : CLIENT_GONE;
+  const { route, failure } = exchange;
+  metrics.observeRequest({ route, method: req.method, status, seconds: durationMs / 1000 });
+  const line: Record<string, unknown> = {
+    session: exchange.session,
+    method: req.method,
+    route,
+    status,
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    bytes: Number(res.getHeader("Content-Length") ?? 0),
+    ...exchange.fields,
+  };
+  if (failure instanceof ServiceError) {
+    line["code"] = failure.code;
+    if (failure.cause !== undefined) line["err"] = failure.cause;
+  } else if (failure !== undefined) {
+    line["code"] = "internal";
+    line["err"] = failure;
+  }
+  if (exchange.quiet === true && failure === undefined) log.debug(line, "request");
+  else if (status >= 500) log.error(line, "request");
+  else log.info(line, "request");
+}
+
+/** A 503 always tells when to come back; this many seconds where nobody knows better. */
+const DEFAULT_RETRY_AFTER_SECONDS = 1;
+
+/** Answers a thrown value in the one error shape, or cuts the connection when an answer has already begun. */
+export function sendFailure(res: Response, error: unknown): void {
+  const exchange = exchangeOf(res);
+  exchange.failure = error;
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const { status, body, retryAfterSeconds } = toErrorBody(error, exchange.session);
+  const retryAfter = retryAfterSeconds ?? (status === 503 ? DEFAULT_RETRY_AFTER_SECONDS : undefined);
+  if (retryAfter !== undefined) res.setHeader("Retry-After", Math.ceil(retryAfter));
+  res.setHeader("Cache-Control", "no-store");
+  sendText(res, { status, type: "application/json", text: JSON.stringify(body) });
+}
+
+/** Sends a whole body with exactly this media type; on HEAD only the head, with the body's length. */
+export function sendText(res: Response, answer: { status: number; type: string; text: string }): void {
+  const bytes = Buffer.from(answer.text);
+  res.statusCode = answer.status;
+  res.setHeader("Content-Type", answer.type);
+  res.setHeader("Content-Length", bytes.length);
+  res.end(bytes);
+}
+
+/** Last route of an app: an unknown path or method. */
+export function answerUnknown(): RequestHandler {
+  return (req, res) => {
+    const known = req.method === "GET" || req.method === "HEAD";
+    const what = known ? "path" : "method";
+    sendFailure(res, new ServiceError("not_found", `No such ${what}: the service answers GET and HEAD of its documented paths.`));
+  };
+}
+
+/** Error middleware of an app. */
+export function answerFailure() {
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendFailure(res, error);
+}

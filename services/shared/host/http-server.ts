@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Express } from "express";
+import { ServiceError, toErrorBody } from "../errors.ts";
+
+/**
+ * An HTTP server for an Express app on a hot path. Express sets the prototype of every request and response to
+ * app.request and app.response, which costs most of its time; here they are born with those prototypes, so that the
+ * assignment changes nothing. One server per app; share code between apps by routers, since a mounted app would
+ * bring the cost back. Broken HTTP is answered in the one error shape, too.
+ */
+export function createHttpServer(app: Express): Server {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse extends ServerResponse {}
+  Object.setPrototypeOf(AppRequest.prototype, app.request);
+  Object.setPrototypeOf(AppResponse.prototype, app.response);
+  app.request = AppRequest.prototype as typeof app.request;
+  app.response = AppResponse.prototype as typeof app.response;
+
+  const server = createServer({ IncomingMessage: AppRequest, ServerResponse: AppResponse }, app);
+  // Above the idle time of common load balancers (60 s), or they would reuse a connection we are closing.
+  server.keepAliveTimeout = 65_000;
+  server.headersTimeout = 20_000;
+  server.requestTimeout = 30_000;
+  server.on("clientError", answerBrokenHttp);
+  return server;
+}
+
+function answerBrokenHttp(error: NodeJS.ErrnoException, stream: unknown): void {
+  const socket = stream as Socket & { _httpMessage?: { _headerSent?: boolean } };
+  // After a begun answer, raw text would be taken for a part of it.
+  if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?._headerSent === true) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = toErrorBody(describeBrokenHttp(error.code), randomUUID());
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} Broken`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    `X-Session-Id: ${body.session}`,
+    "Cache-Control: no-store",
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
+}
+
+function describeBrokenHttp(code: string | undefined): ServiceError {
+  switch (code) {
+    case "HPE_INVALID_METHOD":
+      return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
+    case "HPE_HEADER_OVERFLOW":
+      return new ServiceError("bad_request", "The request line and headers are larger than 16 KiB.");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new ServiceError("request_timeout", "The request was not complete in time.");
+    default:
+      return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
+  }
+}
+
+/** Binds and answers the port, which differs from the asked one when that was 0. Throws naming address and cause. */
+export async function listen(server: Server, address: { host: string; port: number }): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
+      reject(new Error(`Cannot listen for HTTP on ${address.host}:${address.port}: ${reason}`, { cause }));
+    };
+    server.once("error", fail);
+    server.listen(address.port, address.host, () => {
+      server.off("error", fail);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const SWEEP_MS = 25;
+
+/** Refuses new connections, lets requests in flight finish for at most `timeoutMs`, then cuts what is left. */
+export async function closeHttpServer(server: Server, options: { timeoutMs: number }): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection whose request has just finished is idle only now: close() alone would wait for its keep-alive time.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), options.timeoutMs);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

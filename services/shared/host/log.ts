@@ -1,0 +1,61 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+import type { LogLevel } from "./config.ts";
+import { VERSION } from "./version.ts";
+
+export type Log = Logger;
+
+/** Fields whose values are credentials, wherever callers put them one or two levels deep. */
+const SECRET_FIELDS = [
+  "apiKey",
+  "authorization",
+  "cookie",
+  "password",
+  "secret",
+  "mongodbUrl",
+  "redisUrl",
+  '["x-api-key"]',
+  '["payment-signature"]',
+];
+
+const URL_WITH_TAIL = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'<>\\]+)/gi;
+const API_KEY = /\bct_[A-Za-z0-9_-]{20,}/g;
+
+/**
+ * Shortens every URL in a text to scheme and host, since paths, queries and user parts of RPC and database
+ * URLs carry credentials, and blanks API keys. File URLs stay: they only occur in stack traces.
+ */
+export function redactText(text: string): string {
+  const shortened = text.includes("://") ? text.replace(URL_WITH_TAIL, keepHost) : text;
+  return shortened.includes("ct_") ? shortened.replace(API_KEY, "ct_[redacted]") : shortened;
+}
+
+function keepHost(whole: string, scheme: string, rest: string): string {
+  if (scheme.toLowerCase() === "file") return whole;
+  const authority = rest.split(/[/?#]/, 1)[0] ?? "";
+  return `${scheme}://${authority.slice(authority.lastIndexOf("@") + 1)}`;
+}
+
+/**
+ * A logger that writes one JSON object a line. The default destination is stdout, written synchronously so that
+ * nothing is lost at exit. Redaction works on the finished line: no call can forget it.
+ */
+export function createLog(options: {
+  readonly name: string;
+  readonly level: LogLevel;
+  /** A file descriptor (1 stdout, 2 stderr) or a stream, for tests. */
+  readonly destination?: 1 | 2 | DestinationStream;
+}): Log {
+  const target = options.destination ?? 1;
+  const stream = typeof target === "number" ? pino.destination({ dest: target, sync: true }) : target;
+  return pino(
+    {
+      level: options.level,
+      base: { service: options.name, version: VERSION, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]) },
+      hooks: { streamWrite: redactText },
+    },
+    stream,
+  );
+}

@@ -1,0 +1,53 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { VERSION } from "./version.ts";
+
+/** One finished HTTP request. `route` is the template of the route, never a path a client made up. */
+export interface ObservedRequest {
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  /** For metrics of one's own: pass it as `registers: [metrics.registry]`. */
+  readonly registry: Registry;
+  observeRequest(request: ObservedRequest): void;
+  /** The Prometheus text format; `contentType` says which version. */
+  render(): Promise<string>;
+  readonly contentType: string;
+}
+
+const KNOWN_METHODS = new Set(["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]);
+
+/**
+ * A registry of its own for each process part, so that several services in one process (tests, all in one)
+ * do not share counters: build info, process metrics and the HTTP request histogram.
+ */
+export function createMetrics(options: { readonly name: string }): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service: options.name });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  new Gauge({ name: "build_info", help: "1, with the version as label", labelNames: ["version"], registers }).set(
+    { version: VERSION },
+    1,
+  );
+  const requests = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from a request's head to the end of its answer, by route template and status",
+    labelNames: ["route", "method", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    registry,
+    observeRequest({ route, method, status, seconds }) {
+      requests.observe({ route, method: KNOWN_METHODS.has(method) ? method : "other", status }, seconds);
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+export { Counter, Gauge, Histogram };

@@ -1,0 +1,43 @@
+import { Router } from "express";
+import { exchangeOf, sendText } from "./exchange.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface Readiness {
+  /** Whether requests should be sent here. */
+  readonly ready: boolean;
+  /** Shown in the body of /readyz: modes and reasons, no addresses or credentials. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** /livez (the process runs), /readyz (200 or 503) and /metrics (Prometheus text), as a router. */
+export function probes(options: {
+  readonly metrics: Metrics;
+  readonly readiness: () => Promise<Readiness>;
+}): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use((_req, res, next) => {
+    res.setHeader("Cache-Control", "no-store");
+    next();
+  });
+  router.get("/livez", (_req, res) => {
+    mark(res, "/livez");
+    sendText(res, { status: 200, type: "application/json", text: '{"status":"ok"}' });
+  });
+  router.get("/readyz", async (_req, res) => {
+    mark(res, "/readyz");
+    const { ready, details } = await options.readiness();
+    const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...details });
+    sendText(res, { status: ready ? 200 : 503, type: "application/json", text });
+  });
+  router.get("/metrics", async (_req, res) => {
+    mark(res, "/metrics");
+    sendText(res, { status: 200, type: options.metrics.contentType, text: await options.metrics.render() });
+  });
+  return router;
+}
+
+function mark(res: Parameters<typeof exchangeOf>[0], route: string): void {
+  const exchange = exchangeOf(res);
+  exchange.route = route;
+  exchange.quiet = true;
+}
