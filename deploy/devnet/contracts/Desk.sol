@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.20;
+
+interface IPool {
+    function token0() external view returns (address);
+    function token1() external view returns (address);
+    function swap(address to, bool zeroForOne, int256 amount, uint160 limit, bytes calldata data) external returns (int256, int256);
+    function mint(address owner, int24 lower, int24 upper, uint128 liquidity, bytes calldata data) external returns (uint256, uint256);
+    function burn(int24 lower, int24 upper, uint128 liquidity) external returns (uint256, uint256);
+    function collect(address to, int24 lower, int24 upper, uint128 max0, uint128 max1) external returns (uint128, uint128);
+    function flash(address to, uint256 amount0, uint256 amount1, bytes calldata data) external;
+}
+
+interface IToken {
+    function balanceOf(address owner) external view returns (uint256);
+    function transfer(address to, uint256 value) external returns (bool);
+    function mint(address to, uint256 value) external;
+    function deposit() external payable;
+}
+
+/// Trades straight on Uniswap v3 pools for anybody who asks and pays every callback itself: missing tokens are minted,
+/// missing wrapped ether is deposited from its own ether. So senders need neither balances nor approvals.
+contract Desk {
+    // The kinds of Action.
+    uint8 private constant SWAP = 0; // amount > 0 exact input, < 0 exact output; limit 0 = none
+    uint8 private constant MINT = 1; // amount = liquidity to add to [lower, upper)
+    uint8 private constant BURN = 2; // amount = liquidity to remove; 0 settles the fees
+    uint8 private constant COLLECT = 3; // everything owed
+    uint8 private constant FLASH = 4; // amount of token0, limit of token1
+
+    uint160 private constant MIN_LIMIT = 4295128740;
+    uint160 private constant MAX_LIMIT = 1461446703485210103287273052203988822378723970341;
+
+    struct Action {
+        uint8 kind;
+        address pool;
+        bool zeroForOne;
+        int24 lower;
+        int24 upper;
+        int256 amount;
+        uint160 limit;
+    }
+
+    address private immutable wrappedEther;
+
+    constructor(address wrappedEther_) payable {
+        wrappedEther = wrappedEther_;
+    }
+
+    receive() external payable {}
+
+    /// Runs the actions in order, all or none.
+    function run(Action[] calldata actions) external {
+        for (uint256 i = 0; i < actions.length; i++) {
+            Action calldata a = actions[i];
+            IPool pool = IPool(a.pool);
+            if (a.kind == SWAP) {
+                uint160 limit = a.limit != 0 ? a.limit : a.zeroForOne ? MIN_LIMIT : MAX_LIMIT;
+                pool.swap(address(this), a.zeroForOne, a.amount, limit, "");
+            } else if (a.kind == MINT) {
+                pool.mint(address(this), a.lower, a.upper, uint128(uint256(a.amount)), "");
+            } else if (a.kind == BURN) {
+                pool.burn(a.lower, a.upper, uint128(uint256(a.amount)));
+            } else if (a.kind == COLLECT) {
+                pool.collect(address(this), a.lower, a.upper, type(uint128).max, type(uint128).max);
+            } else if (a.kind == FLASH) {
+                pool.flash(address(this), uint256(a.amount), a.limit, abi.encode(uint256(a.amount), uint256(a.limit)));
+            } else {
+                revert("unknown kind");
+            }
+        }
+    }
+
+    function uniswapV3SwapCallback(int256 amount0, int256 amount1, bytes calldata) external {
+        if (amount0 > 0) _pay(IPool(msg.sender).token0(), uint256(amount0));
+        if (amount1 > 0) _pay(IPool(msg.sender).token1(), uint256(amount1));
+    }
+
+    function uniswapV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {
+        if (amount0 > 0) _pay(IPool(msg.sender).token0(), amount0);
+        if (amount1 > 0) _pay(IPool(msg.sender).token1(), amount1);
+    }
+
+    function uniswapV3FlashCallback(uint256 fee0, uint256 fee1, bytes calldata data) external {
+        (uint256 amount0, uint256 amount1) = abi.decode(data, (uint256, uint256));
+        _pay(IPool(msg.sender).token0(), amount0 + fee0);
+        _pay(IPool(msg.sender).token1(), amount1 + fee1);
+    }
+
+    function _pay(address token, uint256 amount) private {
+        uint256 balance = IToken(token).balanceOf(address(this));
+        if (balance < amount) {
+            // Ten times what is missing: most payments then need no minting.
+            uint256 missing = (amount - balance) * 10;
+            if (token == wrappedEther) IToken(token).deposit{value: missing}();
+            else IToken(token).mint(address(this), missing);
+        }
+        require(IToken(token).transfer(msg.sender, amount), "transfer refused");
+    }
+}

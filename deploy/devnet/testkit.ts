@@ -1,0 +1,191 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Hex } from "viem";
+import { type Anvil, type AnvilOptions, startAnvil } from "./anvil.ts";
+import { type ChainReader, createChainReader } from "./chain-reader.ts";
+import {
+  type DeployedPool,
+  type Deployment,
+  deployDevnet,
+  planDeployment,
+  writeDeploymentsFile,
+} from "./deploy.ts";
+import { type Action, type Address, deskTransaction, type Range, type Transaction } from "./desk.ts";
+import { createRandom } from "./random.ts";
+
+export interface TestChainOptions extends AnvilOptions {
+  /** The first n pools of the market; absent = all ten. */
+  readonly poolCount?: number;
+}
+
+export interface SendOptions {
+  /** One of the chain's accounts; absent = the second. */
+  readonly from?: Address;
+}
+
+export interface ReorgOptions {
+  /** Random desk transactions put into each replacement block; 0 = empty blocks. */
+  readonly transactionsPerBlock?: number;
+  readonly seed?: number;
+  /** Instead of random ones: transactions with the offset (0-based) of their replacement block. */
+  readonly transactions?: readonly (readonly [Transaction, number])[];
+}
+
+/**
+ * A private chain with genuine Uniswap v3, for tests. Nothing is mined until `mine` is called, so several actions can
+ * share a block; every action is its own transaction except in `act`, which runs a list in one.
+ */
+export interface TestChain extends ChainReader {
+  readonly url: string;
+  readonly wsUrl: string;
+  readonly anvil: Anvil;
+  readonly deployment: Deployment;
+  readonly pools: readonly DeployedPool[];
+  readonly accounts: readonly Address[];
+  /** For DEPLOYMENTS_FILE. */
+  readonly deploymentsFile: string;
+  /** Each of these queues a transaction and answers its hash. Amounts are raw; < 0 = exact output. */
+  swap(pool: Address, zeroForOne: boolean, amountIn: bigint, from?: Address): Promise<Hex>;
+  addLiquidity(pool: Address, position: Range & { liquidity: bigint }, options?: SendOptions): Promise<Hex>;
+  /** Burns and collects in one transaction. */
+  removeLiquidity(
+    pool: Address,
+    position: Range & { liquidity: bigint },
+    options?: SendOptions,
+  ): Promise<Hex>;
+  flash(pool: Address, amounts: readonly [bigint, bigint], options?: SendOptions): Promise<Hex>;
+  act(actions: readonly Action[], options?: SendOptions): Promise<Hex>;
+  /** Many transactions in one request, in order. */
+  send(transactions: readonly { from: Address; actions: readonly Action[] }[]): Promise<Hex[]>;
+  /** Mines n blocks, the first with everything queued, `intervalS` apart (default as before, 2 at first). Answers the new head. */
+  mine(count?: number, options?: { intervalS?: number }): Promise<number>;
+  /** Replaces the newest `depth` blocks by as many other ones. Answers the head, whose number stays. */
+  reorg(depth: number, options?: ReorgOptions): Promise<number>;
+  /** A random action that fits the pool, for fuzzing. */
+  randomActions(seed: number, count: number): { from: Address; actions: readonly Action[] }[];
+  stop(): Promise<void>;
+}
+
+/** Boots anvil with the devnet's contracts on it; well under a second. Call `stop` in `after`. */
+export async function createTestChain(options: TestChainOptions = {}): Promise<TestChain> {
+  const { poolCount, ...anvilOptions } = options;
+  const anvil = await startAnvil({ accounts: 20, ...anvilOptions });
+  const directory = await mkdtemp(join(tmpdir(), "chaintables-testchain-"));
+  const cleanUp = async () => {
+    await anvil.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    const plan = await planDeployment(anvil.rpc, poolCount);
+    const fresh = Number(await anvil.rpc.call("eth_blockNumber")) === 0;
+    const deployment = fresh
+      ? await deployDevnet(anvil.rpc, poolCount === undefined ? {} : { poolCount })
+      : plan;
+    const deploymentsFile = join(directory, "deployments.json");
+    await writeDeploymentsFile(deploymentsFile, deployment);
+    return assemble({ anvil, deployment, deploymentsFile, stop: cleanUp });
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly anvil: Anvil;
+  readonly deployment: Deployment;
+  readonly deploymentsFile: string;
+  readonly stop: () => Promise<void>;
+}
+
+function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChain {
+  const { rpc } = anvil;
+  const { desk, pools, accounts } = deployment;
+  const reader = createChainReader(anvil.url);
+  const defaultSender = accounts[1] as Address;
+
+  const send: TestChain["send"] = (transactions) =>
+    rpc.batch<Hex>(
+      transactions.map(({ from, actions }) => ({
+        method: "eth_sendTransaction",
+        params: [deskTransaction(desk, from, actions)],
+      })),
+    );
+  const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
+    (await send([{ from, actions }]))[0] as Hex;
+  const randomActions: TestChain["randomActions"] = (seed, count) => {
+    const random = createRandom(seed);
+    return Array.from({ length: count }, () => ({
+      from: random.pick(accounts),
+      actions: [randomAction(random.pick(pools), random)],
+    }));
+  };
+
+  return {
+    ...reader,
+    url: anvil.url,
+    wsUrl: anvil.wsUrl,
+    anvil,
+    deployment,
+    pools,
+    accounts,
+    deploymentsFile,
+    swap: (pool, zeroForOne, amountIn, from) =>
+      act([{ kind: "swap", pool, zeroForOne, amount: amountIn }], from === undefined ? {} : { from }),
+    addLiquidity: (pool, position, sender) => act([{ kind: "mint", pool, ...position }], sender),
+    removeLiquidity: (pool, position, sender) =>
+      act(
+        [
+          { kind: "burn", pool, ...position },
+          { kind: "collect", pool, lower: position.lower, upper: position.upper },
+        ],
+        sender,
+      ),
+    flash: (pool, [amount0, amount1], sender) => act([{ kind: "flash", pool, amount0, amount1 }], sender),
+    act,
+    send,
+    async mine(count = 1, { intervalS } = {}) {
+      // As the chain's interval, not anvil_mine's parameter: that one loses against it, and reorgs follow it too.
+      if (intervalS !== undefined) await rpc.call("anvil_setBlockTimestampInterval", [intervalS]);
+      await rpc.call("anvil_mine", [`0x${count.toString(16)}`]);
+      return reader.headNumber();
+    },
+    async reorg(depth, { transactionsPerBlock = 2, seed = depth, transactions } = {}) {
+      const made = randomActions(seed, transactionsPerBlock * depth).map(
+        ({ from, actions }, i) =>
+          [deskTransaction(desk, from, actions), Math.floor(i / transactionsPerBlock)] as const,
+      );
+      await rpc.call("anvil_reorg", [depth, transactions ?? made]);
+      return reader.headNumber();
+    },
+    randomActions,
+    stop,
+  };
+}
+
+function randomAction(pool: DeployedPool, random: ReturnType<typeof createRandom>): Action {
+  const { address, token0, token1, spec, startTick, tickSpacing } = pool;
+  const kind = random.next();
+  if (kind < 0.85) {
+    const zeroForOne = random.next() < 0.5;
+    const token = zeroForOne ? token0 : token1;
+    const usd = spec.swapUsd * Math.exp(0.8 * random.normal());
+    return {
+      kind: "swap",
+      pool: address,
+      zeroForOne,
+      amount: BigInt(Math.ceil((usd / token.usd) * 10 ** token.decimals)),
+    };
+  }
+  const centre = Math.round(startTick / tickSpacing) * tickSpacing;
+  const width = tickSpacing * (1 + random.below(50));
+  const range = { lower: centre - width, upper: centre + width };
+  if (kind < 0.97)
+    return { kind: "mint", pool: address, ...range, liquidity: BigInt(1 + random.below(1_000_000_000)) };
+  return {
+    kind: "flash",
+    pool: address,
+    amount0: BigInt(random.below(1_000_000)),
+    amount1: BigInt(random.below(1_000_000)),
+  };
+}
