@@ -1,0 +1,59 @@
+import { defineEndpoint } from "../../../../../shared/contract/define.ts";
+import { onePool } from "../../../params.ts";
+
+const COVERAGE = "null where the days reach back before the first indexed block";
+
+export const endpoint = defineEndpoint({
+  family: "evm-dex",
+  path: "/evm/dexa/v2/fee-metrics",
+  summary: "Fee metrics of one dexa V2 pool",
+  description:
+    "Fee metrics and daily history of the previous seven completed UTC days. USD fields are null when a pool token has no price.",
+  mediaType: "application/vnd.service.table.v2.0.0+json",
+  body: "array",
+  params: onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"),
+  columns: [
+    { name: "poolId", type: "String", description: "Address of the pool." },
+    { name: "feeTier", type: "UInt32", unit: "hundredths of a bip", description: "Swap fee in force: 3000 is 0.3 %." },
+    { name: "timeframeAt", type: "String", description: "Time frame of the metrics: always 7d." },
+    {
+      name: "feeApr",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: "feesUsd / 7 × 365 / USD value of the reserves at the indexed head.",
+    },
+    {
+      name: "volumeTvlRatio",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: "USD volume of the seven days / USD value of the reserves at the indexed head.",
+    },
+    {
+      name: "feesUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "Fees of the seven days, each Fees event at its block's prices.",
+    },
+    {
+      name: "feesToken0",
+      type: "Nullable(Float64)",
+      unit: "token units",
+      description: `Fees of the seven days taken in token0; ${COVERAGE}.`,
+    },
+    {
+      name: "feesToken1",
+      type: "Nullable(Float64)",
+      unit: "token units",
+      description: `Fees of the seven days taken in token1; ${COVERAGE}.`,
+    },
+    {
+      name: "historicalFees",
+      type: "Array(Tuple(UInt32, Nullable(Float64), Nullable(Float64), Nullable(Float64), Nullable(Float64)))",
+      description:
+        "Seven rows [dayStartUnix, volumeUsd, feesUsd, feesToken0, feesToken1], one per completed UTC day, oldest first; numbers of a day before the first indexed block are null.",
+    },
+    { name: "updatedAt", type: "UInt32", unit: "Unix seconds", description: "Time of the block this row stands on." },
+  ],
+  rowOrder: "one row",
+  whenAbsent: "not_found",
+});
