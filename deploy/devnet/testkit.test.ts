@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { findAnvilBinary, startAnvil } from "./anvil.ts";
 import { artifactsAreCurrent } from "./contracts/generate.ts";
-import { basePositions, deploymentsDocument } from "./deploy.ts";
+import { basePositions, type DeployedPool, deploymentsDocument } from "./deploy.ts";
 import { POOLS } from "./market.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
 
@@ -83,12 +83,11 @@ describe("devnet: test chain", function () {
   });
 
   it("moves slot0 and balances by exactly what a swap's receipt says", async () => {
-    const pool = chain.pools[0];
-    if (!pool) throw new Error("no pool");
+    const pool = chain.pools[0] as DeployedPool;
     const head = await chain.headNumber();
     const before0 = await chain.balanceOf(pool.token0.address, pool.address);
-    const sender = chain.accounts[7];
-    const hash = await chain.swap(pool.address, true, 12_345_678_901n, sender);
+    const sender = chain.accounts[7] as `0x${string}`;
+    const hash = await chain.swap(pool.address, { zeroForOne: true, amount: 12_345_678_901n, from: sender });
     expect(await chain.headNumber(), "nothing is mined unasked").to.equal(head);
     expect(await chain.mine()).to.equal(head + 1);
 
@@ -110,10 +109,8 @@ describe("devnet: test chain", function () {
   });
 
   it("adds and removes liquidity, and lends flash", async () => {
-    const pool = chain.pools[0];
-    if (!pool) throw new Error("no pool");
-    const [base] = basePositions(pool);
-    if (!base) throw new Error("no position");
+    const pool = chain.pools[0] as DeployedPool;
+    const [base] = basePositions(pool) as [ReturnType<typeof basePositions>[number]];
     const position = { lower: base.lower, upper: base.upper, liquidity: 10n ** 15n };
     const before = await chain.liquidity(pool.address);
     const added = await chain.addLiquidity(pool.address, position);
@@ -194,7 +191,8 @@ describe("devnet: saved chain", function () {
         expect(await second.events()).to.deep.equal(events);
         const again = await second.client.getBlock({ blockNumber: BigInt(head), includeTransactions: true });
         expect(again).to.deep.equal(block);
-        const hash = await second.swap(second.pools[0]?.address ?? "0x", false, 1_000_000n);
+        const pool = second.pools[0] as DeployedPool;
+        const hash = await second.swap(pool.address, { zeroForOne: false, amount: 1_000_000n });
         expect(await second.mine()).to.equal(head + 1);
         expect(await second.eventsOf(hash)).to.have.length(1);
       } finally {

@@ -24,6 +24,11 @@ export interface SendOptions {
   readonly from?: Address;
 }
 
+export interface SwapOrder extends SendOptions {
+  readonly zeroForOne: boolean;
+  readonly amount: bigint;
+}
+
 export interface ReorgOptions {
   /** Random desk transactions put into each replacement block; 0 = empty blocks. */
   readonly transactionsPerBlock?: number;
@@ -45,8 +50,8 @@ export interface TestChain extends ChainReader {
   readonly accounts: readonly Address[];
   /** For DEPLOYMENTS_FILE. */
   readonly deploymentsFile: string;
-  /** Each of these queues a transaction and answers its hash. Amounts are raw; < 0 = exact output. */
-  swap(pool: Address, zeroForOne: boolean, amountIn: bigint, from?: Address): Promise<Hex>;
+  /** Each of these queues a transaction and answers its hash. Amounts are raw; a swap's amount < 0 = exact output. */
+  swap(pool: Address, order: SwapOrder): Promise<Hex>;
   addLiquidity(pool: Address, position: Range & { liquidity: bigint }, options?: SendOptions): Promise<Hex>;
   /** Burns and collects in one transaction. */
   removeLiquidity(
@@ -130,8 +135,8 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     pools,
     accounts,
     deploymentsFile,
-    swap: (pool, zeroForOne, amountIn, from) =>
-      act([{ kind: "swap", pool, zeroForOne, amount: amountIn }], from === undefined ? {} : { from }),
+    swap: (pool, { zeroForOne, amount, ...sender }) =>
+      act([{ kind: "swap", pool, zeroForOne, amount }], sender),
     addLiquidity: (pool, position, sender) => act([{ kind: "mint", pool, ...position }], sender),
     removeLiquidity: (pool, position, sender) =>
       act(
