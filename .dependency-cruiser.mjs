@@ -1,0 +1,150 @@
+/**
+ * The walls of the house: who may import whom. `deploy/check/walls.test.ts` breaks each rule on purpose, so that a rule
+ * that stops biting is noticed.
+ *
+ * @type {import("dependency-cruiser").IConfiguration}
+ */
+
+/** Files that never run in production: tests, their fixtures, benches. They may reach the devnet and the testkits. */
+const TEST_FILES = "(\\.test\\.ts$|\\.bench\\.ts$|/test/|/bench/|/testkit[./]|suite\\.ts$)";
+const ROOMS = "^(gateway|services|proto|deploy|bench)/";
+
+export default {
+  forbidden: [
+    {
+      name: "no-cycles",
+      comment:
+        "A cycle makes two files one. `import type` counts: types that need each other belong together.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "service-keeps-to-itself",
+      comment:
+        "A service is deployed alone: it imports itself and services/shared. It asks others over gRPC.",
+      severity: "error",
+      from: { path: "^services/([^/]+)/", pathNot: `^services/shared/|${TEST_FILES}` },
+      to: { path: ROOMS, pathNot: "^services/($1|shared)/" },
+    },
+    {
+      name: "service-tests-keep-to-themselves",
+      comment: "Tests and benches of a service may use the devnet too, but no other service and no gateway.",
+      severity: "error",
+      from: { path: `^services/([^/]+).*${TEST_FILES}`, pathNot: "^services/shared/" },
+      to: { path: ROOMS, pathNot: "^services/($1|shared)/|^deploy/devnet/" },
+    },
+    {
+      name: "gateway-sees-contracts-only",
+      comment:
+        "The gateway knows services by their declarations (contract.ts) and speaks to them over the wire.",
+      severity: "error",
+      from: { path: "^gateway/", pathNot: TEST_FILES },
+      to: { path: ROOMS, pathNot: "^gateway/|^services/shared/|^services/[^/]+/contract\\.ts$" },
+    },
+    {
+      name: "gateway-tests-see-contracts-only",
+      comment: "Tests of the gateway may use the devnet too, but not the inside of a service.",
+      severity: "error",
+      from: { path: `^gateway.*${TEST_FILES}` },
+      to: {
+        path: ROOMS,
+        pathNot: "^gateway/|^services/shared/|^services/[^/]+/contract\\.ts$|^deploy/devnet/",
+      },
+    },
+    {
+      name: "shared-knows-nobody",
+      comment:
+        "services/shared is below everything: it imports no service, no gateway and nothing of deploy.",
+      severity: "error",
+      from: { path: "^services/shared/", pathNot: TEST_FILES },
+      to: { path: ROOMS, pathNot: "^services/shared/" },
+    },
+    {
+      name: "shared-tests-know-nobody",
+      comment: "Tests of services/shared may use the devnet too.",
+      severity: "error",
+      from: { path: `^services/shared.*${TEST_FILES}` },
+      to: { path: ROOMS, pathNot: "^services/shared/|^deploy/devnet/" },
+    },
+    {
+      name: "serving-never-imports-ingest",
+      comment: "Ingest is its own process. What both need stands outside ingest/.",
+      severity: "error",
+      from: { path: "^services/[^/]+/", pathNot: `^services/[^/]+/ingest/|${TEST_FILES}` },
+      to: { path: "^services/[^/]+/ingest/" },
+    },
+    {
+      name: "ingest-never-imports-serving",
+      comment: "Ingest uses the pure rooms and the store of its service, not what answers requests.",
+      severity: "error",
+      from: { path: "^services/([^/]+)/ingest/", pathNot: TEST_FILES },
+      to: { path: "^services/$1/(endpoints/|handlers\\.ts$|main\\.ts$|contract\\.ts$)" },
+    },
+    {
+      name: "endpoint-declares-only",
+      comment:
+        "A declaration is data: contract code, zod, and its siblings' columns and parameters; no store, no handler.",
+      severity: "error",
+      from: { path: "^(services/[^/]+)/endpoints/.*(\\.endpoint|columns|params)\\.ts$" },
+      to: { pathNot: "^services/shared/contract/|^$1/endpoints/.*(columns|params)\\.ts$|^node_modules/zod/" },
+    },
+    {
+      name: "only-all-in-one-composes",
+      comment: "deploy/all-in-one.ts is the only file that may import the gateway and every service.",
+      severity: "error",
+      from: { path: "^(deploy|bench|proto)/", pathNot: "^deploy/all-in-one(\\.test)?\\.ts$" },
+      to: { path: "^gateway/" },
+    },
+    {
+      name: "tools-see-no-inside-of-services",
+      comment:
+        "Generators, the devnet and checks know services by their contracts; benches may measure the inside.",
+      severity: "error",
+      from: { path: "^(deploy|proto)/", pathNot: "^deploy/all-in-one(\\.test)?\\.ts$" },
+      to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/contract\\.ts$" },
+    },
+    {
+      name: "devnet-stays-out-of-production",
+      comment: "The local chain is for the first run, tests and benches.",
+      severity: "error",
+      from: { path: "^(gateway|services|proto)/", pathNot: TEST_FILES },
+      to: { path: "^deploy/" },
+    },
+    {
+      name: "production-imports-no-test-code",
+      comment:
+        "Tests, fixtures and contract suites need mocha and chai, which are not installed in production.",
+      severity: "error",
+      from: { path: "^(gateway|services)/", pathNot: TEST_FILES },
+      to: { path: TEST_FILES, pathNot: "^node_modules/" },
+    },
+    {
+      name: "production-needs-no-dev-dependency",
+      comment: "The image installs dependencies only. Types are erased and may come from devDependencies.",
+      severity: "error",
+      from: { path: "^(gateway|services)/", pathNot: TEST_FILES },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg"],
+        dependencyTypesNot: ["type-only"],
+        pathNot: "/@types/",
+      },
+    },
+    {
+      name: "every-import-resolves",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "^node_modules/" },
+    exclude: { path: "^dist/" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+    },
+  },
+};

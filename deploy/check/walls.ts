@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { cruise, type ICruiseResult, type IFlattenedRuleSet } from "dependency-cruiser";
+import extractDepcruiseConfig from "dependency-cruiser/config-utl/extract-depcruise-config";
+import extractTSConfig from "dependency-cruiser/config-utl/extract-ts-config";
+
+/** The top-level rooms that the walls stand between. */
+export const ROOMS: readonly string[] = ["gateway", "services", "proto", "deploy", "bench"];
+
+export interface Breach {
+  readonly rule: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface WallsReport {
+  readonly breaches: readonly Breach[];
+  /** Project files read. Nothing read means nothing checked, which is a failure and not a success. */
+  readonly modules: number;
+  readonly dependencies: number;
+}
+
+/**
+ * Reads every import below `root` and holds it against .dependency-cruiser.mjs.
+ *
+ * @param root folder that holds the rooms; the rules come from `house` (the repository), also for a temporary tree.
+ */
+export async function inspectWalls(root: string, house: string = root): Promise<WallsReport> {
+  const config = await extractDepcruiseConfig(join(house, ".dependency-cruiser.mjs"));
+  const { forbidden, options } = config as Required<Pick<IFlattenedRuleSet, "forbidden">> & {
+    options: Record<string, unknown>;
+  };
+  const { tsConfig: _, enhancedResolveOptions, ...rest } = options;
+  const cruised = await cruise(
+    [...ROOMS],
+    { ...rest, baseDir: root, validate: true, ruleSet: { forbidden } },
+    enhancedResolveOptions as Record<string, unknown>,
+    { tsConfig: extractTSConfig(join(house, "tsconfig.json")) },
+  );
+  if (typeof cruised.output === "string") throw new Error(`Cannot read the walls: ${cruised.output}`);
+  return summarise(cruised.output);
+}
+
+function summarise({ modules, summary }: ICruiseResult): WallsReport {
+  const own = modules.filter(({ source }) => ROOMS.some((room) => source.startsWith(`${room}/`)));
+  return {
+    breaches: summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to })),
+    modules: own.length,
+    dependencies: own.reduce((sum, { dependencies }) => sum + dependencies.length, 0),
+  };
+}
