@@ -1,0 +1,16 @@
+import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
+import { curatorVaults } from "../../../../params.ts";
+import { eulerCuratorVaultColumns } from "../../../../pool-columns.ts";
+
+export const endpoint = defineEndpoint({
+  family: "lending",
+  path: "/evm/lending/lendingb/curator/vaults",
+  summary: "lendingb vaults of one curator",
+  description: "The EulerEarn vaults of a curator.",
+  mediaType: "application/vnd.service.table.v0.0.1+json",
+  body: "array",
+  params: curatorVaults("euler-v2"),
+  columns: eulerCuratorVaultColumns,
+  rowOrder: "tvlUsd descending (unpriced last), then poolAddress ascending",
+  whenAbsent: "empty",
+});

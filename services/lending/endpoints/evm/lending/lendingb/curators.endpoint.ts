@@ -1,0 +1,17 @@
+import { defineEndpoint } from "../../../../../shared/contract/define.ts";
+import { evmPage } from "../../../../../shared/contract/param.ts";
+import { curatorListColumns } from "../../../curator-columns.ts";
+import { listFilters } from "../../../params.ts";
+
+export const endpoint = defineEndpoint({
+  family: "lending",
+  path: "/evm/lending/lendingb/curators",
+  summary: "lendingb curators",
+  description: "The curators of EulerEarn vaults.",
+  mediaType: "application/vnd.service.table.v0.0.1+json",
+  body: "array",
+  params: { ...listFilters("euler-v2"), ...evmPage() },
+  columns: curatorListColumns,
+  rowOrder: "totalTvlUsd descending (unpriced last), then curatorAddress ascending",
+  whenAbsent: "empty",
+});

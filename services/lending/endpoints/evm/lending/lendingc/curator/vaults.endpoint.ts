@@ -1,0 +1,16 @@
+import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
+import { curatorVaults } from "../../../../params.ts";
+import { morphoCuratorVaultColumns } from "../../../../pool-columns.ts";
+
+export const endpoint = defineEndpoint({
+  family: "lending",
+  path: "/evm/lending/lendingc/curator/vaults",
+  summary: "lendingc vaults of one curator",
+  description: "The MetaMorpho vaults of a curator.",
+  mediaType: "application/vnd.service.table.v0.0.1+json",
+  body: "array",
+  params: curatorVaults("morpho-v1"),
+  columns: morphoCuratorVaultColumns,
+  rowOrder: "tvlUsd descending (unpriced last), then poolAddress ascending",
+  whenAbsent: "empty",
+});

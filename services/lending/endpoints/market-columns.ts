@@ -1,0 +1,164 @@
+import type { Column } from "../../shared/contract/column.ts";
+import { sortable } from "../../shared/contract/define.ts";
+import {
+  EULER_BORROW_APY,
+  EULER_MARKET_ID,
+  EULER_SUPPLY_APY,
+  MORPHO_BORROW_APY,
+  MORPHO_MARKET_ID,
+  MORPHO_SUPPLY_APY,
+  marketPairColumns,
+  protocolColumns,
+  updatedAtColumn,
+} from "./columns.ts";
+
+interface Words {
+  readonly marketId: string;
+  readonly supplyApy: string;
+  readonly borrowApy: string;
+  readonly supplied: string;
+  readonly available: string;
+}
+
+const EULER: Words = {
+  marketId: EULER_MARKET_ID,
+  supplyApy: EULER_SUPPLY_APY,
+  borrowApy: EULER_BORROW_APY,
+  supplied: "of the loan vault, which all its collaterals share",
+  available: "min(cash, borrowCap − borrows) of the loan vault",
+};
+
+const MORPHO: Words = {
+  marketId: MORPHO_MARKET_ID,
+  supplyApy: MORPHO_SUPPLY_APY,
+  borrowApy: MORPHO_BORROW_APY,
+  supplied: "of the market",
+  available: "totalSupplyAssets − totalBorrowAssets of the market",
+};
+
+function head(words: Words) {
+  return [
+    ...protocolColumns,
+    { name: "marketId", type: "String", description: words.marketId },
+    ...marketPairColumns,
+  ] as const satisfies readonly Column[];
+}
+
+function amounts(words: Words) {
+  return [
+    {
+      name: "supplyUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: `Assets supplied ${words.supplied} × price of the loan token; null without a price.`,
+    },
+    {
+      name: "borrowUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: `Assets borrowed ${words.supplied} × price of the loan token; null without a price.`,
+    },
+    { name: "tvlUsd", type: "Nullable(Float64)", unit: "USD", description: "Total value locked: equal to supplyUsd." },
+    {
+      name: "availableLiquidityUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: `${words.available} × price of the loan token; null without a price.`,
+    },
+  ] as const satisfies readonly Column[];
+}
+
+function rates(words: Words) {
+  return [
+    {
+      name: "supplyApy",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: `${words.supplyApy}; null while a rate is unknown.`,
+    },
+    {
+      name: "borrowApy",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: `${words.borrowApy}; null while a rate is unknown.`,
+    },
+    { name: "utilizationRate", type: "Float64", unit: "fraction", description: "borrowed / supplied; 0 when empty." },
+  ] as const satisfies readonly Column[];
+}
+
+const eulerLtv = [
+  {
+    name: "ltv",
+    type: "Float64",
+    unit: "fraction",
+    description: "Borrow LTV of the collateral in the loan vault, in 1e4 on chain, after ramping (Euler Vault Kit).",
+  },
+] as const satisfies readonly Column[];
+
+const morphoLltv = [
+  {
+    name: "lltv",
+    type: "Float64",
+    unit: "fraction",
+    description: "Liquidation loan-to-value of the market, in 1e18 on chain (Morpho Blue market parameters).",
+  },
+] as const satisfies readonly Column[];
+
+const allocation = [
+  {
+    name: "allocationUsd",
+    type: "Nullable(Float64)",
+    unit: "USD",
+    description: "Assets the vault holds in the market × price of the loan token; null without a price.",
+  },
+  {
+    name: "allocationShare",
+    type: "Float64",
+    unit: "fraction",
+    description: "Assets the vault holds in the market / totalAssets of the vault; 0 for an empty vault.",
+  },
+] as const satisfies readonly Column[];
+
+function capUsd(cap: string) {
+  return [
+    {
+      name: "supplyCapUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: `${cap} × price of the loan token; null when uncapped or without a price.`,
+    },
+  ] as const satisfies readonly Column[];
+}
+
+export const eulerMarketColumns = sortable([
+  ...head(EULER),
+  ...amounts(EULER),
+  ...rates(EULER),
+  ...eulerLtv,
+  ...updatedAtColumn,
+]);
+
+export const morphoMarketColumns = sortable([
+  ...head(MORPHO),
+  ...amounts(MORPHO),
+  ...rates(MORPHO),
+  ...morphoLltv,
+  ...updatedAtColumn,
+]);
+
+export const eulerVaultMarketColumns = sortable([
+  ...head(EULER),
+  ...rates(EULER),
+  ...eulerLtv,
+  ...capUsd("Supply cap of the loan vault"),
+  ...updatedAtColumn,
+]);
+
+export const morphoVaultMarketColumns = sortable([
+  ...head(MORPHO),
+  ...rates(MORPHO),
+  ...morphoLltv,
+  ...allocation,
+  ...capUsd("The vault's supply cap for the market"),
+  ...updatedAtColumn,
+]);

@@ -1,0 +1,176 @@
+import type { Column } from "../../shared/contract/column.ts";
+import { sortable } from "../../shared/contract/define.ts";
+import {
+  AAVE_BORROW_APY,
+  AAVE_SUPPLY_APY,
+  curatorColumns,
+  EULER_BORROW_APY,
+  EULER_SUPPLY_APY,
+  MORPHO_SUPPLY_APY,
+  protocolColumns,
+  updatedAtColumn,
+} from "./columns.ts";
+
+/** How a protocol's numbers come about; the words differ between protocols, the columns do not. */
+interface Words {
+  /** What `poolAddress` or `vaultAddress` holds. */
+  readonly address: string;
+  readonly supplyApy: string;
+  readonly borrowApy: string;
+  readonly utilizationRate: string;
+  readonly ltv: string;
+  readonly available: string;
+}
+
+function unitColumns(words: Words) {
+  return [
+    { name: "symbol", type: "String", description: "Symbol of the share token (on Aave the aToken)." },
+    { name: "vaultName", type: "String", description: "Name of the share token (on Aave the aToken)." },
+    { name: "underlyingAddress", type: "String", description: "Address of the token that is supplied." },
+    { name: "underlyingSymbol", type: "String", description: "Symbol of the token that is supplied." },
+    { name: "supply", type: "Float64", unit: "token units", description: "Tokens supplied, accrued interest included." },
+    {
+      name: "supplyUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "supply × price of the underlying token; null without a price.",
+    },
+    { name: "borrow", type: "Float64", unit: "token units", description: "Tokens borrowed, accrued interest included." },
+    {
+      name: "borrowUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "borrow × price of the underlying token; null without a price.",
+    },
+    { name: "tvlUsd", type: "Nullable(Float64)", unit: "USD", description: "Total value locked: equal to supplyUsd." },
+    {
+      name: "availableLiquidityUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: `${words.available} × price of the underlying token; null without a price.`,
+    },
+    {
+      name: "supplyCap",
+      type: "Nullable(Float64)",
+      unit: "token units",
+      description: "Most tokens that may be supplied; null when uncapped.",
+    },
+    {
+      name: "supplyCapUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "supplyCap × price of the underlying token; null when uncapped or without a price.",
+    },
+    {
+      name: "borrowCap",
+      type: "Nullable(Float64)",
+      unit: "token units",
+      description: "Most tokens that may be borrowed; null when uncapped.",
+    },
+    {
+      name: "borrowCapUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "borrowCap × price of the underlying token; null when uncapped or without a price.",
+    },
+    {
+      name: "remainingCapacityUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "max(supplyCap − supply, 0) × price of the underlying token; null when uncapped or without a price.",
+    },
+    {
+      name: "supplyApy",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: `${words.supplyApy}; null while a rate is unknown.`,
+    },
+    {
+      name: "borrowApy",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: `${words.borrowApy}; null while a rate is unknown.`,
+    },
+    {
+      name: "netSupplyApy",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: "supplyApy × (1 − performanceFee) − managementFee; null while supplyApy is.",
+    },
+    {
+      name: "performanceFee",
+      type: "Float64",
+      unit: "fraction",
+      description: "Share of the yield the vault keeps after supplyApy; 0 where the protocol takes none there.",
+    },
+    {
+      name: "managementFee",
+      type: "Float64",
+      unit: "fraction per year",
+      description: "Share of the assets the vault keeps in a year; 0 where the protocol takes none.",
+    },
+    { name: "utilizationRate", type: "Float64", unit: "fraction", description: `${words.utilizationRate}; 0 when empty.` },
+    { name: "ltv", type: "Nullable(Float64)", unit: "fraction", description: words.ltv },
+    { name: "borrowable", type: "Bool", description: "True while borrowing is enabled." },
+    { name: "depositEnabled", type: "Bool", description: "True while deposits are accepted." },
+    ...updatedAtColumn,
+  ] as const satisfies readonly Column[];
+}
+
+const AAVE: Words = {
+  address: "Address of the Aave Pool contract (the market); a row is one of its reserves.",
+  supplyApy: AAVE_SUPPLY_APY,
+  borrowApy: AAVE_BORROW_APY,
+  utilizationRate: "debt / (debt + available liquidity)",
+  ltv: "Loan-to-value of the token as collateral (reserve configuration); null when it cannot be collateral.",
+  available: "min(liquidity held by the aToken, borrowCap − debt)",
+};
+
+const EULER: Words = {
+  address: "Address of the vault.",
+  supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: mean of its strategies' supplyApy weighted by allocation`,
+  borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by allocation`,
+  utilizationRate: "borrow / supply",
+  ltv: "Highest borrow LTV among the vault's collaterals, after ramping; null when it lends against none.",
+  available: "min(cash, borrowCap − borrows)",
+};
+
+const MORPHO: Words = {
+  address: "Address of the vault.",
+  supplyApy: `Sum over its markets of (${MORPHO_SUPPLY_APY}) × assets in the market / totalAssets`,
+  borrowApy: "Mean of its markets' borrowApy weighted by the vault's assets in each",
+  utilizationRate: "Share of the vault's assets that is lent out, each market's utilization weighted by the assets in it",
+  ltv: "Highest LLTV among the vault's enabled markets; null without any.",
+  available: "Sum over its markets of min(assets in the market, liquidity of the market)",
+};
+
+function poolColumns(words: Words) {
+  return sortable([
+    ...protocolColumns,
+    { name: "poolAddress", type: "String", description: words.address },
+    ...unitColumns(words),
+  ]);
+}
+
+function vaultColumns(words: Words) {
+  return sortable([
+    ...protocolColumns,
+    { name: "vaultAddress", type: "String", description: words.address },
+    ...unitColumns(words),
+  ]);
+}
+
+function curatorVaultColumns(words: Words) {
+  return sortable([
+    ...protocolColumns,
+    ...curatorColumns,
+    { name: "poolAddress", type: "String", description: words.address },
+    ...unitColumns(words),
+  ]);
+}
+
+export const aavePoolColumns = poolColumns(AAVE);
+export const eulerVaultColumns = vaultColumns(EULER);
+export const eulerCuratorVaultColumns = curatorVaultColumns(EULER);
+export const morphoVaultColumns = vaultColumns(MORPHO);
+export const morphoCuratorVaultColumns = curatorVaultColumns(MORPHO);
