@@ -68,6 +68,17 @@ export interface EvmSource {
    * One request: throws RangeTooLarge where every endpoint refuses the range's size. Callers halve it.
    */
   logs(range: LogRange, filter: LogFilter): Promise<RawLog[]>;
+  /**
+   * Completes an answer of `logs` from the blooms of the headers of its blocks. A block whose bloom may hold one of
+   * the filter's logs while `logs` has none of it is asked for again: decided by the block's receipts where a node
+   * offers them (their own bloom must equal the header's), else accepted as empty when two endpoints, or several
+   * answers of the only one, agree. Returns the logs with those that had been missing, in (block, logIndex) order.
+   * A header that is no longer on the chain adds nothing: the parent-hash chain finds that.
+   */
+  verifyEmpty(
+    headers: readonly BlockHeader[],
+    answer: { logs: readonly RawLog[]; filter: LogFilter },
+  ): Promise<RawLog[]>;
   /** Return data in the order asked; null where the call reverted or the state is not available at that block. */
   call(calls: readonly EthCall[]): Promise<(Hex | null)[]>;
   /** Resolves when the head may have moved (websocket wake-up) or after the time has passed. */
@@ -75,12 +86,17 @@ export interface EvmSource {
   close(): Promise<void>;
 }
 
-/** The range of an eth_getLogs was refused for its size; `suggested` where the provider named a range. */
+/**
+ * The range of an eth_getLogs was refused for its size. `suggested` where the provider named a smaller range,
+ * `maxBlocks` where it named a fixed number of blocks: a size that holds for every range, not only for this one.
+ */
 export class RangeTooLarge extends Error {
   override readonly name = "RangeTooLarge";
   readonly suggested: LogRange | undefined;
-  constructor(message: string, suggested?: LogRange) {
+  readonly maxBlocks: number | undefined;
+  constructor(message: string, suggested?: LogRange, options: { maxBlocks?: number | undefined } = {}) {
     super(message);
     this.suggested = suggested;
+    this.maxBlocks = options.maxBlocks;
   }
 }

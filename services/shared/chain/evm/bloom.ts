@@ -1,0 +1,85 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { BlockHeader, Hex, LogFilter, RawLog } from "./port.ts";
+
+/** Positions of an item's three bits: a hex digit of the bloom (after 0x) and the bit within it. */
+interface BloomBit {
+  readonly digit: number;
+  readonly mask: number;
+}
+
+const BLOOM_DIGITS = 512;
+
+/**
+ * Whether a block whose header has this bloom may hold a log with this address or topic. False is certain,
+ * true is not. Source: Ethereum yellow paper, section 4.3.1 (the function M3:2048).
+ */
+export function bloomMayContain(bloom: Hex, item: Hex): boolean {
+  return hasBits(bloom, bloomBits(item));
+}
+
+/** Whether the bloom may hold at least one of the items; the bit positions are computed once. */
+export function bloomMatcher(items: readonly Hex[]): (bloom: Hex) => boolean {
+  const bits = items.map(bloomBits);
+  return (bloom) => bits.some((each) => hasBits(bloom, each));
+}
+
+/** The bloom of a block's logs, as its header states it: addresses and all topics of all logs. */
+export function bloomOfLogs(logs: readonly Pick<RawLog, "address" | "topics">[]): Hex {
+  const digits = new Uint8Array(BLOOM_DIGITS);
+  for (const item of new Set(logs.flatMap((log) => [log.address, ...log.topics]))) {
+    for (const { digit, mask } of bloomBits(item)) digits[digit] = (digits[digit] ?? 0) | mask;
+  }
+  let text = "";
+  for (const digit of digits) text += digit.toString(16);
+  return `0x${text}`;
+}
+
+/**
+ * The numbers of the blocks whose bloom may hold a log of the filter (one of its topics and, if it names
+ * addresses, one of those) while `logs` has none of that block. A suspicion only: a bloom that is nearly full
+ * (busy blocks) suspects nearly everything. A block of which a part of the logs is missing is not found.
+ */
+export function suspectEmpty(
+  headers: readonly BlockHeader[],
+  logs: readonly RawLog[],
+  filter: LogFilter,
+): number[] {
+  const present = new Set(logs.map((log) => log.blockNumber));
+  const holdsTopic = filter.topics.length === 0 ? isNotEmpty : bloomMatcher(filter.topics);
+  const holdsAddress = filter.addresses === undefined ? () => true : bloomMatcher(filter.addresses);
+  return headers
+    .filter(
+      ({ number, logsBloom }) => !present.has(number) && holdsTopic(logsBloom) && holdsAddress(logsBloom),
+    )
+    .map((header) => header.number);
+}
+
+function isNotEmpty(bloom: Hex): boolean {
+  return /[1-9a-f]/.test(bloom.slice(2));
+}
+
+function hasBits(bloom: Hex, bits: readonly BloomBit[]): boolean {
+  return bits.every(({ digit, mask }) => (digitValue(bloom.charCodeAt(2 + digit)) & mask) !== 0);
+}
+
+/** The three pairs of bytes of the item's hash, modulo 2048, count bits from the right end of the bloom. */
+function bloomBits(item: Hex): BloomBit[] {
+  const hash = keccak_256(hexToBytes(item));
+  return [0, 2, 4].map((at) => {
+    const bit = (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 2047;
+    return { digit: BLOOM_DIGITS - 1 - (bit >> 2), mask: 1 << (bit & 3) };
+  });
+}
+
+function hexToBytes(hex: Hex): Uint8Array {
+  const bytes = new Uint8Array((hex.length - 2) / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    bytes[i] = (digitValue(hex.charCodeAt(2 + i * 2)) << 4) | digitValue(hex.charCodeAt(3 + i * 2));
+  }
+  return bytes;
+}
+
+/** '0'-'9', 'a'-'f' and 'A'-'F' by character code. */
+function digitValue(code: number): number {
+  return code < 58 ? code - 48 : (code | 32) - 87;
+}

@@ -1,0 +1,182 @@
+import type { Clock } from "./clock.ts";
+import type { Fault } from "./fault.ts";
+import { createHealth, type Health, type HealthOptions } from "./health.ts";
+import { parseQuantity } from "./hex.ts";
+import { createLatency, type Latency } from "./latency.ts";
+import type { RpcCall, RpcReply, Transport } from "./transport.ts";
+
+/** Something worth counting; hosts only, never a URL. */
+export type SourceEvent =
+  | {
+      readonly kind: "request";
+      readonly host: string;
+      readonly method: string;
+      readonly calls: number;
+      readonly ms: number;
+      readonly ok: boolean;
+    }
+  | {
+      readonly kind: "fault";
+      readonly host: string;
+      readonly fault: Fault["kind"];
+      readonly method: string;
+      readonly message: string;
+    }
+  | { readonly kind: "hedge"; readonly host: string; readonly method: string }
+  | { readonly kind: "circuit"; readonly host: string; readonly open: boolean }
+  | { readonly kind: "aside"; readonly host: string; readonly reason: string };
+
+export type SourceLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+export interface EndpointOptions extends HealthOptions {
+  readonly chainId: number;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly batchSize: number;
+  /** Cool-down after a rate limit without Retry-After. */
+  readonly rateCoolMs: number;
+  /** How long an endpoint of no use is left alone before it is looked at again. */
+  readonly asideMs: number;
+  /** Aborts when the source is closed. */
+  readonly lifetime: AbortSignal;
+  readonly log: SourceLog;
+  readonly onEvent: (event: SourceEvent) => void;
+}
+
+export interface Endpoint {
+  readonly host: string;
+  readonly health: Health;
+  readonly latency: Latency;
+  /** Calls a batch; shrinks when the provider refuses. */
+  batchSize(): number;
+  /** Like Transport.send, after the chain id has been checked once; keeps health, latency and batch size. */
+  send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]>;
+  /** Asks for the chain id whether it is known or not: the probe of a half-open circuit. */
+  probe(): Promise<void>;
+  /** Why it was put aside. */
+  asideReason(): string | undefined;
+  /** The answers were good: closes the circuit. */
+  approve(): void;
+  /** An answer that came whole and still cannot be true counts as a failure. */
+  blame(fault: Fault, method: string): void;
+}
+
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { transport, clock, chainId, log, onEvent } = options;
+  const host = transport.host;
+  const health = createHealth(clock, options);
+  const latency = createLatency();
+  let batchSize = options.batchSize;
+  let verified = false;
+  let verifying: Promise<Fault | undefined> | undefined;
+  let asideReason: string | undefined;
+
+  function putAside(reason: string): void {
+    asideReason = reason;
+    health.putAside(options.asideMs);
+    verified = false;
+    log("endpoint put aside", { host, chainId, reason, forMs: options.asideMs });
+    onEvent({ kind: "aside", host, reason });
+  }
+
+  function note(replies: readonly RpcReply[], method: string): void {
+    const faults = new Set(replies.flatMap((reply) => (reply.ok ? [] : [reply.fault])));
+    for (const fault of faults) {
+      onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
+      if (fault.kind === "rate") health.cool(fault.retryAfterMs ?? options.rateCoolMs);
+      if (fault.kind === "transient" && fault.retryAfterMs !== undefined) health.cool(fault.retryAfterMs);
+      if (fault.kind === "fatal") putAside(fault.message);
+    }
+    if (replies.every((reply) => !reply.ok && reply.fault.kind === "transient")) fail();
+  }
+
+  function fail(): void {
+    if (!health.fail()) return;
+    log("endpoint fails, circuit opened", { host, chainId });
+    onEvent({ kind: "circuit", host, open: true });
+  }
+
+  function recover(): void {
+    if (!health.succeed()) return;
+    log("endpoint answers again, circuit closed", { host, chainId });
+    onEvent({ kind: "circuit", host, open: false });
+  }
+
+  async function exchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
+    const method = calls[0]?.method ?? "";
+    const startedAt = clock.now();
+    const replies = await transport.send(calls, signal);
+    const ms = clock.now() - startedAt;
+    // A request given up in favour of a faster one took at least this long: without it the p95 could never rise.
+    latency.add(latencyKey(calls), ms);
+    if (signal.aborted) return replies;
+    onEvent({
+      kind: "request",
+      host,
+      method,
+      calls: calls.length,
+      ms,
+      ok: replies.every((reply) => reply.ok),
+    });
+    note(replies, method);
+    const refused = replies.find((reply) => !reply.ok && reply.fault.kind === "batch");
+    if (refused !== undefined && !refused.ok && calls.length > 1) {
+      const named = refused.fault.limit ?? calls.length;
+      batchSize = Math.max(
+        1,
+        Math.min(batchSize, named < calls.length ? named : Math.floor(calls.length / 2)),
+      );
+      log("endpoint takes smaller batches only", { host, chainId, batchSize });
+    }
+    return replies;
+  }
+
+  // Shared by every caller that comes meanwhile, so it must not end with the first caller's request.
+  async function verify(): Promise<Fault | undefined> {
+    const [reply] = await exchange([{ method: "eth_chainId", params: [] }], options.lifetime);
+    if (reply === undefined || !reply.ok) return reply?.fault ?? { kind: "transient", message: "no answer" };
+    const id = parseQuantity(reply.result);
+    if (id === undefined) return { kind: "transient", message: "eth_chainId gave no number" };
+    if (id !== chainId) {
+      const message = `wrong chain: chain id ${id} where ${chainId} is configured`;
+      putAside(message);
+      return { kind: "fatal", message };
+    }
+    verified = true;
+    asideReason = undefined;
+    recover();
+    return undefined;
+  }
+
+  return {
+    host,
+    health,
+    latency,
+    batchSize: () => batchSize,
+    asideReason: () => asideReason,
+    async send(calls, signal) {
+      if (!verified) {
+        verifying ??= verify().finally(() => {
+          verifying = undefined;
+        });
+        const fault = await verifying;
+        if (fault !== undefined) return calls.map(() => ({ ok: false, fault }));
+      }
+      return exchange(calls, signal);
+    },
+    async probe() {
+      await verify();
+    },
+    approve: recover,
+    blame(fault, method) {
+      onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
+      log("untrustworthy answer", { host, chainId, method, reason: fault.message });
+      fail();
+    },
+  };
+}
+
+/** Requests of like weight share their latencies: the method and the size of the batch to a power of two. */
+export function latencyKey(calls: readonly RpcCall[]): string {
+  return `${calls[calls.length - 1]?.method ?? ""}/${Math.ceil(Math.log2(calls.length + 1))}`;
+}

@@ -1,0 +1,73 @@
+import type { Clock } from "./clock.ts";
+
+export interface HealthOptions {
+  /** Consecutive failures that open the circuit. */
+  readonly failuresToOpen: number;
+  /** How long it stays open the first time; doubles up to `maxOpenMs` while probes fail. */
+  readonly openMs: number;
+  readonly maxOpenMs: number;
+}
+
+/**
+ * `ready`: use it. `probe`: the circuit is half open, one request may try. `open` and `cooling` (rate limited):
+ * not before `until`. `aside`: of no use as configured; looked at again at `until`.
+ */
+export interface HealthState {
+  readonly kind: "ready" | "probe" | "open" | "cooling" | "aside";
+  readonly until: number;
+}
+
+export interface Health {
+  state(): HealthState;
+  /** Returns true when this closed an open circuit. */
+  succeed(): boolean;
+  /** Returns true when this failure opened the circuit. */
+  fail(): boolean;
+  /** Leave it alone for this long, whatever the circuit says. */
+  cool(ms: number): void;
+  putAside(ms: number): void;
+}
+
+/** The circuit breaker and the cool-down of one endpoint. */
+export function createHealth(clock: Clock, options: HealthOptions): Health {
+  let failures = 0;
+  let openUntil = 0;
+  let openForMs = options.openMs;
+  let isOpen = false;
+  let coolUntil = 0;
+  let asideUntil = 0;
+  return {
+    state() {
+      const now = clock.now();
+      if (asideUntil > now) return { kind: "aside", until: asideUntil };
+      if (isOpen && openUntil > now) return { kind: "open", until: Math.max(openUntil, coolUntil) };
+      if (coolUntil > now) return { kind: "cooling", until: coolUntil };
+      return { kind: isOpen ? "probe" : "ready", until: now };
+    },
+    succeed() {
+      const wasOpen = isOpen;
+      failures = 0;
+      isOpen = false;
+      openForMs = options.openMs;
+      return wasOpen;
+    },
+    fail() {
+      failures += 1;
+      if (isOpen) {
+        openForMs = Math.min(openForMs * 2, options.maxOpenMs);
+        openUntil = clock.now() + openForMs;
+        return false;
+      }
+      if (failures < options.failuresToOpen) return false;
+      isOpen = true;
+      openUntil = clock.now() + openForMs;
+      return true;
+    },
+    cool(ms) {
+      coolUntil = Math.max(coolUntil, clock.now() + ms);
+    },
+    putAside(ms) {
+      asideUntil = clock.now() + ms;
+    },
+  };
+}

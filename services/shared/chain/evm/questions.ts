@@ -1,0 +1,140 @@
+import type { Fault } from "./fault.ts";
+import { parseBytes, parseQuantity, toQuantity } from "./hex.ts";
+import type { Outcome, Question } from "./pool.ts";
+import {
+  type BlockHeader,
+  type BlockWithSenders,
+  type EthCall,
+  type Hex,
+  type LogFilter,
+  type LogRange,
+  RangeTooLarge,
+  type RawLog,
+} from "./port.ts";
+import { distrust, readBlock, readHeader, readLogs } from "./read.ts";
+import type { RpcReply } from "./transport.ts";
+
+/** The header of one block; null where every endpoint says that there is none. */
+export function askHeader(number: number): Question<BlockHeader | null> {
+  return {
+    calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), false] }],
+    read: (replies) => readFirst(replies, (result) => readHeader(result, number)),
+    conclude: (refusals) => (refusals.every(({ kind }) => kind === "missing") ? { value: null } : undefined),
+  };
+}
+
+/** One block with its senders; a block that nobody has yet is waited for. */
+export function askBlock(number: number): Question<BlockWithSenders> {
+  return {
+    calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), true] }],
+    read(replies) {
+      const outcome = readFirst(replies, (result) => readBlock(result, number));
+      return "fault" in outcome && outcome.fault.kind === "missing"
+        ? { fault: { ...outcome.fault, kind: "behind" } }
+        : outcome;
+    },
+  };
+}
+
+/**
+ * The logs of a range together with the head of the node that answers: eth_getLogs beyond a node's own head gives
+ * a short list without an error. The head is asked first, so that it cannot have moved past the range after the
+ * logs were read.
+ */
+export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> {
+  const { fromBlock, toBlock } = range;
+  return {
+    calls: [
+      { method: "eth_blockNumber", params: [] },
+      {
+        method: "eth_getLogs",
+        params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
+      },
+    ],
+    read([headReply, logsReply]) {
+      if (logsReply === undefined || headReply === undefined) return distrust("a reply is missing");
+      if (!logsReply.ok) return { fault: logsReply.fault };
+      if (!headReply.ok) return { fault: headReply.fault };
+      const head = parseQuantity(headReply.result);
+      if (head === undefined) return distrust("eth_blockNumber gave no number");
+      if (head < toBlock) return { fault: { kind: "behind", message: `the node's head is ${head}` } };
+      return readLogs(logsReply.result, range, filter);
+    },
+    // A range that misses its deadline twice is too large for these endpoints, whatever they say.
+    maxTimeouts: toBlock > fromBlock ? 2 : Number.POSITIVE_INFINITY,
+    conclude(refusals) {
+      const refused = refusals.filter(({ kind }) => kind === "range");
+      if (refused.length === 0 && refusals.length > 0) return undefined;
+      const reason = refused[refused.length - 1]?.message ?? "no answer within the deadline, twice";
+      const suggested = pickSuggestion(refused, range);
+      const limits = refused.flatMap(({ limit }) => (limit === undefined ? [] : [limit]));
+      const maxBlocks =
+        limits.length === 0 || limits.length < refused.length ? undefined : Math.max(...limits);
+      return new RangeTooLarge(`blocks ${fromBlock}-${toBlock}: ${reason}`, suggested, { maxBlocks });
+    },
+  };
+}
+
+/** The largest range named that is a true part of the one refused: some nodes name the very range they refuse. */
+function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRange): LogRange | undefined {
+  let best: LogRange | undefined;
+  for (const { suggested, limit } of refused) {
+    const end =
+      suggested !== undefined && suggested.fromBlock <= fromBlock
+        ? suggested.toBlock
+        : fromBlock + (limit ?? 0) - 1;
+    if (end < fromBlock || end >= toBlock) continue;
+    if (best === undefined || end > best.toBlock) best = { fromBlock, toBlock: end };
+  }
+  return best;
+}
+
+/** Return data; null for a revert, and where every endpoint has lost the state of that block. */
+export function askCall({ to, data, block }: EthCall): Question<Hex | null> {
+  return {
+    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)] }],
+    read([reply]) {
+      if (reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
+      return readFirst([reply], (result) => {
+        const bytes = parseBytes(result);
+        return bytes === undefined ? distrust("eth_call gave no bytes") : { value: bytes };
+      });
+    },
+    conclude: (refusals) => (refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined),
+  };
+}
+
+/** The finalized block's number; null where no endpoint knows the tag. */
+export function askFinalized(): Question<number | null> {
+  const unknown = /code -32602|code -39001|tag|finali[sz]ed/i;
+  return {
+    calls: [{ method: "eth_getBlockByNumber", params: ["finalized", false] }],
+    read([reply]) {
+      if (reply?.ok === false && (reply.fault.kind === "behind" || unknown.test(reply.fault.message))) {
+        return { fault: { kind: "method", message: reply.fault.message } };
+      }
+      return readFirst([reply], (result) => {
+        const header = readHeader(result, "latest");
+        return "fault" in header ? header : { value: header.value.number };
+      });
+    },
+    conclude: () => ({ value: null }),
+  };
+}
+
+export function readFirst<T>(
+  replies: readonly (RpcReply | undefined)[],
+  read: (result: unknown) => Outcome<T>,
+): Outcome<T> {
+  const reply = replies[0];
+  if (reply === undefined) return distrust("a reply is missing");
+  return reply.ok ? read(reply.result) : { fault: reply.fault };
+}
+
+/** Our filter in the words of eth_getLogs. */
+export function toRpcFilter(filter: LogFilter): Record<string, unknown> {
+  const params: Record<string, unknown> = {};
+  if (filter.topics.length > 0) params.topics = [filter.topics];
+  if (filter.addresses !== undefined) params.address = filter.addresses;
+  return params;
+}
