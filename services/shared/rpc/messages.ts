@@ -1,0 +1,88 @@
+import type { ChainStatus, PeerState, PricesAnswer, PricesRequest, ServiceMode, ServiceStatus } from "./types.ts";
+import type {
+  ChainStatusMessage,
+  PricesRequestMessage,
+  PricesResponseMessage,
+  StatusResponseMessage,
+} from "./wire.ts";
+
+/** Conversions between wire messages and types: absent fields and nulls, and nothing else. */
+
+export function toPricesRequestMessage(request: PricesRequest): PricesRequestMessage {
+  const message: PricesRequestMessage = { chainId: request.chainId, tokens: [...request.tokens] };
+  if (request.block !== undefined) message.block = request.block;
+  return message;
+}
+
+export function fromPricesRequestMessage(message: PricesRequestMessage): PricesRequest {
+  const request = { chainId: message.chainId, tokens: message.tokens.map((token) => token.toLowerCase()) };
+  return message.block === undefined ? request : { ...request, block: message.block };
+}
+
+export function toPricesMessage(answer: PricesAnswer): PricesResponseMessage {
+  return {
+    block: answer.block,
+    blockTime: answer.blockTime,
+    prices: answer.prices.map(({ token, usd, hops, depthUsd }) => ({
+      token,
+      hops,
+      ...(usd !== null && { usd }),
+      ...(depthUsd !== null && { depthUsd }),
+    })),
+  };
+}
+
+export function fromPricesMessage(message: PricesResponseMessage): PricesAnswer {
+  return {
+    block: message.block,
+    blockTime: message.blockTime,
+    prices: message.prices.map(({ token, usd, hops, depthUsd }) => ({
+      token,
+      usd: usd ?? null,
+      hops,
+      depthUsd: depthUsd ?? null,
+    })),
+  };
+}
+
+export function toStatusMessage(status: ServiceStatus): StatusResponseMessage {
+  return { ...status, chains: status.chains.map(toChainMessage), peers: status.peers.map((peer) => ({ ...peer })) };
+}
+
+export function fromStatusMessage(message: StatusResponseMessage): ServiceStatus {
+  return {
+    service: message.service,
+    mode: message.mode as ServiceMode,
+    version: message.version,
+    chains: message.chains.map(fromChainMessage),
+    peers: message.peers.map((peer) => ({ name: peer.name, state: peer.state as PeerState })),
+  };
+}
+
+const OPTIONAL_NUMBERS = ["indexedBlock", "indexedTime", "fromBlock", "chainHead", "lagBlocks"] as const;
+
+function toChainMessage(chain: ChainStatus): ChainStatusMessage {
+  const message: ChainStatusMessage = {
+    chainId: chain.chainId,
+    name: chain.name,
+    indexedBlockHash: chain.indexedBlockHash ?? "",
+  };
+  for (const field of OPTIONAL_NUMBERS) {
+    const value = chain[field];
+    if (value !== null) message[field] = value;
+  }
+  return message;
+}
+
+function fromChainMessage(message: ChainStatusMessage): ChainStatus {
+  return {
+    chainId: message.chainId,
+    name: message.name,
+    indexedBlock: message.indexedBlock ?? null,
+    indexedBlockHash: message.indexedBlockHash === "" ? null : message.indexedBlockHash,
+    indexedTime: message.indexedTime ?? null,
+    fromBlock: message.fromBlock ?? null,
+    chainHead: message.chainHead ?? null,
+    lagBlocks: message.lagBlocks ?? null,
+  };
+}

@@ -1,0 +1,134 @@
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { ServiceError } from "../errors.ts";
+import { toGrpcStatus } from "./errors.ts";
+import { createHealthService } from "./health.ts";
+import { fromPricesRequestMessage, toPricesMessage, toStatusMessage } from "./messages.ts";
+import { MAX_PRICE_TOKENS, type CallOptions, type PriceSource, type PricesRequest, type StatusSource } from "./types.ts";
+import { fullName, loadProtocols, MESSAGE_LIMITS, type PricesRequestMessage } from "./wire.ts";
+
+export interface GrpcServerOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly services: {
+    readonly status: StatusSource;
+    readonly prices?: PriceSource;
+    /** Whether this process can answer; a rejection counts as no. */
+    readonly health: () => Promise<boolean>;
+  };
+  /** Told of every call that failed for a reason of our own. */
+  readonly onInternalError?: (error: unknown, method: string) => void;
+  /** How often health is asked for while somebody watches it. */
+  readonly healthPollMs?: number;
+}
+
+export interface RunningGrpcServer {
+  readonly address: string;
+  /** Health answers NOT_SERVING from now on; calls are still served. */
+  drain(): void;
+  /** Refuses new calls, lets calls in flight finish for at most `timeoutMs`, then cuts them. */
+  stop(options: { timeoutMs: number }): Promise<void>;
+}
+
+/**
+ * Serves Status, grpc.health.v1 and, where given, Prices, without TLS: for peers in one private network.
+ * Throws naming address and cause when the port cannot be bound.
+ */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<RunningGrpcServer> {
+  const { services, onInternalError } = options;
+  const protocols = loadProtocols();
+  const server = new Server(MESSAGE_LIMITS);
+  const names = [fullName(protocols.status.service)];
+
+  server.addService(protocols.status.service, {
+    GetStatus: unary("GetStatus", onInternalError, async (_request: object, call) =>
+      toStatusMessage(await services.status.getStatus(call)),
+    ),
+  });
+  const { prices } = services;
+  if (prices !== undefined) {
+    names.push(fullName(protocols.prices.service));
+    server.addService(protocols.prices.service, {
+      GetPrices: unary("GetPrices", onInternalError, async (message: PricesRequestMessage, call) => {
+        const request = fromPricesRequestMessage(message);
+        checkPricesRequest(request);
+        return toPricesMessage(await prices.getPrices(request, call));
+      }),
+    });
+  }
+  const health = createHealthService({
+    services: names,
+    healthy: services.health,
+    pollMs: options.healthPollMs ?? 1_000,
+  });
+  server.addService(protocols.health.service, health.methods);
+
+  const port = await bind(server, options);
+  let stopping: Promise<void> | undefined;
+  return {
+    address: joinAddress(options.host, port),
+    drain: () => health.drain(),
+    stop({ timeoutMs }) {
+      health.drain();
+      stopping ??= shutDown(server, timeoutMs);
+      return stopping;
+    },
+  };
+}
+
+/** host:port, with the brackets IPv6 needs. */
+function joinAddress(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function bind(server: Server, { host, port }: GrpcServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(joinAddress(host, port), ServerCredentials.createInsecure(), (cause, bound) => {
+      if (cause === null) resolve(bound);
+      else reject(new Error(`Cannot listen for gRPC on ${host}:${port}: ${cause.message}`, { cause }));
+    });
+  });
+}
+
+function shutDown(server: Server, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, timeoutMs);
+    server.tryShutdown(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+/** A unary method from an async function; the client's cancellation and deadline abort its signal. */
+function unary<Q, A>(
+  method: string,
+  onInternalError: GrpcServerOptions["onInternalError"],
+  answer: (request: Q, options: Required<CallOptions>) => Promise<A>,
+) {
+  return (call: ServerUnaryCall<Q, A>, callback: sendUnaryData<A>): void => {
+    const controller = new AbortController();
+    call.on("cancelled", () => controller.abort());
+    answer(call.request, { signal: controller.signal }).then(
+      (message) => callback(null, message),
+      (error) => {
+        if (!(error instanceof ServiceError)) onInternalError?.(error, method);
+        callback(toGrpcStatus(error));
+      },
+    );
+  };
+}
+
+function checkPricesRequest({ chainId, tokens }: PricesRequest): void {
+  if (chainId < 1) throw new ServiceError("bad_request", "Cannot price tokens: chain_id was not sent.");
+  if (tokens.length > MAX_PRICE_TOKENS) {
+    throw new ServiceError("bad_request", `Cannot price ${tokens.length} tokens: at most ${MAX_PRICE_TOKENS} a call.`);
+  }
+  const wrong = tokens.find((token) => !/^0x[a-f0-9]{40}$/.test(token));
+  if (wrong !== undefined) {
+    throw new ServiceError("bad_request", `Cannot price ${JSON.stringify(wrong.slice(0, 64))}: it is not an EVM address.`);
+  }
+}

@@ -1,0 +1,91 @@
+/** What services tell each other, as TypeScript sees it. The wire shapes are in proto/. */
+
+/** GetPrices takes no more; the largest answer is then a few tens of KB. */
+export const MAX_PRICE_TOKENS = 500;
+
+export interface PricesRequest {
+  readonly chainId: number;
+  /** EVM addresses, lower case; at most MAX_PRICE_TOKENS. */
+  readonly tokens: readonly string[];
+  /** Absent = the latest indexed block. */
+  readonly block?: number;
+}
+
+export interface TokenPrice {
+  /** Lower case. */
+  readonly token: string;
+  /** USD for one whole token; null where no path of sufficient depth leads to an anchor. */
+  readonly usd: number | null;
+  /** Pools between the anchor and the token; 0 for an anchor and where there is no price. */
+  readonly hops: number;
+  /** The least depth in USD along the path; null for anchors and where there is no price. */
+  readonly depthUsd: number | null;
+}
+
+export interface PricesAnswer {
+  /** The block whose state the prices stand on, and its Unix seconds. */
+  readonly block: number;
+  readonly blockTime: number;
+  /** One entry a token asked for, in the order asked. */
+  readonly prices: readonly TokenPrice[];
+}
+
+/**
+ * Answers prices. On the server's side a service implements it; on the client's side createPricesClient does.
+ * Throws ServiceError: bad_request, not_found (chain or block not indexed) or unavailable.
+ */
+export interface PriceSource {
+  getPrices(request: PricesRequest, options?: CallOptions): Promise<PricesAnswer>;
+}
+
+export interface CallOptions {
+  /** Ends the call early. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * starting: not yet able to answer; empty: answers, nothing is indexed; serving; stale: answers with data that lags
+ * more than it should; draining: about to stop.
+ */
+export type ServiceMode = "starting" | "empty" | "serving" | "stale" | "draining";
+
+/** Blocks are slots on Solana, whose chainId is 0. Nulls: nothing indexed yet, head unknown. */
+export interface ChainStatus {
+  readonly chainId: number;
+  readonly name: string;
+  readonly indexedBlock: number | null;
+  readonly indexedBlockHash: string | null;
+  /** Unix seconds of the indexed block. */
+  readonly indexedTime: number | null;
+  /** First indexed block. */
+  readonly fromBlock: number | null;
+  /** As ingest last saw it. */
+  readonly chainHead: number | null;
+  readonly lagBlocks: number | null;
+}
+
+export type PeerState = "serving" | "not_serving" | "unreachable" | "unknown";
+
+export interface PeerStatus {
+  readonly name: string;
+  readonly state: PeerState;
+}
+
+export interface ServiceStatus {
+  readonly service: string;
+  readonly mode: ServiceMode;
+  readonly version: string;
+  readonly chains: readonly ChainStatus[];
+  readonly peers: readonly PeerStatus[];
+}
+
+/** Answers the state of a service; must be quick, since health checks rest on it. */
+export interface StatusSource {
+  getStatus(options?: CallOptions): Promise<ServiceStatus>;
+}
+
+/** A PriceSource or StatusSource behind a connection. */
+export interface RpcClient {
+  /** Ends the connection; calls in flight fail. */
+  close(): void;
+}
