@@ -1,4 +1,7 @@
-/** The names of cell types, as `columns[].type` of a table carries them. */
+/**
+ * The names of cell types, as `columns[].type` of a table carries them. Compound types are written with
+ * Nullable(T), Array(T) and Tuple(T, U, …); a Tuple is an array of fixed length inside a cell.
+ */
 export type ScalarType =
   | "String"
   | "Bool"
@@ -25,6 +28,11 @@ export interface Column {
   readonly unit?: string;
   /** One sentence; where the number is computed, the formula with its source. */
   readonly description: string;
+  /**
+   * True where cells may be null although the type does not say Nullable: the specification fixes some type strings.
+   * Never set beside a Nullable type.
+   */
+  readonly nullable?: true;
   /** True when the column's name is an allowed value of order_asc and order_desc. */
   readonly sortable?: true;
 }

@@ -1,0 +1,38 @@
+import { LAST_UNIX_SECOND } from "./param.ts";
+import { refuseValue } from "./refusal.ts";
+
+const DAY_SECONDS = 86_400;
+
+/** Wire parameters of a time window, in Unix seconds and days. */
+export interface WindowParams {
+  readonly days?: number | undefined;
+  readonly after_time?: number | undefined;
+  readonly before_time?: number | undefined;
+}
+
+/** afterTime ≤ t < beforeTime, in Unix seconds. */
+export interface Window {
+  readonly afterTime: number;
+  readonly beforeTime: number;
+}
+
+/** Throws bad_request where both ends are sent and leave nothing between them. */
+export function checkWindow({ after_time, before_time }: WindowParams): void {
+  if (after_time === undefined || before_time === undefined || after_time < before_time) return;
+  throw refuseValue("after_time", String(after_time), `is not below before_time ${before_time}`);
+}
+
+/**
+ * The window a request asks for. Neither end sent: the last `days` up to and including `headTime` (Unix seconds of the
+ * indexed head). One end sent: `days` bounds the other side. Both sent: they win over `days`.
+ */
+export function resolveWindow(params: WindowParams, headTime: number): Window {
+  checkWindow(params);
+  const { after_time, before_time } = params;
+  const span = (params.days ?? 0) * DAY_SECONDS;
+  if (after_time !== undefined) {
+    return { afterTime: after_time, beforeTime: before_time ?? Math.min(after_time + span, LAST_UNIX_SECOND) };
+  }
+  const beforeTime = before_time ?? headTime + 1;
+  return { afterTime: Math.max(beforeTime - span, 0), beforeTime };
+}

@@ -1,0 +1,39 @@
+import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
+import { oneOf } from "../../../../../../shared/contract/param.ts";
+import { checkWindow } from "../../../../../../shared/contract/window.ts";
+import { checkCandles, INTERVALS, MAX_CANDLES } from "../../../../intervals.ts";
+import { requiredWindow, tokenAddress } from "../../../../params.ts";
+
+export const endpoint = defineEndpoint({
+  family: "solana",
+  path: "/api/v1/solana/ohlcv/token",
+  summary: "Price candles of one token",
+  description: `Candles of the token's priced trades. Candles without a trade are omitted; a range of more than ${MAX_CANDLES} candles is refused. Candles start at whole multiples of the interval since 1970-01-01, weeks on Mondays (UTC).`,
+  mediaType: "application/json",
+  body: "object",
+  params: {
+    token_address: tokenAddress,
+    ...requiredWindow,
+    interval: oneOf(INTERVALS, {
+      description: `Length of a candle; the time range may hold at most ${MAX_CANDLES} of them.`,
+      example: "5m",
+    }),
+  },
+  columns: [
+    { name: "openPrice", type: "Float64", unit: "USD", description: "Price of the first trade in the candle." },
+    { name: "highPrice", type: "Float64", unit: "USD", description: "Highest price of a trade in the candle." },
+    { name: "lowPrice", type: "Float64", unit: "USD", description: "Lowest price of a trade in the candle." },
+    { name: "closePrice", type: "Float64", unit: "USD", description: "Price of the last trade in the candle." },
+    { name: "volume", type: "Float64", unit: "USD", description: "Sum of the trades' USD values." },
+    { name: "volumeToken", type: "Float64", unit: "token units", description: "Sum of the trades' token amounts." },
+    { name: "unixTime", type: "Int64", unit: "Unix seconds", description: "Start of the candle." },
+    { name: "interval", type: "String", description: "The interval asked for." },
+    { name: "tradeCount", type: "UInt64", unit: "trades", description: "Number of priced trades in the candle." },
+  ],
+  rowOrder: "unixTime ascending",
+  whenAbsent: "empty",
+  check(params) {
+    checkWindow(params);
+    checkCandles(params);
+  },
+});

@@ -1,0 +1,26 @@
+import { defineEndpoint } from "../../../../../shared/contract/define.ts";
+import { solanaPage } from "../../../../../shared/contract/param.ts";
+import { checkWindow } from "../../../../../shared/contract/window.ts";
+import { specifiedValueColumns } from "../../../columns.ts";
+import { PAID_PRICE_USD, requiredWindow, TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
+
+export const endpoint = defineEndpoint({
+  family: "solana",
+  path: "/api/v1/solana/token-transactions-time-bounded",
+  summary: "Transactions of one token in a time range",
+  description: "Buys and sells of one token within an explicit Unix-time range.",
+  mediaType: "application/json",
+  body: "object",
+  params: { token_address: tokenAddress, ...requiredWindow, ...solanaPage() },
+  columns: [
+    { name: "signature", type: "String", description: "Transaction signature identifier." },
+    { name: "slot", type: "UInt64", description: "Ledger slot number." },
+    { name: "txType", type: "String", description: "buy or sell." },
+    { name: "tokenAmount", type: "Float64", unit: "token units", description: "Amount of tokens transacted." },
+    ...specifiedValueColumns,
+  ],
+  rowOrder: TRANSACTION_ORDER,
+  whenAbsent: "empty",
+  priceUsd: PAID_PRICE_USD,
+  check: checkWindow,
+});

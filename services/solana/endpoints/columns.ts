@@ -1,0 +1,55 @@
+import { defineColumns } from "../../shared/contract/define.ts";
+
+const PRICE_RULE = "from the token's own trades against USD stablecoins, or against tokens priced that way";
+
+/** Trade columns of the two specified transaction lists: the specification fixes their type strings, so that a null stands under a type without Nullable. */
+export const specifiedValueColumns = defineColumns([
+  {
+    name: "valueUSD",
+    type: "Float64",
+    nullable: true,
+    unit: "USD",
+    description: "USD value of the transaction at its slot; null while no price is known.",
+  },
+  {
+    name: "priceUSD",
+    type: "Float64",
+    nullable: true,
+    unit: "USD per token",
+    description: `USD price of one token at the time of the transaction, ${PRICE_RULE}; null while none is known.`,
+  },
+  { name: "dex", type: "String", description: "Exchange where it occurred: raydium, orca, meteora or pumpfun." },
+  { name: "poolAddress", type: "String", description: "Address of the liquidity pool used." },
+]);
+
+/** A row of the pool transaction lists. */
+export const poolTransactionColumns = defineColumns([
+  { name: "signature", type: "String", description: "Signature of the transaction." },
+  { name: "slot", type: "UInt64", description: "Slot of the transaction." },
+  { name: "txType", type: "String", description: "trade, add_liquidity or remove_liquidity." },
+  {
+    name: "amountIn",
+    type: "Float64",
+    unit: "token units",
+    description: "Trade: amount that went into the pool; liquidity: amount of the pool's first token that moved.",
+  },
+  {
+    name: "amountOut",
+    type: "Float64",
+    unit: "token units",
+    description: "Trade: amount that came out of the pool; liquidity: amount of the pool's second token that moved.",
+  },
+  { name: "tokenInAddress", type: "String", description: "Mint of amountIn." },
+  { name: "tokenInSymbol", type: "String", description: "Symbol of amountIn's token; empty where it has none." },
+  { name: "tokenOutAddress", type: "String", description: "Mint of amountOut." },
+  { name: "tokenOutSymbol", type: "String", description: "Symbol of amountOut's token; empty where it has none." },
+  {
+    name: "valueUSD",
+    type: "Nullable(Float64)",
+    unit: "USD",
+    description: "Trade: USD value of the priced sides' mean; liquidity: their sum, null unless both are priced.",
+  },
+  { name: "dex", type: "String", description: "Exchange of the pool: raydium, orca, meteora or pumpfun." },
+  { name: "blockTime", type: "UInt32", unit: "Unix seconds", description: "Time of the slot's block." },
+  { name: "instructionIndex", type: "UInt32", description: "Index of the instruction within the transaction." },
+]);
