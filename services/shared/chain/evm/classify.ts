@@ -46,6 +46,65 @@ const QUERY_TIMEOUT = /time(?:d)?[ -]?out|deadline exceeded|took too long|cancel
 
 const RATE_CODES = new Set(["429", "-32029", "-32016", "-32012", "-32007", "-32090", "-32097"]);
 
+/** What the rules below look at. */
+interface Clues {
+  readonly input: RpcErrorInput;
+  /** The provider's words, as written and in lower case. */
+  readonly said: string;
+  readonly text: string;
+  readonly code: string;
+  readonly message: string;
+  readonly isLogs: boolean;
+  /** An eth_getLogs, or an answer to a whole batch that may have held one. */
+  readonly mayBeLogs: boolean;
+}
+
+type Rule = (clues: Clues) => Fault | undefined;
+
+/** The first rule that says something decides; their order is part of what they mean. */
+const RULES: readonly Rule[] = [
+  ({ code, text, input, message }) =>
+    code === "3" || (input.method === "eth_call" && REVERTED.test(text))
+      ? { kind: "reverted", message }
+      : undefined,
+  ({ text, message }) =>
+    BATCH.test(text) && BATCH_REFUSED.test(text)
+      ? withLimit({ kind: "batch", message }, readBatchLimit(text))
+      : undefined,
+  ({ mayBeLogs, text, message }) =>
+    mayBeLogs && BEHIND.test(text) && !/too (?:large|wide|big)/.test(text)
+      ? { kind: "behind", message }
+      : undefined,
+  ({ mayBeLogs, said, input, message }) => {
+    const suggested = mayBeLogs ? readSuggestedRange(said, input.data) : undefined;
+    return suggested === undefined ? undefined : { kind: "range", message, suggested };
+  },
+  // "429" or "requests per second" in the words means the rate, unless a range that works was named.
+  ({ mayBeLogs, text, message }) =>
+    mayBeLogs && !RATE.test(text) && RANGE.some((form) => form.test(text))
+      ? withLimit({ kind: "range", message }, readBlockLimit(text))
+      : undefined,
+  ({ input, code, text, message }) =>
+    input.httpStatus === 429 || RATE_CODES.has(code) || RATE.test(text)
+      ? withPause({ kind: "rate", message }, input.retryAfterMs)
+      : undefined,
+  // A bare "limit exceeded" (-32005) to a log query is its size: halving a range that was only sent too soon is
+  // harmless, waiting for a range that is too large would never end.
+  ({ isLogs, input, code, text, message }) =>
+    isLogs && (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(text)))
+      ? { kind: "range", message }
+      : undefined,
+  ({ code, message }) => (code === "-32005" ? { kind: "rate", message } : undefined),
+  ({ code, text, message }) =>
+    code === "-32601" || code === "-32004" || METHOD.test(text) ? { kind: "method", message } : undefined,
+  ({ code, text, message }) => (code === "4444" || STATE.test(text) ? { kind: "state", message } : undefined),
+  ({ text, message }) => (BEHIND.test(text) ? { kind: "behind", message } : undefined),
+  ({ input, text, message }) =>
+    input.httpStatus === 401 || input.httpStatus === 403 || FATAL.test(text)
+      ? { kind: "fatal", message }
+      : undefined,
+];
+
 /**
  * What a provider's error means for us. Pure; an unknown text is `transient`, so that nothing a provider
  * thinks of tomorrow stops an ingest. Texts win over codes because providers share codes between meanings
@@ -53,40 +112,21 @@ const RATE_CODES = new Set(["429", "-32029", "-32016", "-32012", "-32007", "-320
  */
 export function classifyRpcError(input: RpcErrorInput): Fault {
   const said = [input.message ?? "", ...collectText(input.data, 0)].filter((part) => part !== "").join(" · ");
-  const text = said.toLowerCase();
-  const code = input.code === undefined ? "" : String(input.code);
-  const message = describe(input, said);
   const isLogs = input.method === "eth_getLogs";
-
-  if (code === "3" || (input.method === "eth_call" && REVERTED.test(text)))
-    return { kind: "reverted", message };
-  if (BATCH.test(text) && BATCH_REFUSED.test(text))
-    return withLimit({ kind: "batch", message }, readBatchLimit(text));
-  if ((isLogs || input.method === undefined) && BEHIND.test(text) && !/range too|too large/.test(text)) {
-    return { kind: "behind", message };
+  const clues: Clues = {
+    input,
+    said,
+    text: said.toLowerCase(),
+    code: input.code === undefined ? "" : String(input.code),
+    message: describe(input, said),
+    isLogs,
+    mayBeLogs: isLogs || input.method === undefined,
+  };
+  for (const rule of RULES) {
+    const fault = rule(clues);
+    if (fault !== undefined) return fault;
   }
-  if (isLogs || input.method === undefined) {
-    const suggested = readSuggestedRange(said, input.data);
-    // "429" or "requests per second" in the words means the rate, unless a range that works is named.
-    if (suggested !== undefined) return { kind: "range", message, suggested };
-    if (!RATE.test(text) && RANGE.some((form) => form.test(text))) {
-      return withLimit({ kind: "range", message }, readBlockLimit(text));
-    }
-  }
-  if (input.httpStatus === 429 || RATE_CODES.has(code) || RATE.test(text)) {
-    const fault = { kind: "rate", message } as const;
-    return input.retryAfterMs === undefined ? fault : { ...fault, retryAfterMs: input.retryAfterMs };
-  }
-  if (isLogs && (input.httpStatus === 413 || code === "-32005")) return { kind: "range", message };
-  if (isLogs && code !== "" && QUERY_TIMEOUT.test(text)) return { kind: "range", message };
-  if (code === "-32005") return { kind: "rate", message };
-  if (code === "-32601" || code === "-32004" || METHOD.test(text)) return { kind: "method", message };
-  if (code === "4444" || STATE.test(text)) return { kind: "state", message };
-  if (BEHIND.test(text)) return { kind: "behind", message };
-  if (input.httpStatus === 401 || input.httpStatus === 403 || FATAL.test(text))
-    return { kind: "fatal", message };
-  const transient = { kind: "transient", message } as const;
-  return input.retryAfterMs === undefined ? transient : { ...transient, retryAfterMs: input.retryAfterMs };
+  return withPause({ kind: "transient", message: clues.message }, input.retryAfterMs);
 }
 
 /** Retry-After in milliseconds from now: whole seconds or an HTTP date; undefined where it is neither. */
@@ -163,6 +203,10 @@ function toCount(written: string): number | undefined {
 
 function withLimit(fault: Fault, limit: number | undefined): Fault {
   return limit === undefined ? fault : { ...fault, limit };
+}
+
+function withPause(fault: Fault, retryAfterMs: number | undefined): Fault {
+  return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
 }
 
 /** The words inside `data`: a string, or strings in objects; revert data and echoed requests say nothing. */

@@ -1,6 +1,5 @@
 import type { Fault } from "./fault.ts";
 import { parseBytes, parseQuantity, toQuantity } from "./hex.ts";
-import type { Outcome, Question } from "./pool.ts";
 import {
   type BlockHeader,
   type BlockWithSenders,
@@ -13,6 +12,7 @@ import {
 } from "./port.ts";
 import { distrust, readBlock, readHeader, readLogs } from "./read.ts";
 import type { RpcReply } from "./transport.ts";
+import type { Outcome, Question } from "./work.ts";
 
 /** The header of one block; null where every endpoint says that there is none. */
 export function askHeader(number: number): Question<BlockHeader | null> {

@@ -1,7 +1,7 @@
 import type { Fault } from "./fault.ts";
 import { parseAddress, parseBytes, parseHash, parseQuantity } from "./hex.ts";
-import type { Outcome } from "./pool.ts";
 import type { BlockHeader, BlockWithSenders, Hex, LogFilter, LogRange, RawLog } from "./port.ts";
+import type { Outcome } from "./work.ts";
 
 /** A bloom that holds nothing: for chains whose nodes leave it out. */
 const EMPTY_BLOOM: Hex = `0x${"00".repeat(256)}`;
@@ -50,37 +50,47 @@ export function readBlock(result: unknown, wanted: number): Outcome<BlockWithSen
 /** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */
 export function readLogs(result: unknown, range: LogRange, filter: LogFilter): Outcome<RawLog[]> {
   if (!Array.isArray(result)) return distrust("logs are not a list");
-  const topics = filter.topics.length === 0 ? undefined : new Set<string>(filter.topics.map(lower));
-  const addresses = filter.addresses === undefined ? undefined : new Set<string>(filter.addresses.map(lower));
+  const find = createLogCheck(range, filter);
   const logs: RawLog[] = [];
-  let isOrdered = true;
   for (const entry of result) {
     const log = readLog(entry);
     if (log === undefined) return distrust("a log is malformed, pending or removed");
-    const { blockNumber, logIndex } = log;
-    if (blockNumber < range.fromBlock || blockNumber > range.toBlock) {
-      return distrust(`a log of block ${blockNumber} lies outside ${range.fromBlock}-${range.toBlock}`);
-    }
-    if (topics !== undefined && !topics.has(log.topics[0] ?? ""))
-      return distrust(`a log of block ${blockNumber} has a topic not asked for`);
-    if (addresses !== undefined && !addresses.has(log.address))
-      return distrust(`a log of block ${blockNumber} has an address not asked for`);
-    const before = logs[logs.length - 1];
-    if (before !== undefined && compareLogs(before, log) >= 0) isOrdered = false;
-    if (before !== undefined && before.blockNumber === blockNumber && before.blockHash !== log.blockHash) {
-      return distrust(`two hashes for block ${blockNumber} at logs ${before.logIndex} and ${logIndex}`);
-    }
+    const wrong = find(log);
+    if (wrong !== undefined) return distrust(wrong);
     logs.push(log);
   }
-  if (isOrdered) return { value: logs };
+  // Nodes answer in order: sorting is for the one that does not.
+  if (findDisorder(logs) === undefined) return { value: logs };
   logs.sort(compareLogs);
+  const wrong = findDisorder(logs);
+  return wrong === undefined ? { value: logs } : distrust(wrong);
+}
+
+/** Whether a log was asked for at all. */
+function createLogCheck(range: LogRange, filter: LogFilter): (log: RawLog) => string | undefined {
+  const topics = filter.topics.length === 0 ? undefined : new Set<string>(filter.topics.map(lower));
+  const addresses = filter.addresses === undefined ? undefined : new Set<string>(filter.addresses.map(lower));
+  return ({ blockNumber, topics: [topic0], address }) => {
+    if (blockNumber < range.fromBlock || blockNumber > range.toBlock) {
+      return `a log of block ${blockNumber} lies outside ${range.fromBlock}-${range.toBlock}`;
+    }
+    if (topics?.has(topic0 ?? "") === false) return `a log of block ${blockNumber} has a topic not asked for`;
+    if (addresses?.has(address) === false)
+      return `a log of block ${blockNumber} has an address not asked for`;
+    return undefined;
+  };
+}
+
+function findDisorder(logs: readonly RawLog[]): string | undefined {
   for (let i = 1; i < logs.length; i++) {
     const [a, b] = [logs[i - 1] as RawLog, logs[i] as RawLog];
-    if (compareLogs(a, b) === 0) return distrust(`log ${b.logIndex} of block ${b.blockNumber} comes twice`);
+    const order = compareLogs(a, b);
+    if (order === 0) return `log ${b.logIndex} of block ${b.blockNumber} comes twice`;
+    if (order > 0) return `log ${b.logIndex} of block ${b.blockNumber} comes late`;
     if (a.blockNumber === b.blockNumber && a.blockHash !== b.blockHash)
-      return distrust(`two hashes for block ${b.blockNumber}`);
+      return `two hashes for block ${b.blockNumber}`;
   }
-  return { value: logs };
+  return undefined;
 }
 
 /** One raw log, or undefined where a part is missing or the log is no longer on the chain. */

@@ -1,14 +1,21 @@
 import { bloomOfLogs, suspectEmpty } from "./bloom.ts";
 import type { Clock } from "./clock.ts";
 import { toQuantity } from "./hex.ts";
-import type { Pool, Question } from "./pool.ts";
+import type { Pool } from "./pool.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "./port.ts";
 import { readFirst, toRpcFilter } from "./questions.ts";
 import { compareLogs, distrust, readLog, readLogs } from "./read.ts";
+import type { Question } from "./work.ts";
 
 export interface Voter {
   readonly pool: Pool;
   isUsable(): boolean;
+}
+
+interface Vote {
+  readonly voter: Voter;
+  readonly answers: readonly RawLog[][] | undefined;
+  readonly error: unknown;
 }
 
 export interface VerifyEmptyOptions {
@@ -53,26 +60,36 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
 
   /** Without receipts: the logs of each block by its hash, until enough answers say that there are none. */
   async function agree(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
-    const questions = suspects.map((header) => askBlockLogs(header, filter));
-    const about = `eth_getLogs ${describeBlocks(suspects)}`;
     const found = new Map<number, RawLog[]>();
     const votes = new Map<Voter, number>();
-    const isSettled = () => votes.size > 1 || Math.max(0, ...votes.values()) >= options.agreeingAnswers;
-    let failure: unknown = new UpstreamError(`${about}: no endpoint in service`);
+    let failure: unknown;
+    for await (const { voter, answers, error } of collectVotes(suspects, filter)) {
+      failure = error;
+      if (answers === undefined) continue;
+      for (const [i, logs] of answers.entries()) if (logs.length > 0) found.set(i, logs);
+      votes.set(voter, (votes.get(voter) ?? 0) + 1);
+      const isSettled = votes.size > 1 || Math.max(...votes.values()) >= options.agreeingAnswers;
+      if (isSettled || found.size === suspects.length) return [...found.values()].flat();
+    }
+    throw (
+      failure ?? new UpstreamError(`logs of ${describeBlocks(suspects)}: no endpoint in service to confirm`)
+    );
+  }
+
+  /** Asks every endpoint in service in turn, round after round with growing pauses. */
+  async function* collectVotes(suspects: readonly BlockHeader[], filter: LogFilter): AsyncGenerator<Vote> {
+    const questions = suspects.map((header) => askBlockLogs(header, filter));
+    const about = `eth_getLogs ${describeBlocks(suspects)}`;
     for (let round = 0; round < options.agreeingAnswers; round++) {
       if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
       for (const voter of voters.filter((each) => voters.length === 1 || each.isUsable())) {
         try {
-          const answers = await voter.pool.ask(questions, about);
-          for (const [i, logs] of answers.entries()) if (logs.length > 0) found.set(i, logs);
-          votes.set(voter, (votes.get(voter) ?? 0) + 1);
+          yield { voter, answers: await voter.pool.ask(questions, about), error: undefined };
         } catch (error) {
-          failure = error;
+          yield { voter, answers: undefined, error };
         }
-        if (found.size === suspects.length || isSettled()) return [...found.values()].flat();
       }
     }
-    throw failure;
   }
 
   return async (headers, { logs, filter }) => {
