@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HOUSE, run } from "./command.ts";
+import { findLockfileFaults, type Lockfile } from "./lockfile.ts";
+import { findLongFiles, readSources } from "./source-files.ts";
+import type { Finding, Step } from "./step.ts";
+import { inspectWalls } from "./walls.ts";
+
+/** The checks that need no server and no network: what `npm run check` runs before every commit. */
+export const houseSteps: readonly Step[] = [
+  { name: "types", inspect: () => inspectCommand(["node", "node_modules/typescript/bin/tsc", "-p", "."]) },
+  {
+    name: "lint and format",
+    inspect: () => inspectCommand(["node_modules/.bin/biome", "check", "--error-on-warnings", "--colors=off", "."]),
+  },
+  { name: "walls", inspect: inspectRealWalls },
+  { name: "file lengths", inspect: inspectLengths },
+  { name: "lock file", inspect: inspectLockfile },
+  { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
+  { name: "generated contracts", inspect: () => inspectGenerator("deploy/devnet/contracts/generate.ts") },
+];
+
+/** A command as a check: what it prints is the fault when it fails. */
+export async function inspectCommand(command: readonly string[]): Promise<Finding> {
+  const { ok, output, exitCode } = await run(command);
+  return { faults: ok ? [] : [output.trim() || `${command.join(" ")} ended with ${exitCode}`] };
+}
+
+function inspectGenerator(script: string): Promise<Finding> {
+  return inspectCommand(["node", "--import", "tsx", script, "--check"]);
+}
+
+async function inspectRealWalls(): Promise<Finding> {
+  const { breaches, modules, dependencies } = await inspectWalls(HOUSE);
+  const sources = readSources(HOUSE).length;
+  const faults = breaches.map(({ rule, from, to }) => `${rule}: ${from} → ${to}`);
+  // A cruiser that cannot parse TypeScript reads nothing and finds nothing.
+  if (modules < sources || dependencies < sources) {
+    faults.push(`only ${modules} of ${sources} source files and ${dependencies} imports were read`);
+  }
+  return { faults, seen: `${modules} files, ${dependencies} imports` };
+}
+
+function inspectLengths(): Finding {
+  const sources = readSources(HOUSE);
+  return { faults: findLongFiles(sources), seen: `${sources.length} files` };
+}
+
+function inspectLockfile(): Finding {
+  const lock = JSON.parse(readFileSync(join(HOUSE, "package-lock.json"), "utf8")) as Lockfile;
+  const faults = findLockfileFaults(lock);
+  if (faults.length > 0) faults.push("`npm run lockfile` mends missing platforms and addresses");
+  return { faults, seen: `${Object.keys(lock.packages).length} packages` };
+}

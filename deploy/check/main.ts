@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "./build.ts";
+import { HOUSE } from "./command.ts";
+import { checkFully } from "./full.ts";
+import { houseSteps } from "./house.ts";
+import { completeLockfile, type Lockfile } from "./lockfile.ts";
+import { runSteps, type Step } from "./step.ts";
+import { ALL_TESTS, runSuite, toFinding } from "./suites.ts";
+
+/** Tests without servers; those that need one are pending here and must run in `full`. */
+const tests: Step = {
+  name: "tests",
+  inspect: async () =>
+    toFinding(await runSuite({ runtime: "node", files: [ALL_TESTS], timeoutMs: 15 * 60_000, pendingAllowed: true })),
+};
+
+const commands: Readonly<Record<string, () => Promise<boolean>>> = {
+  check: () => runAndSay(houseSteps),
+  ok: () => runAndSay([...houseSteps, tests]),
+  full: checkFully,
+  build: async () => {
+    const faults = await build();
+    for (const fault of faults) console.error(fault);
+    return faults.length === 0;
+  },
+  lockfile: async () => {
+    const path = join(HOUSE, "package-lock.json");
+    const lock = JSON.parse(readFileSync(path, "utf8")) as Lockfile;
+    writeFileSync(path, `${JSON.stringify(completeLockfile(lock), null, 2)}\n`);
+    return true;
+  },
+};
+
+async function runAndSay(steps: readonly Step[]): Promise<boolean> {
+  const { passed, failed } = await runSteps(steps);
+  console.log(failed === 0 ? `ok: ${passed} of ${passed} checks passed` : `not ok: ${failed} of ${passed + failed} checks failed`);
+  return failed === 0;
+}
+
+const command = commands[process.argv[2] ?? ""];
+if (command === undefined) {
+  console.error(`Usage: node --import tsx deploy/check/main.ts ${Object.keys(commands).join("|")}`);
+  process.exitCode = 2;
+} else if (!(await command())) {
+  process.exitCode = 1;
+}

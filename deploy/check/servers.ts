@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HOUSE, isOnPath, killGroup, run } from "./command.ts";
+
+/** A server for the length of the checks. */
+export interface Server {
+  readonly url: string;
+  readonly stop: () => void;
+}
+
+const START_TIMEOUT_MS = 30_000;
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+
+/** Starts a Redis without persistence on a free port; installs it first where it is missing and we may. */
+export async function startRedis(): Promise<Server> {
+  if (!(await isOnPath("redis-server"))) await installPackage("redis-server");
+  const port = await findFreePort();
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+  const stop = await startProgram("redis-server", args, port);
+  return { url: `redis://127.0.0.1:${port}`, stop };
+}
+
+/**
+ * A MongoDB to test against: the workplace's own starter where there is one beside the repository, else MONGODB_URL,
+ * else `mongod` on PATH. Throws with what to do when there is none.
+ */
+export async function startMongodb(): Promise<Server> {
+  const starter = join(HOUSE, "../shared/mongo/start");
+  if (existsSync(starter)) {
+    const { ok, stdout, output } = await run([starter], { timeoutMs: INSTALL_TIMEOUT_MS });
+    const url = stdout.trim().split("\n").at(-1) ?? "";
+    if (!ok || !url.startsWith("mongodb")) throw new Error(`Cannot start MongoDB by ${starter}: ${output.trim()}`);
+    // It serves whoever asks after us too, and starts in an instant when it already runs: it is left running.
+    return { url, stop: () => {} };
+  }
+  const { MONGODB_URL: url } = process.env;
+  if (url !== undefined && url !== "") return { url, stop: () => {} };
+  if (await isOnPath("mongod")) return startMongod();
+  throw new Error("Cannot test against MongoDB: set MONGODB_URL, or put mongod on PATH.");
+}
+
+async function startMongod(): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), "mongod-"));
+  const port = await findFreePort();
+  const stop = await startProgram(
+    "mongod",
+    ["--dbpath", folder, "--port", String(port), "--bind_ip", "127.0.0.1", "--quiet"],
+    port,
+  );
+  return {
+    url: `mongodb://127.0.0.1:${port}/?directConnection=true`,
+    stop: () => {
+      stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function installPackage(name: string): Promise<void> {
+  if (process.getuid?.() !== 0 || !(await isOnPath("apt-get"))) {
+    throw new Error(`Cannot find ${name}: install it, it is not on PATH.`);
+  }
+  const command = `apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends ${name}`;
+  const { ok, output } = await run(["sh", "-c", command], { timeoutMs: INSTALL_TIMEOUT_MS });
+  if (!ok) throw new Error(`Cannot install ${name}: ${output.trim()}`);
+}
+
+/** Starts a server and waits until it listens; answers how to end it. */
+async function startProgram(program: string, args: readonly string[], port: number): Promise<() => void> {
+  const child: ChildProcess = spawn(program, args, { stdio: "ignore", detached: true });
+  const stop = (): void => killGroup(child, "SIGKILL");
+  process.once("exit", stop);
+  let ended = false;
+  child.once("error", () => {
+    ended = true;
+  });
+  child.once("exit", () => {
+    ended = true;
+  });
+  const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  while (!(await isListening(port))) {
+    if (ended || Date.now() > deadlineMs) {
+      stop();
+      throw new Error(`Cannot start ${program}: ${ended ? "it ended at once" : "it does not listen"}.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return stop;
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: "127.0.0.1" });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+/** A TCP port of this machine that is free at the moment. */
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandResult, run } from "./command.ts";
+import type { Finding, Tally } from "./step.ts";
+
+/** What a run of mocha counted; see reporter.cjs. */
+export interface SuiteRecord {
+  readonly passes: number;
+  readonly failures: number;
+  /** Titles of the tests that were skipped. */
+  readonly pending: readonly string[];
+}
+
+export interface SuiteVerdict {
+  readonly tally: Tally;
+  readonly faults: readonly string[];
+}
+
+interface SuiteOptions {
+  readonly runtime: "node" | "deno";
+  readonly files: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Whether tests may be skipped, as they are where a server is absent. */
+  readonly pendingAllowed: boolean;
+}
+
+export const ALL_TESTS = "{gateway,services,proto,deploy,bench}/**/*.test.ts";
+/** What also runs in production, and so on both runtimes. */
+export const PRODUCT_TESTS = "{gateway,services}/**/*.test.ts";
+
+/** The Deno that the tests and `npm run start:deno` use. Not a devDependency: 140 MB that few runs need. */
+export const DENO = ["npx", "--yes", "deno@2.9.6"];
+const MOCHA_ON: Readonly<Record<SuiteOptions["runtime"], readonly string[]>> = {
+  node: ["node", "node_modules/mocha/bin/mocha.js", "--import=tsx"],
+  deno: [...DENO, "run", "-A", "npm:mocha"],
+};
+
+/** Runs mocha with its usual output on the screen. Unless allowed, a pending test counts as failed. */
+export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
+  const { runtime, files, env = {}, timeoutMs, pendingAllowed } = options;
+  const folder = await mkdtemp(join(tmpdir(), "suite-"));
+  const output = join(folder, "record.json");
+  const report = ["--reporter", "./deploy/check/reporter.cjs", "--reporter-option", `output=${output}`];
+  try {
+    const command = [...MOCHA_ON[runtime], "--forbid-only", ...report, ...files];
+    const result = await run(command, { env, timeoutMs, echo: true });
+    const record = await readFile(output, "utf8").catch(() => undefined);
+    const ran = record === undefined ? undefined : (JSON.parse(record) as SuiteRecord);
+    return judgeSuite(result, ran, { pendingAllowed });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a run is worth: that nothing ran, that it did not end, and failed or skipped tests are all faults. */
+export function judgeSuite(
+  { ok, timedOut, exitCode }: Pick<CommandResult, "ok" | "timedOut" | "exitCode">,
+  record: SuiteRecord | undefined,
+  { pendingAllowed }: Pick<SuiteOptions, "pendingAllowed">,
+): SuiteVerdict {
+  if (record === undefined) {
+    const fault = timedOut ? "mocha did not end in time" : `mocha ended with ${exitCode} before the tests did`;
+    return { tally: { passed: 0, failed: 1 }, faults: [fault] };
+  }
+  const { passes, failures, pending } = record;
+  const faults = pendingAllowed ? [] : pending.map((title) => `pending: ${title}`);
+  const failed = failures + faults.length;
+  if (failures > 0) faults.push(`${failures} failing`);
+  else if (passes + failed === 0) faults.push("no test ran");
+  else if (timedOut) faults.push("the tests ended but mocha did not: something is left open");
+  else if (!ok) faults.push(`every test passed but mocha ended with ${exitCode}`);
+  return { tally: { passed: passes, failed: faults.length > 0 ? Math.max(failed, 1) : 0 }, faults };
+}
+
+/** A verdict as the finding of a step. */
+export function toFinding({ tally, faults }: SuiteVerdict): Finding {
+  return { faults, seen: `${tally.passed} passed, ${tally.failed} failed` };
+}
