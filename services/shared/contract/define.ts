@@ -1,5 +1,6 @@
 import type { Column } from "./column.ts";
 import type { Endpoint, ParamShape } from "./endpoint.ts";
+import { parseType } from "./type.ts";
 
 const PATH = /^(\/[a-z0-9]+(-[a-z0-9]+)*)+$/;
 const PARAM_NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
@@ -23,7 +24,9 @@ function findFault(endpoint: Endpoint): string | undefined {
   if (endpoint.columns.length === 0) return "it has no columns";
   if ((endpoint.body === "object") !== (endpoint.family === "solana")) return `the body of ${endpoint.family} is not ${endpoint.body}`;
   const names = new Set<string>();
-  for (const { name, description } of endpoint.columns) {
+  for (const { name, type, description, nullable } of endpoint.columns) {
+    if (parseType(type) === undefined) return `column ${name} has the unreadable type ${type}`;
+    if (nullable === true && type.startsWith("Nullable(")) return `column ${name} says twice that it is nullable`;
     if (!COLUMN_NAME.test(name)) return `column ${name} is not camelCase`;
     if (names.has(name)) return `column ${name} stands twice`;
     if (!description.endsWith(".")) return `the description of column ${name} is not a sentence`;

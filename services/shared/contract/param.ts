@@ -26,7 +26,10 @@ type Context = z.core.$RefinementCtx;
 
 function number(pattern: RegExp, rule: string): (value: unknown, context: Context) => unknown {
   return (value, context) => {
-    if (typeof value === "string" && value !== "-0" && pattern.test(value)) return Number(value);
+    if (typeof value === "string" && value !== "-0" && pattern.test(value)) {
+      const read = Number(value);
+      if (Number.isFinite(read)) return read;
+    }
     context.addIssue(rule);
     return z.NEVER;
   };
@@ -74,6 +77,7 @@ export function oneOf<const V extends readonly [string, ...string[]]>(values: V,
 export function text(docs: ParamDocs) {
   return z
     .string()
+    .min(1)
     .max(TEXT_LIMIT, `is longer than ${TEXT_LIMIT} characters`)
     .meta({ ...docs });
 }

@@ -1,0 +1,56 @@
+import { access } from "node:fs/promises";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { describeParameters } from "../services/shared/contract/derive/parameters.ts";
+import { deriveCases } from "../services/shared/contract/derive/test-cases.ts";
+import type { Endpoint } from "../services/shared/contract/endpoint.ts";
+import { parseQuery } from "../services/shared/contract/parse.ts";
+import { ServiceError } from "../services/shared/errors.ts";
+import { catalogue } from "./catalogue.ts";
+
+/** The message of the refusal, or undefined where the query is accepted. */
+function refusalOf(endpoint: Endpoint, query: string): string | undefined {
+  try {
+    parseQuery(endpoint, query);
+    return undefined;
+  } catch (error) {
+    expect(error).to.be.instanceOf(ServiceError);
+    expect((error as ServiceError).code).to.equal("bad_request");
+    return (error as ServiceError).message;
+  }
+}
+
+describe("catalogue", () => {
+  it("names 32 endpoints, each path once", () => {
+    expect(new Set(catalogue.map((endpoint) => endpoint.path)).size).to.equal(32);
+    expect(catalogue).to.have.length(32);
+  });
+
+  for (const endpoint of catalogue) {
+    it(`declares ${endpoint.path} in the file its URL names`, async () => {
+      const file = `../services/${endpoint.family}/endpoints${endpoint.path}.endpoint.ts`;
+      await access(new URL(file, import.meta.url));
+      const declared = (await import(file)) as { endpoint: Endpoint };
+      expect(declared.endpoint).to.equal(endpoint);
+    });
+
+    it(`parses ${endpoint.path} as it is declared`, () => {
+      for (const { name, query, expect: status, names } of deriveCases(endpoint)) {
+        const refusal = refusalOf(endpoint, query);
+        if (status === 200) expect(refusal, name).to.equal(undefined);
+        else expect(refusal, name).to.match(new RegExp(`^Cannot parse ${names}: .`));
+      }
+    });
+
+    it(`tests every parameter of ${endpoint.path}`, () => {
+      const cases = deriveCases(endpoint);
+      expect(new Set(cases.map((one) => one.name)).size, "names of cases").to.equal(cases.length);
+      for (const doc of describeParameters(endpoint)) {
+        const refusals = cases.filter((one) => one.names === doc.name);
+        const accepted = cases.filter((one) => one.expect === 200 && new RegExp(`(^|&)${doc.name}=`).test(one.query));
+        expect(refusals, `refusals of ${doc.name}`).to.have.length.above(4);
+        expect(accepted, `accepted values of ${doc.name}`).to.not.be.empty;
+      }
+    });
+  }
+});

@@ -1,0 +1,154 @@
+import { type ErrorCode, STATUS_OF } from "../../errors.ts";
+
+const HEADERS = {
+  "X-Data-Block": {
+    description: "Block or slot the answer stands on.",
+    schema: { type: "integer", format: "int64" },
+  },
+  "X-Data-As-Of": { description: "Time of that block, ISO 8601 UTC.", schema: { type: "string" } },
+  "X-Data-From-Block": {
+    description: "First indexed block: numbers say nothing about what lies before.",
+    schema: { type: "integer", format: "int64" },
+  },
+  "X-Session-Id": { description: "Identity of this request, the session of an error.", schema: { type: "string" } },
+  "X-Ignored-Parameters": {
+    description: "Query parameters the endpoint does not know, comma-separated and percent-encoded.",
+    schema: { type: "string" },
+  },
+  ETag: { description: "Weak validator of the data version, for If-None-Match.", schema: { type: "string" } },
+  "Retry-After": { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
+  "PAYMENT-REQUIRED": { description: "The payment details of the body, as base64 JSON.", schema: { type: "string" } },
+} as const;
+
+type HeaderName = keyof typeof HEADERS;
+
+function headerRefs(names: readonly HeaderName[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** Headers of a 200. */
+export function successHeaders(): Record<string, unknown> {
+  return headerRefs([
+    "X-Data-Block",
+    "X-Data-As-Of",
+    "X-Data-From-Block",
+    "X-Session-Id",
+    "X-Ignored-Parameters",
+    "ETag",
+  ]);
+}
+
+/** Errors any endpoint can answer, in order of status. */
+const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly description: string }>> = {
+  bad_request: {
+    name: "BadRequest",
+    description: "A required parameter is missing, or one breaks its rule; the message names parameter, rule and value.",
+  },
+  unauthorized: { name: "Unauthorized", description: "No API key, or an unknown, expired or revoked one." },
+  payment_required: {
+    name: "PaymentRequired",
+    description: "On the pay-per-request host: no valid payment came with the request; the body carries the payment details.",
+  },
+  forbidden: { name: "Forbidden", description: "The key has no right to this family of endpoints, or is suspended." },
+  not_found: { name: "NotFound", description: "No such path, or nothing is known of the pool or vault." },
+  request_timeout: { name: "RequestTimeout", description: "The answer took longer than the service's deadline." },
+  rate_limited: { name: "RateLimited", description: "Too many requests for this key or address." },
+  internal: { name: "InternalServerError", description: "The service failed; the session names the request in its log." },
+  unavailable: { name: "ServiceUnavailable", description: "The data cannot be served at the moment." },
+};
+
+/** References to the error responses of an operation; `paid` adds 402. */
+export function errorResponses(paid: boolean): Record<string, unknown> {
+  const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => paid || code !== "payment_required");
+  return Object.fromEntries(codes.map((code) => [STATUS_OF[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]));
+}
+
+function errorComponent(code: ErrorCode): [string, unknown] {
+  const headers: HeaderName[] = ["X-Session-Id"];
+  if (code === "rate_limited" || code === "unavailable") headers.push("Retry-After");
+  if (code === "payment_required") headers.push("PAYMENT-REQUIRED");
+  const schema = code === "payment_required" ? "PaymentRequired" : "Error";
+  const component = {
+    description: ERRORS[code].description,
+    headers: headerRefs(headers),
+    content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },
+  };
+  return [ERRORS[code].name, component];
+}
+
+const CELL = {
+  description:
+    "One value. Integers above 2^53 are decimal strings, a DateTime is ISO 8601 UTC text, an unknown value is null.",
+  anyOf: [
+    { type: "string", nullable: true },
+    { type: "number" },
+    { type: "integer" },
+    { type: "boolean" },
+    { type: "array", items: {} },
+  ],
+};
+
+const SCHEMAS = {
+  Table: {
+    type: "object",
+    required: ["columns", "data", "rows"],
+    properties: {
+      columns: {
+        type: "array",
+        description: "Column metadata, in the order of the values in each row.",
+        items: { $ref: "#/components/schemas/Column" },
+      },
+      data: {
+        type: "array",
+        description: "Rows of values in column order.",
+        items: { type: "array", items: { $ref: "#/components/schemas/Cell" } },
+      },
+      rows: { type: "integer", minimum: 0, description: "Number of rows returned." },
+    },
+  },
+  Column: {
+    type: "object",
+    required: ["name", "type"],
+    properties: {
+      name: { type: "string", description: "Column name." },
+      type: { type: "string", description: "Data type of the column, for example String, UInt64 or Nullable(Float64)." },
+    },
+  },
+  Cell: CELL,
+  Error: {
+    type: "object",
+    properties: {
+      error: { type: "string", description: "Stable code of the error.", enum: Object.keys(STATUS_OF) },
+      message: { type: "string", description: "What went wrong, for a reader." },
+      session: { type: "string", description: "Session ID for tracking." },
+    },
+  },
+  PaymentRequired: {
+    allOf: [
+      { $ref: "#/components/schemas/Error" },
+      {
+        type: "object",
+        properties: {
+          x402Version: { type: "integer", enum: [2] },
+          resource: { type: "object", description: "What is paid for." },
+          accepts: { type: "array", items: { type: "object" }, description: "Payments that are accepted." },
+        },
+      },
+    ],
+  },
+};
+
+export const SHARED_COMPONENTS = {
+  securitySchemes: {
+    ApiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
+  },
+  headers: HEADERS,
+  schemas: SCHEMAS,
+  responses: {
+    NotModified: {
+      description: "The data has not changed since the ETag sent in If-None-Match.",
+      headers: headerRefs(["X-Session-Id", "ETag"]),
+    },
+    ...Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map(errorComponent)),
+  },
+};

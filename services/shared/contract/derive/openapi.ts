@@ -1,0 +1,98 @@
+import type { Endpoint } from "../endpoint.ts";
+import { columnsTable, describeAnswer } from "./markdown.ts";
+import { errorResponses, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
+import { describeParameters, type ParameterDoc, typedExample } from "./parameters.ts";
+
+export interface OpenApiOptions {
+  /** Where the API-key host answers; the document's own origin when absent. */
+  readonly serverUrl?: string;
+  /** Where the pay-per-request host answers. */
+  readonly payUrl?: string;
+}
+
+/** Version of the service description, in the specification's words. */
+export const API_VERSION = "0.1.0";
+
+const TAGS = {
+  "evm-dex": "Pools, chains and DEXes of EVM chains",
+  lending: "Lending pools, vaults, markets and curators of EVM chains",
+  solana: "Tokens and transactions on Solana",
+} as const;
+
+/** The OpenAPI 3.0.0 document of the endpoints. Equal input gives an equal document, key order included. */
+export function toOpenApi(endpoints: readonly Endpoint[], options: OpenApiOptions = {}): Record<string, unknown> {
+  const families = [...new Set(endpoints.map((endpoint) => endpoint.family))];
+  return {
+    openapi: "3.0.0",
+    info: {
+      title: "chaintables",
+      version: API_VERSION,
+      description: "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values.",
+    },
+    servers: [{ url: options.serverUrl ?? "/" }],
+    security: [{ ApiKey: [] }],
+    tags: families.map((family) => ({ name: family, description: TAGS[family] })),
+    paths: Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, options) }])),
+    components: SHARED_COMPONENTS,
+  };
+}
+
+/** `/evm/dexa/v2/fee-metrics` → `getEvmDexaV2FeeMetrics`. */
+export function operationId(endpoint: Endpoint): string {
+  const words = endpoint.path.split(/[/-]/).filter((word) => word !== "");
+  return `get${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}`;
+}
+
+function operation(endpoint: Endpoint, options: OpenApiOptions): Record<string, unknown> {
+  const paid = endpoint.priceUsd !== undefined;
+  const description = [endpoint.description, describeAnswer(endpoint)].filter((part) => part !== undefined);
+  return {
+    operationId: operationId(endpoint),
+    tags: [endpoint.family],
+    summary: endpoint.summary,
+    description: description.join("\n\n"),
+    ...(paid && options.payUrl !== undefined ? { servers: payServers(options, options.payUrl) } : {}),
+    ...(paid ? { "x-payment": { protocol: "x402", version: 2, priceUsd: endpoint.priceUsd } } : {}),
+    parameters: describeParameters(endpoint).map(parameter),
+    responses: { 200: success(endpoint), 304: { $ref: "#/components/responses/NotModified" }, ...errorResponses(paid) },
+  };
+}
+
+function payServers(options: OpenApiOptions, payUrl: string): unknown[] {
+  return [
+    { url: options.serverUrl ?? "/", description: "With an API key" },
+    { url: payUrl, description: "With a payment for each request (x402 version 2), without a key" },
+  ];
+}
+
+function parameter(doc: ParameterDoc): Record<string, unknown> {
+  const isList = doc.schema.type === "array";
+  return {
+    name: doc.name,
+    in: "query",
+    description: doc.description,
+    required: doc.required,
+    ...(isList ? { allowEmptyValue: true, style: "form", explode: false } : {}),
+    schema: doc.schema,
+    ...(doc.example === undefined ? {} : { example: typedExample(doc) }),
+  };
+}
+
+function success(endpoint: Endpoint): Record<string, unknown> {
+  const table = {
+    allOf: [{ $ref: "#/components/schemas/Table" }],
+    "x-columns": endpoint.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      ...(column.nullable === true ? { nullable: true } : {}),
+      ...(column.unit === undefined ? {} : { unit: column.unit }),
+      description: column.description,
+    })),
+  };
+  const schema = endpoint.body === "array" ? { type: "array", minItems: 1, maxItems: 1, items: table } : table;
+  return {
+    description: `${endpoint.summary}. Columns, in order:\n\n${columnsTable(endpoint.columns)}`,
+    headers: successHeaders(),
+    content: { [endpoint.mediaType]: { schema } },
+  };
+}

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { sortableNames } from "../define.ts";
+import type { Endpoint } from "../endpoint.ts";
+
+/** The part of JSON Schema (OpenAPI 3.0) that parameters use. */
+export interface ParameterSchema {
+  readonly type: "string" | "integer" | "number" | "boolean" | "array";
+  readonly format?: "int64";
+  readonly enum?: readonly (string | number)[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly items?: ParameterSchema;
+  readonly default?: unknown;
+}
+
+export interface ParameterDoc {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: ParameterSchema;
+  /** A value as sent on the wire. */
+  readonly example?: string;
+  /** The parameter this name is another name of. */
+  readonly aliasOf?: string;
+}
+
+const SCHEMA_KEYS = [
+  "type",
+  "enum",
+  "minimum",
+  "maximum",
+  "minLength",
+  "maxLength",
+  "pattern",
+] as const satisfies readonly (keyof ParameterSchema)[];
+const META_KEYS = ["description", "example", "documentedDefault", "default"];
+const INT32_MAX = 2 ** 31 - 1;
+
+/** Every query parameter of an endpoint as documents and tests see it: declared ones, their aliases, then the order lists. */
+export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
+  const aliases = Object.entries(endpoint.aliases ?? {});
+  const docs: ParameterDoc[] = [];
+  for (const [name, schema] of Object.entries(endpoint.params)) {
+    const doc = describe(name, schema);
+    const alias = aliases.find(([, target]) => target === name)?.[0];
+    if (alias === undefined) {
+      docs.push(doc);
+      continue;
+    }
+    // Neither name alone is required; OpenAPI 3.0 cannot say "one of both".
+    const description = (other: string) => `${doc.description} ${doc.required ? "One" : "Only one"} of this and ${other} is sent.`;
+    docs.push({ ...doc, required: false, description: description(alias) });
+    docs.push({ ...doc, name: alias, required: false, description: description(name), aliasOf: name });
+  }
+  const names = sortableNames(endpoint);
+  return names.length === 0 ? docs : [...docs, orderDoc("asc", names), orderDoc("desc", names)];
+}
+
+function describe(name: string, schema: z.ZodType): ParameterDoc {
+  const json: Record<string, unknown> = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" });
+  const unknown = Object.keys(json).find((key) => !META_KEYS.includes(key) && !SCHEMA_KEYS.includes(key as "type"));
+  if (unknown !== undefined) throw new Error(`Cannot describe parameter ${name}: nothing here carries its ${unknown}.`);
+
+  const published: Record<string, unknown> = {};
+  for (const key of SCHEMA_KEYS) if (json[key] !== undefined) published[key] = json[key];
+  // The bounds of what a JSON number holds exactly are no rule of the parameter.
+  if (published["maximum"] === Number.MAX_SAFE_INTEGER) delete published["maximum"];
+  if (json["type"] === "integer" && json["enum"] === undefined && ((published["maximum"] as number) ?? Infinity) > INT32_MAX) {
+    published["format"] = "int64";
+  }
+  const absent = schema.safeParse(undefined);
+  const fallback = json["documentedDefault"] ?? absent.data;
+  if (fallback !== undefined) published["default"] = fallback;
+  const example = json["example"] as string | undefined;
+  return {
+    name,
+    description: String(json["description"] ?? ""),
+    required: !absent.success,
+    schema: published as unknown as ParameterSchema,
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+function orderDoc(direction: "asc" | "desc", names: readonly string[]): ParameterDoc {
+  const other = direction === "asc" ? "order_desc" : "order_asc";
+  return {
+    name: `order_${direction}`,
+    description: `Columns to order by, ${direction}ending, as a comma-separated list. An empty item leaves its position to ${other}; where both fill a position the ascending column comes first. A column may be named only once.`,
+    required: false,
+    schema: { type: "array", items: { type: "string", enum: [...names, ""] } },
+    example: names[0] as string,
+  };
+}
+
+/** An example as the typed value a JSON document shows. */
+export function typedExample(doc: ParameterDoc): unknown {
+  if (doc.example === undefined) return undefined;
+  if (doc.schema.type === "array") return [doc.example];
+  return doc.schema.type === "string" ? doc.example : JSON.parse(doc.example);
+}
