@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer, IncomingMessage, METHODS, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
@@ -27,14 +27,16 @@ export function createHttpServer(app: Express): Server {
   return server;
 }
 
-function answerBrokenHttp(error: NodeJS.ErrnoException, stream: unknown): void {
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
+
+function answerBrokenHttp(error: ClientError, stream: unknown): void {
   const socket = stream as Socket & { _httpMessage?: { _headerSent?: boolean } };
   // After a begun answer, raw text would be taken for a part of it.
   if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?._headerSent === true) {
     socket.destroy();
     return;
   }
-  const { status, body } = toErrorBody(describeBrokenHttp(error.code), randomUUID());
+  const { status, body } = toErrorBody(describeBrokenHttp(error), randomUUID());
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} Broken`,
@@ -47,17 +49,20 @@ function answerBrokenHttp(error: NodeJS.ErrnoException, stream: unknown): void {
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 
-function describeBrokenHttp(code: string | undefined): ServiceError {
-  switch (code) {
-    case "HPE_INVALID_METHOD":
-      return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
-    case "HPE_HEADER_OVERFLOW":
-      return new ServiceError("bad_request", "The request line and headers are larger than 16 KiB.");
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new ServiceError("request_timeout", "The request was not complete in time.");
-    default:
-      return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
+function describeBrokenHttp({ code, rawPacket }: ClientError): ServiceError {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new ServiceError("bad_request", "The request line and headers are larger than 16 KiB.");
   }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new ServiceError("request_timeout", "The request was not complete in time.");
+  }
+  // Deno has no code of its own for a method the parser does not know, so both runtimes are asked by the text.
+  const start = rawPacket === undefined ? "" : Buffer.from(rawPacket.subarray(0, 64)).toString("latin1");
+  const method = /^([A-Za-z-]+) \S/.exec(start)?.[1];
+  if (method !== undefined && !METHODS.includes(method)) {
+    return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
+  }
+  return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
 }
 
 /** Binds and answers the port, which differs from the asked one when that was 0. Throws naming address and cause. */
