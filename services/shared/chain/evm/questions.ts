@@ -60,12 +60,12 @@ export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> 
       if (head < toBlock) return { fault: { kind: "behind", message: `the node's head is ${head}` } };
       return readLogs(logsReply.result, range, filter);
     },
-    // A range that misses its deadline twice is too large for these endpoints, whatever they say.
-    maxTimeouts: toBlock > fromBlock ? 2 : Number.POSITIVE_INFINITY,
+    // A range that misses its deadline twice or breaks four times is too large for these endpoints, whatever they say.
+    patience: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
     conclude(refusals) {
       const refused = refusals.filter(({ kind }) => kind === "range");
       if (refused.length === 0 && refusals.length > 0) return undefined;
-      const reason = refused[refused.length - 1]?.message ?? "no answer within the deadline, twice";
+      const reason = refused[refused.length - 1]?.message ?? "the endpoints fail at this size";
       const suggested = pickSuggestion(refused, range);
       const limits = refused.flatMap(({ limit }) => (limit === undefined ? [] : [limit]));
       const maxBlocks =

@@ -10,12 +10,12 @@ export interface Question<T> {
   /** Turns the replies into a value, or says what is wrong with them. */
   read(replies: readonly RpcReply[]): Outcome<T>;
   /**
-   * Asked once every endpoint in service has refused (size, state, method, no such block), or after `maxTimeouts`
-   * missed deadlines: a value settles the question, an Error is thrown, undefined goes on trying.
+   * Asked once every endpoint in service has refused (size, state, method, no such block), or after `patience` ran
+   * out: a value settles the question, an Error is thrown, undefined goes on trying.
    */
   conclude?(refusals: readonly Fault[]): { readonly value: T } | Error | undefined;
-  /** Unset = deadlines are missed for ever, within the pool's total time. */
-  readonly maxTimeouts?: number;
+  /** Failures (a missed deadline counts double) before `conclude` is asked; unset = the pool's total time decides. */
+  readonly patience?: number;
 }
 
 /** A question on its way through the endpoints. */
@@ -23,7 +23,7 @@ export interface Work<T> {
   readonly question: Question<T>;
   readonly index: number;
   readonly refusals: Map<Endpoint, Fault>;
-  timeouts: number;
+  failures: number;
 }
 
 export interface Attempt {
@@ -32,7 +32,7 @@ export interface Attempt {
 }
 
 export function startWork<T>(questions: readonly Question<T>[]): Work<T>[] {
-  return questions.map((question, index) => ({ question, index, refusals: new Map(), timeouts: 0 }));
+  return questions.map((question, index) => ({ question, index, refusals: new Map(), failures: 0 }));
 }
 
 /** Questions in groups of at most `size` calls; a question is never torn apart. */
@@ -75,7 +75,7 @@ export function settle<T>(work: readonly Work<T>[], { endpoint, replies }: Attem
     }
     const { fault } = outcome;
     if (isRefusal(fault.kind)) item.refusals.set(endpoint, fault);
-    if (fault.timedOut === true) item.timeouts += 1;
+    if (fault.kind === "transient") item.failures += fault.timedOut === true ? 2 : 1;
     faults.push(fault);
     left.push(item);
   }
@@ -97,7 +97,7 @@ export function concludeWork<T>(
     refusals.length > 0 &&
     (refusals.some((fault) => fault.kind === "range") ||
       inService.every((endpoint) => item.refusals.has(endpoint)));
-  const isTooSlow = item.timeouts >= (item.question.maxTimeouts ?? Number.POSITIVE_INFINITY);
+  const isTooSlow = item.failures >= (item.question.patience ?? Number.POSITIVE_INFINITY);
   if (!isExhausted && !isTooSlow) return "go on";
   const end = item.question.conclude?.(refusals);
   if (end !== undefined) return end;

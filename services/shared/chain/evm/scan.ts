@@ -1,0 +1,207 @@
+import { type Clock, systemClock } from "./clock.ts";
+import {
+  type EvmSource,
+  type LogFilter,
+  type LogRange,
+  RangeTooLarge,
+  type RawLog,
+  UpstreamError,
+} from "./port.ts";
+import { createRangeSize } from "./range-size.ts";
+
+export interface ScanOptions {
+  readonly fromBlock: number;
+  /** Inclusive. */
+  readonly toBlock: number;
+  readonly filter: LogFilter;
+  /** Blocks in the first request. */
+  readonly initialRange: number;
+  /** Blocks in a request at most; default 100,000. */
+  readonly maxRange?: number;
+  /** Requests in flight; default 4. */
+  readonly concurrency?: number;
+  /** Answers waiting for the consumer at most, with those in flight; default twice the concurrency. */
+  readonly maxBuffered?: number;
+  /** Logs an answer should hold at most; default 10,000. */
+  readonly targetLogs?: number;
+  /**
+   * Blocks without logs whose header bloom is compared with each answer (spread evenly over the range), so that a
+   * node that answers empty is found out; Infinity = all of them, default 0 = trust the answers.
+   */
+  readonly verifyBlocks?: number;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+}
+
+export interface ScannedRange {
+  readonly range: LogRange;
+  readonly logs: readonly RawLog[];
+}
+
+/** Failures of one stretch of blocks after which the scan gives the error to its caller; each is a long time of retries. */
+const MAX_FAILURES = 3;
+/** A single block that is refused as too large cannot be halved: it is tried again after pauses. */
+const MAX_SINGLE_REFUSALS = 5;
+const SINGLE_PAUSE_MS = 500;
+
+interface Segment {
+  fromBlock: number;
+  toBlock: number;
+  state: "todo" | "running" | "done" | "failed";
+  logs: readonly RawLog[];
+  error?: unknown;
+  refusals: number;
+  failures: number;
+}
+
+type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
+
+/**
+ * All logs of a range of any length, strictly in block order and without gaps: each chunk begins where the one
+ * before it ended. Several requests are in flight; their size follows what the provider takes and how much it
+ * answers. Throws what the source throws once halving and trying again no longer help (everything before the
+ * failing range has been yielded by then), or the signal's reason.
+ */
+export async function* scanLogs(
+  source: Source,
+  options: ScanOptions,
+): AsyncGenerator<ScannedRange, void, undefined> {
+  const {
+    fromBlock,
+    toBlock,
+    filter,
+    concurrency = 4,
+    clock = systemClock,
+    signal,
+    verifyBlocks = 0,
+  } = options;
+  const maxBuffered = Math.max(options.maxBuffered ?? concurrency * 2, concurrency);
+  const size = createRangeSize({
+    initial: options.initialRange,
+    max: options.maxRange ?? 100_000,
+    targetLogs: options.targetLogs ?? 10_000,
+    successesToProbe: 64,
+  });
+  const queue: Segment[] = fromBlock > toBlock ? [] : [createSegment(fromBlock, toBlock)];
+  const ended = new AbortController();
+  let notify = () => {};
+
+  /** Starts requests: always for the segment the consumer waits for, ahead of it as far as the buffer allows. */
+  function pump(): void {
+    for (let i = 0; i < queue.length; i++) {
+      const segment = queue[i] as Segment;
+      if (segment.state === "failed") return;
+      if (segment.state !== "todo") continue;
+      if (i > 0 && (i >= maxBuffered || countRunning(queue) >= concurrency)) return;
+      cutToSize(i, segment);
+      segment.state = "running";
+      void request(segment).then(() => {
+        if (!ended.signal.aborted) pump();
+        notify();
+      });
+    }
+  }
+
+  function cutToSize(index: number, segment: Segment): void {
+    const end = segment.fromBlock + size.current() - 1;
+    if (end >= segment.toBlock) return;
+    queue.splice(index + 1, 0, { ...segment, fromBlock: end + 1, refusals: 0 });
+    segment.toBlock = end;
+  }
+
+  async function request(segment: Segment): Promise<void> {
+    const blocks = segment.toBlock - segment.fromBlock + 1;
+    try {
+      const range = { fromBlock: segment.fromBlock, toBlock: segment.toBlock };
+      segment.logs = await verify(range, await source.logs(range, filter));
+      segment.state = "done";
+      size.succeed(blocks, segment.logs.length);
+    } catch (error) {
+      await recover(segment, blocks, error);
+    }
+  }
+
+  /** Puts a failed segment back in the queue with a smaller size, or gives up on it. */
+  async function recover(segment: Segment, blocks: number, error: unknown): Promise<void> {
+    if (error instanceof RangeTooLarge && blocks > 1) {
+      size.refuse(blocks, error);
+    } else if (error instanceof RangeTooLarge && segment.refusals < MAX_SINGLE_REFUSALS) {
+      await clock.sleep(SINGLE_PAUSE_MS * 2 ** segment.refusals, ended.signal);
+      segment.refusals += 1;
+    } else if (error instanceof UpstreamError && segment.failures < MAX_FAILURES) {
+      segment.failures += 1;
+      size.halve(blocks);
+    } else {
+      segment.error = error;
+      segment.state = "failed";
+      return;
+    }
+    segment.state = "todo";
+  }
+
+  async function verify(range: LogRange, logs: readonly RawLog[]): Promise<readonly RawLog[]> {
+    if (verifyBlocks <= 0) return logs;
+    const silent = listSilentBlocks(range, logs);
+    const sample = await findMissing(pickEvenly(silent, verifyBlocks), logs);
+    // One log withheld: no block of this answer is believed any more.
+    if (sample.length > logs.length && silent.length > verifyBlocks) return findMissing(silent, logs);
+    return sample;
+  }
+
+  async function findMissing(
+    numbers: readonly number[],
+    logs: readonly RawLog[],
+  ): Promise<readonly RawLog[]> {
+    if (numbers.length === 0) return logs;
+    const headers = (await source.headers(numbers)).filter((header) => header !== null);
+    return source.verifyEmpty(headers, { logs, filter });
+  }
+
+  const onAbort = () => notify();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    while (queue.length > 0) {
+      signal?.throwIfAborted();
+      const head = queue[0] as Segment;
+      if (head.state === "failed") throw head.error;
+      if (head.state === "done") {
+        queue.shift();
+        pump();
+        yield { range: { fromBlock: head.fromBlock, toBlock: head.toBlock }, logs: head.logs };
+        continue;
+      }
+      const changed = new Promise<void>((resolve) => {
+        notify = resolve;
+      });
+      pump();
+      await changed;
+    }
+  } finally {
+    ended.abort();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function createSegment(fromBlock: number, toBlock: number): Segment {
+  return { fromBlock, toBlock, state: "todo", logs: [], refusals: 0, failures: 0 };
+}
+
+function countRunning(queue: readonly Segment[]): number {
+  return queue.reduce((count, segment) => count + (segment.state === "running" ? 1 : 0), 0);
+}
+
+/** Blocks of the range without any log. */
+function listSilentBlocks({ fromBlock, toBlock }: LogRange, logs: readonly RawLog[]): number[] {
+  const present = new Set(logs.map((log) => log.blockNumber));
+  const silent: number[] = [];
+  for (let number = fromBlock; number <= toBlock; number++) if (!present.has(number)) silent.push(number);
+  return silent;
+}
+
+function pickEvenly(numbers: readonly number[], most: number): readonly number[] {
+  if (numbers.length <= most) return numbers;
+  return Array.from(
+    { length: most },
+    (_, i) => numbers[Math.floor(((i + 0.5) * numbers.length) / most)] as number,
+  );
+}
