@@ -1,0 +1,116 @@
+import type { Collection, FieldType } from "./port.ts";
+
+export interface FieldInfo {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly nullable: boolean;
+}
+
+/** A checked declaration in the shape the adapters work with. */
+export interface Declared {
+  readonly name: string;
+  readonly fields: readonly FieldInfo[];
+  readonly byName: ReadonlyMap<string, FieldInfo>;
+  readonly key: readonly FieldInfo[];
+  readonly indexes: readonly { readonly fields: readonly string[]; readonly unique: boolean }[];
+  readonly shardKey: readonly string[];
+  /** Canonical JSON: equal for equal declarations, kept in the store to notice a changed one. */
+  readonly fingerprint: string;
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,59}$/;
+const TYPES: ReadonlySet<string> = new Set(["text", "int", "float", "bool", "bigint", "json"]);
+
+/** Checks a declaration. @throws TypeError that names the collection and the fault. */
+export function compileCollection(collection: Collection): Declared {
+  const { name } = collection;
+  const fail = (fault: string): never => {
+    throw new TypeError(`Cannot declare collection "${name}": ${fault}`);
+  };
+  if (!NAME.test(name) || /^(sqlite|system)/i.test(name)) fail("its name must be letters, digits and _, not a reserved word");
+
+  const fields = Object.entries(collection.fields).map(([field, spec]): FieldInfo => {
+    const nullable = spec.endsWith("?");
+    const type = nullable ? spec.slice(0, -1) : spec;
+    if (!NAME.test(field)) fail(`field name "${field}" must be letters, digits and _`);
+    if (!TYPES.has(type)) fail(`field "${field}" has the unknown type "${spec}"`);
+    return { name: field, type: type as FieldType, nullable };
+  });
+  if (new Set(fields.map((field) => field.name.toLowerCase())).size !== fields.length) {
+    fail("two field names differ in upper and lower case only");
+  }
+  const byName = new Map(fields.map((field) => [field.name, field]));
+
+  const fieldsOf = (names: readonly string[], use: string): FieldInfo[] => {
+    if (names.length === 0) fail(`its ${use} has no fields`);
+    if (new Set(names).size !== names.length) fail(`its ${use} names a field twice`);
+    return names.map((fieldName) => {
+      const field = byName.get(fieldName) ?? fail(`its ${use} names the unknown field "${fieldName}"`);
+      if (field.type === "json") fail(`its ${use} uses "${fieldName}", and json is not filterable`);
+      return field;
+    });
+  };
+  const key = fieldsOf(collection.key, "key");
+  for (const field of key) {
+    if (field.nullable || field.type === "float") fail(`key field "${field.name}" must be text, int, bool or bigint and not nullable`);
+  }
+  const indexes = collection.indexes.map((index) => {
+    const indexed = fieldsOf(index.fields, "index");
+    // Engines disagree whether two nulls are equal in a unique index.
+    if (index.unique && indexed.some((field) => field.nullable)) fail("a unique index must not hold a nullable field");
+    return { fields: [...index.fields], unique: index.unique === true };
+  });
+  const leadsWith = (list: readonly string[]): boolean => collection.shardKey.every((field, i) => list[i] === field);
+  fieldsOf(collection.shardKey, "shard key");
+  if (![collection.key, ...collection.indexes.map((index) => index.fields)].some(leadsWith)) {
+    fail("its shard key is not a prefix of the key or of an index");
+  }
+
+  const fingerprint = JSON.stringify({
+    fields: Object.fromEntries(Object.entries(collection.fields).sort(([a], [b]) => (a < b ? -1 : 1))),
+    key: collection.key,
+    indexes: indexes.map((index) => `${index.unique ? "unique " : ""}${index.fields.join(",")}`).sort(),
+    shardKey: collection.shardKey,
+  });
+  return { name, fields, byName, key, indexes, shardKey: collection.shardKey, fingerprint };
+}
+
+/** The error for a collection whose stored declaration is another one. */
+export function changedDeclarationError(declared: Declared, options: { stored: string; place: string }): Error {
+  const before = JSON.parse(options.stored) as Record<string, unknown>;
+  const now = JSON.parse(declared.fingerprint) as Record<string, unknown>;
+  const changed = ["key", "indexes", "shardKey"].filter((part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]));
+  const [oldFields, newFields] = [before["fields"], now["fields"]] as [Record<string, string>, Record<string, string>];
+  for (const field of new Set([...Object.keys(oldFields), ...Object.keys(newFields)])) {
+    if (oldFields[field] !== newFields[field]) {
+      changed.push(`field ${field} (${oldFields[field] ?? "absent"} is now ${newFields[field] ?? "absent"})`);
+    }
+  }
+  return new Error(
+    `Cannot open collection "${declared.name}" in ${options.place}: its declaration has changed since the data was written ` +
+      `(${changed.join("; ")}). Delete DATA_DIR (or drop the database) and index again, or migrate the data.`,
+  );
+}
+
+/** The collections one open store knows, found by their declaration object. */
+export class DeclaredCollections<T extends { readonly declared: Declared }> {
+  readonly #byName = new Map<string, T>();
+  readonly #byObject = new WeakMap<Collection, T>();
+
+  add(collection: Collection, entry: T): void {
+    this.#byName.set(entry.declared.name, entry);
+    this.#byObject.set(collection, entry);
+  }
+
+  /** @throws Error if `declare` was not called for it, or was called with other fields under its name. */
+  of(collection: Collection): T {
+    const known = this.#byObject.get(collection);
+    if (known !== undefined) return known;
+    const entry = this.#byName.get(collection.name);
+    if (entry === undefined || compileCollection(collection).fingerprint !== entry.declared.fingerprint) {
+      throw new Error(`Cannot use collection "${collection.name}": store.declare was not called with this declaration`);
+    }
+    this.#byObject.set(collection, entry);
+    return entry;
+  }
+}

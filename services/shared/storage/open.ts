@@ -1,0 +1,29 @@
+import type { Store } from "./port.ts";
+
+export interface OpenStoreOptions {
+  /** The service whose data it is; each service has a file or a database of its own. */
+  readonly service: string;
+  /** MongoDB when given, an SQLite file otherwise. */
+  readonly mongodbUrl?: string;
+  /** Folder of the SQLite files; created if missing. */
+  readonly dataDir: string;
+}
+
+/**
+ * Opens the store of a service: `<dataDir>/<service>.sqlite`, or the MongoDB database `chaintables_<service>`
+ * (with _ for -). The adapter that is not used is never loaded.
+ */
+export async function openStore({ service, mongodbUrl, dataDir }: OpenStoreOptions): Promise<Store> {
+  if (!/^[a-z][a-z0-9-]*$/.test(service)) {
+    throw new TypeError(`Cannot open the store of "${service}": a service name is lower-case letters, digits and -`);
+  }
+  if (mongodbUrl !== undefined) {
+    const { openMongoStore } = await import("./mongodb.ts");
+    return openMongoStore({ url: mongodbUrl, database: `chaintables_${service.replaceAll("-", "_")}` });
+  }
+  const { mkdir } = await import("node:fs/promises");
+  const { join } = await import("node:path");
+  const { openSqliteStore } = await import("./sqlite.ts");
+  await mkdir(dataDir, { recursive: true });
+  return openSqliteStore({ path: join(dataDir, `${service}.sqlite`) });
+}

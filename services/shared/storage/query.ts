@@ -1,0 +1,124 @@
+import type { Declared, FieldInfo } from "./declaration.ts";
+import type { OrderBy } from "./port.ts";
+import type { Stored } from "./values.ts";
+
+/** One condition of a filter, checked, its values in stored form. */
+export type Predicate =
+  | { readonly field: FieldInfo; readonly op: "eq" | "gt" | "gte" | "lt" | "lte"; readonly value: Stored }
+  | { readonly field: FieldInfo; readonly op: "null" | "notNull" }
+  | { readonly field: FieldInfo; readonly op: "in"; readonly values: readonly Stored[]; readonly orNull: boolean };
+
+export interface OrderTerm {
+  readonly field: FieldInfo;
+  readonly direction: "asc" | "desc";
+}
+
+export interface ParsedQuery {
+  readonly where: readonly Predicate[];
+  /** Complete: it ends when no two rows can be equal, so that pages never overlap. */
+  readonly order: readonly OrderTerm[];
+  readonly skip: number;
+  /** Infinity when absent. */
+  readonly limit: number;
+  readonly fields: readonly FieldInfo[];
+}
+
+export type Encoders = ReadonlyMap<string, (value: unknown) => Stored>;
+
+/** A query whose field names are not known to the compiler. */
+export interface LooseQuery {
+  readonly filter?: Readonly<Record<string, unknown>>;
+  readonly order?: readonly OrderBy<Record<string, unknown>>[];
+  readonly skip?: number;
+  readonly limit?: number;
+  readonly fields?: readonly PropertyKey[];
+}
+
+/** More values than this in one `in` are refused: SQLite has 32,766 parameters a statement. */
+export const MAX_IN_VALUES = 16_384;
+const BOUNDS = ["gt", "gte", "lt", "lte"] as const;
+
+/** @throws TypeError that names collection, field and fault. */
+export function parseFilter(declared: Declared, encoders: Encoders, filter: Readonly<Record<string, unknown>>): Predicate[] {
+  const predicates: Predicate[] = [];
+  for (const [name, condition] of Object.entries(filter)) {
+    const field = declared.byName.get(name);
+    const fail = (fault: string): never => {
+      throw new TypeError(`Cannot filter ${declared.name}.${name}: ${fault}`);
+    };
+    if (field === undefined) return fail("there is no such field");
+    if (field.type === "json") return fail("json is not filterable");
+    const encode = encoders.get(name) as (value: unknown) => Stored;
+    if (condition === null) predicates.push({ field, op: "null" });
+    else if (typeof condition !== "object") predicates.push({ field, op: "eq", value: encode(condition) });
+    else predicates.push(...parseCondition(condition as Record<string, unknown>, { field, encode, fail }));
+  }
+  return predicates;
+}
+
+function parseCondition(
+  condition: Readonly<Record<string, unknown>>,
+  { field, encode, fail }: { field: FieldInfo; encode: (value: unknown) => Stored; fail: (fault: string) => never },
+): Predicate[] {
+  const operators = Object.keys(condition);
+  if (operators.length === 1 && operators[0] === "in") {
+    const values = condition["in"];
+    if (!Array.isArray(values)) return fail('"in" needs a list');
+    if (values.length > MAX_IN_VALUES) return fail(`${values.length} values are above ${MAX_IN_VALUES}`);
+    const present = values.filter((value) => value !== null);
+    return [{ field, op: "in", values: [...new Set(present.map(encode))], orNull: present.length < values.length }];
+  }
+  if (operators.length === 0) return fail("the condition is empty");
+  return operators.map((operator): Predicate => {
+    const op = BOUNDS.find((bound) => bound === operator) ?? fail(`"${operator}" is no operator`);
+    if (condition[op] === null) return fail("null is no bound");
+    return { field, op, value: encode(condition[op]) };
+  });
+}
+
+/**
+ * The order that decides every tie: fields fixed by the filter are left out, and unless the rest already tells
+ * any two rows apart, the key follows in the direction of the last field (so that one index can serve it).
+ */
+export function completeOrder(declared: Declared, where: readonly Predicate[], order: readonly OrderBy<Record<string, unknown>>[]): OrderTerm[] {
+  const fixed = new Set(where.filter((p) => p.op === "eq" || p.op === "null").map((p) => p.field.name));
+  const terms: OrderTerm[] = [];
+  const add = (field: FieldInfo, direction: "asc" | "desc"): void => {
+    if (fixed.has(field.name)) return;
+    fixed.add(field.name);
+    terms.push({ field, direction });
+  };
+  for (const { field: name, direction } of order) {
+    const field = declared.byName.get(name);
+    if (field === undefined || field.type === "json") throw new TypeError(`Cannot order ${declared.name} by "${name}"`);
+    if (direction !== "asc" && direction !== "desc") throw new TypeError(`Cannot order ${declared.name}.${name} by "${String(direction)}"`);
+    add(field, direction);
+  }
+  const unique = declared.indexes.filter((index) => index.unique).map((index) => index.fields);
+  if (unique.some((fields) => fields.every((field) => fixed.has(field)))) return terms;
+  const direction = order.at(-1)?.direction ?? "asc";
+  for (const field of declared.key) add(field, direction);
+  return terms;
+}
+
+export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQuery): ParsedQuery {
+  const where = parseFilter(declared, encoders, query.filter ?? {});
+  const count = (name: "skip" | "limit", absent: number): number => {
+    const value = query[name];
+    if (value === undefined) return absent;
+    if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`Cannot ${name} ${value} rows of ${declared.name}`);
+    return value;
+  };
+  const fields = query.fields?.map((name) => {
+    const field = declared.byName.get(String(name));
+    if (field === undefined) throw new TypeError(`Cannot read ${declared.name}.${String(name)}: there is no such field`);
+    return field;
+  });
+  return {
+    where,
+    order: completeOrder(declared, where, query.order ?? []),
+    skip: count("skip", 0),
+    limit: count("limit", Number.POSITIVE_INFINITY),
+    fields: fields ?? declared.fields,
+  };
+}

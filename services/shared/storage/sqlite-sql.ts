@@ -1,0 +1,168 @@
+import type { Declared, FieldInfo } from "./declaration.ts";
+import type { OrderTerm, ParsedQuery, Predicate } from "./query.ts";
+import type { Dialect, Stored } from "./values.ts";
+
+/** SQL with its parameters; values never become part of the text. */
+export interface Sql {
+  readonly text: string;
+  readonly params: readonly Stored[];
+}
+
+const COLUMN_TYPE = { text: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER", bigint: "TEXT", json: "TEXT" } as const;
+/** Rough bytes of a value in a row, to choose the table's layout. */
+const COLUMN_BYTES = { text: 40, int: 4, float: 8, bool: 1, bigint: 24, json: 400 } as const;
+/** A 20th of a page of 8 KiB: beyond it, SQLite's advice against WITHOUT ROWID holds (rows also fill the inner nodes). */
+const CLUSTERED_ROW_BYTES = 400;
+
+const NUL = /[\0\x01]/g;
+const NUL_ESCAPED = /\x01[\x01\x02]/g;
+
+/**
+ * Booleans are 0 and 1. Text is cut at NUL by the driver, and token symbols on chain do hold NULs: NUL and \x01
+ * are written as \x01\x01 and \x01\x02, which keeps the order of all text.
+ */
+export const SQLITE_DIALECT: Dialect = {
+  bool: { encode: (value) => (value ? 1 : 0), decode: (stored) => stored === 1 },
+  text: {
+    encode: (value) =>
+      value.includes("\0") || value.includes("\x01") ? value.replace(NUL, (c) => (c === "\0" ? "\x01\x01" : "\x01\x02")) : value,
+    decode: (stored) =>
+      stored.includes("\x01") ? stored.replace(NUL_ESCAPED, (pair) => (pair === "\x01\x01" ? "\0" : "\x01")) : stored,
+  },
+};
+
+/** Names are checked by compileCollection: letters, digits and _ only. */
+const quoted = (name: string): string => `"${name}"`;
+const list = (fields: readonly FieldInfo[]): string => fields.map((field) => quoted(field.name)).join(", ");
+
+/**
+ * Statements that create table and indexes. Narrow rows live in key order (WITHOUT ROWID); wide rows in order of
+ * arrival with the key as an index. Measured with 400,000 rows: inserts and reads differ by less than 15 % either
+ * way while all is cached, so the rule follows file size and fan-out. Indexes end with the key: ties come out in
+ * key order without sorting.
+ */
+export function createSql(declared: Declared): string[] {
+  const { name, fields, key } = declared;
+  const columns = fields.map((field) => `${quoted(field.name)} ${COLUMN_TYPE[field.type]}${field.nullable ? "" : " NOT NULL"}`);
+  const rowBytes = fields.reduce((sum, field) => sum + COLUMN_BYTES[field.type], 0);
+  const layout = rowBytes <= CLUSTERED_ROW_BYTES ? "STRICT, WITHOUT ROWID" : "STRICT";
+  const table = `CREATE TABLE ${quoted(name)} (${columns.join(", ")}, PRIMARY KEY (${list(key)})) ${layout}`;
+  const indexes = declared.indexes.map((index) => {
+    const rest = index.unique ? [] : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
+    const indexName = `${name}_by_${index.fields.join("_")}${index.unique ? "_unique" : ""}`;
+    const indexed = [...index.fields, ...rest].map(quoted).join(", ");
+    return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName)} ON ${quoted(name)} (${indexed})`;
+  });
+  return [table, ...indexes];
+}
+
+/** Inserts or replaces one row; a clash with another row's unique index stays an error (INSERT OR REPLACE would delete that row). */
+export function upsertSql(declared: Declared): string {
+  const rest = declared.fields.filter((field) => !declared.key.includes(field));
+  const update = rest.map((field) => `${quoted(field.name)} = excluded.${quoted(field.name)}`).join(", ");
+  return `${insertSql(declared)} ON CONFLICT (${list(declared.key)}) DO ${rest.length === 0 ? "NOTHING" : `UPDATE SET ${update}`}`;
+}
+
+export function insertIfAbsentSql(declared: Declared): string {
+  return `${insertSql(declared)} ON CONFLICT (${list(declared.key)}) DO NOTHING`;
+}
+
+function insertSql(declared: Declared): string {
+  return `INSERT INTO ${quoted(declared.name)} (${list(declared.fields)}) VALUES (${declared.fields.map(() => "?").join(", ")})`;
+}
+
+/** Replaces the row that matches; parameters are all fields in order, then those of `where`. */
+export function updateSql(declared: Declared, where: readonly Predicate[]): Sql {
+  const condition = whereSql(where);
+  const assignments = declared.fields.map((field) => `${quoted(field.name)} = ?`).join(", ");
+  return { text: `UPDATE ${quoted(declared.name)} SET ${assignments}${condition.text}`, params: condition.params };
+}
+
+export function deleteSql(declared: Declared, where: readonly Predicate[]): Sql {
+  const condition = whereSql(where);
+  return { text: `DELETE FROM ${quoted(declared.name)}${condition.text}`, params: condition.params };
+}
+
+/** Parameters are the key's values in order. */
+export function selectByKeySql(declared: Declared): string {
+  return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
+}
+
+/** Parameters are the key's values in order. */
+export function deleteByKeySql(declared: Declared): string {
+  return `DELETE FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
+}
+
+function keySql(declared: Declared): string {
+  return declared.key.map((field) => `${quoted(field.name)} = ?`).join(" AND ");
+}
+
+export function countSql(declared: Declared, where: readonly Predicate[]): Sql {
+  const condition = whereSql(where);
+  return { text: `SELECT count(*) FROM ${quoted(declared.name)}${condition.text}`, params: condition.params };
+}
+
+export function selectSql(declared: Declared, query: ParsedQuery): Sql {
+  const condition = whereSql(query.where);
+  const params = [...condition.params];
+  // A projection of nothing still has to yield one (empty) row for each match.
+  const columns = query.fields.length === 0 ? "NULL" : list(query.fields);
+  let text = `SELECT ${columns} FROM ${quoted(declared.name)}${condition.text}`;
+  if (query.order.length > 0) text += ` ORDER BY ${query.order.map(orderSql).join(", ")}`;
+  if (query.limit !== Number.POSITIVE_INFINITY || query.skip > 0) {
+    text += " LIMIT ? OFFSET ?";
+    params.push(query.limit === Number.POSITIVE_INFINITY ? -1 : query.limit, query.skip);
+  }
+  return { text, params };
+}
+
+/** SQLite takes null for the smallest value: last already when descending, and by a second pass over the index when ascending. */
+function orderSql({ field, direction }: OrderTerm): string {
+  if (direction === "desc") return `${quoted(field.name)} DESC`;
+  return field.nullable ? `${quoted(field.name)} ASC NULLS LAST` : quoted(field.name);
+}
+
+const COMPARISON = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+
+function whereSql(where: readonly Predicate[]): Sql {
+  if (where.length === 0) return { text: "", params: [] };
+  const params: Stored[] = [];
+  const conditions = where.map((predicate) => {
+    const column = quoted(predicate.field.name);
+    switch (predicate.op) {
+      case "null":
+        return `${column} IS NULL`;
+      case "notNull":
+        return `${column} IS NOT NULL`;
+      case "in": {
+        const values = padded(predicate.values);
+        params.push(...values);
+        const inList = `${column} IN (${values.map(() => "?").join(", ")})`;
+        return predicate.orNull ? `(${inList} OR ${column} IS NULL)` : inList;
+      }
+      default:
+        params.push(predicate.value);
+        return `${column} ${COMPARISON[predicate.op]} ?`;
+    }
+  });
+  return { text: ` WHERE ${conditions.join(" AND ")}`, params };
+}
+
+/** Lists of any length become few different statements: the last value is repeated up to a power of two. */
+function padded(values: readonly Stored[]): readonly Stored[] {
+  const last = values.at(-1);
+  if (last === undefined) return values;
+  const length = 2 ** Math.ceil(Math.log2(values.length));
+  return [...values, ...Array<Stored>(length - values.length).fill(last)];
+}
+
+/**
+ * Reads EXPLAIN QUERY PLAN. "index": every table is entered by SEARCH (key or index), or it is an unfiltered ordered
+ * read that stops at its limit without sorting. "scan": anything that reads a whole table.
+ */
+export function planOf(details: readonly string[], query: ParsedQuery): "index" | "scan" {
+  const scans = details.some((detail) => detail.startsWith("SCAN "));
+  const sorts = details.some((detail) => detail.includes("TEMP B-TREE"));
+  if (!scans) return "index";
+  return query.where.length === 0 && query.limit !== Number.POSITIVE_INFINITY && !sorts ? "index" : "scan";
+}

@@ -1,0 +1,266 @@
+/**
+ * The embedded store. Several processes may open one file: any number of readers beside one writer at a time.
+ *
+ * `npm run bench:storage` has the measure of the hot path; see storage.bench.ts for the figures.
+ */
+import type Libsql from "libsql";
+import { changedDeclarationError, compileCollection, type Declared, DeclaredCollections } from "./declaration.ts";
+import type { Collection, Filter, Query, QueryPlan, RowOf, Store, WriteStep } from "./port.ts";
+import { type Encoders, type LooseQuery, parseFilter, parseQuery, type Predicate } from "./query.ts";
+import { Connection } from "./sqlite-connection.ts";
+import {
+  countSql,
+  createSql,
+  deleteByKeySql,
+  deleteSql,
+  insertIfAbsentSql,
+  planOf,
+  type Sql,
+  SQLITE_DIALECT,
+  selectByKeySql,
+  selectSql,
+  updateSql,
+  upsertSql,
+} from "./sqlite-sql.ts";
+import { decoderOf, encoderOf, type Stored } from "./values.ts";
+
+export interface SqliteOptions {
+  /** A file whose folder exists, or ":memory:". */
+  readonly path: string;
+  /** Refuses every write; the file must exist. */
+  readonly readOnly?: boolean;
+  /** How long a write waits for another process's transaction before it fails; 30 s by default. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** Opens or creates the file. @throws Error that names the path. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { default: Database } = await import("libsql");
+  const { existsSync } = await import("node:fs");
+  const inMemory = options.path === ":memory:";
+  if (options.readOnly && !inMemory && !existsSync(options.path)) {
+    throw new Error(`Cannot open ${options.path} for reading: there is no such file yet`);
+  }
+  let db: Libsql.Database;
+  try {
+    db = new Database(options.path, { timeout: DRIVER_WAIT_MS });
+  } catch (cause) {
+    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
+  }
+  const connection = new Connection(db, options.busyTimeoutMs ?? 30_000);
+  try {
+    await connection.retrying(() => configure(connection, options));
+  } catch (cause) {
+    db.close();
+    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
+  }
+  return new SqliteStore(connection, options.path);
+}
+
+/** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` does the rest. */
+const DRIVER_WAIT_MS = 10;
+
+function configure(connection: Connection, options: SqliteOptions): void {
+  if (options.readOnly) {
+    connection.all("PRAGMA query_only = 1");
+  } else {
+    connection.all("PRAGMA page_size = 8192");
+    const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
+    if (mode !== "wal" && mode !== "memory") throw new Error("this file system does not allow write-ahead logging");
+    connection.exec(
+      "CREATE TABLE IF NOT EXISTS _collections (name TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    );
+  }
+  // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
+  connection.all("PRAGMA synchronous = NORMAL");
+  connection.all("PRAGMA cache_size = -32768");
+  connection.all("PRAGMA mmap_size = 67108864");
+  connection.all("PRAGMA temp_store = MEMORY");
+  connection.all("PRAGMA wal_autocheckpoint = 2000");
+  connection.all("PRAGMA journal_size_limit = 67108864");
+}
+
+interface Entry {
+  readonly declared: Declared;
+  readonly encoders: Encoders;
+  readonly encode: readonly ((value: unknown) => Stored)[];
+  readonly upsert: string;
+}
+
+class SqliteStore implements Store {
+  readonly engine = "sqlite";
+  readonly #connection: Connection;
+  readonly #path: string;
+  readonly #collections = new DeclaredCollections<Entry>();
+
+  constructor(connection: Connection, path: string) {
+    this.#connection = connection;
+    this.#path = path;
+  }
+
+  async declare(collections: readonly Collection[]): Promise<void> {
+    const entries = collections.map((collection) => [collection, entryOf(compileCollection(collection))] as const);
+    const readStored = (): Map<unknown, unknown> =>
+      new Map(this.#connection.all("SELECT name, declaration FROM _collections").map(([name, text]) => [name, text]));
+    const missing = (stored: Map<unknown, unknown>): Declared[] => {
+      const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
+      for (const [, { declared }] of entries) {
+        const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
+        if (before !== declared.fingerprint) {
+          throw changedDeclarationError(declared, { stored: String(before), place: this.#path });
+        }
+      }
+      return [...declarations.values()].filter((declared) => !stored.has(declared.name));
+    };
+    await this.#connection.retrying(() => {
+      // Usually all is there: then no lock is needed, and a read-only store can declare too.
+      if (missing(readStored()).length === 0) return;
+      this.#connection.transaction("write", () => {
+        for (const declared of missing(readStored())) {
+          for (const sql of createSql(declared)) this.#connection.exec(sql);
+          this.#connection.run("INSERT INTO _collections VALUES (?, ?)", [declared.name, declared.fingerprint]);
+        }
+      });
+    });
+    for (const [collection, entry] of entries) this.#collections.add(collection, entry);
+  }
+
+  async write(steps: readonly WriteStep[]): Promise<void> {
+    const work = steps.filter((step) => step.kind === "removeWhere" || (step.kind === "put" ? step.rows : step.keys).length > 0);
+    if (work.length === 0) return;
+    await this.#connection.retrying(() =>
+      this.#connection.transaction("write", () => {
+        for (const step of work) this.#apply(step);
+      }),
+    );
+  }
+
+  #apply(step: WriteStep): void {
+    const entry = this.#collections.of(step.collection);
+    const { declared, encoders } = entry;
+    if (step.kind === "put") {
+      // One row a call: measured, multi-row VALUES are no faster, since converting the values costs more than the calls.
+      const statement = this.#connection.prepare(entry.upsert);
+      const params: Stored[] = new Array(declared.fields.length).fill(null);
+      for (const row of step.rows) statement.run(encodeRow(entry, row, params));
+      return;
+    }
+    if (step.kind === "remove") {
+      const statement = this.#connection.prepare(deleteByKeySql(declared));
+      for (const row of step.keys) statement.run(keyPredicates(entry, row).map((p) => p.value));
+      return;
+    }
+    const { text, params } = deleteSql(declared, parseFilter(declared, encoders, step.filter));
+    this.#connection.run(text, params);
+  }
+
+  async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
+    const entry = this.#collections.of(from);
+    const { declared } = entry;
+    const params = keyPredicates(entry, key).map((p) => p.value);
+    const rows = await this.#connection.retrying(() => this.#connection.all(selectByKeySql(declared), params));
+    return rowsOf(rows, declared.fields)[0] as RowOf<C> | undefined;
+  }
+
+  async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+    const entry = this.#collections.of(from);
+    const { declared } = entry;
+    const distinct = new Map<string, readonly Stored[]>();
+    for (const key of keys) {
+      const values = keyPredicates(entry, key).map((p) => p.value);
+      distinct.set(JSON.stringify(values), values);
+    }
+    if (distinct.size === 0) return [];
+    const text = selectByKeySql(declared);
+    // One read transaction: all rows from one moment, and one lock instead of one a row.
+    const rows = await this.#connection.retrying(() =>
+      this.#connection.transaction("read", () => {
+        const found: Stored[][] = [];
+        for (const params of distinct.values()) found.push(...this.#connection.all(text, params));
+        return found;
+      }),
+    );
+    return rowsOf(rows, declared.fields) as RowOf<C>[];
+  }
+
+  async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
+    from: C,
+    query: Query<RowOf<C>, K>,
+  ): Promise<Pick<RowOf<C>, K>[]> {
+    const { declared, encoders } = this.#collections.of(from);
+    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const { text, params } = selectSql(declared, parsed);
+    const rows = await this.#connection.retrying(() => this.#connection.all(text, params));
+    return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
+  }
+
+  async count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number> {
+    const { declared, encoders } = this.#collections.of(from);
+    const { text, params } = countSql(declared, parseFilter(declared, encoders, filter));
+    const rows = await this.#connection.retrying(() => this.#connection.all(text, params));
+    return rows[0]?.[0] as number;
+  }
+
+  async compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean> {
+    const entry = this.#collections.of(target);
+    const { declared, encoders } = entry;
+    const values = encodeRow(entry, row, []);
+    let sql: Sql = { text: insertIfAbsentSql(declared), params: [] };
+    if (expected !== null) {
+      sql = updateSql(declared, [...keyPredicates(entry, row), ...parseFilter(declared, encoders, expected)]);
+    }
+    return (await this.#connection.retrying(() => this.#connection.run(sql.text, [...values, ...sql.params]))) === 1;
+  }
+
+  async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
+    const { declared, encoders } = this.#collections.of(from);
+    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const sql = selectSql(declared, parsed);
+    const steps = await this.#connection.retrying(() => this.#connection.all(`EXPLAIN QUERY PLAN ${sql.text}`, sql.params));
+    return planOf(steps.map((step) => String(step[3])), parsed);
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+  }
+}
+
+function entryOf(declared: Declared): Entry {
+  const encode = declared.fields.map((field) => encoderOf(declared.name, field, SQLITE_DIALECT));
+  const encoders = new Map(declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]));
+  return { declared, encoders, encode, upsert: upsertSql(declared) };
+}
+
+/** Fills `into` with the row's values in column order. */
+function encodeRow({ declared, encode }: Entry, row: Readonly<Record<string, unknown>>, into: Stored[]): Stored[] {
+  const { fields } = declared;
+  for (let i = 0; i < fields.length; i++) {
+    into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
+  }
+  return into;
+}
+
+type KeyPredicate = Predicate & { readonly op: "eq" };
+
+function keyPredicates({ declared, encoders }: Entry, row: Readonly<Record<string, unknown>>): KeyPredicate[] {
+  return declared.key.map((field) => {
+    const encode = encoders.get(field.name) as (value: unknown) => Stored;
+    return { field, op: "eq", value: encode(row[field.name]) };
+  });
+}
+
+function rowsOf(stored: readonly (readonly Stored[])[], fields: Declared["fields"]): Record<string, unknown>[] {
+  const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
+  return stored.map((cells) => {
+    const row: Record<string, unknown> = {};
+    for (let i = 0; i < columns.length; i++) {
+      const { name, decode } = columns[i] as (typeof columns)[number];
+      row[name] = decode === undefined ? cells[i] : decode(cells[i]);
+    }
+    return row;
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
