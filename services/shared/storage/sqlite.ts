@@ -62,9 +62,9 @@ const DRIVER_WAIT_MS = 10;
 
 function configure(connection: Connection, options: SqliteOptions): void {
   if (options.readOnly) {
-    connection.all("PRAGMA query_only = 1");
+    connection.exec("PRAGMA query_only = 1");
   } else {
-    connection.all("PRAGMA page_size = 8192");
+    connection.exec("PRAGMA page_size = 8192");
     const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
     if (mode !== "wal" && mode !== "memory") throw new Error("this file system does not allow write-ahead logging");
     connection.exec(
@@ -72,11 +72,11 @@ function configure(connection: Connection, options: SqliteOptions): void {
     );
   }
   // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
-  connection.all("PRAGMA synchronous = NORMAL");
-  connection.all("PRAGMA cache_size = -32768");
-  connection.all("PRAGMA mmap_size = 67108864");
-  connection.all("PRAGMA temp_store = MEMORY");
-  connection.all("PRAGMA wal_autocheckpoint = 2000");
+  connection.exec("PRAGMA synchronous = NORMAL");
+  connection.exec("PRAGMA cache_size = -32768");
+  connection.exec("PRAGMA mmap_size = 67108864");
+  connection.exec("PRAGMA temp_store = MEMORY");
+  connection.exec("PRAGMA wal_autocheckpoint = 2000");
   connection.all("PRAGMA journal_size_limit = 67108864");
 }
 
