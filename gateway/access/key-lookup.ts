@@ -1,0 +1,102 @@
+import { ServiceError } from "../../services/shared/errors.ts";
+import type { Clock } from "../clock.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import type { KeyRecord } from "./key-record.ts";
+import type { KeyDirectory } from "./key-store.ts";
+
+export interface KeyLookupOptions {
+  readonly directory: KeyDirectory;
+  readonly clock: Clock;
+  /** Called once for every question the store failed to answer. */
+  readonly onStoreFailure?: (error: unknown) => void;
+  /** Age up to which a found or a missing key is not asked for again. Revocation takes at most this long. */
+  readonly freshMs?: number;
+  /** Age up to which a found key goes on while the store cannot be asked. */
+  readonly graceMs?: number;
+  readonly lookupTimeoutMs?: number;
+  /** After a failure the store is left alone for this long, so that an outage costs no client a timeout. */
+  readonly pauseMs?: number;
+  readonly maxEntries?: number;
+}
+
+export type KeyLookup = (hash: string) => Promise<KeyRecord | undefined>;
+
+interface Remembered<T> {
+  readonly value: T;
+  /** When the store was asked, not when it answered: a key revoked in between must not gain time. */
+  readonly askedAtMs: number;
+}
+
+/**
+ * Finds keys by hash through a cache of found and one of missing keys. They are apart so that a flood of invented keys
+ * cannot push out the real ones. Concurrent questions for one key share one look-up.
+ * Throws `unavailable` when the store cannot be asked and the key is not remembered.
+ */
+export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
+  const { directory, clock, onStoreFailure } = options;
+  const {
+    freshMs = 5_000,
+    graceMs = 60_000,
+    lookupTimeoutMs = 2_000,
+    pauseMs = 1_000,
+    maxEntries = 10_000,
+  } = options;
+  const found = new BoundedMap<Remembered<KeyRecord>>(maxEntries);
+  const missing = new BoundedMap<Remembered<true>>(maxEntries);
+  const underway = new Map<string, Promise<KeyRecord | undefined>>();
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  const ask = async (hash: string): Promise<KeyRecord | undefined> => {
+    const askedAtMs = clock.monotonicMs();
+    if (askedAtMs < pausedUntilMs) throw storeIsAway();
+    try {
+      const record = await withTimeout(directory.findByHash(hash), lookupTimeoutMs);
+      if (record) {
+        found.set(hash, { value: record, askedAtMs });
+        missing.delete(hash);
+      } else {
+        missing.set(hash, { value: true, askedAtMs });
+        found.delete(hash);
+      }
+      return record;
+    } catch (error) {
+      pausedUntilMs = clock.monotonicMs() + pauseMs;
+      onStoreFailure?.(error);
+      throw storeIsAway(error);
+    }
+  };
+
+  return async (hash) => {
+    const nowMs = clock.monotonicMs();
+    const known = found.get(hash);
+    if (known && nowMs - known.askedAtMs < freshMs) return known.value;
+    const absent = missing.get(hash);
+    if (absent && nowMs - absent.askedAtMs < freshMs) return undefined;
+
+    let question = underway.get(hash);
+    if (!question) {
+      question = ask(hash).finally(() => underway.delete(hash));
+      underway.set(hash, question);
+    }
+    try {
+      return await question;
+    } catch (error) {
+      if (known && nowMs - known.askedAtMs < graceMs) return known.value;
+      throw error;
+    }
+  };
+}
+
+function storeIsAway(cause?: unknown): ServiceError {
+  return new ServiceError("unavailable", "The key store cannot be reached; the key could not be checked.", {
+    cause,
+    retryAfterSeconds: 2,
+  });
+}
+
+function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,20 @@
+import { openStore } from "../../services/shared/storage/open.ts";
+import type { Clock } from "../clock.ts";
+import type { StoreConfig } from "../config.ts";
+import { openKeyStore } from "./key-store.ts";
+import type { OpenedKeys } from "./lazy-directory.ts";
+
+/** Opens the gateway's own store: the same one for the gateway and for the keys command. */
+export async function openKeys({ mongodbUrl, dataDir }: StoreConfig, clock: Clock): Promise<OpenedKeys> {
+  const store = await openStore({
+    service: "gateway",
+    dataDir,
+    ...(mongodbUrl !== undefined && { mongodbUrl }),
+  });
+  try {
+    return { keys: await openKeyStore(store, clock), close: () => store.close() };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

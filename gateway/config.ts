@@ -1,0 +1,97 @@
+import type { Family } from "../services/shared/contract/endpoint.ts";
+import {
+  ConfigError,
+  type Environment,
+  type LogLevel,
+  readEnv,
+  readSettings,
+} from "../services/shared/host/config.ts";
+import { url } from "../services/shared/host/env.ts";
+import type { UpstreamAddress } from "./upstream/upstream.ts";
+
+export interface GatewayConfig {
+  readonly bindHost: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  /** Base address as clients see it, without a slash at the end; unset = the Host of each request. */
+  readonly publicUrl?: string | undefined;
+  readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
+  readonly bootstrapKey?: string | undefined;
+  readonly store: StoreConfig;
+  readonly deadlineMs: number;
+  readonly drainDelayMs: number;
+  readonly drainTimeoutMs: number;
+  readonly logLevel: LogLevel;
+}
+
+/** Where keys are kept: the MongoDB at the URL, else an embedded database in the folder. */
+export interface StoreConfig {
+  readonly mongodbUrl?: string | undefined;
+  readonly dataDir: string;
+}
+
+export function readStoreConfig(env: Environment): StoreConfig {
+  const { MONGODB_URL, DATA_DIR } = readSettings(env, ["MONGODB_URL", "DATA_DIR"]);
+  return { mongodbUrl: MONGODB_URL, dataDir: DATA_DIR };
+}
+
+/** Throws ConfigError naming every variable that is wrong. */
+export function readGatewayConfig(env: Environment): GatewayConfig {
+  const settings = readSettings(env, [
+    "BIND_HOST",
+    "GATEWAY_PORT",
+    "BOOTSTRAP_API_KEY",
+    "EVM_DEX_URL",
+    "EVM_DEX_GRPC",
+    "LENDING_URL",
+    "LENDING_GRPC",
+    "SOLANA_URL",
+    "SOLANA_GRPC",
+    "DEADLINE_MS",
+    "DRAIN_DELAY_MS",
+    "DRAIN_TIMEOUT_MS",
+    "LOG_LEVEL",
+  ]);
+  const { PUBLIC_URL } = readEnv(env, {
+    PUBLIC_URL: {
+      parse: url(["http", "https"]),
+      usedBy: ["gateway"],
+      meaning: "Base address that OpenAPI and docs show; unset = the Host each request names",
+    },
+  });
+  return {
+    bindHost: settings.BIND_HOST,
+    port: settings.GATEWAY_PORT,
+    publicUrl: PUBLIC_URL?.replace(/\/+$/, ""),
+    upstreams: {
+      "evm-dex": pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
+      lending: pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
+      solana: pairUp("SOLANA", settings.SOLANA_URL, settings.SOLANA_GRPC),
+    },
+    bootstrapKey: settings.BOOTSTRAP_API_KEY,
+    store: readStoreConfig(env),
+    deadlineMs: settings.DEADLINE_MS,
+    drainDelayMs: settings.DRAIN_DELAY_MS,
+    drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
+    logLevel: settings.LOG_LEVEL,
+  };
+}
+
+/** The replicas of a service: its n-th URL and its n-th gRPC address are the same process. */
+function pairUp(name: string, urls: readonly string[], grpcs: readonly string[]): readonly UpstreamAddress[] {
+  if (urls.length !== grpcs.length) {
+    throw new ConfigError([
+      `Cannot read ${name}_GRPC: it must list one address for each URL of ${name}_URL, got ${grpcs.length} for ${urls.length}`,
+    ]);
+  }
+  return urls.map((address, position) => ({ url: originOf(name, address), grpc: grpcs[position] as string }));
+}
+
+/** Public and internal paths are the same, so a URL with a path of its own would be silently cut: it is refused. */
+function originOf(name: string, address: string): string {
+  const { origin, pathname, search, username } = new URL(address);
+  if (pathname !== "/" || search !== "" || username !== "") {
+    throw new ConfigError([`Cannot read ${name}_URL: each URL must be scheme, host and port alone`]);
+  }
+  return origin;
+}

@@ -1,0 +1,50 @@
+import type { Request } from "express";
+import { ServiceError } from "../../services/shared/errors.ts";
+
+/** Characters of a request target. The longest sensible query of the catalogue is under 1 KB. */
+export const MAX_TARGET_LENGTH = 8_192;
+
+const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
+const ORIGIN_OF_ABSOLUTE_TARGET = /^https?:\/\/[^/?#]*/i;
+
+export interface Target {
+  readonly path: string;
+  /** Without "?". */
+  readonly query: string;
+}
+
+/**
+ * Cuts a request target into path and query. The origin of an absolute target (`GET http://host/path`) and a fragment
+ * are dropped; nothing is decoded, so that no encoded or doubled slash can turn into one of our paths.
+ */
+export function splitTarget(target: string): Target {
+  const local = target.startsWith("/") ? target : target.replace(ORIGIN_OF_ABSOLUTE_TARGET, "");
+  const hash = local.indexOf("#");
+  const whole = hash === -1 ? local : local.slice(0, hash);
+  const mark = whole.indexOf("?");
+  return mark === -1
+    ? { path: whole, query: "" }
+    : { path: whole.slice(0, mark), query: whole.slice(mark + 1) };
+}
+
+/** Throws `bad_request` for a target or head that no route of ours can mean. */
+export function checkTarget(req: Request): void {
+  if (req.headers.host === undefined && req.httpVersion !== "1.0") {
+    throw new ServiceError("bad_request", "The header Host is missing.");
+  }
+  if (req.url.length > MAX_TARGET_LENGTH) {
+    throw new ServiceError("bad_request", `The URL is longer than ${MAX_TARGET_LENGTH} characters.`);
+  }
+  if (!PRINTABLE_ASCII.test(req.url)) {
+    throw new ServiceError(
+      "bad_request",
+      "The URL may hold printable ASCII characters only; percent-encode the others.",
+    );
+  }
+}
+
+/** Whether a request announces a body. None of our routes takes one, and passed on it would read as a second request. */
+export function carriesBody(req: Request): boolean {
+  const length = req.headers["content-length"];
+  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}

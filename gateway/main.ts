@@ -1,0 +1,6 @@
+/** The gateway's process; every setting comes from the environment (config.ts). */
+import { runMain } from "../services/shared/host/process.ts";
+import { readGatewayConfig } from "./config.ts";
+import { startGateway } from "./service.ts";
+
+await runMain("gateway", async () => startGateway(readGatewayConfig(process.env)));

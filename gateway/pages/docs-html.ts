@@ -1,0 +1,170 @@
+import type { Column } from "../../services/shared/contract/column.ts";
+import { ruleOf } from "../../services/shared/contract/derive/markdown.ts";
+import { describeParameters, type ParameterDoc } from "../../services/shared/contract/derive/parameters.ts";
+import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
+import { STATUS_OF } from "../../services/shared/errors.ts";
+import { VERSION } from "../../services/shared/host/version.ts";
+import { DOCS_STYLE } from "./docs-style.ts";
+import { type Html, html } from "./html.ts";
+
+const TITLES: Readonly<Record<Family, string>> = {
+  "evm-dex": "EVM exchanges",
+  lending: "EVM lending",
+  solana: "Solana",
+};
+
+const WHEN: Readonly<Record<keyof typeof STATUS_OF, string>> = {
+  bad_request:
+    "A parameter is missing or breaks its rule; the message names the parameter, the rule and the value.",
+  unauthorized: "No key, or one that is malformed, unknown, expired or revoked.",
+  payment_required: "On the pay-per-request address: no valid payment came with the request.",
+  forbidden: "The key is suspended or has no scope for this family of endpoints.",
+  not_found: "An unknown path or method, or a pool or vault nobody has heard of.",
+  request_timeout: "The answer was not there within the deadline.",
+  rate_limited: "Too many requests; Retry-After says when to come back.",
+  internal: "A fault of the service; the session names the request in its log.",
+  unavailable: "A part of the service is down or has no data yet; Retry-After says when to come back.",
+};
+
+export interface DocsSource {
+  readonly catalogue: readonly Endpoint[];
+  /** Where the example requests go; without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+/** The documentation as one self-contained page: no script, nothing loaded from elsewhere. */
+export function renderDocs({ catalogue, baseUrl }: DocsSource): string {
+  const families = (Object.keys(TITLES) as Family[])
+    .map((family) => ({ family, endpoints: catalogue.filter((endpoint) => endpoint.family === family) }))
+    .filter(({ endpoints }) => endpoints.length > 0);
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>chaintables</title>
+<style>${{ markup: DOCS_STYLE }}</style>
+</head>
+<body>
+<div class="page">
+<nav>
+<strong>chaintables</strong> <span class="soft">${VERSION}</span>
+<h2>General</h2>
+<ul>
+<li><a href="#start">First request</a></li>
+<li><a href="#tables">Tables</a></li>
+<li><a href="#errors">Errors</a></li>
+<li><a href="/openapi.json">OpenAPI document</a></li>
+</ul>
+${families.map(
+  ({ family, endpoints }) => html`<h2>${TITLES[family]}</h2>
+<ul>
+${endpoints.map(
+  (endpoint) => html`<li><a href="#${anchorOf(endpoint)}">${endpoint.path}</a></li>
+`,
+)}</ul>
+`,
+)}
+</nav>
+<main>
+<h1>On-chain market data as tables</h1>
+<p class="soft">${catalogue.length} read-only endpoints: pools, prices and volumes of exchanges, lending vaults and markets, Solana trades.</p>
+${general(baseUrl)}
+${families.map(
+  ({ family, endpoints }) => html`<h2 class="family">${TITLES[family]}</h2>
+${endpoints.map((endpoint) => section(endpoint, baseUrl))}`,
+)}
+</main>
+</div>
+</body>
+</html>
+`;
+  return page.markup;
+}
+
+function general(baseUrl: string): Html {
+  return html`<section id="start">
+<h3>First request</h3>
+<p>Every endpoint is a GET with query parameters. Send your API key in the header <code>X-API-KEY</code>.</p>
+<pre>curl -H "X-API-KEY: $KEY" "${baseUrl}/evm/chains"</pre>
+</section>
+<section id="tables">
+<h3>Tables</h3>
+<p>A successful answer is a table: <code>columns</code> with name and type, <code>data</code> with one array of cells a row in the order of the columns, and <code>rows</code>, their number. EVM endpoints answer an array that holds one table, Solana endpoints the table itself.</p>
+<p>A cell of type <code>Nullable(…)</code> is null where its value is not known: a number in USD is never 0 for want of a price. Whole numbers above 2<sup>53</sup> are decimal strings; <code>DateTime</code> is ISO 8601 in UTC. Ratios are fractions (0.0424 is 4.24 %) unless their unit says percent.</p>
+<p>Headers describe the data: <code>X-Data-Block</code> and <code>X-Data-As-Of</code> name the block an answer stands on, <code>X-Data-From-Block</code> the first indexed one. An answer's <code>ETag</code> sent back as <code>If-None-Match</code> gets 304 while nothing has changed. Parameters an endpoint does not know are ignored and named in <code>X-Ignored-Parameters</code>.</p>
+</section>
+<section id="errors">
+<h3>Errors</h3>
+<p>Every error is JSON with <code>error</code>, <code>message</code> and <code>session</code>. The session is also the header <code>X-Session-Id</code> of every answer; quote it when you report a problem.</p>
+${table(
+  ["Status", "error", "When"],
+  Object.entries(STATUS_OF).map(
+    ([code, status]) =>
+      html`<tr><td>${status}</td><td><code>${code}</code></td><td class="text">${WHEN[code as keyof typeof STATUS_OF]}</td></tr>`,
+  ),
+)}
+</section>`;
+}
+
+function section(endpoint: Endpoint, baseUrl: string): Html {
+  const { path, summary, description, mediaType, columns, rowOrder, whenAbsent } = endpoint;
+  const parameters = describeParameters(endpoint);
+  const order = rowOrder === "one row" ? "One row" : `Rows in order of ${rowOrder}`;
+  const absence =
+    whenAbsent === "not_found" ? "404 where nothing is known of the address" : "no rows where there are none";
+  return html`<section id="${anchorOf(endpoint)}">
+<h3><span class="method">GET</span><code>${path}</code></h3>
+<p>${prose(summary)}</p>
+${
+  description === undefined
+    ? ""
+    : html`<p>${prose(description)}</p>
+`
+}<p class="soft">${prose(order)}; ${absence}. <span class="tag">${mediaType}</span></p>
+${parameters.length === 0 ? html`<p class="soft">No parameters.</p>` : table(["Parameter", "Rule", "Meaning"], parameters.map(parameterRow))}
+${table(["Column", "Type", "Unit", "Meaning"], columns.map(columnRow))}
+<pre>curl -H "X-API-KEY: $KEY" "${baseUrl}${path}${exampleQuery(parameters)}"</pre>
+</section>
+`;
+}
+
+function parameterRow(parameter: ParameterDoc): Html {
+  const mark = parameter.required ? html` <span class="tag need">required</span>` : "";
+  return html`<tr><td><code>${parameter.name}</code>${mark}</td><td class="rule">${prose(ruleOf(parameter))}</td><td class="text">${prose(parameter.description)}</td></tr>
+`;
+}
+
+function columnRow({ name, type, unit, description, sortable, nullable }: Column): Html {
+  const marks = [
+    sortable === true ? html` <span class="tag">sortable</span>` : "",
+    nullable === true ? html` <span class="tag">may be null</span>` : "",
+  ];
+  return html`<tr><td><code>${name}</code>${marks}</td><td>${type}</td><td>${unit ?? ""}</td><td class="text">${prose(description)}</td></tr>
+`;
+}
+
+/** A sentence whose words between backticks are code. */
+function prose(text: string): Html {
+  const pieces = text
+    .split("`")
+    .map((piece, position) => (position % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`));
+  return html`${pieces}`;
+}
+
+function table(headings: readonly string[], rows: readonly Html[]): Html {
+  return html`<div class="wide"><table><thead><tr>${headings.map((heading) => html`<th>${heading}</th>`)}</tr></thead><tbody>
+${rows}</tbody></table></div>`;
+}
+
+/** The query of a request that works: every required parameter with its example. */
+function exampleQuery(parameters: readonly ParameterDoc[]): string {
+  const pairs = parameters
+    .filter(({ required, example }) => required && example !== undefined)
+    .map(({ name, example }) => `${name}=${encodeURIComponent(example ?? "")}`);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+function anchorOf({ path }: Endpoint): string {
+  return path.slice(1).replaceAll("/", "-");
+}

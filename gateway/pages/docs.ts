@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { sendText } from "../../services/shared/host/exchange.ts";
+import type { Page } from "../http/routes.ts";
+import { baseUrlOf } from "./base-url.ts";
+import { renderDocs } from "./docs-html.ts";
+import { DOCS_STYLE } from "./docs-style.ts";
+import type { DocumentDeps } from "./openapi.ts";
+
+/** Allows the page's own style sheet by its hash, and nothing else. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(DOCS_STYLE).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(";");
+
+/** Put where the base address goes, so that the page is made only once. */
+const BASE_URL_MARK = "{base_url}";
+
+/** GET /docs: the documentation of every endpoint. */
+export function createDocsPage({ catalogue, publicUrl }: DocumentDeps): Page {
+  let pieces: string[] | undefined;
+  return (req, res) => {
+    pieces ??= renderDocs({ catalogue, baseUrl: BASE_URL_MARK }).split(BASE_URL_MARK);
+    const baseUrl = baseUrlOf(req, publicUrl);
+    res.setHeader("Content-Security-Policy", POLICY);
+    res.setHeader("Cache-Control", "private, max-age=60");
+    sendText(res, { status: 200, type: "text/html; charset=utf-8", text: pieces.join(baseUrl) });
+  };
+}

@@ -1,0 +1,21 @@
+import { sendText } from "../../services/shared/host/exchange.ts";
+import { VERSION } from "../../services/shared/host/version.ts";
+import type { Page } from "../http/routes.ts";
+
+const text = JSON.stringify({
+  name: "chaintables",
+  version: VERSION,
+  docs: "/docs",
+  openapi: "/openapi.json",
+});
+
+/** GET /: browsers are sent to the documentation, programs are told where everything is. */
+export const homePage: Page = (req, res) => {
+  res.setHeader("Vary", "Accept");
+  if (!(req.headers.accept ?? "").includes("text/html")) {
+    sendText(res, { status: 200, type: "application/json", text });
+    return;
+  }
+  res.setHeader("Location", "/docs");
+  sendText(res, { status: 302, type: "text/plain; charset=utf-8", text: "See /docs\n" });
+};

@@ -1,0 +1,25 @@
+import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
+import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
+import { sendText } from "../../services/shared/host/exchange.ts";
+import type { Page } from "../http/routes.ts";
+import { baseUrlOf } from "./base-url.ts";
+
+export interface DocumentDeps {
+  readonly catalogue: readonly Endpoint[];
+  readonly publicUrl?: string | undefined;
+}
+
+/** Put where the base address goes, so that the document, the dearest thing to make here, is made only once. */
+const BASE_URL_MARK = "{base_url}";
+
+/** GET /openapi.json: the document of proto/openapi.json with this gateway as its server. */
+export function createOpenApiPage({ catalogue, publicUrl }: DocumentDeps): Page {
+  let pieces: string[] | undefined;
+  return (req, res) => {
+    pieces ??= JSON.stringify(toOpenApi(catalogue, { serverUrl: BASE_URL_MARK })).split(BASE_URL_MARK);
+    const serverUrl = baseUrlOf(req, publicUrl) || "/";
+    // The document names the host it was asked at: no shared cache may give it to others.
+    res.setHeader("Cache-Control", "private, max-age=60");
+    sendText(res, { status: 200, type: "application/json", text: pieces.join(serverUrl) });
+  };
+}

@@ -1,0 +1,35 @@
+import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
+import type { Metrics } from "../../services/shared/host/metrics.ts";
+import { probes } from "../../services/shared/host/probes.ts";
+import type { Page } from "../http/routes.ts";
+import type { UpstreamGroup } from "../upstream/upstream.ts";
+import { createDocsPage } from "./docs.ts";
+import { homePage } from "./home.ts";
+import { createOpenApiPage } from "./openapi.ts";
+import { readinessOf } from "./readiness.ts";
+
+export interface PagesDeps {
+  readonly catalogue: readonly Endpoint[];
+  readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  readonly metrics: Metrics;
+  readonly isDraining: () => boolean;
+  readonly publicUrl?: string | undefined;
+}
+
+/** The gateway's own pages by path. None needs a key. */
+export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
+  const router = probes({ metrics: deps.metrics, readiness: async () => readinessOf(deps) });
+  const probe: Page = (req, res) =>
+    new Promise((resolve, reject) => {
+      res.once("close", resolve);
+      router(req, res, reject);
+    });
+  return {
+    "/": homePage,
+    "/docs": createDocsPage(deps),
+    "/openapi.json": createOpenApiPage(deps),
+    "/livez": probe,
+    "/readyz": probe,
+    "/metrics": probe,
+  };
+}

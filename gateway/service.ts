@@ -1,0 +1,110 @@
+import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
+import { closeHttpServer, listen } from "../services/shared/host/http-server.ts";
+import { createLog, type Log } from "../services/shared/host/log.ts";
+import { createMetrics, type Metrics } from "../services/shared/host/metrics.ts";
+import { createKeyCheck } from "./access/key-check.ts";
+import { createKeyLookup } from "./access/key-lookup.ts";
+import { createLazyKeyDirectory, type OpenedKeys } from "./access/lazy-directory.ts";
+import { openKeys } from "./access/open-keys.ts";
+import { createGateway } from "./app.ts";
+import { catalogue as everyEndpoint } from "./catalogue.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { GatewayConfig } from "./config.ts";
+import { createGatewayServer } from "./http/server.ts";
+import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts";
+import { createHealthProbe } from "./upstream/health-probe.ts";
+import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
+import { createProxy } from "./upstream/proxy.ts";
+import { createUpstreamGroup, type UpstreamAddress, type UpstreamGroup } from "./upstream/upstream.ts";
+
+/** What may be replaced: by tests, and by a process that runs more than the gateway. */
+export interface GatewayParts {
+  readonly log?: Log;
+  readonly metrics?: Metrics;
+  readonly clock?: Clock;
+  readonly catalogue?: readonly Endpoint[];
+  /** Opens the key store; made from the configuration where absent. */
+  readonly openKeys?: () => Promise<OpenedKeys>;
+}
+
+export interface RunningGateway {
+  /** Base address on this machine. */
+  readonly url: string;
+  /**
+   * Reports not ready, waits config.drainDelayMs, refuses connections, lets requests in flight finish for at most
+   * config.drainTimeoutMs, then closes everything. Repeated calls wait for the same stop.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a gateway. Resolves when it listens and has asked every replica for its health once; services and key store may
+ * be away and are found when they come. Throws when the port is taken.
+ */
+export async function startGateway(config: GatewayConfig, parts: GatewayParts = {}): Promise<RunningGateway> {
+  const log = parts.log ?? createLog({ name: "gateway", level: config.logLevel });
+  const metrics = parts.metrics ?? createMetrics({ name: "gateway" });
+  const clock = parts.clock ?? systemClock;
+  let isDraining = false;
+
+  const directory = createLazyKeyDirectory(parts.openKeys ?? (() => openKeys(config.store, clock)));
+  const warnOfStore = (err: unknown) => log.warn({ err }, "the key store cannot be reached");
+  const lookup = createKeyLookup({ directory, clock, onStoreFailure: warnOfStore });
+  const checkKey = createKeyCheck({ lookup, clock, bootstrapKey: config.bootstrapKey });
+
+  const { groups, polled } = createUpstreams(config.upstreams, log);
+  const poll = createHealthPoll({ polled });
+  measureUpstreams(groups.values(), metrics);
+  const proxy = createProxy({ groups, clock, deadlineMs: config.deadlineMs });
+
+  const app = createGateway({
+    catalogue: parts.catalogue ?? everyEndpoint,
+    checkKey,
+    groups,
+    forward: proxy.forward,
+    log,
+    metrics,
+    clock,
+    isDraining: () => isDraining,
+    publicUrl: config.publicUrl,
+  });
+  const server = createGatewayServer(app);
+  const port = await listen(server, { host: config.bindHost, port: config.port });
+  const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
+  const url = `http://${host}:${port}`;
+  log.info({ url }, "listening");
+  await Promise.all([poll.start(), directory.open().catch(warnOfStore)]);
+
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    isDraining = true;
+    log.info({ drainDelayMs: config.drainDelayMs }, "draining");
+    await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
+    await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
+    poll.stop();
+    proxy.close();
+    await directory.close();
+    log.info("stopped");
+  };
+  return {
+    url,
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+function createUpstreams(addresses: GatewayConfig["upstreams"], log: Log) {
+  const onChange = logStateChanges(log);
+  const groups = new Map<Family, UpstreamGroup>();
+  const polled: PolledUpstream[] = [];
+  for (const [family, replicas] of Object.entries(addresses) as [Family, readonly UpstreamAddress[]][]) {
+    const group = createUpstreamGroup({ family, urls: replicas.map(({ url }) => url), onChange });
+    groups.set(family, group);
+    for (const [position, upstream] of group.members.entries()) {
+      polled.push({ group, upstream, probe: createHealthProbe(replicas[position] as UpstreamAddress) });
+    }
+  }
+  return { groups, polled };
+}

@@ -1,0 +1,17 @@
+import type { Clock } from "../clock.ts";
+
+/** A clock that stands still until it is told to move. */
+export interface ManualClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
+  let passedMs = 0;
+  return {
+    nowMs: () => startMs + passedMs,
+    monotonicMs: () => passedMs,
+    advance(ms) {
+      passedMs += ms;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { createLog } from "../../services/shared/host/log.ts";
+import type { GatewayConfig } from "../config.ts";
+import { type GatewayParts, type RunningGateway, startGateway } from "../service.ts";
+import { createFakeDirectory, type FakeDirectory } from "./keys.ts";
+import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
+
+export interface TestGateway extends RunningGateway {
+  readonly keys: FakeDirectory;
+  /** One replica for each service unless asked otherwise. */
+  readonly evmDex: FakeUpstream;
+  readonly others: readonly FakeUpstream[];
+  readonly lending: FakeUpstream;
+  readonly solana: FakeUpstream;
+  /** Parsed log lines, oldest first. */
+  readonly lines: Record<string, unknown>[];
+  /** GET with a key that has every scope. */
+  get(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export const BOOTSTRAP_KEY = "bootstrap key of the tests";
+
+export interface TestGatewayOptions {
+  readonly config?: Partial<GatewayConfig>;
+  readonly parts?: GatewayParts;
+  /** Replicas of evm-dex. */
+  readonly replicas?: number;
+}
+
+/** A gateway in this process before fake services; keys are in memory. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const [evmDex, lending, solana] = await Promise.all([
+    startFakeUpstream("evm-dex"),
+    startFakeUpstream("lending"),
+    startFakeUpstream("solana"),
+  ]);
+  const others = await Promise.all(
+    Array.from({ length: (options.replicas ?? 1) - 1 }, () => startFakeUpstream("evm-dex")),
+  );
+  const keys = createFakeDirectory();
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const gateway = await startGateway(
+    {
+      bindHost: "127.0.0.1",
+      port: 0,
+      upstreams: { "evm-dex": [evmDex, ...others], lending: [lending], solana: [solana] },
+      bootstrapKey: BOOTSTRAP_KEY,
+      store: { dataDir: "unused" },
+      deadlineMs: 5_000,
+      drainDelayMs: 0,
+      drainTimeoutMs: 2_000,
+      logLevel: "debug",
+      ...options.config,
+    },
+    {
+      log: createLog({ name: "gateway", level: "debug", destination: { write } }),
+      openKeys: async () => ({ keys: keys as never, close: async () => {} }),
+      ...options.parts,
+    },
+  );
+  return {
+    ...gateway,
+    keys,
+    evmDex,
+    others,
+    lending,
+    solana,
+    lines,
+    get: (path, init = {}) =>
+      fetch(`${gateway.url}${path}`, {
+        redirect: "manual",
+        ...init,
+        headers: { "X-API-KEY": BOOTSTRAP_KEY, ...(init.headers as Record<string, string>) },
+      }),
+    async stop() {
+      await gateway.stop();
+      await Promise.all([evmDex, lending, solana, ...others].map((upstream) => upstream.stop()));
+    },
+  };
+}
+
+/** Waits until a condition holds; the test's own timeout ends a wait in vain. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

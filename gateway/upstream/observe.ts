@@ -1,0 +1,35 @@
+import type { Log } from "../../services/shared/host/log.ts";
+import { Gauge, type Metrics } from "../../services/shared/host/metrics.ts";
+import type { OnStateChange, UpstreamGroup } from "./upstream.ts";
+
+/** Publishes, for each replica, whether it serves and how many requests it is answering; read when scraped. */
+export function measureUpstreams(groups: Iterable<UpstreamGroup>, { registry }: Metrics): void {
+  const members = [...groups].flatMap((group) => group.members);
+  const registers = [registry];
+  new Gauge({
+    name: "gateway_upstream_serving",
+    help: "1 while the replica says it serves, else 0",
+    labelNames: ["upstream"],
+    registers,
+    collect() {
+      for (const { name, state } of members) this.set({ upstream: name }, state === "serving" ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "gateway_upstream_in_flight",
+    help: "Requests the replica is answering",
+    labelNames: ["upstream"],
+    registers,
+    collect() {
+      for (const { name, inFlight } of members) this.set({ upstream: name }, inFlight);
+    },
+  });
+}
+
+/** Logs a replica's change of state: recovery as information, loss as a warning with its cause. */
+export function logStateChanges(log: Log): OnStateChange {
+  return ({ name, state }, { before, error }) => {
+    if (state === "serving") log.info({ upstream: name, before }, "upstream serves");
+    else log.warn({ upstream: name, before, state, err: error }, "upstream does not serve");
+  };
+}
