@@ -1,3 +1,5 @@
+import type { Hex } from "../../../shared/chain/evm/port.ts";
+
 /** What the events of a Uniswap-v3-style pool and factory say. Amounts are raw units; the pool's view is kept. */
 export interface InitializeEvent {
   readonly kind: "initialize";
@@ -61,9 +63,9 @@ export interface PoolCreatedEvent {
 
 /** An event's signature hash and its reading. */
 export interface Decoder<E> {
-  readonly topic: `0x${string}`;
+  readonly topic: Hex;
   /** Topics beside topic 0, and data words: a log of another form is not this event. */
   readonly indexed: number;
   readonly words: number;
-  decode(log: { readonly topics: readonly string[]; readonly data: string }): E;
+  decode(log: { readonly topics: readonly Hex[]; readonly data: Hex }): E;
 }

@@ -1,3 +1,4 @@
+import type { Hex } from "../../../shared/chain/evm/port.ts";
 import { burn } from "./burn.ts";
 import { collect } from "./collect.ts";
 import { collectProtocol } from "./collect-protocol.ts";
@@ -20,22 +21,19 @@ export const POOL_DECODERS: readonly Decoder<PoolEvent>[] = [
   setFeeProtocol,
 ];
 
-export const POOL_TOPICS: readonly `0x${string}`[] = POOL_DECODERS.map((decoder) => decoder.topic);
+export const POOL_TOPICS: readonly Hex[] = POOL_DECODERS.map((decoder) => decoder.topic);
 
 const byTopic = new Map<string, Decoder<PoolEvent>>(POOL_DECODERS.map((decoder) => [decoder.topic, decoder]));
 
 /** The pool event of a log, or undefined where the log is none (another event, or another form under the same topic). */
-export function decodePoolEvent(log: {
-  readonly topics: readonly string[];
-  readonly data: string;
-}): PoolEvent | undefined {
+export function decodePoolEvent(log: { readonly topics: readonly Hex[]; readonly data: Hex }): PoolEvent | undefined {
   const decoder = byTopic.get(log.topics[0] ?? "");
   return decoder !== undefined && fits(log, decoder) ? decoder.decode(log) : undefined;
 }
 
 /** Whether a log has as many topics and data words as its event: the decoders read without further checks. */
 export function fits(
-  log: { readonly topics: readonly string[]; readonly data: string },
+  log: { readonly topics: readonly Hex[]; readonly data: Hex },
   decoder: Pick<Decoder<unknown>, "indexed" | "words">,
 ): boolean {
   return log.topics.length === decoder.indexed + 1 && log.data.length === 2 + 64 * decoder.words;

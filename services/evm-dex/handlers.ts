@@ -1,0 +1,17 @@
+import { handle, type HandlerTable } from "../shared/host/handlers.ts";
+import { chains, dexbPool, dexbPools, dexes } from "./contract.ts";
+import { chainsHandler } from "./endpoints/evm/chains.handler.ts";
+import { dexbPoolHandler } from "./endpoints/evm/dexb/v3/pool.handler.ts";
+import { dexbPoolsHandler } from "./endpoints/evm/dexb/v3/pools.handler.ts";
+import { dexesHandler } from "./endpoints/evm/dexes.handler.ts";
+import type { ServeDeps } from "./serve/deps.ts";
+
+/** Every endpoint with its handler; one without is one whose protocol is not indexed. */
+export function createHandlers(deps: ServeDeps): HandlerTable {
+  return Object.fromEntries([
+    handle(chains, chainsHandler(deps)),
+    handle(dexes, dexesHandler(deps)),
+    handle(dexbPool, dexbPoolHandler(deps)),
+    handle(dexbPools, dexbPoolsHandler(deps)),
+  ]);
+}

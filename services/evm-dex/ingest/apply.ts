@@ -1,0 +1,77 @@
+import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { readAnchors } from "./anchors.ts";
+import { observeBalances } from "./balances.ts";
+import type { Chunk } from "./fetch.ts";
+import type { Indexer } from "./indexer.ts";
+import { describePools } from "./new-pools.ts";
+import type { TokenReader } from "./tokens.ts";
+import { type PriceWriter, writeProgress } from "./write.ts";
+
+/** What turns chunks into stored rows; made anew after a rollback. */
+export interface Workbench {
+  readonly store: Store;
+  readonly source: EvmSource;
+  readonly indexer: Indexer;
+  readonly tokens: TokenReader;
+  readonly prices: PriceWriter;
+}
+
+export interface ApplyOptions {
+  readonly checkpoint: CheckpointRow;
+  readonly chainHead: number;
+  /** Whether balances are read for what was touched: at the head, not during backfill. */
+  readonly observe: boolean;
+}
+
+/** Adds one chunk to the store; answers the checkpoint it wrote. */
+export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<CheckpointRow> {
+  const { indexer, source } = bench;
+  const { chunk, checkpoint, chainHead } = of;
+  const described = await describePools(bench.tokens, {
+    chainId: source.chainId,
+    created: chunk.created,
+    block: chunk.last.number,
+  });
+  for (const token of described.tokens) indexer.addToken(token);
+  for (const pool of described.pools) indexer.addPool(pool);
+  await anchorPools(bench, of);
+  await indexer.prepare(chunk.blocks);
+  for (const block of chunk.blocks) indexer.addBlock(block);
+  const taken = indexer.take();
+  if (of.observe) await observeBalances(source, { pools: taken.touched, head: chunk.last.number });
+  const next: CheckpointRow = {
+    ...checkpoint,
+    blockNumber: chunk.last.number,
+    blockHash: chunk.last.hash,
+    blockTime: chunk.last.time,
+    chainHead: Math.max(chainHead, chunk.last.number),
+  };
+  await writeProgress(bench.store, {
+    indexer,
+    taken,
+    prices: bench.prices,
+    progress: { checkpoint: next, headers: chunk.headers },
+  });
+  return next;
+}
+
+/** Pools older than the index start from what the chain says of them just before their first event here. */
+async function anchorPools(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<void> {
+  const { indexer, source } = bench;
+  const firstBlock = new Map<string, number>();
+  for (const block of of.chunk.blocks) {
+    for (const { poolAddress } of block.events) {
+      if (!firstBlock.has(poolAddress)) firstBlock.set(poolAddress, block.number);
+    }
+  }
+  await indexer.pools.prepare(firstBlock.keys());
+  const older = [...firstBlock].flatMap(([pool, block]) => {
+    const entry = indexer.pools.get(pool);
+    const isOld = entry?.anchor === undefined && (entry?.row.createdBlock ?? block) < of.checkpoint.fromBlock;
+    return entry !== undefined && isOld ? [{ entry, block }] : [];
+  });
+  await readAnchors(source, { pools: older, head: of.chainHead });
+  for (const { entry } of older) indexer.prices.anchor(entry);
+}

@@ -1,0 +1,94 @@
+import type { EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
+import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
+import type { Factory } from "../deployments.ts";
+import { discoveries, poolListings, pools, tokens } from "../store/collections.ts";
+import { fits } from "./decode/index.ts";
+import { poolCreated } from "./decode/pool-created.ts";
+import type { CreatedPool } from "./fetch.ts";
+import { describePools } from "./new-pools.ts";
+import type { ProgressReport } from "./progress.ts";
+import { TokenReader } from "./tokens.ts";
+import { toListings } from "./write.ts";
+
+/** PoolCreated is rare: most providers serve this many blocks of one contract, and the scan adapts from here. */
+const INITIAL_RANGE = 10_000;
+const CONCURRENCY = 4;
+/** Most ranges have no PoolCreated at all: so many of an answer's blocks are checked against their bloom. */
+const VERIFY_BLOCKS = 20;
+
+/**
+ * Reads the PoolCreated events of factories from before the first indexed block, so that every pool is known when its
+ * events come. Resumes where it was interrupted; what lies in the indexed blocks themselves comes with their events.
+ */
+export async function discoverPools(
+  store: Store,
+  of: {
+    source: EvmSource;
+    factories: readonly Factory[];
+    toBlock: number;
+    head: number;
+    signal: AbortSignal;
+    report: ProgressReport;
+  },
+): Promise<void> {
+  const { source, toBlock, head, signal, report } = of;
+  const { chainId } = source;
+  const reader = new TokenReader(store, source);
+  for (const factory of of.factories) {
+    const done = await store.get(discoveries, { chainId, factory: factory.address });
+    const fromBlock = Math.max(factory.fromBlock, (done?.blockNumber ?? -1) + 1);
+    if (fromBlock > toBlock) continue;
+    const filter = { topics: [poolCreated.topic], addresses: [factory.address] };
+    const scan = scanLogs(source, {
+      fromBlock,
+      toBlock,
+      filter,
+      initialRange: INITIAL_RANGE,
+      concurrency: CONCURRENCY,
+      verifyBlocks: VERIFY_BLOCKS,
+      signal,
+    });
+    for await (const { range, logs } of scan) {
+      const created = await toCreated(source, { logs: logs.filter((log) => fits(log, poolCreated)), factory });
+      const described = await describePools(reader, { chainId, created, block: head });
+      await store.write([
+        put(tokens, described.tokens),
+        put(pools, described.pools),
+        put(poolListings, described.pools.flatMap(toListings)),
+        put(discoveries, [{ chainId, factory: factory.address, blockNumber: range.toBlock }]),
+      ]);
+      report({ stage: "discovery", from: fromBlock, at: range.toBlock, to: toBlock, events: created.length });
+    }
+  }
+}
+
+async function toCreated(
+  source: EvmSource,
+  of: { logs: readonly RawLog[]; factory: Factory },
+): Promise<CreatedPool[]> {
+  const times = await timesOf(source, of.logs);
+  return of.logs.map((log) => ({
+    ...poolCreated.decode(log),
+    factory: of.factory,
+    block: log.blockNumber,
+    time: times.get(log.blockNumber) as number,
+  }));
+}
+
+/** Newer nodes send a log's timestamp; where they do not, the headers tell it. */
+async function timesOf(source: EvmSource, logs: readonly RawLog[]): Promise<Map<number, number>> {
+  const times = new Map<number, number>();
+  const unknown = new Set<number>();
+  for (const log of logs) {
+    if (log.blockTimestamp === undefined) unknown.add(log.blockNumber);
+    else times.set(log.blockNumber, log.blockTimestamp);
+  }
+  const headers = await source.headers([...unknown]);
+  for (const header of headers) {
+    if (header !== null) times.set(header.number, header.timestamp);
+  }
+  const missing = [...unknown].find((number) => !times.has(number));
+  if (missing !== undefined) throw new Error(`Block ${missing} of chain ${source.chainId} has logs, but no header.`);
+  return times;
+}

@@ -1,0 +1,154 @@
+import type { BlockWithSenders, EvmSource, Hex, LogFilter, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Factory } from "../deployments.ts";
+import type { HeaderRow } from "../store/collections.ts";
+import type { PoolCreatedEvent } from "./decode/events.ts";
+import { decodePoolEvent, fits, POOL_TOPICS } from "./decode/index.ts";
+import { poolCreated } from "./decode/pool-created.ts";
+import type { BlockEvents, PlacedEvent } from "./indexer.ts";
+
+/** A pool that a known factory created. */
+export interface CreatedPool extends PoolCreatedEvent {
+  readonly factory: Factory;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
+export interface Chunk {
+  readonly last: { readonly number: number; readonly hash: string; readonly time: number };
+  readonly created: readonly CreatedPool[];
+  /** Only blocks with events of known pools. */
+  readonly blocks: readonly BlockEvents[];
+  /** Every header of the run when it follows the head, none during backfill. */
+  readonly headers: readonly HeaderRow[];
+}
+
+/** The blocks asked for no longer fit together or to what is indexed: a reorg, or a node in the middle of one. */
+export class ChainMoved extends Error {
+  override readonly name = "ChainMoved";
+}
+
+/** PoolCreated and every pool event, of any contract: which are ours is decided by address. */
+export const EVENT_FILTER: LogFilter = { topics: [poolCreated.topic, ...POOL_TOPICS] };
+
+/**
+ * Fetches and decodes runs of blocks in order. Runs ahead of the writing: it remembers the pools it saw being created,
+ * which are not yet in the book when the next run is decoded.
+ */
+export class Fetcher {
+  readonly #source: EvmSource;
+  readonly #isKnown: (pool: string) => boolean;
+  readonly #factories: ReadonlyMap<string, Factory>;
+  readonly #created = new Set<string>();
+
+  constructor(source: EvmSource, of: { factories: readonly Factory[]; isKnown: (pool: string) => boolean }) {
+    this.#source = source;
+    this.#isKnown = of.isKnown;
+    this.#factories = new Map(of.factories.map((factory) => [factory.address, factory]));
+  }
+
+  /** A run far behind the head, whose logs are there: only blocks with our events are fetched. */
+  async readSettled(range: LogRange, logs: readonly RawLog[]): Promise<Chunk> {
+    const ours = this.#ours(logs);
+    const numbers = [...new Set([...ours.map((log) => log.blockNumber), range.toBlock])];
+    const blocks = new Map((await this.#source.blocks(numbers)).map((block) => [block.number, block]));
+    return this.#assemble({ range, logs: ours, blocks, headers: [] });
+  }
+
+  /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
+  async readTail(range: LogRange, parentHash: string): Promise<Chunk> {
+    const [list, logs] = await Promise.all([
+      this.#source.blocks(numbersOf(range)),
+      this.#source.logs(range, EVENT_FILTER),
+    ]);
+    let parent = parentHash;
+    for (const block of list) {
+      if (block.parentHash !== parent) {
+        throw new ChainMoved(`Block ${block.number} of chain ${this.#source.chainId} follows on ${block.parentHash}, not on ${parent}.`);
+      }
+      parent = block.hash;
+    }
+    const checked = await this.#source.verifyEmpty(list, { logs, filter: EVENT_FILTER });
+    const blocks = new Map(list.map((block) => [block.number, block]));
+    return this.#assemble({
+      range,
+      logs: this.#ours(checked),
+      blocks,
+      headers: list.map((block) => toHeaderRow(this.#source.chainId, block)),
+    });
+  }
+
+  /** Logs of known pools and of known factories, in order, so that a pool is known from its creation on. */
+  #ours(logs: readonly RawLog[]): RawLog[] {
+    return logs.filter((log) => {
+      if (log.topics[0] === poolCreated.topic) {
+        if (!this.#factories.has(log.address) || !fits(log, poolCreated)) return false;
+        this.#created.add(poolCreated.decode(log).pool);
+        return true;
+      }
+      return this.#isKnown(log.address) || this.#created.has(log.address);
+    });
+  }
+
+  #assemble(of: {
+    range: LogRange;
+    logs: readonly RawLog[];
+    blocks: ReadonlyMap<number, BlockWithSenders>;
+    headers: readonly HeaderRow[];
+  }): Chunk {
+    const created: CreatedPool[] = [];
+    const byBlock = new Map<number, { block: BlockWithSenders; events: PlacedEvent[] }>();
+    for (const log of of.logs) {
+      const block = blockOf(log, of.blocks);
+      const factory = this.#factories.get(log.address);
+      if (factory !== undefined && log.topics[0] === poolCreated.topic) {
+        created.push({ ...poolCreated.decode(log), factory, block: block.number, time: block.timestamp });
+        continue;
+      }
+      const event = decodePoolEvent(log);
+      if (event === undefined) continue;
+      let entry = byBlock.get(block.number);
+      if (entry === undefined) {
+        entry = { block, events: [] };
+        byBlock.set(block.number, entry);
+      }
+      entry.events.push({
+        logIndex: log.logIndex,
+        txHash: log.transactionHash,
+        sender: block.senders[log.transactionIndex] as Hex,
+        poolAddress: log.address,
+        event,
+      });
+    }
+    const last = of.blocks.get(of.range.toBlock) as BlockWithSenders;
+    return {
+      last: { number: last.number, hash: last.hash, time: last.timestamp },
+      created,
+      blocks: [...byBlock.values()].map(({ block, events }) => ({
+        number: block.number,
+        hash: block.hash,
+        time: block.timestamp,
+        events,
+      })),
+      headers: of.headers,
+    };
+  }
+}
+
+/** The block a log lies in; both were asked for apart, so their hashes must agree. */
+function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
+  const block = blocks.get(log.blockNumber);
+  if (block === undefined || block.hash !== log.blockHash || block.senders[log.transactionIndex] === undefined) {
+    throw new ChainMoved(`Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`);
+  }
+  return block;
+}
+
+export function numbersOf(range: LogRange): number[] {
+  return Array.from({ length: range.toBlock - range.fromBlock + 1 }, (_, i) => range.fromBlock + i);
+}
+
+function toHeaderRow(chainId: number, block: BlockWithSenders): HeaderRow {
+  return { chainId, number: block.number, hash: block.hash, parentHash: block.parentHash, time: block.timestamp };
+}

@@ -1,0 +1,75 @@
+import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Log } from "../../shared/host/log.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import { discoverPools } from "./discover.ts";
+import { createProgress } from "./progress.ts";
+import { OtherChain, openCheckpoint } from "./start-block.ts";
+import { ChainSync } from "./sync.ts";
+
+export interface RunChainOptions {
+  readonly store: Store;
+  readonly source: EvmSource;
+  readonly chain: ChainDeployments;
+  readonly startBlock: number | undefined;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly assertLeader: () => Promise<void>;
+}
+
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 15_000;
+
+/**
+ * Indexes one chain until the signal: discovery, backfill, head. Any failure (no RPC endpoint answers, the store is
+ * down) is logged and tried again from the checkpoint; only a store of another chain ends it.
+ */
+export async function runChain(options: RunChainOptions): Promise<void> {
+  const { signal, log } = options;
+  let retryMs = MIN_RETRY_MS;
+  while (!signal.aborted) {
+    const startedMs = performance.now();
+    try {
+      await indexOnce(options);
+    } catch (err) {
+      if (signal.aborted || err instanceof OtherChain) throw err;
+      if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
+      log.warn({ err, retryMs }, "indexing was interrupted; it goes on from the checkpoint");
+      await pause(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+    }
+  }
+}
+
+async function indexOnce(options: RunChainOptions): Promise<void> {
+  const { store, source, chain, signal, log, assertLeader } = options;
+  const report = createProgress((line) => log.info(line), { chain: chain.name, now: () => performance.now() });
+  const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock });
+  const head = await source.head();
+  await discoverPools(store, {
+    source,
+    factories: chain.factories,
+    toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
+    head: head.number,
+    signal,
+    report,
+  });
+  const sync = await ChainSync.open(
+    { store, source, chain, signal, report, assertLeader, log: (level, message, fields) => log[level](fields ?? {}, message) },
+    checkpoint,
+  );
+  log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
+  await sync.run();
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,110 @@
+import { createEvmSource } from "../../shared/chain/evm/source.ts";
+import { readSettings } from "../../shared/host/config.ts";
+import { ConfigError, type Environment } from "../../shared/host/env.ts";
+import { acquireLease } from "../../shared/host/lease.ts";
+import { createLog, type Log } from "../../shared/host/log.ts";
+import type { Stoppable } from "../../shared/host/process.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { COLLECTIONS } from "../store/collections.ts";
+import { runChain } from "./run-chain.ts";
+
+const LEASE_TTL_MS = 10_000;
+
+interface ChainToRun {
+  readonly chain: ChainDeployments;
+  readonly urls: readonly string[];
+  readonly startBlock: number | undefined;
+}
+
+/** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
+export async function startIngest(env: Environment): Promise<Stoppable> {
+  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "LOG_LEVEL"]);
+  const toRun = chainsToRun(env);
+  const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
+  const store = await openStore({
+    service: "evm-dex",
+    dataDir: settings.DATA_DIR,
+    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
+  });
+  await store.declare(COLLECTIONS);
+  const stopping = new AbortController();
+  const runs = Promise.all(toRun.map((each) => leadAndRun(each, { store, log, signal: stopping.signal })));
+  // A run ends by itself only when going on would be wrong: then the process must not look alive.
+  runs.catch((err) => {
+    if (stopping.signal.aborted) return;
+    log.fatal({ err }, "indexing cannot go on");
+    process.exit(1);
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await runs.catch(() => {});
+      await store.close();
+    },
+  };
+}
+
+function chainsToRun(env: Environment): ChainToRun[] {
+  const settings = readSettings(env, [
+    "DEPLOYMENTS_FILE",
+    "EVM_RPC_8453",
+    "EVM_RPC_1",
+    "START_BLOCK_8453",
+    "START_BLOCK_1",
+  ]);
+  const rpc: Record<number, readonly string[] | undefined> = { 1: settings.EVM_RPC_1, 8453: settings.EVM_RPC_8453 };
+  const start: Record<number, number | undefined> = { 1: settings.START_BLOCK_1, 8453: settings.START_BLOCK_8453 };
+  const toRun = loadDeployments(settings.DEPLOYMENTS_FILE).flatMap((chain): ChainToRun[] => {
+    const urls = rpc[chain.chainId];
+    return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
+  });
+  if (toRun.length === 0) {
+    throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments."]);
+  }
+  return toRun;
+}
+
+/** Waits for the chain's lease, indexes while it holds, and waits again when it is lost. */
+async function leadAndRun(of: ChainToRun, deps: { store: Store; log: Log; signal: AbortSignal }): Promise<void> {
+  const { chain, urls, startBlock } = of;
+  const { store, signal } = deps;
+  const log = deps.log.child({ chainId: chain.chainId });
+  const source = createEvmSource({
+    chainId: chain.chainId,
+    urls,
+    log: (message, fields) => log.warn(fields, message),
+  });
+  try {
+    while (!signal.aborted) {
+      const lease = await acquireLease(store, {
+        name: `evm-dex-ingest-${chain.chainId}`,
+        holder: `${process.pid}-${crypto.randomUUID()}`,
+        ttlMs: LEASE_TTL_MS,
+        signal,
+      });
+      if (lease === undefined) return;
+      log.info({ token: lease.token }, "holding the lease");
+      try {
+        await runChain({
+          store,
+          source,
+          chain,
+          startBlock,
+          log,
+          signal: AbortSignal.any([signal, lease.lost]),
+          assertLeader: async () => {
+            if (lease.lost.aborted) throw new Error("The lease was lost.");
+          },
+        });
+      } catch (err) {
+        if (!lease.lost.aborted && !signal.aborted) throw err;
+      } finally {
+        await lease.release();
+      }
+    }
+  } finally {
+    await source.close();
+  }
+}

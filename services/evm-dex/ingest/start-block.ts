@@ -1,0 +1,69 @@
+import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { put } from "../../shared/storage/port.ts";
+import { type CheckpointRow, checkpoints } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import { startTarget } from "./sync.ts";
+
+const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
+
+/** The store holds the index of another chain than the one the RPC endpoints serve. */
+export class OtherChain extends Error {
+  override readonly name = "OtherChain";
+}
+
+/**
+ * The stored checkpoint, or on a first run one that stands just before the first block to index: `startBlock`, else
+ * the first block of the last seven days. Throws OtherChain where the store was made from a chain with another genesis.
+ */
+export async function openCheckpoint(
+  store: Store,
+  of: { source: EvmSource; startBlock: number | undefined },
+): Promise<CheckpointRow> {
+  const { source } = of;
+  const genesis = await headerAt(source, 0);
+  const stored = await getCheckpoint(store, source.chainId);
+  if (stored !== undefined) {
+    if (stored.genesisHash === genesis.hash) return stored;
+    throw new OtherChain(
+      `The store holds an index of chain ${source.chainId} with genesis ${stored.genesisHash}, the RPC serves one with ` +
+        `genesis ${genesis.hash}. Point DATA_DIR or MONGODB_URL to another store, or the RPC setting to the right chain.`,
+    );
+  }
+  const head = await source.head();
+  const fromBlock = of.startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
+  const before = await startTarget(source, fromBlock);
+  const first = await headerAt(source, fromBlock);
+  const checkpoint: CheckpointRow = {
+    chainId: source.chainId,
+    blockNumber: before.number,
+    blockHash: before.hash,
+    blockTime: before.time,
+    fromBlock,
+    fromTime: first.timestamp,
+    chainHead: head.number,
+    genesisHash: genesis.hash,
+    token: 0,
+  };
+  await store.write([put(checkpoints, [checkpoint])]);
+  return checkpoint;
+}
+
+async function headerAt(source: EvmSource, number: number): Promise<BlockHeader> {
+  const [header] = await source.headers([number]);
+  if (header === null || header === undefined) throw new Error(`Chain ${source.chainId} has no block ${number} yet.`);
+  return header;
+}
+
+/** The first block within `seconds` before the head: a binary search over timestamps. */
+async function firstBlockSince(source: EvmSource, of: { head: BlockHeader; seconds: number }): Promise<number> {
+  const since = of.head.timestamp - of.seconds;
+  let low = 0;
+  let high = of.head.number;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await headerAt(source, middle)).timestamp >= since) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

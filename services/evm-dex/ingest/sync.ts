@@ -1,0 +1,245 @@
+import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
+import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import { type CheckpointRow, poolStates } from "../store/collections.ts";
+import { listTokenPrices } from "../store/queries.ts";
+import { applyChunk, type Workbench } from "./apply.ts";
+import { observeBalances } from "./balances.ts";
+import { type Chunk, ChainMoved, EVENT_FILTER, Fetcher } from "./fetch.ts";
+import { findFork } from "./fork.ts";
+import { loadIndexer } from "./load.ts";
+import { mapAhead } from "./map-ahead.ts";
+import type { ProgressReport } from "./progress.ts";
+import { toStateRow } from "./state/pool-book.ts";
+import { TokenReader } from "./tokens.ts";
+import { rollbackTo } from "./undo/rollback.ts";
+import { KEPT_HEADERS, PriceWriter } from "./write.ts";
+
+/** How long a head without a wake-up call goes unnoticed. */
+const POLL_MS = 300;
+/** Blocks a step behind the head. */
+const TAIL_BLOCKS = 64;
+const BACKFILL_RANGE = 500;
+const BACKFILL_MAX_RANGE = 5_000;
+const SCAN_CONCURRENCY = 3;
+/**
+ * Every block without events is checked against its bloom. On a real chain hardly a block has none of these topics,
+ * so that the check costs nothing; on a quiet one it costs a header a block.
+ */
+const VERIFY_BLOCKS = Number.POSITIVE_INFINITY;
+/** Chunks fetched while one is being written. */
+const FETCH_AHEAD = 2;
+/** A head below ours that differs from our chain is taken for a reorg only after this many looks. */
+const SHORTER_CHAIN_LOOKS = 5;
+
+export interface SyncDeps {
+  readonly store: Store;
+  readonly source: EvmSource;
+  readonly chain: ChainDeployments;
+  readonly signal: AbortSignal;
+  readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
+  readonly report: ProgressReport;
+  /** Throws once this process no longer holds the lease. */
+  readonly assertLeader: () => Promise<void>;
+}
+
+/** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
+export class ChainSync {
+  readonly #deps: SyncDeps;
+  #checkpoint: CheckpointRow;
+  #bench: Workbench;
+  #fetcher: Fetcher;
+  #shorterLooks = 0;
+
+  private constructor(deps: SyncDeps, of: { checkpoint: CheckpointRow; bench: Workbench }) {
+    this.#deps = deps;
+    this.#checkpoint = of.checkpoint;
+    this.#bench = of.bench;
+    this.#fetcher = fetcherFor(deps, of.bench);
+  }
+
+  /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
+  static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
+    const undone = await rollbackTo(deps.store, { checkpoint, target: targetOf(checkpoint) });
+    if (undone > 0) deps.log("info", `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`);
+    return new ChainSync(deps, { checkpoint, bench: await openBench(deps) });
+  }
+
+  get checkpoint(): CheckpointRow {
+    return this.#checkpoint;
+  }
+
+  /** Until the signal. */
+  async run(): Promise<void> {
+    const { source, signal, log } = this.#deps;
+    while (!signal.aborted) {
+      const head = await source.head();
+      try {
+        const moved = await this.step(head);
+        if (!moved) await source.waitForHead(POLL_MS, signal);
+      } catch (error) {
+        if (!(error instanceof ChainMoved)) throw error;
+        log("warn", error.message);
+        await this.#heal();
+        // A node that contradicts itself is given time to make up its mind.
+        await source.waitForHead(POLL_MS, signal);
+      }
+    }
+  }
+
+  /** One step towards `head`; answers whether there was anything to do. Throws ChainMoved where the chains part. */
+  async step(head: BlockHeader): Promise<boolean> {
+    const behind = head.number - this.#checkpoint.blockNumber;
+    if (behind < 0) {
+      await this.#lookAtLowerHead(head);
+      return false;
+    }
+    this.#shorterLooks = 0;
+    if (behind === 0) {
+      if (head.hash === this.#checkpoint.blockHash) return false;
+      throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
+    }
+    if (behind > KEPT_HEADERS) await this.#backfill(head);
+    else await this.#followTo(head);
+    return true;
+  }
+
+  /** A node whose head is on our chain is behind; one that stays below us on another chain has reorganised. */
+  async #lookAtLowerHead(head: BlockHeader): Promise<void> {
+    const fork = await findFork(this.#deps.store, { source: this.#deps.source, checkpoint: this.#checkpoint });
+    if (fork !== null && fork.number >= head.number) this.#shorterLooks = 0;
+    else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) {
+      throw new ChainMoved(`The chain ends at block ${head.number}, on another branch than ours.`);
+    }
+  }
+
+  async #backfill(head: BlockHeader): Promise<void> {
+    const { source, signal, report } = this.#deps;
+    const from = this.#checkpoint.blockNumber + 1;
+    const to = head.number - KEPT_HEADERS;
+    const stop = new AbortController();
+    const scan = scanLogs(source, {
+      fromBlock: from,
+      toBlock: to,
+      filter: EVENT_FILTER,
+      initialRange: BACKFILL_RANGE,
+      maxRange: BACKFILL_MAX_RANGE,
+      concurrency: SCAN_CONCURRENCY,
+      verifyBlocks: VERIFY_BLOCKS,
+      signal: AbortSignal.any([signal, stop.signal]),
+    });
+    try {
+      const chunks = mapAhead(scan, ({ range, logs }) => this.#fetcher.readSettled(range, logs), FETCH_AHEAD);
+      for await (const chunk of chunks) {
+        await this.#apply(chunk, { head: head.number, observe: false });
+        const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
+        report({ stage: "backfill", from, at: chunk.last.number, to, events });
+        if (signal.aborted) return;
+      }
+    } finally {
+      stop.abort();
+    }
+  }
+
+  async #followTo(head: BlockHeader): Promise<void> {
+    await this.#settleBalances(head);
+    while (this.#checkpoint.blockNumber < head.number && !this.#deps.signal.aborted) {
+      await this.#apply(await this.#readNext(head.number), { head: head.number, observe: true });
+    }
+  }
+
+  #readNext(head: number): Promise<Chunk> {
+    const { blockNumber, blockHash } = this.#checkpoint;
+    const toBlock = Math.min(head, blockNumber + TAIL_BLOCKS);
+    return this.#fetcher.readTail({ fromBlock: blockNumber + 1, toBlock }, blockHash);
+  }
+
+  async #apply(chunk: Chunk, of: { head: number; observe: boolean }): Promise<void> {
+    await this.#deps.assertLeader();
+    this.#checkpoint = await applyChunk(this.#bench, {
+      chunk,
+      checkpoint: this.#checkpoint,
+      chainHead: of.head,
+      observe: of.observe,
+    });
+  }
+
+  /** Balances that the backfill or a rollback left unread. */
+  async #settleBalances(head: BlockHeader): Promise<void> {
+    const { source, store } = this.#deps;
+    const unread = [...this.#bench.indexer.pools.entries()].filter(
+      (entry) => entry.anchor !== undefined && entry.balanceBlock < entry.lastBlock,
+    );
+    if (unread.length === 0) return;
+    await observeBalances(source, { pools: unread, head: head.number });
+    await store.write([put(poolStates, unread.map(toStateRow))]);
+  }
+
+  /**
+   * After a reorg: the replacement is fetched first, then the store goes back to the fork and on to the replacement.
+   * While no node can give the replacement, the store keeps what it has.
+   */
+  async #heal(): Promise<void> {
+    const { store, source, chain, log } = this.#deps;
+    const fork = await findFork(store, { source, checkpoint: this.#checkpoint });
+    const { fromBlock, blockNumber } = this.#checkpoint;
+    if (fork?.number === blockNumber) return;
+    const target = fork ?? { ...(await startTarget(source, fromBlock)) };
+    const head = await source.head();
+    const toBlock = Math.min(head.number, target.number + TAIL_BLOCKS);
+    const replacement =
+      toBlock > target.number
+        ? await this.#fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
+        : undefined;
+    await this.#deps.assertLeader();
+    const undone = await rollbackTo(store, { checkpoint: this.#checkpoint, target });
+    log("warn", `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${undone} events undone.`);
+    this.#checkpoint = { ...this.#checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time };
+    this.#bench = await openBench(this.#deps);
+    this.#fetcher = fetcherFor(this.#deps, this.#bench);
+    this.#shorterLooks = 0;
+    if (replacement !== undefined) {
+      await this.#settleBalances(head);
+      await this.#apply(replacement, { head: head.number, observe: true });
+    }
+  }
+}
+
+const ZERO_HASH = `0x${"0".repeat(64)}`;
+
+/** The block before the first indexed one; before block 0 there is none, its parent hash is zero. */
+export async function startTarget(
+  source: EvmSource,
+  fromBlock: number,
+): Promise<{ number: number; hash: string; time: number }> {
+  if (fromBlock === 0) return { number: -1, hash: ZERO_HASH, time: 0 };
+  const [header] = await source.headers([fromBlock - 1]);
+  if (header === null || header === undefined) {
+    throw new Error(`Chain ${source.chainId} has no block ${fromBlock - 1} to start after.`);
+  }
+  return { number: header.number, hash: header.hash, time: header.timestamp };
+}
+
+function targetOf(checkpoint: CheckpointRow) {
+  return { number: checkpoint.blockNumber, hash: checkpoint.blockHash, time: checkpoint.blockTime };
+}
+
+async function openBench(deps: SyncDeps): Promise<Workbench> {
+  const { store, source, chain } = deps;
+  const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
+  return {
+    store,
+    source,
+    indexer,
+    tokens: new TokenReader(store, source),
+    prices: new PriceWriter(await listTokenPrices(store, chain.chainId)),
+  };
+}
+
+function fetcherFor(deps: SyncDeps, bench: Workbench): Fetcher {
+  return new Fetcher(deps.source, {
+    factories: deps.chain.factories,
+    isKnown: (pool) => bench.indexer.pools.knows(pool),
+  });
+}

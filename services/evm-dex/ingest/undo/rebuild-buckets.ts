@@ -1,0 +1,46 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import { addSwap, type Bucket, DAY, emptyBucket, HOUR, MINUTE, mergeInto, startOf } from "../../metrics/bucket.ts";
+import { poolPrice } from "../../metrics/pool-price.ts";
+import type { PoolRow, RollupRow } from "../../store/collections.ts";
+import { eventsSince, findRollups } from "../../store/queries.ts";
+import type { RollbackTarget } from "./removed.ts";
+
+/**
+ * The minute, hour and day that hold the target's time, from what happened in them up to the target: the minute from
+ * rows, the hour from its minutes, the day from its hours. Users are counted elsewhere. Empty buckets are left out.
+ */
+export async function rebuildOpenBuckets(
+  store: Store,
+  of: { pool: PoolRow; target: RollbackTarget },
+): Promise<RollupRow[]> {
+  const { pool, target } = of;
+  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
+  const minuteStart = startOf(target.time, MINUTE);
+  const minute = emptyBucket();
+  for (const event of await eventsSince(store, { ...key, time: minuteStart })) {
+    if (event.kind !== "swap" || event.blockNumber > target.number) continue;
+    addSwap(minute, {
+      valueUsd: event.valueUsd,
+      feeUsd: event.feeUsd,
+      tickTravel: event.tickTravel ?? 0,
+      closePrice: poolPrice(event.sqrtPriceX96, { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals }),
+    });
+  }
+  const hourStart = startOf(target.time, HOUR);
+  const hour = await mergeStored(store, { ...key, span: MINUTE, start: hourStart, end: minuteStart });
+  mergeInto(hour, minute);
+  const dayStart = startOf(target.time, DAY);
+  const day = await mergeStored(store, { ...key, span: HOUR, start: dayStart, end: hourStart });
+  mergeInto(day, hour);
+  return [
+    { ...key, span: MINUTE, start: minuteStart, ...minute },
+    { ...key, span: HOUR, start: hourStart, ...hour },
+    { ...key, span: DAY, start: dayStart, ...day },
+  ].filter((row) => row.swapCount > 0);
+}
+
+async function mergeStored(store: Store, of: Parameters<typeof findRollups>[1]): Promise<Bucket> {
+  const merged = emptyBucket();
+  for (const row of await findRollups(store, of)) mergeInto(merged, row);
+  return merged;
+}

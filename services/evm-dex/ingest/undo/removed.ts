@@ -1,0 +1,26 @@
+import { type RowOf, removeWhere, type WriteStep } from "../../../shared/storage/port.ts";
+import { SPANS } from "../../metrics/bucket.ts";
+import { type poolEvents, rollups } from "../../store/collections.ts";
+
+/** The block to go back to: everything after it is undone. */
+export interface RollbackTarget {
+  readonly number: number;
+  readonly hash: string;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+export const REMOVED_FIELDS = ["poolAddress", "kind", "sender", "previousMinute", "blockNumber", "logIndex"] as const;
+
+/** What is needed of a row that goes: whom it was by, and when they had swapped before. */
+export type RemovedEvent = Pick<RowOf<typeof poolEvents>, (typeof REMOVED_FIELDS)[number]>;
+
+/** Removes a pool's rollups from a start on, one start per span in the order of SPANS. */
+export function removeRollupsFrom(of: {
+  chainId: number;
+  poolAddress: string;
+  starts: readonly number[];
+}): WriteStep[] {
+  const { chainId, poolAddress, starts } = of;
+  return SPANS.map((span, i) => removeWhere(rollups, { chainId, poolAddress, span, start: { gte: starts[i] ?? 0 } }));
+}

@@ -1,0 +1,124 @@
+import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { SPANS, startOf } from "../../metrics/bucket.ts";
+import { poolStates, type PoolUserRow, poolUsers, type RollupRow, rollups } from "../../store/collections.ts";
+import { getPool, getPoolStates, getPoolUsers, getRollups, lastEventUpTo } from "../../store/queries.ts";
+import { rebuildOpenBuckets } from "./rebuild-buckets.ts";
+import { type RemovedEvent, removeRollupsFrom, type RollbackTarget } from "./removed.ts";
+
+/**
+ * The steps that take one pool back to the target: its state from the last row up to it, its users from what the
+ * removed rows say of the time before them, its open minute, hour and day from what is left in them.
+ */
+export async function repairPool(
+  store: Store,
+  of: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
+): Promise<WriteStep[]> {
+  const { chainId, poolAddress, removed, target } = of;
+  const pool = await getPool(store, { chainId, poolAddress });
+  if (pool === undefined) throw new Error(`Events of pool ${poolAddress} are stored, but the pool is not.`);
+  const users = await repairUsers(store, of);
+  const openStarts = SPANS.map((span) => startOf(target.time, span));
+  const open = await rebuildOpenBuckets(store, { pool, target });
+  const older = await bucketsOf(store, { chainId, poolAddress, users, before: openStarts });
+  const recounted: RollupRow[] = [];
+  for (const row of [...open, ...older]) {
+    recounted.push({ ...row, lastSeenUsers: await countLastSeen(store, { row, users }) });
+  }
+  const swapped = removed.some((event) => event.kind === "swap");
+  return [
+    await repairState(store, of),
+    ...(swapped ? users.steps : []),
+    ...(swapped ? removeRollupsFrom({ chainId, poolAddress, starts: openStarts }) : []),
+    ...(swapped ? [put(rollups, recounted)] : []),
+  ];
+}
+
+async function repairState(
+  store: Store,
+  of: { chainId: number; poolAddress: string; target: RollbackTarget },
+): Promise<WriteStep> {
+  const { chainId, poolAddress, target } = of;
+  const last = await lastEventUpTo(store, { chainId, poolAddress, block: target.number, time: target.time });
+  const [stored] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
+  if (last === undefined || stored === undefined) return remove(poolStates, [{ chainId, poolAddress }]);
+  const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = last;
+  const unread = last.blockNumber === stored.lastBlock ? {} : { balanceBlock: -1 };
+  return put(poolStates, [
+    {
+      ...stored,
+      ...{ sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol },
+      lastBlock: last.blockNumber,
+      lastTime: last.time,
+      ...unread,
+    },
+  ]);
+}
+
+interface RepairedUsers {
+  readonly steps: WriteStep[];
+  /** Last minute of each affected user after the repair; null: never swapped here. */
+  readonly after: ReadonlyMap<string, number | null>;
+  /** As stored now: possibly repaired already, by a rollback that was killed. */
+  readonly stored: ReadonlyMap<string, number>;
+}
+
+async function repairUsers(
+  store: Store,
+  of: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[] },
+): Promise<RepairedUsers> {
+  const { chainId, poolAddress, removed } = of;
+  const after = new Map<string, number | null>();
+  for (const event of [...removed].sort(byPlace)) {
+    if (event.kind === "swap" && !after.has(event.sender)) after.set(event.sender, event.previousMinute);
+  }
+  const rows = await getPoolUsers(store, {
+    chainId,
+    users: [...after.keys()].map((user) => ({ poolAddress, user })),
+  });
+  const kept: PoolUserRow[] = [];
+  const gone: { chainId: number; poolAddress: string; user: string }[] = [];
+  for (const [user, lastMinute] of after) {
+    if (lastMinute === null) gone.push({ chainId, poolAddress, user });
+    else kept.push({ chainId, poolAddress, user, lastMinute });
+  }
+  return {
+    steps: [put(poolUsers, kept), remove(poolUsers, gone)],
+    after,
+    stored: new Map(rows.map((row) => [row.user, row.lastMinute])),
+  };
+}
+
+/** Closed buckets that affected users fall back into. */
+async function bucketsOf(
+  store: Store,
+  of: { chainId: number; poolAddress: string; users: RepairedUsers; before: readonly number[] },
+): Promise<RollupRow[]> {
+  const { chainId, poolAddress, users, before } = of;
+  const keys = new Map<string, { poolAddress: string; span: number; start: number }>();
+  for (const minute of users.after.values()) {
+    if (minute === null) continue;
+    SPANS.forEach((span, i) => {
+      const start = startOf(minute, span);
+      if (start < (before[i] as number)) keys.set(`${span}:${start}`, { poolAddress, span, start });
+    });
+  }
+  return getRollups(store, { chainId, buckets: [...keys.values()] });
+}
+
+/** Users whose last swap lies in a bucket: those stored there, corrected by where the affected ones are now and belong. */
+async function countLastSeen(store: Store, of: { row: RollupRow; users: RepairedUsers }): Promise<number> {
+  const { row, users } = of;
+  const { chainId, poolAddress, span, start } = row;
+  const isIn = (minute: number | null | undefined) =>
+    minute !== null && minute !== undefined && minute >= start && minute < start + span;
+  let count = await store.count(poolUsers, { chainId, poolAddress, lastMinute: { gte: start, lt: start + span } });
+  for (const [user, minute] of users.after) {
+    if (isIn(users.stored.get(user))) count -= 1;
+    if (isIn(minute)) count += 1;
+  }
+  return count;
+}
+
+function byPlace(a: RemovedEvent, b: RemovedEvent): number {
+  return a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
+}

@@ -1,0 +1,113 @@
+import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import {
+  type CheckpointRow,
+  checkpoints,
+  discoveries,
+  headers,
+  poolEvents,
+  poolListings,
+  type PoolRow,
+  pools,
+  poolStates,
+  poolUsers,
+  tokens,
+} from "../../store/collections.ts";
+import { toListings } from "../write.ts";
+import { REMOVED_FIELDS, type RemovedEvent, removeRollupsFrom, type RollbackTarget } from "./removed.ts";
+import { repairPool } from "./repair-pool.ts";
+
+/**
+ * Takes a chain's store back to a block, whatever lies beyond it: after a reorg, or at start, where an interrupted
+ * write may have left rows past the checkpoint. Everything is derived anew from rows up to the block, so that doing it
+ * twice, or again after being killed in the middle, ends the same: the rows beyond it, which tell what to repair,
+ * go last. Returns how many events went.
+ */
+export async function rollbackTo(
+  store: Store,
+  of: { checkpoint: CheckpointRow; target: RollbackTarget },
+): Promise<number> {
+  const { checkpoint, target } = of;
+  const { chainId } = checkpoint;
+  const after = { chainId, blockNumber: { gt: target.number } };
+  const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
+  const gonePools = await store.find(pools, { filter: { chainId, createdBlock: { gt: target.number } } });
+  const gone = new Set(gonePools.map((pool) => pool.poolAddress));
+
+  const repairs: WriteStep[] = [];
+  for (const [poolAddress, events] of byPool(removed)) {
+    if (gone.has(poolAddress)) {
+      repairs.push(...removeSwaps({ chainId, poolAddress, events }));
+    } else {
+      repairs.push(...(await repairPool(store, { chainId, poolAddress, removed: events, target })));
+    }
+  }
+  const steps: WriteStep[] = [
+    put(checkpoints, [{ ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time }]),
+    ...(await discoveriesBackTo(store, { chainId, number: target.number })),
+    ...repairs,
+    ...(await removePools(store, { chainId, gonePools })),
+    removeWhere(headers, { chainId, number: { gt: target.number } }),
+    removeWhere(poolEvents, after),
+  ];
+  await store.write(steps);
+  return removed.length;
+}
+
+function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
+  const pools = new Map<string, RemovedEvent[]>();
+  for (const event of events) {
+    const list = pools.get(event.poolAddress);
+    if (list === undefined) pools.set(event.poolAddress, [event]);
+    else list.push(event);
+  }
+  return pools;
+}
+
+/** A pool that was created after the target leaves nothing. */
+function removeSwaps(of: { chainId: number; poolAddress: string; events: readonly RemovedEvent[] }): WriteStep[] {
+  const { chainId, poolAddress, events } = of;
+  const users = new Set(events.filter((event) => event.kind === "swap").map((event) => event.sender));
+  return [
+    remove(poolUsers, [...users].map((user) => ({ chainId, poolAddress, user }))),
+    ...removeRollupsFrom({ chainId, poolAddress, starts: [0, 0, 0] }),
+    remove(poolStates, [{ chainId, poolAddress }]),
+  ];
+}
+
+async function removePools(store: Store, of: { chainId: number; gonePools: readonly PoolRow[] }): Promise<WriteStep[]> {
+  const { chainId, gonePools } = of;
+  if (gonePools.length === 0) return [];
+  const gone = new Set(gonePools.map((pool) => pool.poolAddress));
+  const goneTokens: string[] = [];
+  for (const token of new Set(gonePools.flatMap((pool) => [pool.token0Address, pool.token1Address]))) {
+    if (!(await isTokenOfAnotherPool(store, { chainId, token, gone }))) goneTokens.push(token);
+  }
+  return [
+    remove(tokens, goneTokens.map((address) => ({ chainId, address }))),
+    remove(
+      poolListings,
+      gonePools.flatMap(toListings).map(({ family, token, poolAddress }) => ({ chainId, family, token, poolAddress })),
+    ),
+    remove(poolStates, [...gone].map((poolAddress) => ({ chainId, poolAddress }))),
+    remove(pools, [...gone].map((poolAddress) => ({ chainId, poolAddress }))),
+  ];
+}
+
+async function isTokenOfAnotherPool(
+  store: Store,
+  of: { chainId: number; token: string; gone: ReadonlySet<string> },
+): Promise<boolean> {
+  const { chainId, token, gone } = of;
+  const others = await store.find(poolListings, {
+    filter: { chainId, family: { in: ["dexa", "dexb", "clones"] }, token },
+    limit: gone.size + 1,
+    fields: ["poolAddress"],
+  });
+  return others.some((row) => !gone.has(row.poolAddress));
+}
+
+async function discoveriesBackTo(store: Store, of: { chainId: number; number: number }): Promise<WriteStep[]> {
+  const rows = await store.find(discoveries, { filter: { chainId: of.chainId } });
+  const back = rows.filter((row) => row.blockNumber > of.number).map((row) => ({ ...row, blockNumber: of.number }));
+  return back.length === 0 ? [] : [put(discoveries, back)];
+}

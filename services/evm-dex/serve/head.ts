@@ -1,0 +1,41 @@
+import type { DataVersion } from "../../shared/contract/endpoint.ts";
+import { ServiceError } from "../../shared/errors.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
+
+/** Attempts to read everything of an answer between two writes of the ingest. */
+const MAX_ATTEMPTS = 4;
+
+export function versionOf(checkpoint: CheckpointRow): DataVersion {
+  return {
+    block: checkpoint.blockNumber,
+    time: checkpoint.blockTime,
+    blockHash: checkpoint.blockHash,
+    fromBlock: checkpoint.fromBlock,
+  };
+}
+
+/** Whether any block is indexed: before the first write the checkpoint stands before the first block. */
+export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
+  return checkpoint !== undefined && checkpoint.blockNumber >= checkpoint.fromBlock;
+}
+
+/**
+ * Runs `read` so that all it reads stands on one checkpoint: if the ingest wrote meanwhile, it reads again.
+ * Undefined where nothing is indexed yet. Throws unavailable if the chain moves faster than it can be read.
+ */
+export async function readAtHead<T>(
+  store: Store,
+  of: { chainId: number; read: (checkpoint: CheckpointRow) => Promise<T> },
+): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
+  let checkpoint = await getCheckpoint(store, of.chainId);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    if (!hasData(checkpoint)) return undefined;
+    const value = await of.read(checkpoint);
+    const after = await getCheckpoint(store, of.chainId);
+    if (after?.blockHash === checkpoint.blockHash) return { value, checkpoint };
+    checkpoint = after;
+  }
+  throw new ServiceError("unavailable", "The index is being rewritten; try again in a moment.", { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,44 @@
+import type { OwnStatus } from "../../shared/host/run-service.ts";
+import type { ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import type { ServeDeps } from "./deps.ts";
+import { hasData } from "./head.ts";
+
+/** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */
+const STALE_AFTER_SECONDS = 300;
+
+/** How far each chain is indexed. `empty` until one chain has a block; `stale` while every indexed chain lags. */
+export function createStatus(
+  { store, chains }: ServeDeps,
+  now: () => number = Date.now,
+): (signal?: AbortSignal) => Promise<OwnStatus> {
+  const chainStatus = async (chain: ChainDeployments): Promise<ChainStatus> => {
+    const checkpoint = await getCheckpoint(store, chain.chainId);
+    const known = { chainId: chain.chainId, name: chain.name };
+    const chainHead = checkpoint?.chainHead ?? null;
+    if (!hasData(checkpoint)) {
+      const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
+      return { ...known, ...nothing, chainHead, lagBlocks: null };
+    }
+    return {
+      ...known,
+      indexedBlock: checkpoint.blockNumber,
+      indexedBlockHash: checkpoint.blockHash,
+      indexedTime: checkpoint.blockTime,
+      fromBlock: checkpoint.fromBlock,
+      chainHead: checkpoint.chainHead,
+      lagBlocks: Math.max(0, checkpoint.chainHead - checkpoint.blockNumber),
+    };
+  };
+  return async () => {
+    const statuses = await Promise.all(chains.map(chainStatus));
+    return { mode: modeOf(statuses, now() / 1000), chains: statuses, peers: [] };
+  };
+}
+
+function modeOf(chains: readonly ChainStatus[], nowSeconds: number): ServiceMode {
+  const times = chains.flatMap((chain) => (chain.indexedTime === null ? [] : [chain.indexedTime]));
+  if (times.length === 0) return "empty";
+  return times.every((time) => nowSeconds - time > STALE_AFTER_SECONDS) ? "stale" : "serving";
+}

@@ -1,0 +1,128 @@
+import { formatDateTime } from "../../shared/contract/cells.ts";
+import { ServiceError } from "../../shared/errors.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { Span } from "../metrics/bucket.ts";
+import { poolPrice, toWholeTokens } from "../metrics/pool-price.ts";
+import {
+  bucketRangesAt,
+  closeRange,
+  metricsOf,
+  type PoolBuckets,
+  type RangeMetrics,
+  type TimedBucket,
+} from "../metrics/pool-windows.ts";
+import { TIME_RANGES } from "../metrics/window.ts";
+import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
+import { findRollups, getPool, getPoolStates, getTokenPrices, lastCloseBefore } from "../store/queries.ts";
+import { readAtHead } from "./head.ts";
+
+export interface PoolKey {
+  readonly chainId: number;
+  readonly poolAddress: string;
+  /** A pool of another family is not found: each path answers for its own DEXes. */
+  readonly family: string;
+}
+
+export interface V3PoolAnswer {
+  readonly checkpoint: CheckpointRow;
+  /** Every column that a v3 pool endpoint of any family has, by name. */
+  readonly row: ReturnType<typeof rowOf>;
+}
+
+/** Everything the v3 pool endpoints tell of one pool, on one block; undefined where the family has no such pool. */
+export async function readV3Pool(store: Store, key: PoolKey): Promise<V3PoolAnswer | undefined> {
+  const pool = await getPool(store, key);
+  if (pool === undefined || pool.family !== key.family) return undefined;
+  const found = await readAtHead(store, {
+    chainId: key.chainId,
+    read: async (checkpoint) => {
+      const [state] = await getPoolStates(store, { chainId: key.chainId, addresses: [key.poolAddress] });
+      if (state === undefined) throw noEventYet(pool, checkpoint);
+      const tvlUsd = await readTvlUsd(store, { pool, state });
+      const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
+      const metrics = metricsOf(buckets, {
+        headTime: checkpoint.blockTime,
+        coverage: { createdAt: pool.createdAt, indexedFrom: checkpoint.fromTime },
+        tvlUsd,
+      });
+      return rowOf({ pool, state, tvlUsd, metrics });
+    },
+  });
+  return found && { checkpoint: found.checkpoint, row: found.value };
+}
+
+function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
+  return new ServiceError(
+    "not_found",
+    `Pool ${pool.poolAddress} exists, but has had no event since block ${checkpoint.fromBlock}, where the index begins.`,
+  );
+}
+
+/** balanceOf(pool) of both tokens × their prices; null while one has no price. */
+async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStateRow }): Promise<number | null> {
+  const { pool, state } = of;
+  const tokens = [pool.token0Address, pool.token1Address];
+  const rows = await getTokenPrices(store, { chainId: pool.chainId, tokens });
+  const usdOf = new Map(rows.map((row) => [row.token, row.usd]));
+  const [price0, price1] = tokens.map((token) => usdOf.get(token));
+  if (price0 === undefined || price1 === undefined) return null;
+  const isRead = state.balanceBlock >= 0;
+  const amount0 = toWholeTokens(isRead ? state.balance0 : state.reserve0, pool.token0Decimals);
+  const amount1 = toWholeTokens(isRead ? state.balance1 : state.reserve1, pool.token1Decimals);
+  const tvlUsd = amount0 * price0 + amount1 * price1;
+  return Number.isFinite(tvlUsd) ? tvlUsd : null;
+}
+
+async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }): Promise<PoolBuckets> {
+  const key = { chainId: of.pool.chainId, poolAddress: of.pool.poolAddress };
+  const ranges = bucketRangesAt(of.headTime);
+  const lists = await Promise.all(ranges.map((range) => findRollups(store, { ...key, ...range })));
+  const bySpan = new Map<Span, TimedBucket[]>();
+  ranges.forEach((range, i) => {
+    bySpan.set(range.span, [...(bySpan.get(range.span) ?? []), ...(lists[i] as TimedBucket[])]);
+  });
+  const closes = await Promise.all(
+    TIME_RANGES.map((range) => lastCloseBefore(store, { ...key, ...closeRange(range, of.headTime) })),
+  );
+  const closeBefore = new Map<string, number>();
+  TIME_RANGES.forEach((range, i) => {
+    const close = closes[i];
+    if (close !== undefined) closeBefore.set(range.label, close);
+  });
+  return { bySpan, closeBefore };
+}
+
+function rowOf(of: {
+  pool: PoolRow;
+  state: PoolStateRow;
+  tvlUsd: number | null;
+  metrics: readonly RangeMetrics[];
+}) {
+  const { pool, state, metrics } = of;
+  const decimals = { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals };
+  return {
+    createdAt: formatDateTime(pool.createdAt),
+    dexName: pool.dexName,
+    token0Address: pool.token0Address,
+    token0Symbol: pool.token0Symbol,
+    token0Decimals: pool.token0Decimals,
+    token1Address: pool.token1Address,
+    token1Symbol: pool.token1Symbol,
+    token1Decimals: pool.token1Decimals,
+    feeTier: pool.fee,
+    tickSpacing: pool.tickSpacing,
+    currentLiquidity: state.liquidity,
+    currentSqrtPriceX96: state.sqrtPriceX96,
+    currentTick: state.tick,
+    currentPoolPrice: poolPrice(state.sqrtPriceX96, decimals),
+    poolTvlUsd: of.tvlUsd,
+    timeRanges: TIME_RANGES.map((range) => range.label),
+    swapVolumeUsd: metrics.map((range) => range.swapVolumeUsd),
+    feeApr: metrics.map((range) => range.feeApr),
+    priceVolatilityPct: metrics.map((range) => range.priceVolatilityPct),
+    meanAdjustedVolatilityPct: metrics.map((range) => range.meanAdjustedVolatilityPct),
+    tickPressurePer1mUsd: metrics.map((range) => range.tickPressurePer1mUsd),
+    swapCount: metrics.map((range) => range.swapCount),
+    uniqueUserCount: metrics.map((range) => range.uniqueUserCount),
+  };
+}
