@@ -10,21 +10,30 @@ export function renderOpenApi(): string {
   return `${JSON.stringify(toOpenApi(catalogue), null, 2)}\n`;
 }
 
-/** Writes the file, or with `check` only compares it. Answers the process's exit code. */
-export async function generate({ check }: { check: boolean }): Promise<number> {
+export interface GenerateOptions {
+  /** Compare only, and name what differs. */
+  readonly check: boolean;
+  readonly file?: URL;
+}
+
+/** Writes the file, or with `check` compares it. Answers what is wrong with it, or undefined. */
+export async function generate({ check, file = FILE }: GenerateOptions): Promise<string | undefined> {
   const text = renderOpenApi();
   if (!check) {
-    await writeFile(FILE, text);
-    return 0;
+    await writeFile(file, text);
+    return undefined;
   }
-  const onDisk = await readFile(FILE, "utf8").catch(() => undefined);
-  if (onDisk === text) return 0;
+  const onDisk = await readFile(file, "utf8").catch(() => undefined);
+  if (onDisk === text) return undefined;
   const state = onDisk === undefined ? "is missing" : "differs from the declarations";
-  console.error(`proto/openapi.json ${state}: run proto/generate.ts and commit the file.`);
-  return 1;
+  return `proto/openapi.json ${state}: run proto/generate.ts and commit the file.`;
 }
 
 const script = process.argv[1];
 if (script !== undefined && import.meta.url === pathToFileURL(script).href) {
-  process.exitCode = await generate({ check: process.argv.includes("--check") });
+  const fault = await generate({ check: process.argv.includes("--check") });
+  if (fault !== undefined) {
+    console.error(fault);
+    process.exitCode = 1;
+  }
 }

@@ -18,7 +18,7 @@ export function checkRows(endpoint: Endpoint, rows: readonly (readonly Cell[])[]
       if (type === undefined) throw new Error(`${endpoint.path}: column ${column.name} has no readable type.`);
       if (cell === null && column.nullable === true) continue;
       if (!fits(cell, type)) {
-        const shown = JSON.stringify(cell) ?? String(cell);
+        const shown = typeof cell === "bigint" ? `${cell}n` : (JSON.stringify(cell) ?? "undefined");
         throw new Error(`${endpoint.path} row ${at}: ${column.name} is ${shown}, which is no ${column.type}.`);
       }
     }

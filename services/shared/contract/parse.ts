@@ -12,7 +12,7 @@ export interface ParsedQuery<E extends Endpoint> {
 }
 
 const IGNORED_NAMES = 16;
-const IGNORED_NAME_LENGTH = 64;
+const IGNORED_NAME_LENGTH = 32;
 
 interface Slot {
   readonly name: string;

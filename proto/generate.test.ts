@@ -1,0 +1,41 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { faultsOf } from "../services/shared/contract/derive/openapi-rules.ts";
+import { generate, renderOpenApi } from "./generate.ts";
+
+describe("proto/openapi.json", () => {
+  it("is what the declarations say", async () => {
+    const onDisk = await readFile(new URL("./openapi.json", import.meta.url), "utf8");
+    expect(onDisk === renderOpenApi(), "run proto/generate.ts").to.equal(true);
+  });
+
+  it("is written whole, and a file that is missing or differs is named", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "openapi-"));
+    const file = pathToFileURL(join(folder, "openapi.json"));
+    try {
+      expect(await generate({ check: true, file })).to.contain("is missing");
+      expect(await generate({ check: false, file })).to.equal(undefined);
+      expect(await generate({ check: true, file })).to.equal(undefined);
+      expect((await readFile(file, "utf8")) === renderOpenApi()).to.equal(true);
+      await writeFile(file, `${renderOpenApi()} `);
+      expect(await generate({ check: true, file })).to.contain("differs from the declarations");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it("is a sound OpenAPI 3.0.0 document of all 32 endpoints", () => {
+    const document = JSON.parse(renderOpenApi());
+    expect(faultsOf(document)).to.deep.equal([]);
+    expect(Object.keys(document.paths)).to.have.length(32);
+  });
+
+  it("ends in one line break and names no host", () => {
+    expect(renderOpenApi()).to.match(/[^\n]\n$/);
+    expect(JSON.parse(renderOpenApi()).servers).to.deep.equal([{ url: "/" }]);
+  });
+});

@@ -1,0 +1,269 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { endpoints } from "./contract.ts";
+
+// The interface specification's tables for this service, typed out. Nothing here comes from the declarations, so that a
+// wrong declaration is caught; imports nothing of ours but the endpoints.
+
+interface Rule {
+  readonly required?: true;
+  readonly default?: unknown;
+  /** Texts that must be taken and texts that must be refused. */
+  readonly good: readonly string[];
+  readonly bad: readonly string[];
+}
+
+const V1 = "application/vnd.service.table.v1.0.0+json";
+const V2 = "application/vnd.service.table.v2.0.0+json";
+
+const ONLY_8453: Rule = { default: 8453, good: ["8453"], bad: ["1", "10", "0"] };
+const EITHER_CHAIN: Rule = { default: 8453, good: ["8453", "1"], bad: ["10", "0", "-1"] };
+const ADDRESS: Rule = {
+  good: ["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
+  bad: [
+    "833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    "0x833589fcd6edb6e08f4c7c32d4f71b54bda0291",
+    "0x833589fcd6edb6e08f4c7c32d4f71b54bda029133",
+    "0x833589fcd6edb6e08f4c7c32d4f71b54bda0291g",
+  ],
+};
+const REQUIRED_ADDRESS: Rule = { ...ADDRESS, required: true };
+const LIMIT: Rule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
+const OFFSET: Rule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
+
+const SET_POOLS_DEX = [
+  "chainId",
+  "dexAddress",
+  "dexName",
+  "poolAddress",
+  "token0Address",
+  "token0Symbol",
+  "token0Decimals",
+  "token1Address",
+  "token1Symbol",
+  "token1Decimals",
+  "createdAt",
+  "fee",
+  "tickSpacing",
+];
+
+interface Row {
+  readonly mediaType: string;
+  readonly params: Readonly<Record<string, Rule>>;
+  readonly order?: readonly string[];
+}
+
+const TABLE: Readonly<Record<string, Row>> = {
+  "/evm/dexa/v2/fee-metrics": { mediaType: V2, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v2/pool": {
+    mediaType: V2,
+    params: {
+      chain_id: ONLY_8453,
+      pool_address: REQUIRED_ADDRESS,
+      apr_days_annualized: { required: true, good: ["1", "7", "30"], bad: ["0", "31", "7.5"] },
+    },
+  },
+  "/evm/dexa/v2/pool-volume": { mediaType: V2, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v2/pools": { mediaType: V2, params: { chain_id: ONLY_8453, limit: LIMIT, offset: OFFSET } },
+  "/evm/dexa/v2/provider-summary": { mediaType: V2, params: { chain_id: ONLY_8453, wallet_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v3/pool": { mediaType: V1, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexb/v3/pool": { mediaType: V1, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexb/v3/pools": {
+    mediaType: V1,
+    params: { chain_id: ONLY_8453, token_address: ADDRESS, limit: LIMIT, offset: OFFSET },
+    order: SET_POOLS_DEX,
+  },
+  "/evm/chains": { mediaType: V1, params: {} },
+  "/evm/clones/v3/pool": { mediaType: V1, params: { chain_id: EITHER_CHAIN, pool_address: REQUIRED_ADDRESS } },
+  "/evm/clones/v3/pools": {
+    mediaType: V1,
+    params: { chain_id: EITHER_CHAIN, token_address: ADDRESS, limit: LIMIT, offset: OFFSET },
+    order: SET_POOLS_DEX,
+  },
+  "/evm/dexes": { mediaType: V1, params: { chain_id: EITHER_CHAIN } },
+};
+
+const V3_STATE = [
+  "token0Address String",
+  "token0Symbol String",
+  "token0Decimals UInt8",
+  "token1Address String",
+  "token1Symbol String",
+  "token1Decimals UInt8",
+  "feeTier UInt32",
+  "tickSpacing Int32",
+  "currentLiquidity UInt128",
+  "currentSqrtPriceX96 UInt256",
+  "currentTick Int32",
+  "currentPoolPrice Float64",
+  "poolTvlUsd Nullable(Float64)",
+  "timeRanges Array(String)",
+  "swapVolumeUsd Array(Nullable(Float64))",
+];
+const V3_ACTIVITY = [
+  "priceVolatilityPct Array(Nullable(Float64))",
+  "meanAdjustedVolatilityPct Array(Nullable(Float64))",
+  "tickPressurePer1mUsd Array(Nullable(Float64))",
+  "swapCount Array(Nullable(UInt64))",
+  "uniqueUserCount Array(Nullable(UInt64))",
+];
+const V2_IDENTITY = [
+  "poolId String",
+  "token0 String",
+  "token0Symbol String",
+  "token0Decimals UInt8",
+  "token1 String",
+  "token1Symbol String",
+  "token1Decimals UInt8",
+  "poolTvlUsd Nullable(Float64)",
+];
+const V2_ACTIVITY = ["volume24hUsd Nullable(Float64)", "volume7dUsd Nullable(Float64)", "fees7dUsd Nullable(Float64)"];
+const POOL_LIST = [
+  "chainId UInt32",
+  "dexAddress String",
+  "dexName String",
+  "poolAddress String",
+  "token0Address String",
+  "token0Symbol String",
+  "token0Decimals UInt8",
+  "token1Address String",
+  "token1Symbol String",
+  "token1Decimals UInt8",
+  "createdAt DateTime",
+  "fee UInt32",
+  "tickSpacing Int32",
+];
+
+/** Columns where the specification is silent, as the design decides them. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  "/evm/chains": ["id UInt32", "name String"],
+  "/evm/dexes": ["chainId UInt32", "dexAddress String", "dexName String", "dexType String", "family String"],
+  "/evm/dexb/v3/pools": POOL_LIST,
+  "/evm/clones/v3/pools": POOL_LIST,
+  "/evm/dexa/v3/pool": ["createdAt DateTime", ...V3_STATE, ...V3_ACTIVITY],
+  "/evm/dexb/v3/pool": ["createdAt DateTime", ...V3_STATE, "feeApr Array(Nullable(Float64))", ...V3_ACTIVITY],
+  "/evm/clones/v3/pool": [
+    "createdAt DateTime",
+    "dexName String",
+    ...V3_STATE,
+    "feeApr Array(Nullable(Float64))",
+    ...V3_ACTIVITY,
+  ],
+  "/evm/dexa/v2/pools": [
+    ...V2_IDENTITY,
+    ...V2_ACTIVITY,
+    "swapFeeApr7d Nullable(Float64)",
+    "rewardApr7d Nullable(Float64)",
+    "totalApr7d Nullable(Float64)",
+  ],
+  "/evm/dexa/v2/pool": [
+    ...V2_IDENTITY,
+    "stable Bool",
+    "fee Float64",
+    "reserve0 Float64",
+    "reserve1 Float64",
+    "token0PriceUsd Nullable(Float64)",
+    "token1PriceUsd Nullable(Float64)",
+    ...V2_ACTIVITY,
+    "swapFeeApr Nullable(Float64)",
+    "rewardApr Nullable(Float64)",
+    "totalApr Nullable(Float64)",
+    "aprDaysAnnualized UInt8",
+    "createdAt DateTime",
+    "updatedAt DateTime",
+  ],
+  "/evm/dexa/v2/fee-metrics": [
+    "poolId String",
+    "feeTier UInt32",
+    "timeframeAt String",
+    "feeApr Nullable(Float64)",
+    "volumeTvlRatio Nullable(Float64)",
+    "feesUsd Nullable(Float64)",
+    "feesToken0 Nullable(Float64)",
+    "feesToken1 Nullable(Float64)",
+    "historicalFees Array(Tuple(UInt32, Nullable(Float64), Nullable(Float64), Nullable(Float64), Nullable(Float64)))",
+    "updatedAt UInt32",
+  ],
+  "/evm/dexa/v2/pool-volume": [
+    "poolId String",
+    "timeframeAt String",
+    "volumeUsd Nullable(Float64)",
+    "volumeToken0 Nullable(String)",
+    "volumeToken1 Nullable(String)",
+    "volumeChange Nullable(Float64)",
+    "swapCount Nullable(UInt64)",
+    "averageSwapSizeUsd Nullable(Float64)",
+    "volumeByHour Array(Tuple(UInt32, Nullable(Float64), Nullable(UInt64)))",
+    "volumeByToken Array(Tuple(String, Nullable(Float64)))",
+    "largestSwaps Array(Tuple(String, UInt32, Nullable(Float64), String))",
+    "updatedAt UInt32",
+  ],
+  "/evm/dexa/v2/provider-summary": [
+    "providerId String",
+    "totalValueLockedUsd Nullable(Float64)",
+    "activePositionCount UInt64",
+    "poolCount UInt64",
+    "totalFeesEarned7d Nullable(Float64)",
+    "totalFeesEarned30d Nullable(Float64)",
+    "averageApr7dWeighted Nullable(Float64)",
+    "averageApr30dWeighted Nullable(Float64)",
+    "firstPositionTimestamp Nullable(DateTime)",
+    "lastActiveTimestamp Nullable(DateTime)",
+    "topPoolsData Array(Tuple(String, String, String, Nullable(Float64), Nullable(Float64)))",
+    "tokenExposure Array(Tuple(String, String, Float64, Nullable(Float64), Nullable(Float64)))",
+    "concentrationIndex Nullable(Float64)",
+    "updatedAt DateTime",
+  ],
+};
+
+const NOT_FOUND = [
+  "/evm/dexa/v2/fee-metrics",
+  "/evm/dexa/v2/pool",
+  "/evm/dexa/v2/pool-volume",
+  "/evm/dexa/v3/pool",
+  "/evm/dexb/v3/pool",
+  "/evm/clones/v3/pool",
+];
+
+describe("evm-dex against the specification", () => {
+  it("has exactly its endpoints", () => {
+    expect(endpoints.map((endpoint) => endpoint.path)).to.have.members(Object.keys(TABLE));
+  });
+
+  for (const [path, row] of Object.entries(TABLE)) {
+    describe(path, () => {
+      const endpoint = endpoints.find((one) => one.path === path);
+      if (endpoint === undefined) throw new Error(`${path} is not declared.`);
+
+      it("answers an array of tables under its media type", () => {
+        expect(endpoint).to.include({ mediaType: row.mediaType, body: "array", family: "evm-dex" });
+        expect(endpoint.priceUsd).to.equal(undefined);
+      });
+
+      it("has the specified parameters and rules", () => {
+        expect(Object.keys(endpoint.params)).to.have.members(Object.keys(row.params));
+        for (const [name, rule] of Object.entries(row.params)) {
+          const schema = endpoint.params[name];
+          const absent = schema?.safeParse(undefined);
+          expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
+          expect(absent?.data, `default of ${name}`).to.equal(rule.default);
+          for (const text of rule.good) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
+          for (const text of rule.bad) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
+        }
+      });
+
+      it("orders by the specified columns", () => {
+        const sortable = endpoint.columns.filter((column) => column.sortable === true);
+        expect(sortable.map((column) => column.name)).to.deep.equal(row.order ?? []);
+      });
+
+      it("has its columns in order", () => {
+        expect(endpoint.columns.map((column) => `${column.name} ${column.type}`)).to.deep.equal(COLUMNS[path]);
+      });
+
+      it("knows what an unknown address is", () => {
+        expect(endpoint.whenAbsent).to.equal(NOT_FOUND.includes(path) ? "not_found" : "empty");
+      });
+    });
+  }
+});

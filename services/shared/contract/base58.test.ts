@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { decodeBase58, encodeBase58, isSolanaAddress } from "./base58.ts";
+
+describe("base58", () => {
+  it("reads known texts", () => {
+    expect(Buffer.from(decodeBase58("2NEpo7TZRRrLZSi2U") ?? []).toString()).to.equal("Hello World!");
+    expect([...(decodeBase58("11") ?? [])]).to.deep.equal([0, 0]);
+    expect(decodeBase58("")).to.have.length(0);
+  });
+
+  it("knows no 0, O, I, l and nothing outside ASCII", () => {
+    for (const text of ["0", "O", "I", "l", " ", "é", "\u{1F600}"]) expect(decodeBase58(text)).to.equal(undefined);
+  });
+
+  it("gives back the bytes it was given", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+        expect(decodeBase58(encodeBase58(bytes))).to.deep.equal(bytes);
+      }),
+    );
+  });
+});
+
+describe("isSolanaAddress", () => {
+  it("takes real addresses of 32, 43 and 44 characters", () => {
+    const addresses = [
+      "11111111111111111111111111111111",
+      "So11111111111111111111111111111111111111112",
+      "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+    ];
+    for (const address of addresses) expect(isSolanaAddress(address), address).to.equal(true);
+  });
+
+  it("refuses texts of 31 or 33 bytes, and of 45 characters", () => {
+    for (const text of ["1".repeat(31), "1".repeat(33), "z".repeat(44), "z".repeat(42), "1".repeat(45), ""]) {
+      expect(isSolanaAddress(text), text).to.equal(false);
+    }
+  });
+
+  it("takes the text of any 32 bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => isSolanaAddress(encodeBase58(bytes))),
+    );
+  });
+});

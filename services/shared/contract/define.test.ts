@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import type { Column } from "./column.ts";
+import { defineEndpoint, sortable, sortableNames } from "./define.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { integer } from "./param.ts";
+import { sampleItem, sampleList } from "./sample.ts";
+
+const column: Column = { name: "a", type: "String", description: "A." };
+const size = integer({ min: 1 }, { description: "A size." });
+
+function declare(change: Partial<Endpoint>): () => Endpoint {
+  return () => defineEndpoint<Endpoint["params"], readonly Column[]>({ ...(sampleList as unknown as Endpoint), ...change });
+}
+
+describe("defineEndpoint", () => {
+  it("refuses a declaration that contradicts itself", () => {
+    const faults: [string, Partial<Endpoint>][] = [
+      ["the path is not", { path: "/evm/Upper" }],
+      ["the path is not", { path: "evm/pools/" }],
+      ["it has no columns", { columns: [] }],
+      ["the body of evm-dex is not object", { body: "object" }],
+      ["column a stands twice", { columns: [column, column] }],
+      ["column A_b is not camelCase", { columns: [{ ...column, name: "A_b" }] }],
+      ["unreadable type Nullable(Sting)", { columns: [{ ...column, type: "Nullable(Sting)" as "String" }] }],
+      ["says twice", { columns: [{ ...column, type: "Nullable(String)", nullable: true }] }],
+      ["is not a sentence", { columns: [{ ...column, description: "no stop" }] }],
+      ["parameter poolAddress is not snake_case", { params: { poolAddress: size } }],
+      ["comes from the sortable columns", { params: { order_asc: size } }],
+      ["stands for no parameter", { params: {}, aliases: { other: "size" } }],
+      ["is a parameter too", { params: { size, other: size }, aliases: { other: "size" } }],
+    ];
+    for (const [message, change] of faults) expect(declare(change), message).to.throw(message);
+  });
+
+  it("gives back what is sound, frozen", () => {
+    expect(declare({})).to.not.throw();
+    expect(sampleList).to.be.frozen;
+  });
+});
+
+describe("sortable", () => {
+  it("marks columns without touching the given ones", () => {
+    const [marked] = sortable([column]);
+    expect(marked).to.deep.equal({ ...column, sortable: true });
+    expect(column).to.not.have.property("sortable");
+  });
+
+  it("is what sortableNames lists, in column order", () => {
+    expect(sortableNames(sampleList)).to.deep.equal(["poolAddress", "tvlUsd", "createdAt"]);
+    expect(sortableNames(sampleItem)).to.deep.equal([]);
+  });
+});

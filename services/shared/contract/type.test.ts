@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { parseType } from "./type.ts";
+
+describe("parseType", () => {
+  it("reads scalars and what is built of them", () => {
+    expect(parseType("UInt64")).to.deep.equal({ kind: "scalar", scalar: "UInt64" });
+    expect(parseType("Array(Tuple(UInt32, Nullable(Float64), Array(String)))")).to.deep.equal({
+      kind: "array",
+      of: {
+        kind: "tuple",
+        items: [
+          { kind: "scalar", scalar: "UInt32" },
+          { kind: "nullable", of: { kind: "scalar", scalar: "Float64" } },
+          { kind: "array", of: { kind: "scalar", scalar: "String" } },
+        ],
+      },
+    });
+  });
+
+  it("refuses what it cannot read", () => {
+    const malformed = ["", "uint64", "Nullable()", "Nullable(Array(String))", "Array(Nope)", "Tuple(String,)", "Array(String", "Map(String)"];
+    for (const text of malformed) expect(parseType(text), text).to.equal(undefined);
+  });
+});

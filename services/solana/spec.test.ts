@@ -1,0 +1,253 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { endpoints } from "./contract.ts";
+
+// The interface specification's tables for this service, typed out, and the design's for the paths the specification only
+// names. Nothing here comes from the declarations, so that a wrong declaration is caught; imports nothing of ours but the
+// endpoints.
+
+interface Rule {
+  readonly required?: true;
+  readonly default?: unknown;
+  /** Texts that must be taken and texts that must be refused. */
+  readonly good: readonly string[];
+  readonly bad: readonly string[];
+}
+
+const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+const ADDRESS: Rule = {
+  good: [MINT, "So11111111111111111111111111111111111111112", "11111111111111111111111111111111"],
+  bad: [
+    "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    `${MINT}1`,
+    "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt10",
+    "z".repeat(44),
+    "1".repeat(31),
+  ],
+};
+const REQUIRED_ADDRESS: Rule = { ...ADDRESS, required: true };
+const DAYS: Rule = { required: true, good: ["1", "30", "3650"], bad: ["0", "-1", "1.5", "3651"] };
+const TIME: Rule = { good: ["0", "1735689600", "1735776000"], bad: ["-1", "1.5", "2025-01-01", "1735689600000"] };
+const REQUIRED_TIME: Rule = { ...TIME, required: true };
+const LIMIT: Rule = { default: 100, good: ["1", "1000"], bad: ["0", "1001"] };
+const OFFSET: Rule = { default: 0, good: ["0", "100000"], bad: ["-1", "100001"] };
+const PAGE = { limit: LIMIT, offset: OFFSET };
+const WINDOW = { after_time: REQUIRED_TIME, before_time: REQUIRED_TIME };
+
+const POOL_TRANSACTION = [
+  "signature String",
+  "slot UInt64",
+  "txType String",
+  "amountIn Float64",
+  "amountOut Float64",
+  "tokenInAddress String",
+  "tokenInSymbol String",
+  "tokenOutAddress String",
+  "tokenOutSymbol String",
+  "valueUSD Nullable(Float64)",
+  "dex String",
+  "blockTime UInt32",
+  "instructionIndex UInt32",
+];
+
+interface Row {
+  readonly params: Readonly<Record<string, Rule>>;
+  readonly columns: readonly string[];
+  readonly order?: readonly string[];
+  readonly paid?: true;
+}
+
+const TABLE: Readonly<Record<string, Row>> = {
+  "/api/v1/solana/token-transactions": {
+    paid: true,
+    params: {
+      token_address: REQUIRED_ADDRESS,
+      days: DAYS,
+      after_time: TIME,
+      before_time: TIME,
+      tx_type: {
+        good: ["buy", "sell", "add_liquidity", "remove_liquidity"],
+        bad: ["trade", "Buy", "swap"],
+      },
+      dex: { good: ["raydium", "orca", "meteora", "pumpfun"], bad: ["jupiter", "Raydium"] },
+      pool_address: ADDRESS,
+      min_value_usd: { good: ["0", "10", "10.5"], bad: ["-1", "1e3", "x"] },
+      ...PAGE,
+    },
+    columns: [
+      "transactionHash String",
+      "slot UInt64",
+      "blockTime UInt32",
+      "transactionType String",
+      "tokenAmount Float64",
+      "valueUSD Float64",
+      "priceUSD Float64",
+      "dex String",
+      "poolAddress String",
+      "instructionIndex UInt32",
+    ],
+  },
+  "/api/v1/solana/token-transactions-time-bounded": {
+    paid: true,
+    params: { token_address: REQUIRED_ADDRESS, ...WINDOW, ...PAGE },
+    columns: [
+      "signature String",
+      "slot UInt64",
+      "txType String",
+      "tokenAmount Float64",
+      "valueUSD Float64",
+      "priceUSD Float64",
+      "dex String",
+      "poolAddress String",
+    ],
+  },
+  "/api/v1/solana/pool-transactions": {
+    params: { pool_address: REQUIRED_ADDRESS, days: DAYS, ...PAGE },
+    columns: POOL_TRANSACTION,
+  },
+  "/api/v1/solana/pool-transactions-time-bounded": {
+    params: { pool_address: REQUIRED_ADDRESS, ...WINDOW, ...PAGE },
+    columns: POOL_TRANSACTION,
+  },
+  "/api/v1/solana/tokens": {
+    params: { filter: { good: ["sol", "USD Coin"], bad: [] }, ...PAGE },
+    columns: ["programId String", "symbol String", "name String", "decimals UInt8"],
+  },
+  "/api/v1/solana/tokens/holders": {
+    params: { token_address: REQUIRED_ADDRESS, ...PAGE },
+    columns: [
+      "account String",
+      "balanceRaw UInt64",
+      "balanceUi Float64",
+      "balanceUSD Nullable(Float64)",
+      "supplyShare Nullable(Float64)",
+    ],
+  },
+  "/api/v1/solana/ohlcv/token": {
+    params: {
+      token_address: REQUIRED_ADDRESS,
+      ...WINDOW,
+      interval: {
+        required: true,
+        good: ["1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"],
+        bad: ["1M", "3m", "60", "1 h"],
+      },
+    },
+    columns: [
+      "openPrice Float64",
+      "highPrice Float64",
+      "lowPrice Float64",
+      "closePrice Float64",
+      "volume Float64",
+      "volumeToken Float64",
+      "unixTime Int64",
+      "interval String",
+      "tradeCount UInt64",
+    ],
+  },
+  "/api/v1/solana/token-mint-burn-transactions": {
+    params: { token_address: REQUIRED_ADDRESS, ...WINDOW, ...PAGE },
+    columns: [
+      "blockTime DateTime",
+      "blockNumber UInt64",
+      "txSignature String",
+      "tokenAddress String",
+      "operationType String",
+      "accountCount UInt32",
+      "authority Nullable(String)",
+      "amount UInt64",
+      "amountUI Float64",
+      "decimals UInt8",
+    ],
+    order: [
+      "blockTime",
+      "blockNumber",
+      "txSignature",
+      "tokenAddress",
+      "operationType",
+      "accountCount",
+      "authority",
+      "amount",
+      "amountUI",
+      "decimals",
+    ],
+  },
+  "/api/v1/solana/tokens/security": {
+    params: { token_address: REQUIRED_ADDRESS },
+    columns: [
+      "address String",
+      "chain String",
+      "symbol String",
+      "name String",
+      "totalSupply Float64",
+      "holderCount UInt64",
+      "top5HolderConcentration Float64",
+      "top10HolderConcentration Float64",
+      "top20HolderConcentration Float64",
+      "top50HolderConcentration Float64",
+      "medianBalance Float64",
+      "bottom10pctBalance Float64",
+      "top10pctBalance Float64",
+      "transaction1dCount Nullable(UInt64)",
+      "activeAccounts1dCount Nullable(UInt64)",
+      "txUniquenessRatio Nullable(Float64)",
+      "priceVolatility30d Nullable(Float64)",
+      "mintAuthority Nullable(String)",
+      "freezeAuthority Nullable(String)",
+      "isToken2022 Bool",
+      "transferFeeBps Nullable(UInt32)",
+      "nonTransferable Nullable(Bool)",
+      "mutableMetadata Nullable(Bool)",
+      "securityScore Nullable(Float64)",
+    ],
+  },
+};
+
+describe("solana against the specification", () => {
+  it("has exactly its endpoints", () => {
+    expect(endpoints.map((endpoint) => endpoint.path)).to.have.members(Object.keys(TABLE));
+  });
+
+  for (const [path, row] of Object.entries(TABLE)) {
+    describe(path, () => {
+      const endpoint = endpoints.find((one) => one.path === path);
+      if (endpoint === undefined) throw new Error(`${path} is not declared.`);
+
+      it("answers one table as application/json, an empty one where nothing is known", () => {
+        expect(endpoint).to.include({ mediaType: "application/json", body: "object", family: "solana" });
+        expect(endpoint.whenAbsent).to.equal("empty");
+      });
+
+      it("is sold for 0.05 USD a request only where the specification sells it", () => {
+        expect(endpoint.priceUsd).to.equal(row.paid === true ? 0.05 : undefined);
+      });
+
+      it("has the specified parameters and rules", () => {
+        expect(Object.keys(endpoint.params)).to.have.members(Object.keys(row.params));
+        for (const [name, rule] of Object.entries(row.params)) {
+          const schema = endpoint.params[name];
+          const absent = schema?.safeParse(undefined);
+          expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
+          expect(absent?.data, `default of ${name}`).to.equal(rule.default);
+          for (const text of rule.good) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
+          for (const text of rule.bad) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
+        }
+      });
+
+      it("has its columns in order", () => {
+        expect(endpoint.columns.map((column) => `${column.name} ${column.type}`)).to.deep.equal(row.columns);
+      });
+
+      it("orders by the decided columns", () => {
+        const sortable = endpoint.columns.filter((column) => column.sortable === true);
+        expect(sortable.map((column) => column.name)).to.deep.equal(row.order ?? []);
+      });
+    });
+  }
+
+  it("takes program_id for token_address in tokens/holders alone", () => {
+    const withAliases = endpoints.filter((endpoint) => endpoint.aliases !== undefined);
+    expect(withAliases.map((endpoint) => endpoint.path)).to.deep.equal(["/api/v1/solana/tokens/holders"]);
+    expect(withAliases[0]?.aliases).to.deep.equal({ program_id: "token_address" });
+  });
+});
