@@ -81,7 +81,7 @@ export class ChainSync {
       } catch (error) {
         if (!(error instanceof ChainMoved)) throw error;
         log("warn", error.message);
-        await this.#heal();
+        await this.heal();
         // A node that contradicts itself is given time to make up its mind.
         await source.waitForHead(POLL_MS, signal);
       }
@@ -180,7 +180,7 @@ export class ChainSync {
    * After a reorg: the replacement is fetched first, then the store goes back to the fork and on to the replacement.
    * While no node can give the replacement, the store keeps what it has.
    */
-  async #heal(): Promise<void> {
+  async heal(): Promise<void> {
     const { store, source, chain, log } = this.#deps;
     const fork = await findFork(store, { source, checkpoint: this.#checkpoint });
     const { fromBlock, blockNumber } = this.#checkpoint;

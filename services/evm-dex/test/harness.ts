@@ -1,0 +1,88 @@
+import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import { createEvmSource } from "../../shared/chain/evm/source.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { openCheckpoint } from "../ingest/start-block.ts";
+import { ChainMoved } from "../ingest/fetch.ts";
+import { ChainSync } from "../ingest/sync.ts";
+import { COLLECTIONS, checkpoints, headers } from "../store/collections.ts";
+
+/** An ingest in this process, driven step by step. */
+export interface TestIngest {
+  readonly store: Store;
+  readonly source: EvmSource;
+  /** Goes on until the store stands on the chain's head. */
+  catchUp(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startTestIngest(
+  chain: Pick<TestChain, "url" | "deploymentsFile">,
+  options: { store?: Store; startBlock?: number; urls?: readonly string[] } = {},
+): Promise<TestIngest> {
+  const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
+  await store.declare(COLLECTIONS);
+  const source = createEvmSource({ chainId: 8453, urls: options.urls ?? [chain.url] });
+  const stop = new AbortController();
+  const deps = {
+    store,
+    source,
+    chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
+    signal: stop.signal,
+    log: () => {},
+    report: () => {},
+    assertLeader: async () => {},
+  };
+  const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock ?? 0 });
+  const sync = await ChainSync.open(deps, checkpoint);
+  return {
+    store,
+    source,
+    async catchUp() {
+      for (;;) {
+        const head = await source.head();
+        try {
+          await sync.step(head);
+          const { blockNumber, blockHash } = sync.checkpoint;
+          if (blockNumber === head.number && blockHash === head.hash) return;
+        } catch (error) {
+          if (!(error instanceof ChainMoved)) throw error;
+          await sync.heal();
+        }
+      }
+    },
+    async close() {
+      stop.abort();
+      await source.close();
+      await store.close();
+    },
+  };
+}
+
+/**
+ * All rows of the store, by collection, without what tells how they came to be there: how far the head was seen, who
+ * wrote the checkpoint, and headers that a run from the start has no reason to keep.
+ */
+export async function dumpStore(store: Store): Promise<Record<string, unknown[]>> {
+  const dump: Record<string, unknown[]> = {};
+  for (const collection of COLLECTIONS) {
+    const rows = await store.find(collection, {});
+    if (collection === headers) continue;
+    dump[collection.name] =
+      collection === checkpoints ? rows.map((row) => ({ ...row, chainHead: 0, token: 0 })) : [...rows];
+  }
+  return dump;
+}
+
+/** A store indexed from the start by an ingest that has seen nothing else. */
+export async function dumpFreshIndex(chain: Pick<TestChain, "url" | "deploymentsFile">): Promise<Record<string, unknown[]>> {
+  const ingest = await startTestIngest(chain);
+  try {
+    await ingest.catchUp();
+    return await dumpStore(ingest.store);
+  } finally {
+    await ingest.close();
+  }
+}

@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { poolEvents } from "../store/collections.ts";
+import { dumpFreshIndex, dumpStore, startTestIngest, type TestIngest } from "./harness.ts";
+
+const REORGS = 50;
+const MAX_DEPTH = 20;
+
+describe("evm-dex ingest: reorgs", () => {
+  let chain: TestChain;
+  let ingest: TestIngest;
+
+  before(async () => {
+    chain = await createTestChain({});
+    ingest = await startTestIngest(chain);
+  });
+  after(async () => {
+    await ingest?.close();
+    await chain?.stop();
+  });
+
+  it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async function () {
+    this.timeout(240_000);
+    const random = createRandom(20_261_121);
+    let undone = 0;
+    for (let i = 0; i < REORGS; i++) {
+      const blocks = 1 + random.below(6);
+      for (let b = 0; b < blocks; b++) {
+        await chain.send(chain.randomActions(random.below(1e9), random.below(6)));
+        if (random.next() < 0.3) await shock(chain, random);
+        await chain.mine(1, { intervalS: random.pick([1, 2, 2, 12, 47, 3600]) });
+      }
+      await ingest.catchUp();
+      const before = await ingest.store.find(poolEvents, { fields: ["blockHash"] });
+      const depth = Math.min(1 + random.below(MAX_DEPTH), await reorgableBlocks(chain));
+      await chain.reorg(depth, { transactionsPerBlock: random.below(4), seed: random.below(1e9) });
+      await ingest.catchUp();
+      const hashes = new Set((await ingest.store.find(poolEvents, { fields: ["blockHash"] })).map((row) => row.blockHash));
+      undone += before.filter((row) => !hashes.has(row.blockHash)).length;
+      const [ours, fresh] = [await dumpStore(ingest.store), await dumpFreshIndex(chain)];
+      for (const name of Object.keys(fresh)) expect(ours[name], `${name} after reorg ${i + 1}`).to.deep.equal(fresh[name]);
+    }
+    expect(undone, "reorgs that undid nothing prove nothing").to.be.greaterThan(REORGS);
+  });
+});
+
+/** A swap large enough that the price of the last five minutes is trusted over the pool's own. */
+async function shock(chain: TestChain, random: Random): Promise<void> {
+  const pool = random.pick(chain.pools);
+  const zeroForOne = random.next() < 0.5;
+  const token = zeroForOne ? pool.token0 : pool.token1;
+  const held = await chain.balanceOf(token.address, pool.address);
+  await chain.swap(pool.address, { zeroForOne, amount: held / 3n });
+}
+
+/** The deployment stays: anvil replays the accounts' nonces, and without contracts nothing can be sent. */
+async function reorgableBlocks(chain: TestChain): Promise<number> {
+  return Math.max(1, (await chain.anvil.rpc.call<string>("eth_blockNumber").then(Number)) - 4);
+}
