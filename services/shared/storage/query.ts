@@ -11,6 +11,8 @@ export type Predicate =
 export interface OrderTerm {
   readonly field: FieldInfo;
   readonly direction: "asc" | "desc";
+  /** Whether nulls can occur: not where the filter already keeps them out. */
+  readonly nullable: boolean;
 }
 
 export interface ParsedQuery {
@@ -80,13 +82,18 @@ function parseCondition(
  * The order that decides every tie: fields fixed by the filter are left out, and unless the rest already tells
  * any two rows apart, the key follows in the direction of the last field (so that one index can serve it).
  */
-export function completeOrder(declared: Declared, where: readonly Predicate[], order: readonly OrderBy<Record<string, unknown>>[]): OrderTerm[] {
+export function completeOrder(
+  declared: Declared,
+  where: readonly Predicate[],
+  order: readonly OrderBy<Record<string, unknown>>[],
+): OrderTerm[] {
   const fixed = new Set(where.filter((p) => p.op === "eq" || p.op === "null").map((p) => p.field.name));
   const terms: OrderTerm[] = [];
+  const present = new Set(where.filter(excludesNull).map((p) => p.field.name));
   const add = (field: FieldInfo, direction: "asc" | "desc"): void => {
     if (fixed.has(field.name)) return;
     fixed.add(field.name);
-    terms.push({ field, direction });
+    terms.push({ field, direction, nullable: field.nullable && !present.has(field.name) });
   };
   for (const { field: name, direction } of order) {
     const field = declared.byName.get(name);
@@ -99,6 +106,10 @@ export function completeOrder(declared: Declared, where: readonly Predicate[], o
   const direction = order.at(-1)?.direction ?? "asc";
   for (const field of declared.key) add(field, direction);
   return terms;
+}
+
+function excludesNull(predicate: Predicate): boolean {
+  return predicate.op !== "null" && !(predicate.op === "in" && predicate.orNull);
 }
 
 export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQuery): ParsedQuery {

@@ -117,9 +117,9 @@ export function selectSql(declared: Declared, query: ParsedQuery): Sql {
 }
 
 /** SQLite takes null for the smallest value: last already when descending, and by a second pass over the index when ascending. */
-function orderSql({ field, direction }: OrderTerm): string {
+function orderSql({ field, direction, nullable }: OrderTerm): string {
   if (direction === "desc") return `${quoted(field.name)} DESC`;
-  return field.nullable ? `${quoted(field.name)} ASC NULLS LAST` : quoted(field.name);
+  return nullable ? `${quoted(field.name)} ASC NULLS LAST` : quoted(field.name);
 }
 
 const COMPARISON = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;

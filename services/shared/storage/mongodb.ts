@@ -1,0 +1,258 @@
+/**
+ * The store for more than one machine. A row is a document: its fields under their names (nulls left out), and the
+ * key once more as `_id`, one string in key order, so that the primary index serves key ranges and key order.
+ * Without transactions by design: see Store.write for the order that callers keep.
+ *
+ * Figures and how to repeat them: storage.bench.ts.
+ */
+import type { Collection as MongoCollection, Db, Document, MongoClient } from "mongodb";
+import { changedDeclarationError, compileCollection, type Declared, DeclaredCollections } from "./declaration.ts";
+import { idOf } from "./mongodb-key.ts";
+import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
+import { retryTransient } from "./mongodb-retry.ts";
+import { type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
+import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
+import type { Collection, Filter, Query, QueryPlan, RowOf, Store, WriteStep } from "./port.ts";
+import { type Encoders, type LooseQuery, parseFilter, parseQuery } from "./query.ts";
+import { decoderOf, encoderOf, type Stored } from "./values.ts";
+
+export interface MongoOptions {
+  readonly url: string;
+  readonly database: string;
+}
+
+/** Connects, and answers when the server has. @throws Error without the URL's credentials. */
+export async function openMongoStore({ url, database }: MongoOptions): Promise<Store> {
+  // Imported here: loading the driver takes a fifth of a second, which users of SQLite need not pay.
+  const { MongoClient } = await import("mongodb");
+  const client = new MongoClient(url, { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeoutMS: 5_000 });
+  try {
+    await client.connect();
+    const db = client.db(database);
+    const hello = await db.admin().command({ hello: 1 });
+    return new MongoStore(client, { db, sharded: hello["msg"] === "isdbgrid" });
+  } catch (cause) {
+    await client.close();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot reach MongoDB for the database ${database}: ${why}`, { cause });
+  }
+}
+
+interface Entry {
+  readonly declared: Declared;
+  readonly encoders: Encoders;
+  readonly documents: MongoCollection<StoredDocument>;
+  readonly duplicates: DuplicateShare;
+}
+
+const DECLARATIONS = "_collections";
+const KEYS_A_QUERY = 1_000;
+
+class MongoStore implements Store {
+  readonly engine = "mongodb";
+  readonly #client: MongoClient;
+  readonly #db: Db;
+  readonly #sharded: boolean;
+  readonly #collections = new DeclaredCollections<Entry>();
+
+  constructor(client: MongoClient, { db, sharded }: { db: Db; sharded: boolean }) {
+    this.#client = client;
+    this.#db = db;
+    this.#sharded = sharded;
+  }
+
+  async declare(collections: readonly Collection[]): Promise<void> {
+    for (const collection of collections) {
+      const declared = compileCollection(collection);
+      await retryTransient(() => this.#declareOne(declared));
+      const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
+      const documents = this.#db.collection<StoredDocument>(declared.name);
+      this.#collections.add(collection, { declared, encoders, documents, duplicates: { last: 0 } });
+    }
+  }
+
+  async #declareOne(declared: Declared): Promise<void> {
+    const declarations = this.#db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
+    const place = `MongoDB database ${this.#db.databaseName}`;
+    const check = async (): Promise<boolean> => {
+      const stored = await declarations.findOne({ _id: declared.name });
+      if (stored !== null && stored.declaration !== declared.fingerprint) {
+        throw changedDeclarationError(declared, { stored: stored.declaration, place });
+      }
+      return stored !== null;
+    };
+    if (await check()) return;
+    if (this.#sharded) await this.#shard(declared);
+    const indexes = declared.indexes.map((index) => {
+      const fields = [...index.fields.map((field) => [field, 1] as const), ...(index.unique ? [] : [["_id", 1] as const])];
+      return { key: Object.fromEntries(fields), name: `by_${index.fields.join("_")}`, ...(index.unique ? { unique: true } : {}) };
+    });
+    if (indexes.length > 0) await this.#db.collection(declared.name).createIndexes(indexes);
+    // Recorded last: a process that dies before this line leaves work that the next one repeats.
+    await declarations
+      .insertOne({ _id: declared.name, declaration: declared.fingerprint })
+      .catch((error: unknown) => (isDuplicate(error) ? undefined : Promise.reject(error)));
+    await check();
+  }
+
+  async #shard(declared: Declared): Promise<void> {
+    const admin = this.#client.db("admin");
+    const key = Object.fromEntries(declared.shardKey.map((field) => [field, 1]));
+    try {
+      await admin.command({ shardCollection: `${this.#db.databaseName}.${declared.name}`, key });
+    } catch (error) {
+      if ((error as { codeName?: string }).codeName !== "AlreadyInitialized") throw error;
+    }
+  }
+
+  async write(steps: readonly WriteStep[]): Promise<void> {
+    for (const step of steps) {
+      const entry = this.#collections.of(step.collection);
+      if (step.kind === "put") await this.#put(entry, step.rows);
+      else if (step.kind === "remove") {
+        const ids = [...new Set(step.keys.map((key) => keyId(entry, key)))];
+        for (let i = 0; i < ids.length; i += KEYS_A_QUERY) {
+          const filter = { _id: { $in: ids.slice(i, i + KEYS_A_QUERY) } };
+          await retryTransient(() => entry.documents.deleteMany(filter));
+        }
+      } else {
+        const where = parseFilter(entry.declared, entry.encoders, step.filter);
+        const { filter } = toMongoQuery(entry.declared, { where, order: [] });
+        await retryTransient(() => entry.documents.deleteMany(filter));
+      }
+    }
+  }
+
+  async #put(entry: Entry, rows: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+    // By `_id`: documents are written in no fixed order, so of two rows with one key only the last may go.
+    const byId = new Map<string, StoredDocument>();
+    for (const row of rows) {
+      const document = documentOf(entry, row);
+      byId.set(document._id, document);
+    }
+    const filterOf = (document: StoredDocument): Document => this.#targeted(entry, document);
+    await putDocuments(entry.documents, [...byId.values()], { filterOf, duplicates: entry.duplicates });
+  }
+
+  /** Names one document; a sharded cluster also has to know the shard. */
+  #targeted({ declared }: Entry, document: StoredDocument): Document {
+    if (!this.#sharded) return { _id: document._id };
+    return { _id: document._id, ...Object.fromEntries(declared.shardKey.map((field) => [field, document[field] ?? null])) };
+  }
+
+  async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
+    const entry = this.#collections.of(from);
+    const document = await retryTransient(() => entry.documents.findOne({ _id: keyId(entry, key) }));
+    return rowsOf(document === null ? [] : [document], entry.declared.fields)[0] as RowOf<C> | undefined;
+  }
+
+  async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+    const entry = this.#collections.of(from);
+    const ids = [...new Set(keys.map((key) => keyId(entry, key)))];
+    const chunks = Array.from({ length: Math.ceil(ids.length / KEYS_A_QUERY) }, (_, i) =>
+      ids.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
+    );
+    const read = (chunk: readonly string[]): Promise<StoredDocument[]> =>
+      retryTransient(() => entry.documents.find({ _id: { $in: chunk } }, { batchSize: KEYS_A_QUERY + 1 }).toArray());
+    const documents = (await Promise.all(chunks.map(read))).flat();
+    return rowsOf(documents, entry.declared.fields) as RowOf<C>[];
+  }
+
+  async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
+    from: C,
+    query: Query<RowOf<C>, K>,
+  ): Promise<Pick<RowOf<C>, K>[]> {
+    const { declared, encoders, documents } = this.#collections.of(from);
+    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    if (parsed.limit === 0) return [];
+    // The fields of the order are needed to put nulls last.
+    const names = [...parsed.fields, ...parsed.order.map((term) => term.field)].map((field) => field.name);
+    const projection = { _id: 0, ...(query.fields === undefined ? {} : Object.fromEntries(names.map((name) => [name, 1]))) };
+    const source: NullsFirstSource = {
+      read: ({ where, order, skip, limit }) => {
+        const { filter, sort } = toMongoQuery(declared, { where, order });
+        const page = limit === Number.POSITIVE_INFINITY ? { batchSize: 10_000 } : { limit, batchSize: Math.min(limit + 1, 10_000) };
+        return retryTransient(() => documents.find(filter, { projection, sort, skip, ...page }).toArray() as unknown as Promise<StoredRow[]>);
+      },
+      count: (where) => retryTransient(() => documents.countDocuments(toMongoQuery(declared, { where, order: [] }).filter)),
+    };
+    const rows = await readNullsLast(source, parsed);
+    return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
+  }
+
+  async count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number> {
+    const { declared, encoders, documents } = this.#collections.of(from);
+    const where = parseFilter(declared, encoders, filter);
+    return retryTransient(() => documents.countDocuments(toMongoQuery(declared, { where, order: [] }).filter));
+  }
+
+  async compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean> {
+    const entry = this.#collections.of(target);
+    const { declared, encoders, documents } = entry;
+    const document = documentOf(entry, row);
+    // Not retried: after a lost answer nobody knows whether it was this call that wrote.
+    if (expected !== null) {
+      const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, expected), order: [] });
+      const result = await documents.replaceOne({ $and: [this.#targeted(entry, document), filter] }, document);
+      return result.matchedCount === 1;
+    }
+    try {
+      await documents.insertOne(document);
+      return true;
+    } catch (error) {
+      // A clash in a unique index of another row is a fault of the caller, not a lost race.
+      if (isDuplicate(error) && (await documents.countDocuments({ _id: document._id })) === 1) return false;
+      throw error;
+    }
+  }
+
+  async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
+    const { declared, encoders, documents } = this.#collections.of(from);
+    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const { filter, sort } = toMongoQuery(declared, parsed);
+    const limited = parsed.limit !== Number.POSITIVE_INFINITY;
+    try {
+      const cursor = documents.find(filter, { sort, skip: parsed.skip, ...(limited ? { limit: parsed.limit } : {}) });
+      return planOfExplain(await cursor.explain("queryPlanner"), { filtered: parsed.where.length > 0, limited });
+    } catch {
+      return "unknown";
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+}
+
+function documentOf({ declared, encoders }: Entry, row: Readonly<Record<string, unknown>>): StoredDocument {
+  const id = keyId({ declared, encoders }, row);
+  const document: StoredDocument = { _id: id };
+  for (const [name, encode] of encoders) {
+    const value = encode(row[name]);
+    if (value !== null) document[name] = value;
+  }
+  return document;
+}
+
+function keyId({ declared, encoders }: Pick<Entry, "declared" | "encoders">, row: Readonly<Record<string, unknown>>): string {
+  return idOf(
+    declared,
+    declared.key.map((field) => (encoders.get(field.name) as (value: unknown) => Stored)(row[field.name])),
+  );
+}
+
+function rowsOf(stored: readonly StoredRow[], fields: Declared["fields"]): Record<string, unknown>[] {
+  const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field) }));
+  return stored.map((document) => {
+    const row: Record<string, unknown> = {};
+    for (const { name, decode } of columns) {
+      const value = document[name] ?? null;
+      row[name] = decode === undefined ? value : decode(value);
+    }
+    return row;
+  });
+}
+
+function isDuplicate(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 11000;
+}
