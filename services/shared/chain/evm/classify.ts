@@ -19,7 +19,7 @@ const REVERTED =
 const BATCH = /\bbatch(?:es|ed|ing)?\b/;
 const BATCH_REFUSED = /too (?:many|large|big)|exceed|limit|max|more than|not (?:supported|allowed)|disabled/;
 const RATE =
-  /rate.?limit|too many (?:requests|connections)|requests? (?:count|limit)|per (?:second|minute|day)\b|\/(?:sec|second|s)\b|compute units|throughput|credits?\b|quota|throttl|capacity|daily (?:limit|request)|slow down|monthly/;
+  /rate.?limit|\brate (?:is )?exceeded|request rate|too many (?:requests|connections)|requests? (?:count|limit)|per (?:second|minute|day)\b|\/(?:sec|second|s)\b|compute units|throughput|credits?\b|quota|throttl|capacity|daily (?:limit|request)|slow down|monthly/;
 const BEHIND =
   /beyond (?:the )?(?:current )?(?:head|latest|tip)|header not found|unknown block|block (?:\S+ )?(?:was )?not found|could not find block|(?:after|greater than|above|ahead of) (?:the )?(?:latest|last|current|head)|future block|not yet (?:available|indexed|synced)/;
 const STATE =
@@ -31,7 +31,7 @@ const FATAL =
 
 /** Too many blocks or too many results, in the words of the providers and nodes seen so far. */
 const RANGE = [
-  /(?:block )?range\b.*\b(?:too (?:large|wide|big|high|long)|limit|exceed|not supported|(?:larger|bigger|greater|wider) than|maximum|max\b|allowed|must be|less than|reduce|should work)/,
+  /\branges?\b.*\b(?:too (?:large|wide|big|high|long)|limit|exceed|not supported|(?:larger|bigger|greater|wider) than|maximum|max\b|allowed|must be|less than|reduce|should work)/,
   /(?:max(?:imum)?|exceed(?:s|ed)?|limit(?:ed)?|reduce|smaller|narrow|up to|over)\b.*\b(?:range|blocks? distance|fromblock|toblock)/,
   /limit(?:ed)? (?:the query )?to (?:at most |a )?[\d,]+ ?k? blocks?/,
   /(?:too many|maximum) (?:\[from, to\] )?blocks/,
@@ -75,9 +75,11 @@ const RULES: readonly Rule[] = [
     mayBeLogs && BEHIND.test(text) && !/too (?:large|wide|big)/.test(text)
       ? { kind: "behind", message }
       : undefined,
-  ({ mayBeLogs, said, input, message }) => {
+  ({ mayBeLogs, said, text, input, message }) => {
     const suggested = mayBeLogs ? readSuggestedRange(said, input.data) : undefined;
-    return suggested === undefined ? undefined : { kind: "range", message, suggested };
+    return suggested === undefined
+      ? undefined
+      : withLimit({ kind: "range", message, suggested }, readBlockLimit(text));
   },
   // "429" or "requests per second" in the words means the rate, unless a range that works was named.
   ({ mayBeLogs, text, message }) =>
@@ -166,7 +168,7 @@ function toBlockNumber(value: unknown): number | undefined {
   return Number.isSafeInteger(parsed) ? parsed : undefined;
 }
 
-const NUMBER = "([\\d,]+ ?k?)";
+const NUMBER = "(\\d[\\d,]* ?k?)";
 const BLOCK_LIMITS = [
   `limited to (?:a |at most )?(?:0 ?- ?)?${NUMBER} ?(?:blocks? )?range`,
   `(?:max(?:imum)?(?: allowed)?(?: block)? range|range limit)(?: (?:is|of))?[ :=]*${NUMBER}`,

@@ -3,7 +3,8 @@
  * password are where providers put keys, and both runtimes and providers quote URLs in their errors.
  */
 export function createRedactor(url: URL): (text: string) => string {
-  const pieces = [url.pathname, url.search, url.username, url.password, ...url.pathname.split("/")];
+  const parts = [...url.pathname.split("/"), ...url.searchParams.values()];
+  const pieces = [url.pathname, url.search, url.username, url.password, ...parts];
   const secrets = [...new Set(pieces.flatMap((piece) => [piece, safeDecode(piece)]))]
     .filter((piece) => piece.length >= 8)
     .sort((a, b) => b.length - a.length);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type Clock, systemClock } from "./clock.ts";
 import { createEndpoint, type SourceEvent, type SourceLog } from "./endpoint.ts";
 import { createHeadTracker } from "./head.ts";
@@ -69,6 +70,8 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
   const clock = options.clock ?? systemClock;
   const closing = new AbortController();
   const lifetime = closing.signal;
+  // Every request in flight listens for the end; Node takes more than ten for a leak.
+  setMaxListeners(0, lifetime);
   const batchSize = options.batchSize ?? 100;
 
   const endpoints = http.map((url) =>
