@@ -11,7 +11,8 @@ export const houseSteps: readonly Step[] = [
   { name: "types", inspect: () => inspectCommand(["node", "node_modules/typescript/bin/tsc", "-p", "."]) },
   {
     name: "lint and format",
-    inspect: () => inspectCommand(["node_modules/.bin/biome", "check", "--error-on-warnings", "--colors=off", "."]),
+    inspect: () =>
+      inspectCommand(["node_modules/.bin/biome", "check", "--error-on-warnings", "--colors=off", "."]),
   },
   { name: "walls", inspect: inspectRealWalls },
   { name: "file lengths", inspect: inspectLengths },

@@ -12,7 +12,9 @@ import { ALL_TESTS, runSuite, toFinding } from "./suites.ts";
 const tests: Step = {
   name: "tests",
   inspect: async () =>
-    toFinding(await runSuite({ runtime: "node", files: [ALL_TESTS], timeoutMs: 15 * 60_000, pendingAllowed: true })),
+    toFinding(
+      await runSuite({ runtime: "node", files: [ALL_TESTS], timeoutMs: 15 * 60_000, pendingAllowed: true }),
+    ),
 };
 
 const commands: Readonly<Record<string, () => Promise<boolean>>> = {
@@ -34,7 +36,11 @@ const commands: Readonly<Record<string, () => Promise<boolean>>> = {
 
 async function runAndSay(steps: readonly Step[]): Promise<boolean> {
   const { passed, failed } = await runSteps(steps);
-  console.log(failed === 0 ? `ok: ${passed} of ${passed} checks passed` : `not ok: ${failed} of ${passed + failed} checks failed`);
+  console.log(
+    failed === 0
+      ? `ok: ${passed} of ${passed} checks passed`
+      : `not ok: ${failed} of ${passed + failed} checks failed`,
+  );
   return failed === 0;
 }
 

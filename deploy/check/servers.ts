@@ -32,7 +32,8 @@ export async function startMongodb(): Promise<Server> {
   if (existsSync(starter)) {
     const { ok, stdout, output } = await run([starter], { timeoutMs: INSTALL_TIMEOUT_MS });
     const url = stdout.trim().split("\n").at(-1) ?? "";
-    if (!ok || !url.startsWith("mongodb")) throw new Error(`Cannot start MongoDB by ${starter}: ${output.trim()}`);
+    if (!ok || !url.startsWith("mongodb"))
+      throw new Error(`Cannot start MongoDB by ${starter}: ${output.trim()}`);
     // It serves whoever asks after us too, and starts in an instant when it already runs: it is left running.
     return { url, stop: () => {} };
   }

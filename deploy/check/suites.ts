@@ -61,7 +61,9 @@ export function judgeSuite(
   { pendingAllowed }: Pick<SuiteOptions, "pendingAllowed">,
 ): SuiteVerdict {
   if (record === undefined) {
-    const fault = timedOut ? "mocha did not end in time" : `mocha ended with ${exitCode} before the tests did`;
+    const fault = timedOut
+      ? "mocha did not end in time"
+      : `mocha ended with ${exitCode} before the tests did`;
     return { tally: { passed: 0, failed: 1 }, faults: [fault] };
   }
   const { passes, failures, pending } = record;

@@ -1,0 +1,77 @@
+import type { IDeployment } from "kubernetes-models/apps/v1";
+import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
+import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1";
+import type { IConfigMap, ISecret, IService } from "kubernetes-models/v1";
+import type { KubernetesObject } from "./kustomize.ts";
+
+interface Kinds {
+  readonly ConfigMap: IConfigMap;
+  readonly Deployment: IDeployment;
+  readonly HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
+  readonly NetworkPolicy: INetworkPolicy;
+  readonly PodDisruptionBudget: IPodDisruptionBudget;
+  readonly Secret: ISecret;
+  readonly Service: IService;
+}
+
+export type PodSpec = NonNullable<NonNullable<NonNullable<IDeployment["spec"]>["template"]>["spec"]>;
+export type Container = PodSpec["containers"][number];
+export type Labels = Readonly<Record<string, string>>;
+
+/** A pod as one Deployment makes it. */
+export interface Pod {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly spec: PodSpec;
+  readonly replicas: number | undefined;
+}
+
+interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: string[];
+  }[];
+}
+
+/** Objects of one kind; their form must have been checked. */
+export function listOf<K extends keyof Kinds>(objects: readonly KubernetesObject[], kind: K): Kinds[K][] {
+  return objects.filter((object) => object.kind === kind) as unknown as Kinds[K][];
+}
+
+/** The pods of all Deployments. */
+export function listPods(objects: readonly KubernetesObject[]): Pod[] {
+  return listOf(objects, "Deployment").flatMap(({ metadata, spec }) =>
+    spec?.template.spec === undefined
+      ? []
+      : [
+          {
+            name: metadata?.name ?? "",
+            labels: spec.template.metadata?.labels ?? {},
+            spec: spec.template.spec,
+            replicas: spec.replicas,
+          },
+        ],
+  );
+}
+
+/** Pods that a label selector picks; an empty one picks all. Throws for an operator that this check does not know. */
+export function pick(pods: readonly Pod[], { matchLabels = {}, matchExpressions = [] }: Selector): Pod[] {
+  return pods.filter(
+    ({ labels }) =>
+      Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+      matchExpressions.every(({ key, operator, values = [] }) => {
+        if (operator !== "In") throw new Error(`Cannot judge a selector with the operator ${operator}.`);
+        return values.includes(labels[key] ?? "");
+      }),
+  );
+}
+
+/** Whether a container of the pod has a port of that name or number. */
+export function hasPort({ spec }: Pod, port: string | number): boolean {
+  return spec.containers.some(({ ports = [] }) =>
+    ports.some(({ name, containerPort }) => name === port || containerPort === port),
+  );
+}

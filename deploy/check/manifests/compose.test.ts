@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { HOUSE } from "../command.ts";
+import { findComposeFaults, interpolate } from "./compose.ts";
+import { PROCESSES } from "./process.testkit.ts";
+
+const TEXT = readFileSync(join(HOUSE, "docker-compose.yml"), "utf8");
+
+/** The file with one place changed, which must be there exactly once unless `everywhere`. */
+function change(from: string, to: string): string {
+  expect(TEXT.split(from), `places of ${from}`).to.have.length(2);
+  return TEXT.replace(from, to);
+}
+
+/** One edit of docker-compose.yml and the fault it must cause. */
+const BREAKAGES: readonly (readonly [string, string, string])[] = [
+  ["    build: {", "    bild: {", "/services/gateway must NOT have additional properties: bild"],
+  ['ports: ["${GATEWAY_PORT:-8080}:8080"]', "ports: 8080", "/services/gateway/ports must be array"],
+  ['HTTP_PORT: "8102"', 'HTTP_PORTS: "8102"', "lending: HTTP_PORTS is no setting"],
+  ['HTTP_PORT: "8102"', 'GATEWAY_PORT: "8102"', "lending: GATEWAY_PORT is not read by lending"],
+  ['HTTP_PORT: "8102"', 'HTTP_PORT: "http"', "lending: HTTP_PORT=http must be an integer from 0 to 65535"],
+  ['HTTP_PORT: "8102"', 'HTTP_PORT: "8112"', "gateway: LENDING_URL: nothing listens at http://lending:8102"],
+  [
+    "EVM_DEX_URL: http://evm-dex:8101",
+    "EVM_DEX_URL: http://evmdex:8101",
+    "gateway: EVM_DEX_URL: nothing listens at",
+  ],
+  [
+    "SOLANA_URL: http://solana:8103",
+    "SOLANA_URL: http://lending:8102",
+    "gateway: SOLANA_URL: http://lending:8102 is http of lending, not http of solana",
+  ],
+  ["      SOLANA_GRPC: solana:9103\n", "", "gateway: SOLANA_GRPC is not set"],
+  ["dist/services/lending/main.js", "dist/lending.js", 'lending: starts "node dist/lending.js"'],
+  [
+    "\n  evm-dex-ingest:\n",
+    "\n  x-ray:\n",
+    "evm-dex-ingest: services/evm-dex/ingest/main.ts exists, but nothing starts",
+  ],
+  ["\n  evm-dex-ingest:\n", "\n  x-ray:\n", "x-ray: there is no such process"],
+  ["  read_only: true\n  tmpfs: [/tmp]", "  tmpfs: [/tmp]", "solana: its disk is not read-only"],
+  [
+    '  cap_drop: [ALL]\n  security_opt: ["no-new-privileges:true"]\n  stop',
+    "  stop",
+    "solana: it keeps capabilities",
+  ],
+  [
+    "stop_grace_period: 20s",
+    "stop_grace_period: 12s",
+    "gateway: stop_grace_period is 12000 ms, stopping may take 17000 ms",
+  ],
+  ["http://127.0.0.1:8103/readyz", "http://127.0.0.1:8103/", "solana: its health check does not ask"],
+  ["http://127.0.0.1:8102/readyz", "http://127.0.0.1:8101/readyz", "lending: its health check does not ask"],
+  [
+    "lending: { condition: service_started }",
+    "loans: { condition: service_started }",
+    "gateway: waits for loans",
+  ],
+  ["networks: [processes, data]", "networks: [process, data]", "gateway: no network process"],
+  [
+    "    build: { context: ., dockerfile: deploy/Dockerfile }\n",
+    "",
+    "one process must build the image, 0 do",
+  ],
+];
+
+describe("docker-compose.yml", () => {
+  it("is valid and agrees with the processes and the settings", () =>
+    expect(findComposeFaults(TEXT, PROCESSES)).to.deep.equal([]));
+
+  for (const [from, to, fault] of BREAKAGES) {
+    it(`refused with ${JSON.stringify(to.trim() || `no ${from.trim()}`)}: ${fault}`, () => {
+      const faults = findComposeFaults(change(from, to), PROCESSES);
+      expect(faults.filter((found) => found.startsWith(fault))).not.to.deep.equal([], faults.join("\n"));
+    });
+  }
+
+  it("refused when a store that others wait for has no health check", () => {
+    const faults = findComposeFaults(
+      change("    healthcheck:\n      <<: *health\n      test: [CMD, redis-cli, ping]\n", ""),
+      PROCESSES,
+    );
+    expect(faults).to.include("gateway: waits for redis to be healthy, which has no health check");
+  });
+
+  it("reads ${NAME:-default}, ${NAME-default}, ${NAME:?error} and ${NAME} as on a machine without settings", () =>
+    expect(interpolate("a: '${A:-1}-${B-2}-${C:?no}-${D?no}-${E}'")).to.deep.equal({ a: "1-2---" }));
+});

@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Process } from "./process.ts";
+
+interface Instruction {
+  readonly keyword: string;
+  readonly rest: string;
+}
+
+/** Instructions that the Dockerfile may use; another one is a decision, to be made here too. */
+const KNOWN = ["FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "CMD"];
+
+/**
+ * Faults of a Dockerfile that can be seen without building it: files to copy that do not exist or do not enter the
+ * build context, stages that do not exist, scripts that package.json does not have, a command that no process is, root.
+ */
+export function findDockerfileFaults(
+  text: string,
+  tree: {
+    readonly root: string;
+    readonly dockerignore: string;
+    readonly scripts: ReadonlySet<string>;
+    readonly processes: readonly Process[];
+  },
+): string[] {
+  const instructions = parseDockerfile(text);
+  const faults = instructions
+    .filter(({ keyword }) => !KNOWN.includes(keyword))
+    .map(({ keyword }) => `${keyword} is no instruction this check knows`);
+  const stages = new Set<string>();
+  for (const { keyword, rest } of instructions) {
+    const stage = /\sAS\s+(\S+)$/i.exec(rest)?.[1];
+    if (keyword === "FROM" && stage !== undefined) stages.add(stage);
+    if (keyword === "COPY") faults.push(...findCopyFaults(rest, { ...tree, stages }));
+    const script = keyword === "RUN" ? /npm run (\S+)/.exec(rest)?.[1] : undefined;
+    if (script !== undefined && !tree.scripts.has(script))
+      faults.push(`RUN ${rest}: there is no script ${script}`);
+  }
+  return [...faults, ...findEndFaults(instructions, tree.processes)];
+}
+
+function parseDockerfile(text: string): Instruction[] {
+  return text
+    .replace(/\\\n/g, " ")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const [keyword = "", ...rest] = line.split(/\s+/);
+      return { keyword: keyword.toUpperCase(), rest: rest.join(" ") };
+    });
+}
+
+function findCopyFaults(
+  rest: string,
+  given: { readonly root: string; readonly dockerignore: string; readonly stages: ReadonlySet<string> },
+): string[] {
+  const words = rest.split(" ");
+  const from = words.find((word) => word.startsWith("--from="))?.slice("--from=".length);
+  if (from !== undefined)
+    return given.stages.has(from) ? [] : [`COPY ${rest}: there is no stage ${from} above`];
+  const admitted = given.dockerignore
+    .split("\n")
+    .filter((line) => line.startsWith("!"))
+    .map((line) => line.slice(1));
+  return words.slice(0, -1).flatMap((source) => {
+    if (!existsSync(join(given.root, source))) return [`COPY ${rest}: ${source} does not exist`];
+    const enters = admitted.some((path) => path === source || path.startsWith(`${source}/`));
+    return enters ? [] : [`COPY ${rest}: .dockerignore keeps ${source} out`];
+  });
+}
+
+/** The last stage decides what the image runs, and as whom. */
+function findEndFaults(instructions: readonly Instruction[], processes: readonly Process[]): string[] {
+  const last = instructions.slice(instructions.findLastIndex(({ keyword }) => keyword === "FROM"));
+  const faults: string[] = [];
+  const user = last.findLast(({ keyword }) => keyword === "USER")?.rest ?? "root";
+  // Kubernetes can tell from a number alone that an image does not run as root.
+  if (!/^[1-9]\d*(:[1-9]\d*)?$/.test(user))
+    faults.push(`USER is ${user}, not the number of a user that is not root`);
+  const command = last.findLast(({ keyword }) => keyword === "CMD")?.rest ?? "";
+  if (!processes.some(({ built }) => command === `["node", "${built}"]`))
+    faults.push(`CMD ${command} is no process`);
+  return faults;
+}

@@ -1,0 +1,86 @@
+import { hasPort, listOf, listPods, type Pod, pick } from "./cluster.ts";
+import type { KubernetesObject } from "./kustomize.ts";
+
+/** References between objects that lead nowhere or to the wrong place: selectors, ports, targets, duplicates. */
+export function findLinkFaults(objects: readonly KubernetesObject[]): string[] {
+  const pods = listPods(objects);
+  return [
+    ...findDuplicates(objects),
+    ...findDeploymentFaults(objects, pods),
+    ...findServiceFaults(objects, pods),
+    ...findScalerFaults(objects, pods),
+    ...findBudgetFaults(objects, pods),
+    ...findPolicyFaults(objects, pods),
+  ];
+}
+
+function findDuplicates(objects: readonly KubernetesObject[]): string[] {
+  const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  return names.filter((name, at) => names.indexOf(name) !== at).map((name) => `${name}: there are two`);
+}
+
+function findDeploymentFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
+  return listOf(objects, "Deployment").flatMap(({ metadata, spec }) => {
+    const chosen = pick(pods, spec?.selector ?? {}).map(({ name }) => name);
+    return chosen.length === 1 && chosen[0] === metadata?.name
+      ? []
+      : [`Deployment ${metadata?.name}: its selector picks ${chosen.join(", ") || "no pod"}`];
+  });
+}
+
+function findServiceFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
+  return listOf(objects, "Service").flatMap(({ metadata, spec }) => {
+    const chosen = pick(pods, { matchLabels: spec?.selector ?? {} });
+    const called = `Service ${metadata?.name}`;
+    if (chosen.length !== 1) return [`${called}: its selector picks ${chosen.length} Deployments`];
+    return (spec?.ports ?? [])
+      .map(({ port, targetPort = port }) => targetPort)
+      .filter((target) => !chosen.every((pod) => hasPort(pod, target)))
+      .map((target) => `${called}: ${chosen[0]?.name} has no port ${target}`);
+  });
+}
+
+function findScalerFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
+  return listOf(objects, "HorizontalPodAutoscaler").flatMap(({ metadata, spec }) => {
+    const called = `HorizontalPodAutoscaler ${metadata?.name}`;
+    const target = pods.find(({ name }) => name === spec?.scaleTargetRef.name);
+    if (target === undefined) return [`${called}: there is no Deployment ${spec?.scaleTargetRef.name}`];
+    const faults: string[] = [];
+    if (target.replicas !== undefined)
+      faults.push(`${called}: ${target.name} also states a count of its own`);
+    if (target.spec.containers.some(({ resources }) => resources?.requests?.cpu === undefined)) {
+      faults.push(`${called}: ${target.name} requests no CPU that a share could be taken of`);
+    }
+    return faults;
+  });
+}
+
+function findBudgetFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
+  return listOf(objects, "PodDisruptionBudget")
+    .map(({ metadata, spec }) => ({ name: metadata?.name, chosen: pick(pods, spec?.selector ?? {}).length }))
+    .filter(({ chosen }) => chosen !== 1)
+    .map(({ name, chosen }) => `PodDisruptionBudget ${name}: its selector picks ${chosen} Deployments`);
+}
+
+/** A policy that picks no pod protects nothing; a peer or port that does not exist lets nobody in. */
+function findPolicyFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
+  return listOf(objects, "NetworkPolicy").flatMap(({ metadata, spec }) => {
+    const called = `NetworkPolicy ${metadata?.name}`;
+    const guarded = pick(pods, spec?.podSelector ?? {});
+    const peers = [
+      ...(spec?.ingress ?? []).flatMap(({ from = [] }) => from),
+      ...(spec?.egress ?? []).flatMap(({ to = [] }) => to),
+    ];
+    const faults = guarded.length === 0 ? [`${called}: it picks no pod`] : [];
+    for (const { podSelector } of peers) {
+      if (podSelector !== undefined && pick(pods, podSelector).length === 0)
+        faults.push(`${called}: a peer picks no pod`);
+    }
+    for (const { port } of (spec?.ingress ?? []).flatMap(({ ports = [] }) => ports)) {
+      if (port !== undefined && !guarded.some((pod) => hasPort(pod, port))) {
+        faults.push(`${called}: no guarded pod has the port ${port}`);
+      }
+    }
+    return faults;
+  });
+}

@@ -1,0 +1,216 @@
+import { expect } from "chai";
+import { before, describe, it } from "mocha";
+import { HOUSE } from "../command.ts";
+import { findKubernetesFaults, KUSTOMIZATIONS, readClusterRules } from "./kubernetes.ts";
+import { findLinkFaults } from "./kubernetes-links.ts";
+import { type ClusterRules, findPodFaults } from "./kubernetes-pods.ts";
+import { findSchemaFaults } from "./kubernetes-schema.ts";
+import type { KubernetesObject } from "./kustomize.ts";
+import { findRenderer, parseObjects, renderKustomization } from "./kustomize.ts";
+import { PROCESSES } from "./process.testkit.ts";
+
+const RULES: ClusterRules = { ...readClusterRules(HOUSE), processes: PROCESSES };
+
+/** The rendered base as text, so that a breakage is an edit of what is applied. Each place must be there. */
+type Edit = readonly [kind: string, name: string, path: string, value: unknown];
+
+function withEdit(objects: readonly KubernetesObject[], [kind, name, path, value]: Edit): KubernetesObject[] {
+  const copy = structuredClone(objects) as KubernetesObject[];
+  const object = copy.find((candidate) => candidate.kind === kind && candidate.metadata.name === name);
+  const steps = path.split("/");
+  const last = steps.pop() as string;
+  const parent = steps.reduce<Record<string, unknown>>(
+    (at, step) => at[step] as Record<string, unknown>,
+    object as unknown as Record<string, unknown>,
+  );
+  expect(parent, `${kind} ${name} ${path}`).to.be.an(Array.isArray(parent) ? "array" : "object");
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return copy;
+}
+
+const POD = "spec/template/spec";
+const CONTAINER = `${POD}/containers/0`;
+
+/** Edits whose result the Kubernetes API would refuse, with words of the message. */
+const FORM_BREAKAGES: readonly (readonly [Edit, string])[] = [
+  [["Deployment", "gateway", `${CONTAINER}/readinessProbe/httpGet/pth`, "/x"], "'\"pth\"' does not exist"],
+  [["Deployment", "lending", `${POD}/hostNetwrk`, true], "'\"hostNetwrk\"' does not exist"],
+  [["Deployment", "solana", `${CONTAINER}/resources/limits/memory`, "1Gx"], 'format "quantity"'],
+  [["Deployment", "evm-dex", `${CONTAINER}/name`, undefined], "required property name"],
+  [["Deployment", "evm-dex-ingest", "spec/replicas", 1.5], "spec/replicas must be integer"],
+  [["Service", "gateway", "spec/port", 80], "'\"port\"' does not exist"],
+  [["NetworkPolicy", "clients-to-gateway", "spec/podSelectr", {}], "'\"podSelectr\"' does not exist"],
+  [
+    ["PodDisruptionBudget", "gateway", "kind", "PodDisruptionBudge"],
+    "no kind PodDisruptionBudge in policy/v1",
+  ],
+  [["HorizontalPodAutoscaler", "gateway", "apiVersion", "autoscaling/v3"], "in autoscaling/v3"],
+];
+
+/** Edits that the API would take, but that lead nowhere, with the fault they must cause. */
+const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
+  [
+    ["Deployment", "lending", "metadata/name", "loans"],
+    "lending: services/lending/main.ts exists, but nothing starts it",
+  ],
+  [["Deployment", "lending", "metadata/name", "loans"], "loans: there is no such process"],
+  [
+    ["Deployment", "solana", `${CONTAINER}/command/1`, "dist/solana.js"],
+    'solana: starts "node dist/solana.js"',
+  ],
+  [
+    ["Deployment", "solana", `${CONTAINER}/image`, "chaintables:latest"],
+    "solana: runs chaintables:latest, not",
+  ],
+  [
+    ["Deployment", "solana", `${CONTAINER}/ports/0/containerPort`, 8113],
+    "solana: listens on 8103 for http, but declares 8113",
+  ],
+  [
+    ["Deployment", "solana", `${CONTAINER}/readinessProbe/httpGet/port`, "web"],
+    "solana: readinessProbe asks the port web",
+  ],
+  [
+    ["Deployment", "solana", `${CONTAINER}/livenessProbe/httpGet/path`, "/"],
+    "solana: livenessProbe asks /, not /livez",
+  ],
+  [
+    ["Deployment", "solana", `${CONTAINER}/readinessProbe`, undefined],
+    "solana: readinessProbe asks undefined",
+  ],
+  [["Deployment", "solana", `${CONTAINER}/resources/limits`, {}], "solana: its memory has no limit"],
+  [
+    ["Deployment", "solana", `${CONTAINER}/securityContext/readOnlyRootFilesystem`, false],
+    "solana: its disk is not",
+  ],
+  [
+    ["Deployment", "solana", `${CONTAINER}/securityContext/capabilities`, undefined],
+    "solana: keeps capabilities",
+  ],
+  [["Deployment", "solana", `${POD}/securityContext/runAsNonRoot`, undefined], "solana: may run as root"],
+  [
+    ["Deployment", "solana", `${POD}/automountServiceAccountToken`, true],
+    "solana: is given a token of the cluster",
+  ],
+  [
+    ["Deployment", "solana", `${POD}/terminationGracePeriodSeconds`, 20],
+    "solana: is killed after 20000 ms, stopping may take 22000 ms",
+  ],
+  [
+    ["Deployment", "gateway", `${CONTAINER}/env/0/valueFrom/secretKeyRef/key`, "mongo"],
+    "gateway: MONGODB_URL wants the key mongo",
+  ],
+  [["Deployment", "gateway", `${CONTAINER}/env/2/name`, "GATEWAY"], "gateway: GATEWAY is no setting"],
+  [
+    ["Deployment", "gateway", `${CONTAINER}/env/3/value`, "http://evm-dex:80"],
+    "gateway: EVM_DEX_URL: nothing listens at",
+  ],
+  [
+    ["Deployment", "gateway", `${CONTAINER}/env/4/value`, "dns:///lending-grpc:9102"],
+    "gateway: EVM_DEX_GRPC: dns:///lending-grpc:9102 is grpc of lending",
+  ],
+  [
+    ["Deployment", "gateway", `${CONTAINER}/envFrom/1/configMapRef/name`, "answering"],
+    "gateway: there is no ConfigMap answering",
+  ],
+  [["Deployment", "gateway", `${CONTAINER}/envFrom`, []], "gateway: BIND_HOST is not set"],
+  [
+    ["Deployment", "gateway", "spec/replicas", 2],
+    "HorizontalPodAutoscaler gateway: gateway also states a count",
+  ],
+  [["Service", "solana", "spec/ports/0/targetPort", "web"], "Service solana: solana has no port web"],
+  [
+    ["Service", "solana", "spec/selector", { "app.kubernetes.io/name": "sol" }],
+    "Service solana: its selector picks 0",
+  ],
+  [["Service", "solana", "spec/selector", {}], "Service solana: its selector picks 5"],
+  [
+    ["Service", "solana", "metadata/name", "sol"],
+    "gateway: SOLANA_URL: nothing listens at http://solana:8103",
+  ],
+  [["Service", "lending", "metadata/name", "solana"], "Service solana: there are two"],
+  [
+    ["HorizontalPodAutoscaler", "solana", "spec/scaleTargetRef/name", "sol"],
+    "HorizontalPodAutoscaler solana: there is no Deployment sol",
+  ],
+  [
+    [
+      "PodDisruptionBudget",
+      "solana",
+      "spec/selector/matchLabels",
+      { "app.kubernetes.io/part-of": "chaintables" },
+    ],
+    "PodDisruptionBudget solana: its selector picks 5",
+  ],
+  [
+    ["NetworkPolicy", "clients-to-gateway", "spec/podSelector/matchLabels", { app: "gateway" }],
+    "NetworkPolicy clients-to-gateway: it picks no pod",
+  ],
+  [
+    ["NetworkPolicy", "clients-to-gateway", "spec/ingress/0/ports/0/port", "web"],
+    "NetworkPolicy clients-to-gateway: no guarded pod has the port web",
+  ],
+  [
+    [
+      "NetworkPolicy",
+      "lending-to-prices",
+      "spec/ingress/0/from/0/podSelector",
+      { matchLabels: { app: "x" } },
+    ],
+    "NetworkPolicy lending-to-prices: a peer picks no pod",
+  ],
+];
+
+describe("Kubernetes manifests", () => {
+  const rendered = new Map<string, KubernetesObject[]>();
+  let base: KubernetesObject[];
+
+  before("render (needs kustomize or kubectl on PATH)", async function () {
+    this.timeout(60_000);
+    const renderer = await findRenderer();
+    if (renderer === undefined) {
+      console.log("      pending: neither kustomize nor kubectl is on PATH");
+      this.skip();
+    }
+    for (const folder of KUSTOMIZATIONS) rendered.set(folder, await renderKustomization(folder, renderer));
+    base = rendered.get("deploy/k8s/base") ?? [];
+  });
+
+  for (const folder of KUSTOMIZATIONS) {
+    it(`${folder} is valid and agrees with the processes and the settings`, async function () {
+      this.timeout(30_000);
+      expect(await findKubernetesFaults(rendered.get(folder) ?? [], RULES)).to.deep.equal([]);
+      expect(rendered.get(folder)).to.have.length.above(25);
+    });
+  }
+
+  it("refused by the API's own description when fields are unknown, missing or malformed", async function () {
+    this.timeout(30_000);
+    const broken = FORM_BREAKAGES.reduce((objects, [edit]) => withEdit(objects, edit), base);
+    const faults = await findSchemaFaults(broken);
+    for (const [[kind, name, path], words] of FORM_BREAKAGES) {
+      const found = faults.filter((fault) => fault.includes(` ${name}: `) && fault.includes(words));
+      expect(found, `${kind} ${name} ${path}: ${words}\n${faults.join("\n")}`).not.to.deep.equal([]);
+    }
+  });
+
+  for (const [edit, fault] of CONTENT_BREAKAGES) {
+    it(`refused with ${edit.slice(0, 3).join(" ")} = ${JSON.stringify(edit[3])}: ${fault}`, () => {
+      const broken = withEdit(base, edit);
+      const faults = [...findLinkFaults(broken), ...findPodFaults(broken, RULES)];
+      expect(
+        faults.filter((found) => found.startsWith(fault)),
+        faults.join("\n"),
+      ).not.to.deep.equal([]);
+    });
+  }
+
+  it("refused when a Deployment's selector does not pick its own pods", () => {
+    const broken = withEdit(base, ["Deployment", "lending", "spec/selector/matchLabels", { app: "x" }]);
+    expect(findLinkFaults(broken)).to.include("Deployment lending: its selector picks no pod");
+  });
+
+  it("reads every document of a text and leaves out empty ones", () =>
+    expect(parseObjects("a: 1\n---\n# nothing\n---\nb: 2\n")).to.deep.equal([{ a: 1 }, { b: 2 }]));
+});

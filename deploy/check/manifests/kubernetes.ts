@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ISecret } from "kubernetes-models/v1";
+import { findLinkFaults } from "./kubernetes-links.ts";
+import { type ClusterRules, findPodFaults } from "./kubernetes-pods.ts";
+import { findSchemaFaults } from "./kubernetes-schema.ts";
+import { type KubernetesObject, parseObjects } from "./kustomize.ts";
+import { listProcesses } from "./process.ts";
+
+/** The kustomizations that users apply. */
+export const KUSTOMIZATIONS: readonly string[] = ["deploy/k8s/base", "deploy/k8s/overlays/local"];
+/** Documentation of the Secret that the base refers to, and a valid Secret itself. */
+export const SECRET_EXAMPLE = "deploy/k8s/base/secret.example.yaml";
+
+/** Every fault of rendered objects: of their form by the Kubernetes API, and of what they say by the tree. */
+export async function findKubernetesFaults(
+  objects: readonly KubernetesObject[],
+  rules: ClusterRules,
+): Promise<string[]> {
+  const formFaults = await findSchemaFaults(objects);
+  // What follows trusts the form of the objects.
+  return formFaults.length > 0 ? formFaults : [...findLinkFaults(objects), ...findPodFaults(objects, rules)];
+}
+
+/** What the tree below `root` wants of a cluster. */
+export function readClusterRules(root: string): ClusterRules {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  const secret = parseObjects(readFileSync(join(root, SECRET_EXAMPLE), "utf8"))[0] as unknown as ISecret;
+  return {
+    processes: listProcesses(root),
+    secretKeys: new Set(Object.keys(secret.stringData ?? {})),
+    image: `chaintables:${version}`,
+  };
+}

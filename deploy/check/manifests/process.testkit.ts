@@ -1,0 +1,14 @@
+import type { Process } from "./process.ts";
+
+/** The processes that the manifests start, typed out: the checks themselves find them in the tree. */
+export const PROCESSES: readonly Process[] = [
+  process("gateway", "gateway", "gateway"),
+  process("evm-dex", "evm-dex", "services/evm-dex"),
+  process("evm-dex-ingest", "ingest", "services/evm-dex/ingest"),
+  process("lending", "lending", "services/lending"),
+  process("solana", "solana", "services/solana"),
+];
+
+function process(name: string, role: string, folder: string): Process {
+  return { name, role, source: `${folder}/main.ts`, built: `dist/${folder}/main.js` };
+}

@@ -1,0 +1,130 @@
+import { SERVICE_PORTS, SETTINGS, type ServiceName } from "../../../services/shared/host/config.ts";
+import type { Settings } from "../../../services/shared/host/env.ts";
+import type { Process } from "./process.ts";
+
+/** A process as a manifest starts it, in Compose or Kubernetes. */
+export interface Workload {
+  readonly name: string;
+  /** The arguments of the container. */
+  readonly command: readonly string[];
+  /** Variables with their values; undefined where the value stands in a Secret. */
+  readonly env: ReadonlyMap<string, string | undefined>;
+}
+
+/** An address under which one workload can be reached by the others. */
+export interface Face {
+  readonly host: string;
+  readonly port: number;
+  readonly protocol: "http" | "grpc" | "mongodb" | "redis";
+  /** Name of the process or store behind it. */
+  readonly behind: string;
+}
+
+const settings: Settings = SETTINGS;
+/** Variables whose value is the address of another process or store. */
+const PEERS: Readonly<Record<string, Pick<Face, "behind" | "protocol">>> = {
+  ...Object.fromEntries(
+    Object.keys(SERVICE_PORTS).flatMap((name) => {
+      const variable = name.toUpperCase().replaceAll("-", "_");
+      return [
+        [`${variable}_URL`, { behind: name, protocol: "http" }],
+        [`${variable}_GRPC`, { behind: name, protocol: "grpc" }],
+      ] as const;
+    }),
+  ),
+  MONGODB_URL: { behind: "mongodb", protocol: "mongodb" },
+  REDIS_URL: { behind: "redis", protocol: "redis" },
+};
+
+/** Ports that a workload listens on, by its settings. A process that answers no requests has none. */
+export function listenPorts({ role }: Process, env: Workload["env"]): { http?: number; grpc?: number } {
+  if (role === "gateway") return { http: Number(env.get("GATEWAY_PORT") ?? SETTINGS.GATEWAY_PORT.default) };
+  if (!(role in SERVICE_PORTS)) return {};
+  const defaults = SERVICE_PORTS[role as ServiceName];
+  return {
+    http: Number(env.get("HTTP_PORT") ?? defaults.http),
+    grpc: Number(env.get("GRPC_PORT") ?? defaults.grpc),
+  };
+}
+
+/** Milliseconds a workload may take to stop, by its settings. */
+export function stopTimeMs({ role }: Process, env: Workload["env"]): number {
+  return ["DRAIN_DELAY_MS", "DRAIN_TIMEOUT_MS"]
+    .filter((name) => settings[name]?.usedBy.includes(role))
+    .reduce((sum, name) => sum + Number(env.get(name) ?? settings[name]?.default), 0);
+}
+
+/**
+ * Holds workloads against the processes of the tree and the settings table: every process once and nothing else,
+ * every variable known, read by that process and well formed, every address leading to who it names.
+ */
+export function findWorkloadFaults(
+  workloads: readonly Workload[],
+  { processes, faces }: { readonly processes: readonly Process[]; readonly faces: readonly Face[] },
+): string[] {
+  const faults = processes
+    .filter(({ name }) => !workloads.some((workload) => workload.name === name))
+    .map(({ name, source }) => `${name}: ${source} exists, but nothing starts it`);
+  for (const workload of workloads) {
+    const process = processes.find(({ name }) => name === workload.name);
+    if (process === undefined) faults.push(`${workload.name}: there is no such process`);
+    else faults.push(...findFaults(workload, process, faces).map((fault) => `${workload.name}: ${fault}`));
+  }
+  return faults;
+}
+
+function findFaults({ command, env }: Workload, process: Process, faces: readonly Face[]): string[] {
+  const faults: string[] = [];
+  if (command.join(" ") !== `node ${process.built}`) {
+    faults.push(`starts "${command.join(" ")}", not "node ${process.built}"`);
+  }
+  for (const [name, value] of env) faults.push(...findSettingFaults({ name, value, process, faces }));
+  for (const name of listRequired(process)) {
+    if (!env.has(name)) faults.push(`${name} is not set; its default serves one machine without containers`);
+  }
+  const bindHost = env.get("BIND_HOST");
+  if (bindHost !== undefined && bindHost !== "0.0.0.0")
+    faults.push(`BIND_HOST is ${bindHost}, out of reach for others`);
+  return faults;
+}
+
+function findSettingFaults(given: {
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly process: Process;
+  readonly faces: readonly Face[];
+}): string[] {
+  const { name, value, process, faces } = given;
+  const setting = settings[name];
+  if (setting === undefined) return [`${name} is no setting`];
+  if (!setting.usedBy.includes(process.role)) return [`${name} is not read by ${process.role}`];
+  // Whatever reads an empty value takes it as unset.
+  if (value === undefined || value === "") return [];
+  try {
+    setting.parse(value);
+  } catch (error) {
+    return [`${name}=${value} must be ${(error as Error).message}`];
+  }
+  const peer = PEERS[name];
+  if (peer === undefined) return [];
+  return value.split(",").flatMap((address) => {
+    const { host, port } = splitAddress(address.trim());
+    const face = faces.find((candidate) => candidate.host === host && candidate.port === port);
+    if (face === undefined) return [`${name}: nothing listens at ${address}`];
+    if (face.behind === peer.behind && face.protocol === peer.protocol) return [];
+    return [
+      `${name}: ${address} is ${face.protocol} of ${face.behind}, not ${peer.protocol} of ${peer.behind}`,
+    ];
+  });
+}
+
+/** Settings that a process in a container cannot leave at their defaults: they point at its own machine and disk. */
+function listRequired({ role }: Process): string[] {
+  return ["BIND_HOST", ...Object.keys(PEERS)].filter((name) => settings[name]?.usedBy.includes(role));
+}
+
+/** Host and port of a URL or of a gRPC target such as dns:///host:port. */
+function splitAddress(address: string): { host: string; port: number } {
+  const found = /^(?:[a-z0-9+]+:\/\/(?:\/)?)?(?:[^/@]*@)?([^:/@,]+)(?::(\d+))?/i.exec(address);
+  return { host: found?.[1] ?? "", port: Number(found?.[2]) };
+}
