@@ -54,7 +54,10 @@ interface Row {
 }
 
 const TABLE: Readonly<Record<string, Row>> = {
-  "/evm/dexa/v2/fee-metrics": { mediaType: V2, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v2/fee-metrics": {
+    mediaType: V2,
+    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS },
+  },
   "/evm/dexa/v2/pool": {
     mediaType: V2,
     params: {
@@ -63,9 +66,15 @@ const TABLE: Readonly<Record<string, Row>> = {
       apr_days_annualized: { required: true, good: ["1", "7", "30"], bad: ["0", "31", "7.5"] },
     },
   },
-  "/evm/dexa/v2/pool-volume": { mediaType: V2, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v2/pool-volume": {
+    mediaType: V2,
+    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS },
+  },
   "/evm/dexa/v2/pools": { mediaType: V2, params: { chain_id: ONLY_8453, limit: LIMIT, offset: OFFSET } },
-  "/evm/dexa/v2/provider-summary": { mediaType: V2, params: { chain_id: ONLY_8453, wallet_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v2/provider-summary": {
+    mediaType: V2,
+    params: { chain_id: ONLY_8453, wallet_address: REQUIRED_ADDRESS },
+  },
   "/evm/dexa/v3/pool": { mediaType: V1, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
   "/evm/dexb/v3/pool": { mediaType: V1, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
   "/evm/dexb/v3/pools": {
@@ -74,7 +83,10 @@ const TABLE: Readonly<Record<string, Row>> = {
     order: SET_POOLS_DEX,
   },
   "/evm/chains": { mediaType: V1, params: {} },
-  "/evm/clones/v3/pool": { mediaType: V1, params: { chain_id: EITHER_CHAIN, pool_address: REQUIRED_ADDRESS } },
+  "/evm/clones/v3/pool": {
+    mediaType: V1,
+    params: { chain_id: EITHER_CHAIN, pool_address: REQUIRED_ADDRESS },
+  },
   "/evm/clones/v3/pools": {
     mediaType: V1,
     params: { chain_id: EITHER_CHAIN, token_address: ADDRESS, limit: LIMIT, offset: OFFSET },
@@ -117,7 +129,11 @@ const V2_IDENTITY = [
   "token1Decimals UInt8",
   "poolTvlUsd Nullable(Float64)",
 ];
-const V2_ACTIVITY = ["volume24hUsd Nullable(Float64)", "volume7dUsd Nullable(Float64)", "fees7dUsd Nullable(Float64)"];
+const V2_ACTIVITY = [
+  "volume24hUsd Nullable(Float64)",
+  "volume7dUsd Nullable(Float64)",
+  "fees7dUsd Nullable(Float64)",
+];
 const POOL_LIST = [
   "chainId UInt32",
   "dexAddress String",
@@ -247,8 +263,10 @@ describe("evm-dex against the specification", () => {
           const absent = schema?.safeParse(undefined);
           expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
           expect(absent?.data, `default of ${name}`).to.equal(rule.default);
-          for (const text of rule.good) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
-          for (const text of rule.bad) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
+          for (const text of rule.good)
+            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
+          for (const text of rule.bad)
+            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
         }
       });
 
@@ -258,7 +276,9 @@ describe("evm-dex against the specification", () => {
       });
 
       it("has its columns in order", () => {
-        expect(endpoint.columns.map((column) => `${column.name} ${column.type}`)).to.deep.equal(COLUMNS[path]);
+        expect(endpoint.columns.map((column) => `${column.name} ${column.type}`)).to.deep.equal(
+          COLUMNS[path],
+        );
       });
 
       it("knows what an unknown address is", () => {

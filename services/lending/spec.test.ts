@@ -34,10 +34,21 @@ const OFFSET: Rule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000
 
 const PAGE = { limit: LIMIT, offset: OFFSET };
 const FILTERS = { chain_id: CHAIN, protocol_id: PROTOCOL, min_tvl_usd: MIN_TVL };
-const CURATOR_VAULTS = { curator_address: REQUIRED_ADDRESS, underlying_address: ADDRESS, ...FILTERS, ...PAGE };
+const CURATOR_VAULTS = {
+  curator_address: REQUIRED_ADDRESS,
+  underlying_address: ADDRESS,
+  ...FILTERS,
+  ...PAGE,
+};
 const MARKETS = { loan_address: ADDRESS, collateral_address: ADDRESS, ...FILTERS, ...PAGE };
 const VAULT_MARKETS = { chain_id: CHAIN, vault_address: REQUIRED_ADDRESS };
-const VAULTS = { vault_address: ADDRESS, underlying_address: ADDRESS, ...FILTERS, borrowable: BORROWABLE, ...PAGE };
+const VAULTS = {
+  vault_address: ADDRESS,
+  underlying_address: ADDRESS,
+  ...FILTERS,
+  borrowable: BORROWABLE,
+  ...PAGE,
+};
 
 const LEND_UNIT = [
   "symbol",
@@ -67,7 +78,14 @@ const LEND_UNIT = [
   "updatedAt",
 ];
 const SET_LEND_POOL = ["chainId", "protocolId", "poolAddress", ...LEND_UNIT];
-const SET_LEND_CURATOR_VAULT = ["chainId", "protocolId", "curatorAddress", "curatorName", "poolAddress", ...LEND_UNIT];
+const SET_LEND_CURATOR_VAULT = [
+  "chainId",
+  "protocolId",
+  "curatorAddress",
+  "curatorName",
+  "poolAddress",
+  ...LEND_UNIT,
+];
 const SET_LEND_VAULT = ["chainId", "protocolId", "vaultAddress", ...LEND_UNIT];
 const SET_CURATORS = [
   "chainId",
@@ -110,7 +128,13 @@ interface Row {
 
 const TABLE: Readonly<Record<string, Row>> = {
   "/evm/lending/lendinga/v3/pools": {
-    params: { pool_address: ADDRESS, underlying_address: ADDRESS, ...FILTERS, borrowable: BORROWABLE, ...PAGE },
+    params: {
+      pool_address: ADDRESS,
+      underlying_address: ADDRESS,
+      ...FILTERS,
+      borrowable: BORROWABLE,
+      ...PAGE,
+    },
     order: SET_LEND_POOL,
   },
   "/evm/lending/lendingb/curator/vaults": { params: CURATOR_VAULTS, order: SET_LEND_CURATOR_VAULT },
@@ -177,8 +201,10 @@ describe("lending against the specification", () => {
           const absent = schema?.safeParse(undefined);
           expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
           expect(absent?.data, `default of ${name}`).to.equal(rule.default);
-          for (const text of rule.good) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
-          for (const text of rule.bad) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
+          for (const text of rule.good)
+            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
+          for (const text of rule.bad)
+            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
         }
       });
 
@@ -188,7 +214,8 @@ describe("lending against the specification", () => {
       });
 
       it("gives each column its type", () => {
-        for (const column of endpoint.columns) expect(column.type, column.name).to.equal(typeOf(column.name, path));
+        for (const column of endpoint.columns)
+          expect(column.type, column.name).to.equal(typeOf(column.name, path));
       });
 
       it("knows what an unknown address is", () => {

@@ -18,7 +18,9 @@ describe("renderTable", () => {
       ["a", 1.5, "t"],
       ["b", null, "t"],
     ];
-    expect(JSON.parse(renderTable(sampleList, rows))).to.deep.equal([{ columns: LIST_COLUMNS, data: rows, rows: 2 }]);
+    expect(JSON.parse(renderTable(sampleList, rows))).to.deep.equal([
+      { columns: LIST_COLUMNS, data: rows, rows: 2 },
+    ]);
   });
 
   it("gives the table of a Solana endpoint bare", () => {
@@ -35,9 +37,20 @@ describe("renderTable", () => {
   });
 
   it("throws on what JSON would lose, also inside arrays", () => {
-    const lost = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, undefined, 5n, {}, () => 1, new Date()];
+    const lost = [
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      undefined,
+      5n,
+      {},
+      () => 1,
+      new Date(),
+    ];
     for (const value of lost) {
-      expect(() => renderTable(sampleList, [["a", value as Cell, "t"]]), String(value)).to.throw("row 0, column tvlUsd");
+      expect(() => renderTable(sampleList, [["a", value as Cell, "t"]]), String(value)).to.throw(
+        "row 0, column tvlUsd",
+      );
       const nested = [1, "2", null, 0, [1, value], []] as Cell[];
       expect(() => renderTable(sampleItem, [item, nested]), String(value)).to.throw("row 1, column counts");
     }

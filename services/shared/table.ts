@@ -33,18 +33,27 @@ function frameOf(endpoint: Endpoint): Frame {
  */
 export function renderTable(endpoint: Endpoint, rows: readonly (readonly Cell[])[]): string {
   const frame = frameOf(endpoint);
-  for (let at = 0; at < rows.length; at++) checkRow(endpoint, rows[at] as readonly Cell[], { at, width: frame.width });
+  for (let at = 0; at < rows.length; at++)
+    checkRow(endpoint, rows[at] as readonly Cell[], { at, width: frame.width });
   return frame.head + JSON.stringify(rows) + frame.middle + rows.length + frame.tail;
 }
 
-function checkRow(endpoint: Endpoint, row: readonly Cell[], { at, width }: { at: number; width: number }): void {
+function checkRow(
+  endpoint: Endpoint,
+  row: readonly Cell[],
+  { at, width }: { at: number; width: number },
+): void {
   if (row.length !== width) {
-    throw new Error(`Cannot render ${endpoint.path}: row ${at} has ${row.length} cells for ${width} columns.`);
+    throw new Error(
+      `Cannot render ${endpoint.path}: row ${at} has ${row.length} cells for ${width} columns.`,
+    );
   }
   for (let column = 0; column < width; column++) {
     if (!isCell(row[column])) {
       const name = endpoint.columns[column]?.name;
-      throw new Error(`Cannot render ${endpoint.path}: row ${at}, column ${name} holds a value JSON has no cell for.`);
+      throw new Error(
+        `Cannot render ${endpoint.path}: row ${at}, column ${name} holds a value JSON has no cell for.`,
+      );
     }
   }
 }

@@ -5,9 +5,9 @@ import { endpoint as poolTransactionsTimeBounded } from "./endpoints/api/v1/sola
 import { endpoint as tokenMintBurnTransactions } from "./endpoints/api/v1/solana/token-mint-burn-transactions.endpoint.ts";
 import { endpoint as tokenTransactions } from "./endpoints/api/v1/solana/token-transactions.endpoint.ts";
 import { endpoint as tokenTransactionsTimeBounded } from "./endpoints/api/v1/solana/token-transactions-time-bounded.endpoint.ts";
-import { endpoint as tokens } from "./endpoints/api/v1/solana/tokens.endpoint.ts";
 import { endpoint as tokenHolders } from "./endpoints/api/v1/solana/tokens/holders.endpoint.ts";
 import { endpoint as tokenSecurity } from "./endpoints/api/v1/solana/tokens/security.endpoint.ts";
+import { endpoint as tokens } from "./endpoints/api/v1/solana/tokens.endpoint.ts";
 
 export {
   ohlcvToken,

@@ -27,7 +27,10 @@ const ADDRESS: Rule = {
 };
 const REQUIRED_ADDRESS: Rule = { ...ADDRESS, required: true };
 const DAYS: Rule = { required: true, good: ["1", "30", "3650"], bad: ["0", "-1", "1.5", "3651"] };
-const TIME: Rule = { good: ["0", "1735689600", "1735776000"], bad: ["-1", "1.5", "2025-01-01", "1735689600000"] };
+const TIME: Rule = {
+  good: ["0", "1735689600", "1735776000"],
+  bad: ["-1", "1.5", "2025-01-01", "1735689600000"],
+};
 const REQUIRED_TIME: Rule = { ...TIME, required: true };
 const LIMIT: Rule = { default: 100, good: ["1", "1000"], bad: ["0", "1001"] };
 const OFFSET: Rule = { default: 0, good: ["0", "100000"], bad: ["-1", "100001"] };
@@ -229,8 +232,10 @@ describe("solana against the specification", () => {
           const absent = schema?.safeParse(undefined);
           expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
           expect(absent?.data, `default of ${name}`).to.equal(rule.default);
-          for (const text of rule.good) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
-          for (const text of rule.bad) expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
+          for (const text of rule.good)
+            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
+          for (const text of rule.bad)
+            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
         }
       });
 

@@ -2,7 +2,11 @@ import { defineColumns, sortable } from "../../shared/contract/define.ts";
 
 /** The two tokens of a v3 pool. */
 export const pairColumns = defineColumns([
-  { name: "token0Address", type: "String", description: "Address of token0, the numerically lower of the two." },
+  {
+    name: "token0Address",
+    type: "String",
+    description: "Address of token0, the numerically lower of the two.",
+  },
   { name: "token0Symbol", type: "String", description: "Symbol of token0 as its contract states it." },
   { name: "token0Decimals", type: "UInt8", description: "Decimals of token0." },
   { name: "token1Address", type: "String", description: "Address of token1." },

@@ -30,13 +30,15 @@ export const v2PoolActivity = defineColumns([
     name: "volume7dUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description: "Swap volume of the previous 7 completed UTC days; null while a price or coverage is missing.",
+    description:
+      "Swap volume of the previous 7 completed UTC days; null while a price or coverage is missing.",
   },
   {
     name: "fees7dUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description: "Swap fees of the previous 7 completed UTC days (the pool's Fees events); null while a price or coverage is missing.",
+    description:
+      "Swap fees of the previous 7 completed UTC days (the pool's Fees events); null while a price or coverage is missing.",
   },
 ]);
 

@@ -18,7 +18,8 @@ export const v3PoolState = defineColumns([
     name: "feeTier",
     type: "UInt32",
     unit: "hundredths of a bip",
-    description: "Swap fee in force: 500 is 0.05 %; on DEXes with dynamic fees the one read from the factory at the head.",
+    description:
+      "Swap fee in force: 500 is 0.05 %; on DEXes with dynamic fees the one read from the factory at the head.",
   },
   { name: "tickSpacing", type: "Int32", unit: "ticks", description: "Distance between usable ticks." },
   {
@@ -36,13 +37,15 @@ export const v3PoolState = defineColumns([
     name: "currentPoolPrice",
     type: "Float64",
     unit: "token1 per token0",
-    description: "(currentSqrtPriceX96 / 2^96)^2 × 10^(token0Decimals − token1Decimals) (Uniswap v3 whitepaper, 6.2).",
+    description:
+      "(currentSqrtPriceX96 / 2^96)^2 × 10^(token0Decimals − token1Decimals) (Uniswap v3 whitepaper, 6.2).",
   },
   {
     name: "poolTvlUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description: "Token balances of the pool contract × their USD prices at the head; null while one has no price.",
+    description:
+      "Token balances of the pool contract × their USD prices at the head; null while one has no price.",
   },
   {
     name: "timeRanges",
@@ -51,7 +54,8 @@ export const v3PoolState = defineColumns([
   },
 ]);
 
-const COVERAGE = "null where the range reaches back before the first indexed block and the pool is older than that";
+const COVERAGE =
+  "null where the range reaches back before the first indexed block and the pool is older than that";
 
 export const v3SwapVolume = defineColumns([
   {

@@ -3,7 +3,11 @@ import { defineColumns } from "../../shared/contract/define.ts";
 /** First columns of every lending row. */
 export const protocolColumns = defineColumns([
   { name: "chainId", type: "UInt32", description: "Chain the row is on." },
-  { name: "protocolId", type: "String", description: "Lending protocol and version: aave-v3, euler-v2 or morpho-v1." },
+  {
+    name: "protocolId",
+    type: "String",
+    description: "Lending protocol and version: aave-v3, euler-v2 or morpho-v1.",
+  },
 ]);
 
 export const curatorColumns = defineColumns([
@@ -32,15 +36,25 @@ export const marketPairColumns = defineColumns([
     type: "String",
     description: "Address of the collateral token; the zero address on a market without collateral.",
   },
-  { name: "collateralSymbol", type: "String", description: "Symbol of the collateral token; empty without collateral." },
+  {
+    name: "collateralSymbol",
+    type: "String",
+    description: "Symbol of the collateral token; empty without collateral.",
+  },
 ]);
 
-export const EULER_MARKET_ID = "Identity of the market: <address of the loan vault>:<address of the collateral vault>.";
+export const EULER_MARKET_ID =
+  "Identity of the market: <address of the loan vault>:<address of the collateral vault>.";
 export const MORPHO_MARKET_ID = "Identity of the market: keccak256 of its market parameters (Morpho Blue).";
 
-export const AAVE_SUPPLY_APY = "(1 + liquidityRate / 1e27 / 31,536,000)^31,536,000 − 1 (Aave v3 reserve data)";
-export const AAVE_BORROW_APY = "(1 + variableBorrowRate / 1e27 / 31,536,000)^31,536,000 − 1 (Aave v3 reserve data)";
+export const AAVE_SUPPLY_APY =
+  "(1 + liquidityRate / 1e27 / 31,536,000)^31,536,000 − 1 (Aave v3 reserve data)";
+export const AAVE_BORROW_APY =
+  "(1 + variableBorrowRate / 1e27 / 31,536,000)^31,536,000 − 1 (Aave v3 reserve data)";
 export const EULER_BORROW_APY = "(1 + SPY / 1e27)^31,556,952 − 1 (interest rate per second of the EVK vault)";
-export const EULER_SUPPLY_APY = "borrowApy × borrows × (1 − interestFee) / (cash + borrows) (Euler Vault Kit)";
-export const MORPHO_BORROW_APY = "exp(rate × 31,536,000) − 1, rate per second of the market's IRM after accruing to now";
-export const MORPHO_SUPPLY_APY = "exp(rate × utilizationRate × (1 − fee) × 31,536,000) − 1, after accruing to now";
+export const EULER_SUPPLY_APY =
+  "borrowApy × borrows × (1 − interestFee) / (cash + borrows) (Euler Vault Kit)";
+export const MORPHO_BORROW_APY =
+  "exp(rate × 31,536,000) − 1, rate per second of the market's IRM after accruing to now";
+export const MORPHO_SUPPLY_APY =
+  "exp(rate × utilizationRate × (1 − fee) × 31,536,000) − 1, after accruing to now";

@@ -10,7 +10,16 @@ export const curatorListColumns = sortable([
     unit: "USD",
     description: "Sum of tvlUsd over the curator's vaults; null if any of them has no price.",
   },
-  { name: "vaultCount", type: "UInt32", unit: "vaults", description: "Number of vaults the curator curates." },
-  { name: "verified", type: "Bool", description: "True when the curator registry lists the address as verified." },
+  {
+    name: "vaultCount",
+    type: "UInt32",
+    unit: "vaults",
+    description: "Number of vaults the curator curates.",
+  },
+  {
+    name: "verified",
+    type: "Bool",
+    description: "True when the curator registry lists the address as verified.",
+  },
   ...updatedAtColumn,
 ]);

@@ -58,7 +58,12 @@ function amounts(words: Words) {
       unit: "USD",
       description: `Assets borrowed ${words.supplied} × price of the loan token; null without a price.`,
     },
-    { name: "tvlUsd", type: "Nullable(Float64)", unit: "USD", description: "Total value locked: equal to supplyUsd." },
+    {
+      name: "tvlUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "Total value locked: equal to supplyUsd.",
+    },
     {
       name: "availableLiquidityUsd",
       type: "Nullable(Float64)",
@@ -82,7 +87,12 @@ function rates(words: Words) {
       unit: "fraction",
       description: `${words.borrowApy}; null while a rate is unknown.`,
     },
-    { name: "utilizationRate", type: "Float64", unit: "fraction", description: "borrowed / supplied; 0 when empty." },
+    {
+      name: "utilizationRate",
+      type: "Float64",
+      unit: "fraction",
+      description: "borrowed / supplied; 0 when empty.",
+    },
   ] as const satisfies readonly Column[];
 }
 
@@ -91,7 +101,8 @@ const eulerLtv = [
     name: "ltv",
     type: "Float64",
     unit: "fraction",
-    description: "Borrow LTV of the collateral in the loan vault, in 1e4 on chain, after ramping (Euler Vault Kit).",
+    description:
+      "Borrow LTV of the collateral in the loan vault, in 1e4 on chain, after ramping (Euler Vault Kit).",
   },
 ] as const satisfies readonly Column[];
 

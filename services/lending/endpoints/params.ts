@@ -9,7 +9,10 @@ export const lendingChain = { chain_id: chainId([1, 8453]) } as const;
 export function listFilters(example: string) {
   return {
     ...lendingChain,
-    protocol_id: text({ description: "Only rows of this lending protocol, as protocolId names it.", example }).optional(),
+    protocol_id: text({
+      description: "Only rows of this lending protocol, as protocolId names it.",
+      example,
+    }).optional(),
     min_tvl_usd: integer(
       { min: 0 },
       { description: "Minimum TVL in USD; rows whose TVL has no price are left out.", example: "1000000" },
@@ -25,13 +28,19 @@ export const borrowableFilter = {
 } as const;
 
 export const underlyingFilter = {
-  underlying_address: evmAddress({ description: "Only rows whose underlying token is this one.", example: USDC }).optional(),
+  underlying_address: evmAddress({
+    description: "Only rows whose underlying token is this one.",
+    example: USDC,
+  }).optional(),
 } as const;
 
 /** Filters of a list of markets. */
 export const pairFilters = {
   loan_address: evmAddress({ description: "Only markets that lend this token.", example: USDC }).optional(),
-  collateral_address: evmAddress({ description: "Only markets with this token as collateral.", example: WETH }).optional(),
+  collateral_address: evmAddress({
+    description: "Only markets with this token as collateral.",
+    example: WETH,
+  }).optional(),
 } as const;
 
 /** Parameters of the vaults of one curator. */
@@ -60,5 +69,8 @@ export function vaultList(protocol: string, example: string) {
 
 /** Chain and vault of the markets of one vault. */
 export function oneVault(example: string) {
-  return { ...lendingChain, vault_address: evmAddress({ description: "Address of the vault.", example }) } as const;
+  return {
+    ...lendingChain,
+    vault_address: evmAddress({ description: "Address of the vault.", example }),
+  } as const;
 }

@@ -28,21 +28,36 @@ function unitColumns(words: Words) {
     { name: "vaultName", type: "String", description: "Name of the share token (on Aave the aToken)." },
     { name: "underlyingAddress", type: "String", description: "Address of the token that is supplied." },
     { name: "underlyingSymbol", type: "String", description: "Symbol of the token that is supplied." },
-    { name: "supply", type: "Float64", unit: "token units", description: "Tokens supplied, accrued interest included." },
+    {
+      name: "supply",
+      type: "Float64",
+      unit: "token units",
+      description: "Tokens supplied, accrued interest included.",
+    },
     {
       name: "supplyUsd",
       type: "Nullable(Float64)",
       unit: "USD",
       description: "supply × price of the underlying token; null without a price.",
     },
-    { name: "borrow", type: "Float64", unit: "token units", description: "Tokens borrowed, accrued interest included." },
+    {
+      name: "borrow",
+      type: "Float64",
+      unit: "token units",
+      description: "Tokens borrowed, accrued interest included.",
+    },
     {
       name: "borrowUsd",
       type: "Nullable(Float64)",
       unit: "USD",
       description: "borrow × price of the underlying token; null without a price.",
     },
-    { name: "tvlUsd", type: "Nullable(Float64)", unit: "USD", description: "Total value locked: equal to supplyUsd." },
+    {
+      name: "tvlUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description: "Total value locked: equal to supplyUsd.",
+    },
     {
       name: "availableLiquidityUsd",
       type: "Nullable(Float64)",
@@ -77,7 +92,8 @@ function unitColumns(words: Words) {
       name: "remainingCapacityUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: "max(supplyCap − supply, 0) × price of the underlying token; null when uncapped or without a price.",
+      description:
+        "max(supplyCap − supply, 0) × price of the underlying token; null when uncapped or without a price.",
     },
     {
       name: "supplyApy",
@@ -101,7 +117,8 @@ function unitColumns(words: Words) {
       name: "performanceFee",
       type: "Float64",
       unit: "fraction",
-      description: "Share of the yield the vault keeps after supplyApy; 0 where the protocol takes none there.",
+      description:
+        "Share of the yield the vault keeps after supplyApy; 0 where the protocol takes none there.",
     },
     {
       name: "managementFee",
@@ -109,7 +126,12 @@ function unitColumns(words: Words) {
       unit: "fraction per year",
       description: "Share of the assets the vault keeps in a year; 0 where the protocol takes none.",
     },
-    { name: "utilizationRate", type: "Float64", unit: "fraction", description: `${words.utilizationRate}; 0 when empty.` },
+    {
+      name: "utilizationRate",
+      type: "Float64",
+      unit: "fraction",
+      description: `${words.utilizationRate}; 0 when empty.`,
+    },
     { name: "ltv", type: "Nullable(Float64)", unit: "fraction", description: words.ltv },
     { name: "borrowable", type: "Bool", description: "True while borrowing is enabled." },
     { name: "depositEnabled", type: "Bool", description: "True while deposits are accepted." },
@@ -139,7 +161,8 @@ const MORPHO: Words = {
   address: "Address of the vault.",
   supplyApy: `Sum over its markets of (${MORPHO_SUPPLY_APY}) × assets in the market / totalAssets`,
   borrowApy: "Mean of its markets' borrowApy weighted by the vault's assets in each",
-  utilizationRate: "Share of the vault's assets that is lent out, each market's utilization weighted by the assets in it",
+  utilizationRate:
+    "Share of the vault's assets that is lent out, each market's utilization weighted by the assets in it",
   ltv: "Highest LLTV among the vault's enabled markets; null without any.",
   available: "Sum over its markets of min(assets in the market, liquidity of the market)",
 };

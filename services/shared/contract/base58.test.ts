@@ -11,7 +11,8 @@ describe("base58", () => {
   });
 
   it("knows no 0, O, I, l and nothing outside ASCII", () => {
-    for (const text of ["0", "O", "I", "l", " ", "é", "\u{1F600}"]) expect(decodeBase58(text)).to.equal(undefined);
+    for (const text of ["0", "O", "I", "l", " ", "é", "\u{1F600}"])
+      expect(decodeBase58(text)).to.equal(undefined);
   });
 
   it("gives back the bytes it was given", () => {
@@ -41,7 +42,9 @@ describe("isSolanaAddress", () => {
 
   it("takes the text of any 32 bytes", () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => isSolanaAddress(encodeBase58(bytes))),
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) =>
+        isSolanaAddress(encodeBase58(bytes)),
+      ),
     );
   });
 });

@@ -63,7 +63,8 @@ export function toCells<E extends Endpoint>(endpoint: E, row: TypedRow<E>): Cell
   const cells: Cell[] = new Array(names.length);
   for (let at = 0; at < names.length; at++) {
     const value = values[names[at] as string];
-    if (value === undefined) throw new Error(`Cannot lay out a row of ${endpoint.path}: ${names[at]} is missing.`);
+    if (value === undefined)
+      throw new Error(`Cannot lay out a row of ${endpoint.path}: ${names[at]} is missing.`);
     cells[at] = typeof value === "bigint" ? (asText[at] ? value.toString() : integerCell(value)) : value;
   }
   return cells;
@@ -78,7 +79,9 @@ export function integerCell(value: bigint): number | string {
 /** `2026-08-05T12:21:19+00:00`. Throws a plain Error outside the years 0 to 9999 or for a fraction of a second. */
 export function formatDateTime(unixSeconds: number): string {
   if (!Number.isSafeInteger(unixSeconds) || unixSeconds < -62_167_219_200 || unixSeconds > 253_402_300_799) {
-    throw new Error(`Cannot format ${unixSeconds} as a date: it is not a whole second of the years 0 to 9999.`);
+    throw new Error(
+      `Cannot format ${unixSeconds} as a date: it is not a whole second of the years 0 to 9999.`,
+    );
   }
   return `${new Date(unixSeconds * 1000).toISOString().slice(0, 19)}+00:00`;
 }

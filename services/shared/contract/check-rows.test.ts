@@ -40,7 +40,10 @@ const FOREIGN: [ColumnType, unknown[]][] = [
   ["UInt128", [5, "-1", "05", "1e3", "340282366920938463463374607431768211456", ""]],
   ["UInt256", [(2n ** 256n).toString()]],
   ["Float64", [Number.NaN, Number.POSITIVE_INFINITY, "1", null]],
-  ["DateTime", ["2026-08-05T12:21:19Z", "2026-08-05", "2026-02-30T00:00:00+00:00", "2026-13-01T00:00:00+00:00", 5, null]],
+  [
+    "DateTime",
+    ["2026-08-05T12:21:19Z", "2026-08-05", "2026-02-30T00:00:00+00:00", "2026-13-01T00:00:00+00:00", 5, null],
+  ],
   ["Nullable(Float64)", ["1", undefined]],
   ["Array(Nullable(UInt64))", [null, 1, ["x"], [1.5]]],
   ["Array(Tuple(UInt32, String))", [[1, "x"], [[1]], [[1, "x", 2]], [[null, "x"]]]],

@@ -10,16 +10,21 @@ export function checkRows(endpoint: Endpoint, rows: readonly (readonly Cell[])[]
   const types = endpoint.columns.map((column) => parseType(column.type));
   for (const [at, row] of rows.entries()) {
     if (row.length !== endpoint.columns.length) {
-      throw new Error(`${endpoint.path} row ${at}: ${row.length} cells for ${endpoint.columns.length} columns.`);
+      throw new Error(
+        `${endpoint.path} row ${at}: ${row.length} cells for ${endpoint.columns.length} columns.`,
+      );
     }
     for (const [index, column] of endpoint.columns.entries()) {
       const cell = row[index] as Cell;
       const type = types[index];
-      if (type === undefined) throw new Error(`${endpoint.path}: column ${column.name} has no readable type.`);
+      if (type === undefined)
+        throw new Error(`${endpoint.path}: column ${column.name} has no readable type.`);
       if (cell === null && column.nullable === true) continue;
       if (!fits(cell, type)) {
         const shown = typeof cell === "bigint" ? `${cell}n` : (JSON.stringify(cell) ?? "undefined");
-        throw new Error(`${endpoint.path} row ${at}: ${column.name} is ${shown}, which is no ${column.type}.`);
+        throw new Error(
+          `${endpoint.path} row ${at}: ${column.name} is ${shown}, which is no ${column.type}.`,
+        );
       }
     }
   }
@@ -84,7 +89,9 @@ function isIntegerWithin(cell: unknown, min: number, max: number): boolean {
 
 /** `limit` itself is outside. */
 function isDecimalWithin(cell: unknown, min: bigint, limit: bigint): boolean {
-  return typeof cell === "string" && DECIMAL_INTEGER.test(cell) && BigInt(cell) >= min && BigInt(cell) < limit;
+  return (
+    typeof cell === "string" && DECIMAL_INTEGER.test(cell) && BigInt(cell) >= min && BigInt(cell) < limit
+  );
 }
 
 /** 64-bit integers are strings only where a JSON number would not be exact. */

@@ -10,7 +10,11 @@ const column: Column = { name: "a", type: "String", description: "A." };
 const size = integer({ min: 1 }, { description: "A size." });
 
 function declare(change: Partial<Endpoint>): () => Endpoint {
-  return () => defineEndpoint<Endpoint["params"], readonly Column[]>({ ...(sampleList as unknown as Endpoint), ...change });
+  return () =>
+    defineEndpoint<Endpoint["params"], readonly Column[]>({
+      ...(sampleList as unknown as Endpoint),
+      ...change,
+    });
 }
 
 describe("defineEndpoint", () => {

@@ -22,23 +22,37 @@ export function defineEndpoint<const P extends ParamShape, const C extends reado
 function findFault(endpoint: Endpoint): string | undefined {
   if (!PATH.test(endpoint.path)) return "the path is not /lower-case/words";
   if (endpoint.columns.length === 0) return "it has no columns";
-  if ((endpoint.body === "object") !== (endpoint.family === "solana")) return `the body of ${endpoint.family} is not ${endpoint.body}`;
+  if ((endpoint.body === "object") !== (endpoint.family === "solana")) {
+    return `the body of ${endpoint.family} is not ${endpoint.body}`;
+  }
+  return findColumnFault(endpoint.columns) ?? findParamFault(endpoint) ?? findAliasFault(endpoint);
+}
+
+function findColumnFault(columns: readonly Column[]): string | undefined {
   const names = new Set<string>();
-  for (const { name, type, description, nullable } of endpoint.columns) {
-    if (parseType(type) === undefined) return `column ${name} has the unreadable type ${type}`;
-    if (nullable === true && type.startsWith("Nullable(")) return `column ${name} says twice that it is nullable`;
+  for (const { name, type, description, nullable } of columns) {
     if (!COLUMN_NAME.test(name)) return `column ${name} is not camelCase`;
     if (names.has(name)) return `column ${name} stands twice`;
+    if (parseType(type) === undefined) return `column ${name} has the unreadable type ${type}`;
+    if (nullable && type.startsWith("Nullable(")) return `column ${name} says twice that it is nullable`;
     if (!description.endsWith(".")) return `the description of column ${name} is not a sentence`;
     names.add(name);
   }
+  return undefined;
+}
+
+function findParamFault(endpoint: Endpoint): string | undefined {
   for (const name of [...Object.keys(endpoint.params), ...Object.keys(endpoint.aliases ?? {})]) {
     if (!PARAM_NAME.test(name)) return `parameter ${name} is not snake_case`;
     if (RESERVED_PARAMS.has(name)) return `parameter ${name} comes from the sortable columns`;
   }
-  for (const [alias, name] of Object.entries(endpoint.aliases ?? {})) {
-    if (!Object.hasOwn(endpoint.params, name)) return `alias ${alias} stands for no parameter`;
-    if (Object.hasOwn(endpoint.params, alias)) return `alias ${alias} is a parameter too`;
+  return undefined;
+}
+
+function findAliasFault({ params, aliases }: Endpoint): string | undefined {
+  for (const [alias, name] of Object.entries(aliases ?? {})) {
+    if (!Object.hasOwn(params, name)) return `alias ${alias} stands for no parameter`;
+    if (Object.hasOwn(params, alias)) return `alias ${alias} is a parameter too`;
   }
   return undefined;
 }

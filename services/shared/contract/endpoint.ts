@@ -19,7 +19,10 @@ export type ParamShape = Readonly<Record<string, z.ZodType>>;
  * media type and summary: validation, OpenAPI, docs, routes and the test matrix are derived from it.
  * Where columns are sortable, order_asc and order_desc are parameters too, over those names in column order.
  */
-export interface Endpoint<P extends ParamShape = ParamShape, C extends readonly Column[] = readonly Column[]> {
+export interface Endpoint<
+  P extends ParamShape = ParamShape,
+  C extends readonly Column[] = readonly Column[],
+> {
   readonly family: Family;
   /** The public path, the same at the gateway and at the service. */
   readonly path: string;
@@ -43,14 +46,15 @@ export interface Endpoint<P extends ParamShape = ParamShape, C extends readonly 
 }
 
 /** Names of the columns an endpoint can be ordered by. */
-export type SortableOf<E extends Endpoint> = Extract<E["columns"][number], { readonly sortable: true }>["name"];
+export type SortableOf<E extends Endpoint> = Extract<
+  E["columns"][number],
+  { readonly sortable: true }
+>["name"];
 
 /** Parsed parameters under their wire names; `order` (empty when none was asked) where columns are sortable. */
-export type ParamsOf<E extends Endpoint> = { readonly [K in keyof E["params"]]: z.output<E["params"][K]> } & ([
-  SortableOf<E>,
-] extends [never]
-  ? unknown
-  : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
+export type ParamsOf<E extends Endpoint> = {
+  readonly [K in keyof E["params"]]: z.output<E["params"][K]>;
+} & ([SortableOf<E>] extends [never] ? unknown : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
 /** The state of the chain an answer stands on; becomes X-Data-Block, X-Data-As-Of, X-Data-From-Block and the ETag. */
 export interface DataVersion {

@@ -31,7 +31,9 @@ describe("combineOrder", () => {
   });
 
   it("refuses a column that is not allowed, naming list, column and rule", () => {
-    expect(() => shown({ asc: "a", desc: "toString" })).to.throw('Cannot parse order_desc: "toString" is not one of a, b, c.');
+    expect(() => shown({ asc: "a", desc: "toString" })).to.throw(
+      'Cannot parse order_desc: "toString" is not one of a, b, c.',
+    );
     expect(() => shown({ asc: " a" })).to.throw('Cannot parse order_asc: " a" is not one of a, b, c.');
   });
 

@@ -113,7 +113,15 @@ export function chainId<const V extends readonly [number, ...number[]]>(allowed:
 }
 
 /** `limit` and `offset` of a paged list: both start at their specified defaults. */
-export function page<const D extends number>({ limit, maxLimit, maxOffset }: { limit: D; maxLimit: number; maxOffset: number }) {
+export function page<const D extends number>({
+  limit,
+  maxLimit,
+  maxOffset,
+}: {
+  limit: D;
+  maxLimit: number;
+  maxOffset: number;
+}) {
   return {
     limit: z
       .preprocess(readInteger, z.int().min(1).max(maxLimit))

@@ -74,7 +74,8 @@ describe("parseQuery", () => {
       "%ff=1": 'Cannot parse the query: "%ff" is not valid percent-encoded UTF-8.',
       "order_asc=nope": 'Cannot parse order_asc: "nope" is not one of poolAddress, tvlUsd, createdAt.',
     };
-    for (const [query, message] of Object.entries(refusals)) expect(messageOf(sampleList, query)).to.equal(message);
+    for (const [query, message] of Object.entries(refusals))
+      expect(messageOf(sampleList, query)).to.equal(message);
   });
 
   it("refuses a missing parameter, and names its alias", () => {
@@ -114,7 +115,10 @@ describe("parseQuery", () => {
   });
 
   it("takes names of Object's prototype for unknown ones", () => {
-    const { params, ignored } = parseQuery(sampleList, "__proto__=1&constructor=2&toString=3&__proto__[limit]=4");
+    const { params, ignored } = parseQuery(
+      sampleList,
+      "__proto__=1&constructor=2&toString=3&__proto__[limit]=4",
+    );
     expect(ignored).to.deep.equal(["__proto__", "constructor", "toString", "__proto__%5Blimit%5D"]);
     expect(Object.getPrototypeOf(params)).to.equal(Object.prototype);
     expect(params.limit).to.equal(100);
@@ -134,7 +138,8 @@ describe("parseQuery under any input", () => {
       fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
         for (const endpoint of [sampleList, sampleItem]) {
           try {
-            for (const name of parseQuery(endpoint, pieces.join("&")).ignored) expect(name).to.match(/^[\x21-\x7e]+$/);
+            for (const name of parseQuery(endpoint, pieces.join("&")).ignored)
+              expect(name).to.match(/^[\x21-\x7e]+$/);
           } catch (error) {
             expect(error).to.be.instanceOf(ServiceError).with.property("code", "bad_request");
             expect((error as ServiceError).message).to.match(/^Cannot parse [\x20-\x7e…]+\.$/);
@@ -173,7 +178,9 @@ describe("parseQuery under any input", () => {
     });
     fc.assert(
       fc.property(values, (sent) => {
-        const query = new URLSearchParams(Object.entries(sent).map(([name, value]): [string, string] => [name, String(value)]));
+        const query = new URLSearchParams(
+          Object.entries(sent).map(([name, value]): [string, string] => [name, String(value)]),
+        );
         expect(parseQuery(sampleList, query.toString()).params).to.deep.include(sent);
       }),
     );

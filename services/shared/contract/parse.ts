@@ -1,5 +1,5 @@
-import { ServiceError } from "../errors.ts";
 import type { z } from "zod";
+import { ServiceError } from "../errors.ts";
 import { sortableNames } from "./define.ts";
 import type { Endpoint, ParamsOf } from "./endpoint.ts";
 import { combineOrder } from "./order.ts";
@@ -14,20 +14,21 @@ export interface ParsedQuery<E extends Endpoint> {
 const IGNORED_NAMES = 16;
 const IGNORED_NAME_LENGTH = 32;
 
-interface Slot {
+interface Param {
   readonly name: string;
-  readonly schema: z.ZodType | undefined;
+  readonly schema: z.ZodType;
   readonly required: boolean;
-  /** The value of an absent parameter: its default, or undefined. */
+  /** The value when it is not sent: its default, or undefined. */
   readonly absent: unknown;
   readonly alias: string | undefined;
 }
 
 /** What parsing needs of an endpoint, worked out once. */
 interface Plan {
+  /** By wire name: the place of each parameter (its alias shares it), then order_asc and order_desc. */
   readonly slotOf: ReadonlyMap<string, number>;
-  readonly slots: readonly Slot[];
-  /** Allowed order columns; undefined where the endpoint takes no order. Its two lists are the last two slots. */
+  readonly params: readonly Param[];
+  /** Columns that may be ordered by; undefined where the endpoint takes no order. */
   readonly order: ReadonlySet<string> | undefined;
 }
 
@@ -37,20 +38,25 @@ function planOf(endpoint: Endpoint): Plan {
   const known = plans.get(endpoint);
   if (known !== undefined) return known;
   const aliases = Object.entries(endpoint.aliases ?? {});
-  const slots: Slot[] = Object.entries(endpoint.params).map(([name, schema]) => {
+  const params = Object.entries(endpoint.params).map(([name, schema]): Param => {
     const absent = schema.safeParse(undefined);
     const alias = aliases.find(([, target]) => target === name)?.[0];
     return { name, schema, required: !absent.success, absent: absent.data, alias };
   });
-  const names = sortableNames(endpoint);
-  for (const name of names.length > 0 ? ["order_asc", "order_desc"] : []) {
-    slots.push({ name, schema: undefined, required: false, absent: undefined, alias: undefined });
-  }
-  const slotOf = new Map(slots.map((slot, at) => [slot.name, at]));
+  const columns = sortableNames(endpoint);
+  const lists = columns.length > 0 ? ["order_asc", "order_desc"] : [];
+  const slotOf = new Map([...params.map((param) => param.name), ...lists].map((name, at) => [name, at]));
   for (const [alias, target] of aliases) slotOf.set(alias, slotOf.get(target) as number);
-  const plan: Plan = { slotOf, slots, order: names.length > 0 ? new Set(names) : undefined };
+  const plan: Plan = { slotOf, params, order: columns.length > 0 ? new Set(columns) : undefined };
   plans.set(endpoint, plan);
   return plan;
+}
+
+/** What was sent for each slot: the raw value, and the name it came under (an alias or the parameter's own). */
+interface Sent {
+  readonly values: (string | undefined)[];
+  readonly names: (string | undefined)[];
+  readonly ignored: string[];
 }
 
 /**
@@ -59,58 +65,59 @@ function planOf(endpoint: Endpoint): Plan {
  */
 export function parseQuery<E extends Endpoint>(endpoint: E, rawQuery: string): ParsedQuery<E> {
   const plan = planOf(endpoint);
-  const sent: (string | undefined)[] = new Array(plan.slots.length).fill(undefined);
-  const sentAs: (string | undefined)[] = new Array(plan.slots.length).fill(undefined);
-  const ignored = readPairs(rawQuery, plan, sent, sentAs);
-
+  const sent = readPairs(rawQuery, plan);
   const params: Record<string, unknown> = {};
-  const parameters = plan.order === undefined ? plan.slots.length : plan.slots.length - 2;
-  for (let at = 0; at < parameters; at++) {
-    const slot = plan.slots[at] as Slot;
-    const value = sent[at];
+  for (let at = 0; at < plan.params.length; at++) {
+    const param = plan.params[at] as Param;
+    const value = sent.values[at];
     if (value !== undefined) {
-      params[slot.name] = parseValue(slot.schema as z.ZodType, sentAs[at] as string, value);
-    } else if (slot.required) {
-      const alias = slot.alias === undefined ? "" : ` (or as ${slot.alias})`;
-      throw refuse(slot.name, `it is required${alias} and was not sent`);
+      params[param.name] = parseValue(param.schema, sent.names[at] as string, value);
+    } else if (param.required) {
+      const alias = param.alias === undefined ? "" : ` (or as ${param.alias})`;
+      throw refuse(param.name, `it is required${alias} and was not sent`);
     } else {
-      params[slot.name] = slot.absent;
+      params[param.name] = param.absent;
     }
   }
   if (plan.order !== undefined) {
-    params["order"] = combineOrder({ asc: sent[parameters], desc: sent[parameters + 1] }, plan.order);
+    const [asc, desc] = sent.values.slice(plan.params.length);
+    params.order = combineOrder({ asc, desc }, plan.order);
   }
   endpoint.check?.(params);
-  return { params: params as ParamsOf<E>, ignored };
+  return { params: params as ParamsOf<E>, ignored: sent.ignored };
 }
 
-/** Fills `sent` by slot and returns the names nobody knows. */
-function readPairs(rawQuery: string, plan: Plan, sent: (string | undefined)[], sentAs: (string | undefined)[]): string[] {
-  const ignored: string[] = [];
+function readPairs(rawQuery: string, plan: Plan): Sent {
+  const slots = plan.slotOf.size;
+  const sent: Sent = {
+    values: new Array(slots).fill(undefined),
+    names: new Array(slots).fill(undefined),
+    ignored: [],
+  };
   let start = rawQuery.startsWith("?") ? 1 : 0;
   while (start < rawQuery.length) {
     let end = rawQuery.indexOf("&", start);
     if (end === -1) end = rawQuery.length;
-    if (end > start) {
-      const equals = rawQuery.indexOf("=", start);
-      const split = equals === -1 || equals > end ? end : equals;
-      const name = decode(rawQuery.slice(start, split));
-      const value = decode(rawQuery.slice(Math.min(split + 1, end), end), name);
-      const at = plan.slotOf.get(name);
-      if (at === undefined) noteIgnored(ignored, name);
-      else take(at, name, value);
-    }
+    if (end > start) readPair(rawQuery.slice(start, end), plan, sent);
     start = end + 1;
   }
-  return ignored;
+  return sent;
+}
 
-  function take(at: number, name: string, value: string): void {
-    const before = sentAs[at];
-    if (before === name) throw refuse(name, "it was sent more than once");
-    if (before !== undefined) throw refuse(name, `it was sent together with ${before}, which means the same`);
-    sent[at] = value;
-    sentAs[at] = name;
+function readPair(pair: string, plan: Plan, sent: Sent): void {
+  const equals = pair.indexOf("=");
+  const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+  const value = equals === -1 ? "" : decode(pair.slice(equals + 1), name);
+  const at = plan.slotOf.get(name);
+  if (at === undefined) {
+    noteIgnored(sent.ignored, name);
+    return;
   }
+  const before = sent.names[at];
+  if (before === name) throw refuse(name, "it was sent more than once");
+  if (before !== undefined) throw refuse(name, `it was sent together with ${before}, which means the same`);
+  sent.values[at] = value;
+  sent.names[at] = name;
 }
 
 function noteIgnored(ignored: string[], name: string): void {
@@ -141,6 +148,7 @@ function ruleOf(issues: readonly z.core.$ZodIssue[]): string {
   if (issue === undefined) throw new ServiceError("bad_request", "The query could not be parsed.");
   if (issue.code === "too_big" && issue.origin !== "string") return `is above ${issue.maximum}`;
   if (issue.code === "too_small" && issue.origin !== "string") return `is below ${issue.minimum}`;
-  if (issue.code === "invalid_value") return `is not ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
+  if (issue.code === "invalid_value")
+    return `is not ${issue.values.length > 1 ? "one of " : ""}${issue.values.join(", ")}`;
   return issue.message;
 }

@@ -27,6 +27,8 @@ describe("refuse", () => {
       code: "bad_request",
       message: "Cannot parse limit: 10001 is above 10000.",
     });
-    expect(refuse("limit", "it was sent more than once").message).to.equal("Cannot parse limit: it was sent more than once.");
+    expect(refuse("limit", "it was sent more than once").message).to.equal(
+      "Cannot parse limit: it was sent more than once.",
+    );
   });
 });

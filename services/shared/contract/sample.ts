@@ -1,5 +1,15 @@
 import { defineEndpoint, sortable } from "./define.ts";
-import { boolean, chainId, evmAddress, evmPage, integer, nonNegativeNumber, oneOf, solanaAddress, text } from "./param.ts";
+import {
+  boolean,
+  chainId,
+  evmAddress,
+  evmPage,
+  integer,
+  nonNegativeNumber,
+  oneOf,
+  solanaAddress,
+  text,
+} from "./param.ts";
 import { checkWindow } from "./window.ts";
 
 /** Endpoints that exist in tests only: between them every kind of parameter and of column. */
@@ -28,7 +38,10 @@ export const sampleList = defineEndpoint({
 });
 
 const seconds = (name: string) =>
-  integer({ min: 0, max: 4_000_000_000 }, { description: `The ${name}.`, example: name === "start" ? "100" : "200" });
+  integer(
+    { min: 0, max: 4_000_000_000 },
+    { description: `The ${name}.`, example: name === "start" ? "100" : "200" },
+  );
 
 export const sampleItem = defineEndpoint({
   family: "solana",
@@ -37,7 +50,10 @@ export const sampleItem = defineEndpoint({
   mediaType: "application/json",
   body: "object",
   params: {
-    token_address: solanaAddress({ description: "A mint.", example: "So11111111111111111111111111111111111111112" }),
+    token_address: solanaAddress({
+      description: "A mint.",
+      example: "So11111111111111111111111111111111111111112",
+    }),
     after_time: seconds("start"),
     before_time: seconds("end"),
   },

@@ -19,7 +19,16 @@ describe("parseType", () => {
   });
 
   it("refuses what it cannot read", () => {
-    const malformed = ["", "uint64", "Nullable()", "Nullable(Array(String))", "Array(Nope)", "Tuple(String,)", "Array(String", "Map(String)"];
+    const malformed = [
+      "",
+      "uint64",
+      "Nullable()",
+      "Nullable(Array(String))",
+      "Array(Nope)",
+      "Tuple(String,)",
+      "Array(String",
+      "Map(String)",
+    ];
     for (const text of malformed) expect(parseType(text), text).to.equal(undefined);
   });
 });

@@ -8,20 +8,35 @@ const DAY = 86_400;
 
 describe("resolveWindow", () => {
   it("without times takes the last days, the head's second included", () => {
-    expect(resolveWindow({ days: 2 }, HEAD)).to.deep.equal({ afterTime: HEAD + 1 - 2 * DAY, beforeTime: HEAD + 1 });
+    expect(resolveWindow({ days: 2 }, HEAD)).to.deep.equal({
+      afterTime: HEAD + 1 - 2 * DAY,
+      beforeTime: HEAD + 1,
+    });
   });
 
   it("with a start alone ends days later", () => {
-    expect(resolveWindow({ days: 3, after_time: 1000 }, HEAD)).to.deep.equal({ afterTime: 1000, beforeTime: 1000 + 3 * DAY });
+    expect(resolveWindow({ days: 3, after_time: 1000 }, HEAD)).to.deep.equal({
+      afterTime: 1000,
+      beforeTime: 1000 + 3 * DAY,
+    });
   });
 
   it("with an end alone starts days earlier, but not before 1970", () => {
-    expect(resolveWindow({ days: 1, before_time: HEAD }, HEAD)).to.deep.equal({ afterTime: HEAD - DAY, beforeTime: HEAD });
-    expect(resolveWindow({ days: 1, before_time: 100 }, HEAD)).to.deep.equal({ afterTime: 0, beforeTime: 100 });
+    expect(resolveWindow({ days: 1, before_time: HEAD }, HEAD)).to.deep.equal({
+      afterTime: HEAD - DAY,
+      beforeTime: HEAD,
+    });
+    expect(resolveWindow({ days: 1, before_time: 100 }, HEAD)).to.deep.equal({
+      afterTime: 0,
+      beforeTime: 100,
+    });
   });
 
   it("with both ends forgets days", () => {
-    expect(resolveWindow({ days: 3650, after_time: 10, before_time: 11 }, HEAD)).to.deep.equal({ afterTime: 10, beforeTime: 11 });
+    expect(resolveWindow({ days: 3650, after_time: 10, before_time: 11 }, HEAD)).to.deep.equal({
+      afterTime: 10,
+      beforeTime: 11,
+    });
   });
 
   it("refuses ends that leave nothing between them", () => {

@@ -31,7 +31,10 @@ export function resolveWindow(params: WindowParams, headTime: number): Window {
   const { after_time, before_time } = params;
   const span = (params.days ?? 0) * DAY_SECONDS;
   if (after_time !== undefined) {
-    return { afterTime: after_time, beforeTime: before_time ?? Math.min(after_time + span, LAST_UNIX_SECOND) };
+    return {
+      afterTime: after_time,
+      beforeTime: before_time ?? Math.min(after_time + span, LAST_UNIX_SECOND),
+    };
   }
   const beforeTime = before_time ?? headTime + 1;
   return { afterTime: Math.max(beforeTime - span, 0), beforeTime };

@@ -18,7 +18,11 @@ export const specifiedValueColumns = defineColumns([
     unit: "USD per token",
     description: `USD price of one token at the time of the transaction, ${PRICE_RULE}; null while none is known.`,
   },
-  { name: "dex", type: "String", description: "Exchange where it occurred: raydium, orca, meteora or pumpfun." },
+  {
+    name: "dex",
+    type: "String",
+    description: "Exchange where it occurred: raydium, orca, meteora or pumpfun.",
+  },
   { name: "poolAddress", type: "String", description: "Address of the liquidity pool used." },
 ]);
 
@@ -31,25 +35,40 @@ export const poolTransactionColumns = defineColumns([
     name: "amountIn",
     type: "Float64",
     unit: "token units",
-    description: "Trade: amount that went into the pool; liquidity: amount of the pool's first token that moved.",
+    description:
+      "Trade: amount that went into the pool; liquidity: amount of the pool's first token that moved.",
   },
   {
     name: "amountOut",
     type: "Float64",
     unit: "token units",
-    description: "Trade: amount that came out of the pool; liquidity: amount of the pool's second token that moved.",
+    description:
+      "Trade: amount that came out of the pool; liquidity: amount of the pool's second token that moved.",
   },
   { name: "tokenInAddress", type: "String", description: "Mint of amountIn." },
-  { name: "tokenInSymbol", type: "String", description: "Symbol of amountIn's token; empty where it has none." },
+  {
+    name: "tokenInSymbol",
+    type: "String",
+    description: "Symbol of amountIn's token; empty where it has none.",
+  },
   { name: "tokenOutAddress", type: "String", description: "Mint of amountOut." },
-  { name: "tokenOutSymbol", type: "String", description: "Symbol of amountOut's token; empty where it has none." },
+  {
+    name: "tokenOutSymbol",
+    type: "String",
+    description: "Symbol of amountOut's token; empty where it has none.",
+  },
   {
     name: "valueUSD",
     type: "Nullable(Float64)",
     unit: "USD",
-    description: "Trade: USD value of the priced sides' mean; liquidity: their sum, null unless both are priced.",
+    description:
+      "Trade: USD value of the priced sides' mean; liquidity: their sum, null unless both are priced.",
   },
   { name: "dex", type: "String", description: "Exchange of the pool: raydium, orca, meteora or pumpfun." },
   { name: "blockTime", type: "UInt32", unit: "Unix seconds", description: "Time of the slot's block." },
-  { name: "instructionIndex", type: "UInt32", description: "Index of the instruction within the transaction." },
+  {
+    name: "instructionIndex",
+    type: "UInt32",
+    description: "Index of the instruction within the transaction.",
+  },
 ]);

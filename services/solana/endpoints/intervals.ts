@@ -24,7 +24,19 @@ export const INTERVAL_SECONDS = {
 export type Interval = keyof typeof INTERVAL_SECONDS;
 
 export const INTERVALS = [
-  "1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w",
+  "1m",
+  "5m",
+  "15m",
+  "30m",
+  "1h",
+  "2h",
+  "4h",
+  "6h",
+  "8h",
+  "12h",
+  "1d",
+  "3d",
+  "1w",
 ] as const satisfies readonly Interval[];
 
 export const MAX_CANDLES = 1000;
@@ -55,5 +67,8 @@ export function countCandles({ after_time, before_time, interval }: CandleRange)
 export function checkCandles(range: CandleRange): void {
   const candles = countCandles(range);
   if (candles <= MAX_CANDLES) return;
-  throw refuse("interval", `"${range.interval}" makes ${candles} candles of this time range, which is above ${MAX_CANDLES}`);
+  throw refuse(
+    "interval",
+    `"${range.interval}" makes ${candles} candles of this time range, which is above ${MAX_CANDLES}`,
+  );
 }

@@ -34,18 +34,23 @@ export const requiredWindow = {
     description: "Start of the time range, Unix seconds, included. Must be below before_time.",
     example: "1735689600",
   }),
-  before_time: unixTime({ description: "End of the time range, Unix seconds, excluded.", example: "1735776000" }),
+  before_time: unixTime({
+    description: "End of the time range, Unix seconds, excluded.",
+    example: "1735776000",
+  }),
 } as const;
 
 /** Both ends of a window that `days` completes. */
 export const optionalWindow = {
   after_time: unixTime({
-    description: "Start of the time range, Unix seconds, included. Must be below before_time; without it, days decides.",
+    description:
+      "Start of the time range, Unix seconds, included. Must be below before_time; without it, days decides.",
     example: "1735689600",
     documentedDefault: 1735689600,
   }).optional(),
   before_time: unixTime({
-    description: "End of the time range, Unix seconds, excluded; without it, days or the indexed head decides.",
+    description:
+      "End of the time range, Unix seconds, excluded; without it, days or the indexed head decides.",
     example: "1735776000",
     documentedDefault: 1735776000,
   }).optional(),

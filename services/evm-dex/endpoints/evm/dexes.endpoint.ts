@@ -13,8 +13,16 @@ export const endpoint = defineEndpoint({
     { name: "chainId", type: "UInt32", description: "Chain the DEX is on." },
     { name: "dexAddress", type: "String", description: "Address of the DEX's factory." },
     { name: "dexName", type: "String", description: "Name of the DEX." },
-    { name: "dexType", type: "String", description: "Kind of its pools: v2 (two reserves) or v3 (concentrated liquidity)." },
-    { name: "family", type: "String", description: "Path family that serves its pools: dexa, dexb or clones." },
+    {
+      name: "dexType",
+      type: "String",
+      description: "Kind of its pools: v2 (two reserves) or v3 (concentrated liquidity).",
+    },
+    {
+      name: "family",
+      type: "String",
+      description: "Path family that serves its pools: dexa, dexb or clones.",
+    },
   ],
   rowOrder: "family, dexName, then dexAddress ascending",
   whenAbsent: "empty",

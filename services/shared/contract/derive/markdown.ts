@@ -14,8 +14,14 @@ export function toMarkdown(endpoint: Endpoint): string {
 /** Order, absence and price of an endpoint's answer as one paragraph. */
 export function describeAnswer(endpoint: Endpoint): string {
   const order = endpoint.rowOrder === "one row" ? "One row" : `Rows in order of ${endpoint.rowOrder}`;
-  const absent = endpoint.whenAbsent === "not_found" ? "404 where nothing is known of the address" : "no rows where there are none";
-  const price = endpoint.priceUsd === undefined ? "" : ` Also sold at ${endpoint.priceUsd} USD a request (x402 version 2).`;
+  const absent =
+    endpoint.whenAbsent === "not_found"
+      ? "404 where nothing is known of the address"
+      : "no rows where there are none";
+  const price =
+    endpoint.priceUsd === undefined
+      ? ""
+      : ` Also sold at ${endpoint.priceUsd} USD a request (x402 version 2).`;
   return `${order}; ${absent}. Media type \`${endpoint.mediaType}\`.${price}`;
 }
 
@@ -32,7 +38,12 @@ export function columnsTable(columns: readonly Column[]): string {
 function parametersTable(endpoint: Endpoint): string {
   const docs = describeParameters(endpoint);
   if (docs.length === 0) return "None.";
-  const rows = docs.map((doc) => [`\`${doc.name}\``, doc.required ? "yes" : "no", ruleOf(doc), doc.description]);
+  const rows = docs.map((doc) => [
+    `\`${doc.name}\``,
+    doc.required ? "yes" : "no",
+    ruleOf(doc),
+    doc.description,
+  ]);
   return table(["Parameter", "Required", "Rule", "Meaning"], rows);
 }
 
@@ -41,7 +52,8 @@ export function ruleOf({ schema }: ParameterDoc): string {
   const words: string[] = [typeWord(schema)];
   if (schema.enum !== undefined) words.push(`one of ${schema.enum.join(", ")}`);
   if (schema.items?.enum !== undefined) words.push("of column names");
-  if (schema.minimum !== undefined && schema.maximum !== undefined) words.push(`${schema.minimum} to ${schema.maximum}`);
+  if (schema.minimum !== undefined && schema.maximum !== undefined)
+    words.push(`${schema.minimum} to ${schema.maximum}`);
   else if (schema.minimum !== undefined) words.push(`from ${schema.minimum}`);
   if (schema.maxLength !== undefined) words.push(`at most ${schema.maxLength} characters`);
   if (schema.pattern !== undefined) words.push(`pattern \`${schema.pattern}\``);
@@ -54,6 +66,7 @@ function typeWord(schema: ParameterSchema): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

@@ -10,14 +10,23 @@ const HEADERS = {
     description: "First indexed block: numbers say nothing about what lies before.",
     schema: { type: "integer", format: "int64" },
   },
-  "X-Session-Id": { description: "Identity of this request, the session of an error.", schema: { type: "string" } },
+  "X-Session-Id": {
+    description: "Identity of this request, the session of an error.",
+    schema: { type: "string" },
+  },
   "X-Ignored-Parameters": {
     description: "Query parameters the endpoint does not know, comma-separated and percent-encoded.",
     schema: { type: "string" },
   },
   ETag: { description: "Weak validator of the data version, for If-None-Match.", schema: { type: "string" } },
-  "Retry-After": { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
-  "PAYMENT-REQUIRED": { description: "The payment details of the body, as base64 JSON.", schema: { type: "string" } },
+  "Retry-After": {
+    description: "Seconds to wait before trying again.",
+    schema: { type: "integer", minimum: 0 },
+  },
+  "PAYMENT-REQUIRED": {
+    description: "The payment details of the body, as base64 JSON.",
+    schema: { type: "string" },
+  },
 } as const;
 
 type HeaderName = keyof typeof HEADERS;
@@ -42,25 +51,38 @@ export function successHeaders(): Record<string, unknown> {
 const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly description: string }>> = {
   bad_request: {
     name: "BadRequest",
-    description: "A required parameter is missing, or one breaks its rule; the message names parameter, rule and value.",
+    description:
+      "A required parameter is missing, or one breaks its rule; the message names parameter, rule and value.",
   },
   unauthorized: { name: "Unauthorized", description: "No API key, or an unknown, expired or revoked one." },
   payment_required: {
     name: "PaymentRequired",
-    description: "On the pay-per-request host: no valid payment came with the request; the body carries the payment details.",
+    description:
+      "On the pay-per-request host: no valid payment came with the request; the body carries the payment details.",
   },
-  forbidden: { name: "Forbidden", description: "The key has no right to this family of endpoints, or is suspended." },
+  forbidden: {
+    name: "Forbidden",
+    description: "The key has no right to this family of endpoints, or is suspended.",
+  },
   not_found: { name: "NotFound", description: "No such path, or nothing is known of the pool or vault." },
-  request_timeout: { name: "RequestTimeout", description: "The answer took longer than the service's deadline." },
+  request_timeout: {
+    name: "RequestTimeout",
+    description: "The answer took longer than the service's deadline.",
+  },
   rate_limited: { name: "RateLimited", description: "Too many requests for this key or address." },
-  internal: { name: "InternalServerError", description: "The service failed; the session names the request in its log." },
+  internal: {
+    name: "InternalServerError",
+    description: "The service failed; the session names the request in its log.",
+  },
   unavailable: { name: "ServiceUnavailable", description: "The data cannot be served at the moment." },
 };
 
 /** References to the error responses of an operation; `paid` adds 402. */
 export function errorResponses(paid: boolean): Record<string, unknown> {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => paid || code !== "payment_required");
-  return Object.fromEntries(codes.map((code) => [STATUS_OF[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]));
+  return Object.fromEntries(
+    codes.map((code) => [STATUS_OF[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]),
+  );
 }
 
 function errorComponent(code: ErrorCode): [string, unknown] {
@@ -111,7 +133,10 @@ const SCHEMAS = {
     required: ["name", "type"],
     properties: {
       name: { type: "string", description: "Column name." },
-      type: { type: "string", description: "Data type of the column, for example String, UInt64 or Nullable(Float64)." },
+      type: {
+        type: "string",
+        description: "Data type of the column, for example String, UInt64 or Nullable(Float64).",
+      },
     },
   },
   Cell: CELL,

@@ -49,7 +49,10 @@ const response = closed(
   {
     description: text,
     headers: mapOf(refTo("headers")),
-    content: mapOf(closed({ schema: { $ref: "#/definitions/schema" } }, ["schema"]), "^application/[a-z0-9.+]+$"),
+    content: mapOf(
+      closed({ schema: { $ref: "#/definitions/schema" } }, ["schema"]),
+      "^application/[a-z0-9.+]+$",
+    ),
   },
   ["description"],
 );
@@ -111,10 +114,12 @@ export function faultsOf(document: unknown): string[] {
   const faults = validate(document) ? [] : (validate.errors ?? []).map(shown);
   const text = JSON.stringify(document);
   for (const [, pointer] of text.matchAll(/"\$ref":"#([^"]+)"/g)) {
-    if (follow(document, pointer as string) === undefined) faults.push(`${pointer} leads nowhere`);
+    if (follow(document, (pointer as string).split("/").slice(1)) === undefined)
+      faults.push(`${pointer} leads nowhere`);
   }
   const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
-  for (const id of new Set(ids)) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} stands twice`);
+  for (const id of new Set(ids))
+    if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} stands twice`);
   for (const [path, item] of Object.entries((document as { paths: Record<string, Item> }).paths)) {
     const names = (item.get.parameters ?? []).map((one) => one.name);
     if (new Set(names).size !== names.length) faults.push(`${path} names a parameter twice`);
@@ -138,10 +143,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** What a JSON pointer leads to. */
-export function follow(document: unknown, pointer: string): unknown {
-  return pointer
-    .split("/")
-    .slice(1)
-    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+/** What stands at the end of the keys; undefined where they lead nowhere. */
+export function follow(document: unknown, keys: readonly (string | number)[]): unknown {
+  return keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
 }

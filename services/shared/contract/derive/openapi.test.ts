@@ -10,35 +10,39 @@ import { faultsOf, follow } from "./openapi-rules.ts";
 const samples: readonly Endpoint[] = [sampleList, sampleItem];
 const document = toOpenApi(samples);
 
+/** What stands at the end of the keys in the endpoint's operation. */
+function partOf(endpoint: Endpoint, keys: readonly (string | number)[], from: unknown = document): unknown {
+  return follow(from, ["paths", endpoint.path, "get", ...keys]);
+}
+
 interface Parameter {
   readonly name: string;
-  readonly required: boolean;
-  readonly schema: Record<string, unknown>;
-}
-type Json = Record<string, any>;
-
-function operationOf(endpoint: Endpoint, from: Json = document): Json {
-  return from["paths"][endpoint.path].get;
+  readonly description: string;
+  readonly schema: unknown;
 }
 
-function parameterOf(endpoint: Endpoint, name: string): Parameter & Json {
-  return operationOf(endpoint)["parameters"].find((one: Parameter) => one.name === name);
+function parameterOf(endpoint: Endpoint, name: string): Parameter | undefined {
+  return (partOf(endpoint, ["parameters"]) as Parameter[]).find((one) => one.name === name);
 }
 
 describe("toOpenApi", () => {
   it("is a sound OpenAPI 3.0.0 document", () => {
     expect(faultsOf(document)).to.deep.equal([]);
-    expect(document["info"]).to.include({ version: "0.1.0" });
+    expect(document.info).to.include({ version: "0.1.0" });
   });
 
   it("is caught when it is not", () => {
-    const broken = structuredClone(document) as Json;
-    operationOf(sampleList, broken)["responses"][400].$ref = "#/components/responses/Nope";
-    operationOf(sampleList, broken)["operationId"] = operationId(sampleItem);
-    operationOf(sampleList, broken)["parameters"].push({ ...operationOf(sampleList)["parameters"][0], example: 1 });
-    operationOf(sampleItem, broken)["parameters"][0].schema.type = "text";
-    expect(faultsOf(broken).join("\n")).to.match(/Nope leads nowhere[\s\S]*stands twice[\s\S]*a parameter twice/);
-    expect(faultsOf(broken).join("\n")).to.contain("/schema");
+    const breaks: [RegExp, string, string][] = [
+      [/NotFound leads nowhere/, '"NotFound":', '"Nowhere":'],
+      [/getEvmSampleList stands twice/, `"${operationId(sampleItem)}"`, `"${operationId(sampleList)}"`],
+      [/list names a parameter twice/, '"name":"offset"', '"name":"limit"'],
+      [/parameters\/0\/schema/, '"type":"integer"', '"type":"whole"'],
+      [/additional properties/, '"summary"', '"title"'],
+    ];
+    for (const [fault, from, to] of breaks) {
+      const broken = JSON.parse(JSON.stringify(document).replace(from, to));
+      expect(faultsOf(broken).join("\n"), from).to.match(fault);
+    }
   });
 
   it("is the same text each time", () => {
@@ -52,15 +56,19 @@ describe("toOpenApi", () => {
       schema: { type: "integer", minimum: 1, maximum: 10000, default: 100 },
       example: 10,
     });
-    expect(parameterOf(sampleList, "chain_id").schema).to.deep.equal({ type: "integer", enum: [1, 8453], default: 8453 });
-    expect(parameterOf(sampleList, "pool_address").schema).to.deep.equal({
+    expect(parameterOf(sampleList, "chain_id")?.schema).to.deep.equal({
+      type: "integer",
+      enum: [1, 8453],
+      default: 8453,
+    });
+    expect(parameterOf(sampleList, "pool_address")?.schema).to.deep.equal({
       type: "string",
       pattern: "^0x[a-fA-F0-9]{40}$",
     });
-    expect(parameterOf(sampleList, "borrowable").schema).to.deep.equal({ type: "boolean" });
-    expect(parameterOf(sampleList, "min_usd").schema).to.deep.equal({ type: "number", minimum: 0 });
+    expect(parameterOf(sampleList, "borrowable")?.schema).to.deep.equal({ type: "boolean" });
+    expect(parameterOf(sampleList, "min_usd")?.schema).to.deep.equal({ type: "number", minimum: 0 });
     expect(parameterOf(sampleItem, "after_time")).to.deep.include({ required: true, example: 100 });
-    expect(parameterOf(sampleItem, "after_time").schema).to.include({ format: "int64" });
+    expect(parameterOf(sampleItem, "after_time")?.schema).to.include({ format: "int64" });
   });
 
   it("publishes the order lists with empty items", () => {
@@ -75,21 +83,25 @@ describe("toOpenApi", () => {
 
   it("requires neither a parameter nor its alias alone", () => {
     expect(parameterOf(sampleItem, "token_address")).to.include({ required: false });
-    expect(parameterOf(sampleItem, "program_id").description).to.contain("One of this and token_address is sent.");
+    expect(parameterOf(sampleItem, "program_id")?.description).to.contain(
+      "One of this and token_address is sent.",
+    );
   });
 
   it("answers under the endpoint's media type, with its columns", () => {
-    const table = operationOf(sampleList)["responses"][200].content[sampleList.mediaType].schema.items;
-    expect(table["x-columns"][1]).to.deep.equal({
+    const content = ["responses", 200, "content"];
+    const columns = partOf(sampleList, [...content, sampleList.mediaType, "schema", "items", "x-columns"]);
+    expect(columns).to.have.length(3);
+    expect(follow(columns, [1])).to.deep.equal({
       name: "tvlUsd",
       type: "Nullable(Float64)",
       unit: "USD",
       description: "A value, |a| + |b|.",
     });
-    expect(operationOf(sampleList)["responses"][200].description).to.contain(
+    expect(partOf(sampleList, ["responses", 200, "description"])).to.contain(
       "| `tvlUsd` | Nullable(Float64) | USD | A value, \\|a\\| + \\|b\\|. |",
     );
-    expect(operationOf(sampleItem)["responses"][200].content["application/json"].schema).to.have.property("x-columns");
+    expect(partOf(sampleItem, [...content, "application/json", "schema"])).to.have.property("x-columns");
   });
 
   it("describes what renderTable renders", () => {
@@ -100,8 +112,19 @@ describe("toOpenApi", () => {
       [sampleItem, renderTable(sampleItem, [[1, "2", true, 0.5, [1, null], [[1, null, "x"]]]])],
     ];
     for (const [endpoint, body] of bodies) {
-      const keys = ["paths", endpoint.path, "get", "responses", "200", "content", endpoint.mediaType, "schema"];
-      const pointer = keys.map((key) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
+      const keys = [
+        "paths",
+        endpoint.path,
+        "get",
+        "responses",
+        "200",
+        "content",
+        endpoint.mediaType,
+        "schema",
+      ];
+      const pointer = keys
+        .map((key) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1")))
+        .join("/");
       const validate = ajv.compile({ $ref: `doc#/${pointer}` });
       expect(validate(JSON.parse(body)), JSON.stringify(validate.errors)).to.equal(true);
       expect(validate(endpoint === sampleList ? {} : [])).to.equal(false);
@@ -110,10 +133,10 @@ describe("toOpenApi", () => {
 
   it("declares the errors, and 402 only where requests are sold", () => {
     const common = ["200", "304", "400", "401", "403", "404", "408", "429", "500", "503"];
-    expect(Object.keys(operationOf(sampleList)["responses"])).to.deep.equal(common);
-    expect(Object.keys(operationOf(sampleItem)["responses"])).to.have.members([...common, "402"]);
-    expect(follow(document, "/components/schemas/Error/required")).to.equal(undefined);
-    expect(Object.keys(operationOf(sampleList)["responses"][200].headers)).to.deep.equal([
+    expect(Object.keys(partOf(sampleList, ["responses"]) as object)).to.deep.equal(common);
+    expect(Object.keys(partOf(sampleItem, ["responses"]) as object)).to.have.members([...common, "402"]);
+    expect(follow(document, ["components", "schemas", "Error", "required"])).to.equal(undefined);
+    expect(Object.keys(partOf(sampleList, ["responses", 200, "headers"]) as object)).to.deep.equal([
       "X-Data-Block",
       "X-Data-As-Of",
       "X-Data-From-Block",
@@ -124,20 +147,24 @@ describe("toOpenApi", () => {
   });
 
   it("asks for the API key, and names both hosts of a sold endpoint", () => {
-    expect(follow(document, "/components/securitySchemes/ApiKey")).to.deep.equal({
+    expect(follow(document, ["components", "securitySchemes", "ApiKey"])).to.deep.equal({
       type: "apiKey",
       in: "header",
       name: "X-API-KEY",
     });
-    expect(document["security"]).to.deep.equal([{ ApiKey: [] }]);
+    expect(document.security).to.deep.equal([{ ApiKey: [] }]);
     const hosted = toOpenApi(samples, { serverUrl: "https://a.test", payUrl: "https://b.test" });
     expect(faultsOf(hosted)).to.deep.equal([]);
-    expect(hosted["servers"]).to.deep.equal([{ url: "https://a.test" }]);
-    expect(operationOf(sampleItem, hosted)["servers"].map((one: { url: string }) => one.url)).to.deep.equal([
+    expect(hosted.servers).to.deep.equal([{ url: "https://a.test" }]);
+    expect([0, 1].map((at) => partOf(sampleItem, ["servers", at, "url"], hosted))).to.deep.equal([
       "https://a.test",
       "https://b.test",
     ]);
-    expect(operationOf(sampleItem)["x-payment"]).to.deep.equal({ protocol: "x402", version: 2, priceUsd: 0.05 });
-    expect(operationOf(sampleList, hosted)).to.not.have.any.keys("servers", "x-payment");
+    expect(partOf(sampleItem, ["x-payment"])).to.deep.equal({
+      protocol: "x402",
+      version: 2,
+      priceUsd: 0.05,
+    });
+    expect(partOf(sampleList, [], hosted)).to.not.have.any.keys("servers", "x-payment");
   });
 });

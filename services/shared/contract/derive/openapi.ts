@@ -20,19 +20,25 @@ const TAGS = {
 } as const;
 
 /** The OpenAPI 3.0.0 document of the endpoints. Equal input gives an equal document, key order included. */
-export function toOpenApi(endpoints: readonly Endpoint[], options: OpenApiOptions = {}): Record<string, unknown> {
+export function toOpenApi(
+  endpoints: readonly Endpoint[],
+  options: OpenApiOptions = {},
+): Record<string, unknown> {
   const families = [...new Set(endpoints.map((endpoint) => endpoint.family))];
   return {
     openapi: "3.0.0",
     info: {
       title: "chaintables",
       version: API_VERSION,
-      description: "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values.",
+      description:
+        "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values.",
     },
     servers: [{ url: options.serverUrl ?? "/" }],
     security: [{ ApiKey: [] }],
     tags: families.map((family) => ({ name: family, description: TAGS[family] })),
-    paths: Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, options) }])),
+    paths: Object.fromEntries(
+      endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, options) }]),
+    ),
     components: SHARED_COMPONENTS,
   };
 }
@@ -54,7 +60,11 @@ function operation(endpoint: Endpoint, options: OpenApiOptions): Record<string, 
     ...(paid && options.payUrl !== undefined ? { servers: payServers(options, options.payUrl) } : {}),
     ...(paid ? { "x-payment": { protocol: "x402", version: 2, priceUsd: endpoint.priceUsd } } : {}),
     parameters: describeParameters(endpoint).map(parameter),
-    responses: { 200: success(endpoint), 304: { $ref: "#/components/responses/NotModified" }, ...errorResponses(paid) },
+    responses: {
+      200: success(endpoint),
+      304: { $ref: "#/components/responses/NotModified" },
+      ...errorResponses(paid),
+    },
   };
 }
 
@@ -89,7 +99,8 @@ function success(endpoint: Endpoint): Record<string, unknown> {
       description: column.description,
     })),
   };
-  const schema = endpoint.body === "array" ? { type: "array", minItems: 1, maxItems: 1, items: table } : table;
+  const schema =
+    endpoint.body === "array" ? { type: "array", minItems: 1, maxItems: 1, items: table } : table;
   return {
     description: `${endpoint.summary}. Columns, in order:\n\n${columnsTable(endpoint.columns)}`,
     headers: successHeaders(),

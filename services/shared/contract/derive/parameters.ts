@@ -51,7 +51,8 @@ export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
       continue;
     }
     // Neither name alone is required; OpenAPI 3.0 cannot say "one of both".
-    const description = (other: string) => `${doc.description} ${doc.required ? "One" : "Only one"} of this and ${other} is sent.`;
+    const description = (other: string) =>
+      `${doc.description} ${doc.required ? "One" : "Only one"} of this and ${other} is sent.`;
     docs.push({ ...doc, required: false, description: description(alias) });
     docs.push({ ...doc, name: alias, required: false, description: description(name), aliasOf: name });
   }
@@ -61,23 +62,30 @@ export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
 
 function describe(name: string, schema: z.ZodType): ParameterDoc {
   const json: Record<string, unknown> = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" });
-  const unknown = Object.keys(json).find((key) => !META_KEYS.includes(key) && !SCHEMA_KEYS.includes(key as "type"));
-  if (unknown !== undefined) throw new Error(`Cannot describe parameter ${name}: nothing here carries its ${unknown}.`);
+  const unknown = Object.keys(json).find(
+    (key) => !META_KEYS.includes(key) && !SCHEMA_KEYS.includes(key as "type"),
+  );
+  if (unknown !== undefined)
+    throw new Error(`Cannot describe parameter ${name}: nothing here carries its ${unknown}.`);
 
   const published: Record<string, unknown> = {};
   for (const key of SCHEMA_KEYS) if (json[key] !== undefined) published[key] = json[key];
   // The bounds of what a JSON number holds exactly are no rule of the parameter.
-  if (published["maximum"] === Number.MAX_SAFE_INTEGER) delete published["maximum"];
-  if (json["type"] === "integer" && json["enum"] === undefined && ((published["maximum"] as number) ?? Infinity) > INT32_MAX) {
-    published["format"] = "int64";
+  if (published.maximum === Number.MAX_SAFE_INTEGER) delete published.maximum;
+  if (
+    json.type === "integer" &&
+    json.enum === undefined &&
+    ((published.maximum as number) ?? Infinity) > INT32_MAX
+  ) {
+    published.format = "int64";
   }
   const absent = schema.safeParse(undefined);
-  const fallback = json["documentedDefault"] ?? absent.data;
-  if (fallback !== undefined) published["default"] = fallback;
-  const example = json["example"] as string | undefined;
+  const fallback = json.documentedDefault ?? absent.data;
+  if (fallback !== undefined) published.default = fallback;
+  const example = json.example as string | undefined;
   return {
     name,
-    description: String(json["description"] ?? ""),
+    description: String(json.description ?? ""),
     required: !absent.success,
     schema: published as unknown as ParameterSchema,
     ...(example === undefined ? {} : { example }),

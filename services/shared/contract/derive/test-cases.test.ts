@@ -13,12 +13,29 @@ describe("deriveCases", () => {
   const required = "token_address=So11111111111111111111111111111111111111112";
 
   it("asks for each bound and one beyond", () => {
-    expect(queriesOf(list, 200)).to.include.members(["limit=1", "limit=10000", "offset=0", "offset=100000000"]);
-    expect(queriesOf(list, 400)).to.include.members(["limit=0", "limit=10001", "offset=-1", "offset=100000001"]);
+    expect(queriesOf(list, 200)).to.include.members([
+      "limit=1",
+      "limit=10000",
+      "offset=0",
+      "offset=100000000",
+    ]);
+    expect(queriesOf(list, 400)).to.include.members([
+      "limit=0",
+      "limit=10001",
+      "offset=-1",
+      "offset=100000001",
+    ]);
   });
 
   it("tries the spellings a lax number parser takes", () => {
-    expect(queriesOf(list, 400)).to.include.members(["limit=1e3", "limit=0x10", "limit=%205", "limit=%2B5", "limit=05", "min_usd=1e3"]);
+    expect(queriesOf(list, 400)).to.include.members([
+      "limit=1e3",
+      "limit=0x10",
+      "limit=%205",
+      "limit=%2B5",
+      "limit=05",
+      "min_usd=1e3",
+    ]);
   });
 
   it("tries every value of an enumeration, and others", () => {
@@ -51,6 +68,9 @@ describe("deriveCases", () => {
     for (const name of ["poolAddress", "tvlUsd", "createdAt"]) {
       expect(queriesOf(list, 200)).to.include.members([`order_asc=${name}`, `order_desc=${name}`]);
     }
-    expect(queriesOf(list, 400)).to.include.members(["order_asc=poolAddress%2CpoolAddress", "order_asc=noSuchColumn"]);
+    expect(queriesOf(list, 400)).to.include.members([
+      "order_asc=poolAddress%2CpoolAddress",
+      "order_asc=noSuchColumn",
+    ]);
   });
 });

@@ -21,7 +21,11 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   const base = requiredPairs(endpoint, docs);
   const cases: DerivedCase[] = [
     { name: "required parameters only", query: encode(base), expect: 200 },
-    { name: "an unknown parameter is ignored", query: encode([...base, ["no_such_parameter", "1"]]), expect: 200 },
+    {
+      name: "an unknown parameter is ignored",
+      query: encode([...base, ["no_such_parameter", "1"]]),
+      expect: 200,
+    },
   ];
   for (const doc of docs) {
     const rest = base.filter(([name]) => name !== doc.name && name !== doc.aliasOf);
@@ -35,7 +39,12 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   for (const [alias, name] of Object.entries(endpoint.aliases ?? {})) {
     const value = docs.find((doc) => doc.name === name)?.example ?? "";
     const rest = base.filter(([other]) => other !== name);
-    cases.push({ name: `${name} and ${alias}`, query: encode([...rest, [name, value], [alias, value]]), expect: 400, names: alias });
+    cases.push({
+      name: `${name} and ${alias}`,
+      query: encode([...rest, [name, value], [alias, value]]),
+      expect: 400,
+      names: alias,
+    });
   }
   cases.push(...windowCases(endpoint, base), ...orderCases(docs, base));
   return cases;
@@ -47,7 +56,8 @@ function requiredPairs(endpoint: Endpoint, docs: readonly ParameterDoc[]): Pair[
   for (const [name, schema] of Object.entries(endpoint.params)) {
     if (schema.safeParse(undefined).success) continue;
     const example = docs.find((doc) => doc.name === name)?.example;
-    if (example === undefined) throw new Error(`Cannot derive cases of ${endpoint.path}: ${name} has no example.`);
+    if (example === undefined)
+      throw new Error(`Cannot derive cases of ${endpoint.path}: ${name} has no example.`);
     pairs.push([name, example]);
   }
   return pairs;
@@ -60,10 +70,20 @@ function valueCases(endpoint: Endpoint, doc: ParameterDoc, rest: readonly Pair[]
     const refusedFor = brokenRule(endpoint, pairs);
     return refusedFor === undefined
       ? { name, query: encode(pairs), expect: 200 }
-      : { name: `${name} breaks a rule between parameters`, query: encode(pairs), expect: 400, names: refusedFor };
+      : {
+          name: `${name} breaks a rule between parameters`,
+          query: encode(pairs),
+          expect: 400,
+          names: refusedFor,
+        };
   });
   const bad = badValues(doc).map((value): DerivedCase => {
-    return { name: `${doc.name} = ${JSON.stringify(value)}`, query: encode([...rest, [doc.name, value]]), expect: 400, names: doc.name };
+    return {
+      name: `${doc.name} = ${JSON.stringify(value)}`,
+      query: encode([...rest, [doc.name, value]]),
+      expect: 400,
+      names: doc.name,
+    };
   });
   return [...good, ...bad];
 }
@@ -87,9 +107,19 @@ function shapeCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] {
   const before = rest.length > 0 ? `${encode(rest)}&` : "";
   const value = encodeURIComponent(doc.example ?? "1");
   const cases: DerivedCase[] = [
-    { name: `${doc.name} is sent twice`, query: `${before}${doc.name}=${value}&${doc.name}=${value}`, expect: 400, names: doc.name },
+    {
+      name: `${doc.name} is sent twice`,
+      query: `${before}${doc.name}=${value}&${doc.name}=${value}`,
+      expect: 400,
+      names: doc.name,
+    },
     { name: `${doc.name} holds no UTF-8`, query: `${before}${doc.name}=%ff`, expect: 400, names: doc.name },
-    { name: `${doc.name} holds half an escape`, query: `${before}${doc.name}=${value}%2`, expect: 400, names: doc.name },
+    {
+      name: `${doc.name} holds half an escape`,
+      query: `${before}${doc.name}=${value}%2`,
+      expect: 400,
+      names: doc.name,
+    },
   ];
   if (doc.schema.type === "array") return cases;
   return [
@@ -102,11 +132,22 @@ function shapeCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] {
 function windowCases(endpoint: Endpoint, base: readonly Pair[]): DerivedCase[] {
   if (!("after_time" in endpoint.params && "before_time" in endpoint.params)) return [];
   const rest = base.filter(([name]) => name !== "after_time" && name !== "before_time");
-  const window = (after: string, before: string) => encode([...rest, ["after_time", after], ["before_time", before]]);
+  const window = (after: string, before: string) =>
+    encode([...rest, ["after_time", after], ["before_time", before]]);
   return [
     { name: "a window of one second", query: window("1735689600", "1735689601"), expect: 200 },
-    { name: "a window of nothing", query: window("1735689600", "1735689600"), expect: 400, names: "after_time" },
-    { name: "a window that ends before it starts", query: window("1735689601", "1735689600"), expect: 400, names: "after_time" },
+    {
+      name: "a window of nothing",
+      query: window("1735689600", "1735689600"),
+      expect: 400,
+      names: "after_time",
+    },
+    {
+      name: "a window that ends before it starts",
+      query: window("1735689601", "1735689600"),
+      expect: 400,
+      names: "after_time",
+    },
   ];
 }
 
@@ -120,8 +161,14 @@ function orderCases(docs: readonly ParameterDoc[], base: readonly Pair[]): Deriv
     ...columns.flatMap((name): Pair[][] => [[["order_asc", name]], [["order_desc", name]]]),
     [["order_asc", columns.join(",")]],
     [["order_desc", columns.join(",")]],
-    [["order_asc", `${first},`], ["order_desc", `,${second}`]],
-    [["order_asc", first], ["order_desc", second]],
+    [
+      ["order_asc", `${first},`],
+      ["order_desc", `,${second}`],
+    ],
+    [
+      ["order_asc", first],
+      ["order_desc", second],
+    ],
     [["order_asc", ""]],
     [["order_desc", ","]],
   ];
@@ -130,7 +177,10 @@ function orderCases(docs: readonly ParameterDoc[], base: readonly Pair[]): Deriv
     [["order_desc", first.toUpperCase()]],
     [["order_asc", `${first},${first}`]],
     [["order_desc", `${first},,${first}`]],
-    [["order_desc", first], ["order_asc", `,${first}`]],
+    [
+      ["order_desc", first],
+      ["order_asc", `,${first}`],
+    ],
     [["order_asc", ` ${first}`]],
   ];
   const title = (pairs: readonly Pair[]) => pairs.map(([name, value]) => `${name} = ${value}`).join(" and ");

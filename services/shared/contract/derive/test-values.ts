@@ -1,6 +1,20 @@
 import type { ParameterDoc } from "./parameters.ts";
 
-const UNEXPECTED_NUMBERS = ["1e3", "0x10", " 5", "5 ", "+5", "05", "-0", "five", "NaN", "Infinity", "1_000", "1,000", "٣"];
+const UNEXPECTED_NUMBERS = [
+  "1e3",
+  "0x10",
+  " 5",
+  "5 ",
+  "+5",
+  "05",
+  "-0",
+  "five",
+  "NaN",
+  "Infinity",
+  "1_000",
+  "1,000",
+  "٣",
+];
 
 /** Values of a parameter's type and within its rule: its example, its bounds, every enum value. */
 export function goodValues(doc: ParameterDoc): string[] {
@@ -38,7 +52,8 @@ function isEvmAddress({ schema }: ParameterDoc): boolean {
 
 function outsideOf(allowed: readonly (string | number)[]): string[] {
   const [first] = allowed;
-  if (typeof first === "number") return ["0", "10", "137", `${first},${first}`].filter((value) => !allowed.includes(Number(value)));
+  if (typeof first === "number")
+    return ["0", "10", "137", `${first},${first}`].filter((value) => !allowed.includes(Number(value)));
   return ["no_such_value", String(first).toUpperCase(), ` ${first}`, `${first},${first}`, "__proto__"].filter(
     (value) => !allowed.includes(value),
   );
@@ -46,10 +61,26 @@ function outsideOf(allowed: readonly (string | number)[]): string[] {
 
 function badEvmAddresses(): string[] {
   const digits = "ab".repeat(20);
-  return [digits, `0x${digits.slice(1)}`, `0x${digits}0`, `0x${digits.slice(1)}g`, `0X${digits}`, ` 0x${digits}`, `0x${digits}\n`];
+  return [
+    digits,
+    `0x${digits.slice(1)}`,
+    `0x${digits}0`,
+    `0x${digits.slice(1)}g`,
+    `0X${digits}`,
+    ` 0x${digits}`,
+    `0x${digits}\n`,
+  ];
 }
 
 /** By characters, by length, and by what they decode to: 33 zero bytes, 33 and 24 bytes. */
 function badSolanaAddresses(): string[] {
-  return ["1".repeat(31), "1".repeat(45), `${"1".repeat(31)}0`, `${"1".repeat(31)}I`, "1".repeat(33), "z".repeat(44), "z".repeat(32)];
+  return [
+    "1".repeat(31),
+    "1".repeat(45),
+    `${"1".repeat(31)}0`,
+    `${"1".repeat(31)}I`,
+    "1".repeat(33),
+    "z".repeat(44),
+    "z".repeat(32),
+  ];
 }

@@ -1,6 +1,13 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { onePool } from "../../../params.ts";
-import { poolCreatedAt, poolDexName, v3Activity, v3FeeApr, v3PoolState, v3SwapVolume } from "../../../v3-pool-columns.ts";
+import {
+  poolCreatedAt,
+  poolDexName,
+  v3Activity,
+  v3FeeApr,
+  v3PoolState,
+  v3SwapVolume,
+} from "../../../v3-pool-columns.ts";
 
 export const endpoint = defineEndpoint({
   family: "evm-dex",

@@ -14,7 +14,12 @@ export const endpoint = defineEndpoint({
   params: onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"),
   columns: [
     { name: "poolId", type: "String", description: "Address of the pool." },
-    { name: "feeTier", type: "UInt32", unit: "hundredths of a bip", description: "Swap fee in force: 3000 is 0.3 %." },
+    {
+      name: "feeTier",
+      type: "UInt32",
+      unit: "hundredths of a bip",
+      description: "Swap fee in force: 3000 is 0.3 %.",
+    },
     { name: "timeframeAt", type: "String", description: "Time frame of the metrics: always 7d." },
     {
       name: "feeApr",
@@ -52,7 +57,12 @@ export const endpoint = defineEndpoint({
       description:
         "Seven rows [dayStartUnix, volumeUsd, feesUsd, feesToken0, feesToken1], one per completed UTC day, oldest first; numbers of a day before the first indexed block are null.",
     },
-    { name: "updatedAt", type: "UInt32", unit: "Unix seconds", description: "Time of the block this row stands on." },
+    {
+      name: "updatedAt",
+      type: "UInt32",
+      unit: "Unix seconds",
+      description: "Time of the block this row stands on.",
+    },
   ],
   rowOrder: "one row",
   whenAbsent: "not_found",

@@ -36,9 +36,15 @@ export const endpoint = defineEndpoint({
       name: "volumeChange",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: "volumeUsd / volumeUsd of the 24 hours before − 1; null where those have no volume or no coverage.",
+      description:
+        "volumeUsd / volumeUsd of the 24 hours before − 1; null where those have no volume or no coverage.",
     },
-    { name: "swapCount", type: "Nullable(UInt64)", unit: "swaps", description: `Number of swaps; ${COVERAGE}.` },
+    {
+      name: "swapCount",
+      type: "Nullable(UInt64)",
+      unit: "swaps",
+      description: `Number of swaps; ${COVERAGE}.`,
+    },
     {
       name: "averageSwapSizeUsd",
       type: "Nullable(Float64)",
@@ -62,7 +68,12 @@ export const endpoint = defineEndpoint({
       description:
         "At most ten rows [txHash, unixTime, valueUsd, direction] by valueUsd descending (unpriced ones last), with the directions of volumeByToken.",
     },
-    { name: "updatedAt", type: "UInt32", unit: "Unix seconds", description: "Time of the block this row stands on." },
+    {
+      name: "updatedAt",
+      type: "UInt32",
+      unit: "Unix seconds",
+      description: "Time of the block this row stands on.",
+    },
   ],
   rowOrder: "one row",
   whenAbsent: "not_found",

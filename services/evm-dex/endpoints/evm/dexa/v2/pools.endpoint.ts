@@ -20,7 +20,12 @@ export const endpoint = defineEndpoint({
       unit: "fraction",
       description: `Fee APR of the previous 7 completed UTC days: ${SWAP_FEE_APR}.`,
     },
-    { name: "rewardApr7d", type: "Nullable(Float64)", unit: "fraction", description: `Gauge reward APR: ${REWARD_APR}.` },
+    {
+      name: "rewardApr7d",
+      type: "Nullable(Float64)",
+      unit: "fraction",
+      description: `Gauge reward APR: ${REWARD_APR}.`,
+    },
     {
       name: "totalApr7d",
       type: "Nullable(Float64)",

@@ -32,7 +32,12 @@ export const endpoint = defineEndpoint({
       unit: "positions",
       description: "LP balances above zero; held and staked LP tokens of one pool are two positions.",
     },
-    { name: "poolCount", type: "UInt64", unit: "pools", description: "Distinct pools among the active positions." },
+    {
+      name: "poolCount",
+      type: "UInt64",
+      unit: "pools",
+      description: "Distinct pools among the active positions.",
+    },
     {
       name: "totalFeesEarned7d",
       type: "Nullable(Float64)",

@@ -16,11 +16,17 @@ export const endpoint = defineEndpoint({
     { name: "txSignature", type: "String", description: "Signature of the transaction." },
     { name: "tokenAddress", type: "String", description: "Mint address of the token." },
     { name: "operationType", type: "String", description: "mint or burn." },
-    { name: "accountCount", type: "UInt32", unit: "accounts", description: "Accounts the instruction names." },
+    {
+      name: "accountCount",
+      type: "UInt32",
+      unit: "accounts",
+      description: "Accounts the instruction names.",
+    },
     {
       name: "authority",
       type: "Nullable(String)",
-      description: "Account that authorized it: the mint authority, or the owner or delegate that burned; null where the instruction does not name it.",
+      description:
+        "Account that authorized it: the mint authority, or the owner or delegate that burned; null where the instruction does not name it.",
     },
     {
       name: "amount",

@@ -16,7 +16,12 @@ export const endpoint = defineEndpoint({
     { name: "signature", type: "String", description: "Transaction signature identifier." },
     { name: "slot", type: "UInt64", description: "Ledger slot number." },
     { name: "txType", type: "String", description: "buy or sell." },
-    { name: "tokenAmount", type: "Float64", unit: "token units", description: "Amount of tokens transacted." },
+    {
+      name: "tokenAmount",
+      type: "Float64",
+      unit: "token units",
+      description: "Amount of tokens transacted.",
+    },
     ...specifiedValueColumns,
   ],
   rowOrder: TRANSACTION_ORDER,

@@ -40,7 +40,11 @@ export const endpoint = defineEndpoint({
     ...solanaPage(),
   },
   columns: [
-    { name: "transactionHash", type: "String", description: "Unique hash (signature) identifying the transaction." },
+    {
+      name: "transactionHash",
+      type: "String",
+      description: "Unique hash (signature) identifying the transaction.",
+    },
     { name: "slot", type: "UInt64", description: "Ledger slot number of the transaction." },
     {
       name: "blockTime",
@@ -51,7 +55,11 @@ export const endpoint = defineEndpoint({
     { name: "transactionType", type: "String", description: "buy, sell, add_liquidity or remove_liquidity." },
     { name: "tokenAmount", type: "Float64", unit: "token units", description: "Amount of tokens involved." },
     ...specifiedValueColumns,
-    { name: "instructionIndex", type: "UInt32", description: "Index of the instruction within the transaction." },
+    {
+      name: "instructionIndex",
+      type: "UInt32",
+      description: "Index of the instruction within the transaction.",
+    },
   ],
   rowOrder: TRANSACTION_ORDER,
   whenAbsent: "empty",

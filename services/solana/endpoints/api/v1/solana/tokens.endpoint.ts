@@ -16,7 +16,11 @@ export const endpoint = defineEndpoint({
   },
   columns: [
     { name: "programId", type: "String", description: "Mint address of the token." },
-    { name: "symbol", type: "String", description: "Symbol in the token's metadata; empty where it has none." },
+    {
+      name: "symbol",
+      type: "String",
+      description: "Symbol in the token's metadata; empty where it has none.",
+    },
     { name: "name", type: "String", description: "Name in the token's metadata; empty where it has none." },
     { name: "decimals", type: "UInt8", description: "Decimals of the mint." },
   ],

@@ -28,7 +28,12 @@ const concentration = defineColumns([
     unit: "percent",
     description: "100 × balance of the 50 largest holders / totalSupply.",
   },
-  { name: "medianBalance", type: "Float64", unit: "token units", description: "Median balance of the holders." },
+  {
+    name: "medianBalance",
+    type: "Float64",
+    unit: "token units",
+    description: "Median balance of the holders.",
+  },
   {
     name: "bottom10pctBalance",
     type: "Float64",
@@ -72,19 +77,29 @@ const activity = defineColumns([
 ]);
 
 const mint = defineColumns([
-  { name: "mintAuthority", type: "Nullable(String)", description: "Account that may mint more; null when given up." },
-  { name: "freezeAuthority", type: "Nullable(String)", description: "Account that may freeze balances; null when given up." },
+  {
+    name: "mintAuthority",
+    type: "Nullable(String)",
+    description: "Account that may mint more; null when given up.",
+  },
+  {
+    name: "freezeAuthority",
+    type: "Nullable(String)",
+    description: "Account that may freeze balances; null when given up.",
+  },
   { name: "isToken2022", type: "Bool", description: "True when the mint belongs to the Token-2022 program." },
   {
     name: "transferFeeBps",
     type: "Nullable(UInt32)",
     unit: "basis points",
-    description: "Transfer fee in force (Token-2022 extension), 0 without one; null while the extensions are unread.",
+    description:
+      "Transfer fee in force (Token-2022 extension), 0 without one; null while the extensions are unread.",
   },
   {
     name: "nonTransferable",
     type: "Nullable(Bool)",
-    description: "True when balances cannot move (Token-2022 extension); null while the extensions are unread.",
+    description:
+      "True when balances cannot move (Token-2022 extension); null while the extensions are unread.",
   },
   {
     name: "mutableMetadata",
@@ -111,10 +126,24 @@ export const endpoint = defineEndpoint({
   columns: [
     { name: "address", type: "String", description: "Mint address of the token." },
     { name: "chain", type: "String", description: "Always solana." },
-    { name: "symbol", type: "String", description: "Symbol in the token's metadata; empty where it has none." },
+    {
+      name: "symbol",
+      type: "String",
+      description: "Symbol in the token's metadata; empty where it has none.",
+    },
     { name: "name", type: "String", description: "Name in the token's metadata; empty where it has none." },
-    { name: "totalSupply", type: "Float64", unit: "token units", description: "Supply of the mint / 10^decimals." },
-    { name: "holderCount", type: "UInt64", unit: "accounts", description: "Wallets with a balance above zero." },
+    {
+      name: "totalSupply",
+      type: "Float64",
+      unit: "token units",
+      description: "Supply of the mint / 10^decimals.",
+    },
+    {
+      name: "holderCount",
+      type: "UInt64",
+      unit: "accounts",
+      description: "Wallets with a balance above zero.",
+    },
     ...concentration,
     ...activity,
     ...mint,

@@ -6,7 +6,8 @@ export const endpoint = defineEndpoint({
   family: "lending",
   path: "/evm/lending/lendingb/v2/vault/markets",
   summary: "Markets of one lendingb vault",
-  description: "Of an EVK vault its own markets, one per collateral; of an EulerEarn vault the markets of the EVK vaults it allocates to.",
+  description:
+    "Of an EVK vault its own markets, one per collateral; of an EulerEarn vault the markets of the EVK vaults it allocates to.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
   params: oneVault("0x0a1a3b5f2041f33522c4efc754a7d096f880ee16"),
