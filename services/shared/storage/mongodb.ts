@@ -12,7 +12,7 @@ import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
 import { retryTransient } from "./mongodb-retry.ts";
 import { type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
-import type { Collection, Filter, Query, QueryPlan, RowOf, Store, WriteStep } from "./port.ts";
+import { type Collection, ConflictError, type Filter, type Query, type QueryPlan, type RowOf, type Store, type WriteStep } from "./port.ts";
 import { type Encoders, type LooseQuery, parseFilter, parseQuery } from "./query.ts";
 import { decoderOf, encoderOf, type Stored } from "./values.ts";
 
@@ -106,19 +106,33 @@ class MongoStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    for (const step of steps) {
-      const entry = this.#collections.of(step.collection);
-      if (step.kind === "put") await this.#put(entry, step.rows);
-      else if (step.kind === "remove") {
+    for (const step of steps) await this.#apply(step);
+  }
+
+  async #apply(step: WriteStep): Promise<void> {
+    const entry = this.#collections.of(step.collection);
+    const { declared, encoders, documents } = entry;
+    switch (step.kind) {
+      case "put":
+        return this.#put(entry, step.rows);
+      case "remove": {
         const ids = [...new Set(step.keys.map((key) => keyId(entry, key)))];
         for (let i = 0; i < ids.length; i += KEYS_A_QUERY) {
           const filter = { _id: { $in: ids.slice(i, i + KEYS_A_QUERY) } };
-          await retryTransient(() => entry.documents.deleteMany(filter));
+          await retryTransient(() => documents.deleteMany(filter));
         }
-      } else {
-        const where = parseFilter(entry.declared, entry.encoders, step.filter);
-        const { filter } = toMongoQuery(entry.declared, { where, order: [] });
-        await retryTransient(() => entry.documents.deleteMany(filter));
+        return;
+      }
+      case "removeWhere": {
+        const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, step.filter), order: [] });
+        await retryTransient(() => documents.deleteMany(filter));
+        return;
+      }
+      case "require": {
+        const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, step.expected), order: [] });
+        const match = { $and: [{ _id: keyId(entry, step.key) }, filter] };
+        const found = await retryTransient(() => documents.findOne(match, { projection: { _id: 1 } }));
+        if (found === null) throw new ConflictError(declared.name);
       }
     }
   }

@@ -71,11 +71,17 @@ export interface Query<R, K extends keyof R = keyof R> {
   readonly fields?: readonly K[];
 }
 
-/** One step of a write. Build with put, remove and removeWhere. */
+/** One step of a write. Build with put, remove, removeWhere and requireRow. */
 export type WriteStep =
   | { readonly kind: "put"; readonly collection: Collection; readonly rows: readonly Record<string, unknown>[] }
   | { readonly kind: "remove"; readonly collection: Collection; readonly keys: readonly Record<string, unknown>[] }
-  | { readonly kind: "removeWhere"; readonly collection: Collection; readonly filter: Filter<Record<string, Value>> };
+  | { readonly kind: "removeWhere"; readonly collection: Collection; readonly filter: Filter<Record<string, Value>> }
+  | {
+      readonly kind: "require";
+      readonly collection: Collection;
+      readonly key: Record<string, unknown>;
+      readonly expected: Filter<Record<string, Value>>;
+    };
 
 /** Inserts or replaces whole rows by key: doing it twice is doing it once. */
 export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
@@ -90,6 +96,24 @@ export function remove<C extends Collection>(target: C, keys: readonly Partial<R
 /** Deletes every row that matches; the filter must be served by the key or an index. */
 export function removeWhere<C extends Collection>(target: C, filter: Filter<RowOf<C>>): WriteStep {
   return { kind: "removeWhere", collection: target, filter: filter as Filter<Record<string, Value>> };
+}
+
+/**
+ * Ends the write with a ConflictError unless the row with this key is there and satisfies `expected`.
+ * SQLite: nothing of the write remains, and the row cannot change before the write is done. MongoDB: steps before
+ * stay, steps after do not happen; another process may change the row between two steps.
+ */
+export function requireRow<C extends Collection>(target: C, key: Partial<RowOf<C>>, expected: Filter<RowOf<C>>): WriteStep {
+  return { kind: "require", collection: target, key, expected: expected as Filter<Record<string, Value>> };
+}
+
+/** A write met a row that is not as required: another process was there first. */
+export class ConflictError extends Error {
+  override readonly name = "ConflictError";
+
+  constructor(collectionName: string) {
+    super(`Cannot write: the required row of ${collectionName} is absent or has changed`);
+  }
 }
 
 /** How the engine would answer a query: by an index, by reading every row, or it does not say. */

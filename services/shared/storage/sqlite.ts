@@ -5,7 +5,7 @@
  */
 import type Libsql from "libsql";
 import { changedDeclarationError, compileCollection, type Declared, DeclaredCollections } from "./declaration.ts";
-import type { Collection, Filter, Query, QueryPlan, RowOf, Store, WriteStep } from "./port.ts";
+import { type Collection, ConflictError, type Filter, type Query, type QueryPlan, type RowOf, type Store, type WriteStep } from "./port.ts";
 import { type Encoders, type LooseQuery, parseFilter, parseQuery, type Predicate } from "./query.ts";
 import { Connection } from "./sqlite-connection.ts";
 import {
@@ -126,7 +126,7 @@ class SqliteStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    const work = steps.filter((step) => step.kind === "removeWhere" || (step.kind === "put" ? step.rows : step.keys).length > 0);
+    const work = steps.filter((step) => !("rows" in step && step.rows.length === 0) && !("keys" in step && step.keys.length === 0));
     if (work.length === 0) return;
     await this.#connection.retrying(() =>
       this.#connection.transaction("write", () => {
@@ -148,6 +148,12 @@ class SqliteStore implements Store {
     if (step.kind === "remove") {
       const statement = this.#connection.prepare(deleteByKeySql(declared));
       for (const row of step.keys) statement.run(keyPredicates(entry, row).map((p) => p.value));
+      return;
+    }
+    if (step.kind === "require") {
+      const where = [...keyPredicates(entry, step.key), ...parseFilter(declared, encoders, step.expected)];
+      const { text, params } = countSql(declared, where);
+      if (this.#connection.all(text, params)[0]?.[0] !== 1) throw new ConflictError(declared.name);
       return;
     }
     const { text, params } = deleteSql(declared, parseFilter(declared, encoders, step.filter));
