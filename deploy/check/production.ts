@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "./build.ts";
+import { HOUSE, killGroup, run } from "./command.ts";
+import { listProcesses, type Process } from "./manifests/process.ts";
+import { findFreePort } from "./servers.ts";
+import type { Step } from "./step.ts";
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 30_000;
+/** How long a process without a port must stay up to count as started. */
+const SETTLE_MS = 3_000;
+/** Base; the ingest processes are given an empty private chain in its place. */
+const CHAIN_ID = "8453";
+
+/** A folder as the image has it: dist/ and production dependencies, nothing else. */
+interface Installation {
+  readonly folder: string;
+  readonly remove: () => void;
+}
+
+/** Steps that build what the image runs, install it without development dependencies, and start and stop each process. */
+export function productionSteps(): Step[] {
+  let installed: Installation | undefined;
+  const processes = listProcesses(HOUSE);
+  return [
+    {
+      name: "build and production install",
+      inspect: async () => {
+        const { faults, ...made } = await install();
+        if (faults.length === 0) installed = made;
+        return { faults };
+      },
+    },
+    ...processes.map((process) => ({
+      name: `built ${process.name} starts and stops`,
+      inspect: async () => ({
+        faults:
+          installed === undefined ? ["there is no build to start"] : await startAndStop(process, installed),
+      }),
+    })),
+    {
+      name: "built keys command",
+      inspect: async () => {
+        if (installed === undefined) return { faults: ["there is no build to start"] };
+        const { folder, remove } = installed;
+        const env = { DATA_DIR: join(folder, "data-keys"), MONGODB_URL: "" };
+        const { ok, output } = await run(["node", "dist/gateway/keys.js", "list"], { cwd: folder, env });
+        remove();
+        return { faults: ok ? [] : [output] };
+      },
+    },
+  ];
+}
+
+async function install(): Promise<Installation & { faults: string[] }> {
+  const folder = mkdtempSync(join(tmpdir(), "production-"));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
+  const faults = await build(join(folder, "dist"));
+  if (faults.length > 0) return { folder, remove, faults };
+  for (const name of ["package.json", "package-lock.json", ".npmrc"])
+    cpSync(join(HOUSE, name), join(folder, name));
+  const command = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
+  const { ok, output } = await run(command, { cwd: folder });
+  return { folder, remove, faults: ok ? [] : [output] };
+}
+
+async function startAndStop(described: Process, { folder }: Installation): Promise<string[]> {
+  const dataDir = join(folder, `data-${described.name}`);
+  mkdirSync(dataDir);
+  if (described.role !== "ingest") return startAndAsk(described, { folder, dataDir });
+  const port = await findFreePort();
+  const anvil = spawn(
+    join(HOUSE, "node_modules/.bin/anvil"),
+    ["--chain-id", CHAIN_ID, "--port", String(port), "--silent"],
+    { stdio: "ignore", detached: true },
+  );
+  try {
+    const env = {
+      DATA_DIR: dataDir,
+      [`EVM_RPC_${CHAIN_ID}`]: `http://127.0.0.1:${port}`,
+      [`START_BLOCK_${CHAIN_ID}`]: "0",
+    };
+    return await supervise(described, {
+      folder,
+      env,
+      settled: () => new Promise((done) => setTimeout(done, SETTLE_MS)),
+    });
+  } finally {
+    killGroup(anvil, "SIGKILL");
+  }
+}
+
+async function startAndAsk(described: Process, at: { folder: string; dataDir: string }): Promise<string[]> {
+  const [http, grpc] = [await findFreePort(), await findFreePort()];
+  const env = {
+    DATA_DIR: at.dataDir,
+    GATEWAY_PORT: String(http),
+    HTTP_PORT: String(http),
+    GRPC_PORT: String(grpc),
+  };
+  return supervise(described, {
+    folder: at.folder,
+    env,
+    settled: () => answers(`http://127.0.0.1:${http}/livez`),
+  });
+}
+
+/** Starts a process, waits until it has settled, asks it to stop, and answers what went otherwise than it should. */
+async function supervise(
+  { built }: Process,
+  given: {
+    readonly folder: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly settled: () => Promise<unknown>;
+  },
+): Promise<string[]> {
+  const child = spawn("node", [built], {
+    cwd: given.folder,
+    // Stores of the machine must not make a difference to what is shown here.
+    env: { ...process.env, MONGODB_URL: "", REDIS_URL: "", NODE_ENV: "production", ...given.env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const ended = waitForEnd(child);
+  try {
+    const early = await within(
+      START_TIMEOUT_MS,
+      Promise.race([ended, given.settled().then(() => "up" as const)]),
+    );
+    if (early !== "up") return [`it did not start: ${describeEnd(early)}\n${output}`];
+    killGroup(child, "SIGTERM");
+    const end = await within(STOP_TIMEOUT_MS, ended);
+    return end === 0 ? [] : [`after SIGTERM: ${describeEnd(end)}\n${output}`];
+  } finally {
+    killGroup(child, "SIGKILL");
+  }
+}
+
+function waitForEnd(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(code ?? signal ?? "no exit code"));
+  });
+}
+
+function describeEnd(end: number | string | undefined): string {
+  return end === undefined ? "nothing happened in time" : `it ended with ${end}`;
+}
+
+async function answers(url: string): Promise<void> {
+  for (;;) {
+    const status = await fetch(url).then(
+      (response) => response.status,
+      () => undefined,
+    );
+    if (status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** The result, or undefined when it takes longer. */
+function within<T>(timeoutMs: number, result: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
+  });
+  return Promise.race([result, late]).finally(() => clearTimeout(timer));
+}
