@@ -4,27 +4,44 @@ const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const DIGIT_OF_CODE = new Int8Array(128).fill(-1);
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGIT_OF_CODE[ALPHABET.charCodeAt(digit)] = digit;
 
+/** Four digits at a time: 58^4 and a limb both stay below 2^24, their product below 2^53. */
+const CHUNK = 4;
+const LIMB = 2 ** 24;
+
 /** The bytes of a base58 text (Bitcoin alphabet), or undefined where a character is outside the alphabet. */
 export function decodeBase58(text: string): Uint8Array | undefined {
   let zeros = 0;
   while (zeros < text.length && text[zeros] === "1") zeros++;
-  // One base58 digit holds log(58)/log(256) < 0.7325 bytes.
-  const bytes = new Uint8Array(Math.ceil((text.length - zeros) * 0.7325));
-  let used = 0;
-  for (let at = zeros; at < text.length; at++) {
-    let carry = DIGIT_OF_CODE[text.charCodeAt(at)] ?? -1;
-    if (carry < 0) return undefined;
-    let byte = bytes.length - 1;
-    for (let done = 0; carry !== 0 || done < used; done++, byte--) {
-      carry += 58 * (bytes[byte] as number);
-      bytes[byte] = carry & 0xff;
-      carry >>= 8;
-      if (done >= used) used = done + 1;
+  const limbs: number[] = [];
+  for (let start = zeros; start < text.length; start += CHUNK) {
+    const end = Math.min(start + CHUNK, text.length);
+    let carry = 0;
+    let factor = 1;
+    for (let at = start; at < end; at++) {
+      const digit = DIGIT_OF_CODE[text.charCodeAt(at)] ?? -1;
+      if (digit < 0) return undefined;
+      carry = carry * 58 + digit;
+      factor *= 58;
     }
+    for (let at = 0; at < limbs.length; at++) {
+      const sum = (limbs[at] as number) * factor + carry;
+      carry = Math.floor(sum / LIMB);
+      limbs[at] = sum - carry * LIMB;
+    }
+    if (carry > 0) limbs.push(carry);
   }
-  const decoded = new Uint8Array(zeros + used);
-  decoded.set(bytes.subarray(bytes.length - used), zeros);
-  return decoded;
+  return toBytes(limbs, zeros);
+}
+
+/** Limbs of 24 bits, lowest first, as big-endian bytes after `zeros` zero bytes. */
+function toBytes(limbs: readonly number[], zeros: number): Uint8Array {
+  const top = limbs.at(-1) ?? 0;
+  const length = limbs.length * 3 - (limbs.length === 0 || top >= 1 << 16 ? 0 : top >= 1 << 8 ? 1 : 2);
+  const bytes = new Uint8Array(zeros + length);
+  for (let at = 0; at < length; at++) {
+    bytes[zeros + length - 1 - at] = ((limbs[Math.floor(at / 3)] as number) >> ((at % 3) * 8)) & 0xff;
+  }
+  return bytes;
 }
 
 /** The base58 text of bytes; leading zero bytes become leading `1`s. */
