@@ -11,7 +11,9 @@ export function entityTag(
   state: { readonly version: DataVersion } | { readonly body: string },
 ): string {
   const hash = createHash("sha256").update(`${VERSION}\n${request.endpoint.path}\n`);
-  hash.update(JSON.stringify(request.params, (_key, value) => (typeof value === "bigint" ? `${value}` : value)));
+  hash.update(
+    JSON.stringify(request.params, (_key, value) => (typeof value === "bigint" ? `${value}` : value)),
+  );
   if ("version" in state) {
     const { block, blockHash, fromBlock, time } = state.version;
     hash.update(`\nversion ${block} ${blockHash ?? ""} ${fromBlock ?? ""} ${time}`);

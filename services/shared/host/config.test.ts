@@ -15,12 +15,18 @@ function problemsOf(read: () => unknown): readonly string[] {
 
 describe("host/config", () => {
   it("fills defaults and counts an empty text as unset", () => {
-    const settings = readSettings({ GATEWAY_PORT: " ", DATA_DIR: "" }, ["GATEWAY_PORT", "DATA_DIR", "MONGODB_URL"]);
+    const settings = readSettings({ GATEWAY_PORT: " ", DATA_DIR: "" }, [
+      "GATEWAY_PORT",
+      "DATA_DIR",
+      "MONGODB_URL",
+    ]);
     expect(settings).to.deep.equal({ GATEWAY_PORT: 8080, DATA_DIR: "./data", MONGODB_URL: undefined });
   });
 
   it("splits lists and keeps the order of the URLs", () => {
-    const { EVM_RPC_8453 } = readSettings({ EVM_RPC_8453: "https://a.example/k, wss://b.example" }, ["EVM_RPC_8453"]);
+    const { EVM_RPC_8453 } = readSettings({ EVM_RPC_8453: "https://a.example/k, wss://b.example" }, [
+      "EVM_RPC_8453",
+    ]);
     expect(EVM_RPC_8453).to.deep.equal(["https://a.example/k", "wss://b.example"]);
   });
 
@@ -41,14 +47,23 @@ describe("host/config", () => {
       EVM_RPC_8453: "https://ok.example,ftp://hunter2",
       SOLANA_RPC: "hunter2,",
     };
-    const problems = problemsOf(() => readSettings(env, ["MONGODB_URL", "REDIS_URL", "EVM_RPC_8453", "SOLANA_RPC"]));
+    const problems = problemsOf(() =>
+      readSettings(env, ["MONGODB_URL", "REDIS_URL", "EVM_RPC_8453", "SOLANA_RPC"]),
+    );
     expect(problems).to.have.length(4);
     expect(problems.join("\n")).not.to.contain("hunter2");
     expect(problems[0]).to.contain("MONGODB_URL").and.contain("mongodb://");
   });
 
   it("marks every variable that can carry a credential as secret", () => {
-    for (const name of ["BOOTSTRAP_API_KEY", "MONGODB_URL", "REDIS_URL", "EVM_RPC_8453", "EVM_RPC_1", "SOLANA_RPC"] as const) {
+    for (const name of [
+      "BOOTSTRAP_API_KEY",
+      "MONGODB_URL",
+      "REDIS_URL",
+      "EVM_RPC_8453",
+      "EVM_RPC_1",
+      "SOLANA_RPC",
+    ] as const) {
       expect(SETTINGS[name].secret, name).to.equal(true);
     }
   });
@@ -56,7 +71,10 @@ describe("host/config", () => {
   it("refuses numbers that are not plain decimal digits, and lists with empty items", () => {
     const spec = { N: { parse: integer({ min: 0, max: 100 }), meaning: "", usedBy: [] } };
     for (const value of ["1e1", "0x10", "+5", "1.0", "101", "-1", "ten"]) {
-      expect(problemsOf(() => readEnv({ N: value }, spec)), value).to.have.length(1);
+      expect(
+        problemsOf(() => readEnv({ N: value }, spec)),
+        value,
+      ).to.have.length(1);
     }
     const urls = { U: { parse: list(url(["http"])), meaning: "", usedBy: [] } };
     expect(problemsOf(() => readEnv({ U: "http://a," }, urls))).to.have.length(1);
@@ -68,8 +86,15 @@ describe("host/config", () => {
   });
 
   it("gives each service its own default ports and lets 0 mean any free one", () => {
-    expect(readServiceConfig("lending", {})).to.include({ httpPort: 8102, grpcPort: 9102, deadlineMs: 10_000 });
-    expect(readServiceConfig("solana", { HTTP_PORT: "0", GRPC_PORT: "0" })).to.include({ httpPort: 0, grpcPort: 0 });
+    expect(readServiceConfig("lending", {})).to.include({
+      httpPort: 8102,
+      grpcPort: 9102,
+      deadlineMs: 10_000,
+    });
+    expect(readServiceConfig("solana", { HTTP_PORT: "0", GRPC_PORT: "0" })).to.include({
+      httpPort: 0,
+      grpcPort: 0,
+    });
   });
 
   it("reads every default by its own rule and describes every setting", () => {

@@ -12,6 +12,7 @@ import {
   url,
 } from "./env.ts";
 
+// biome-ignore lint/performance/noBarrelFile: who reads settings needs their errors, and no second import.
 export { ConfigError, type Environment, readEnv } from "./env.ts";
 
 /** The deployable services with the ports they listen on when nothing is configured. */
@@ -38,7 +39,12 @@ const defaultPorts = (kind: "http" | "grpc") =>
 
 /** Every environment variable of the product. Documentation and readers are derived from this table. */
 export const SETTINGS = {
-  GATEWAY_PORT: { parse: port(), default: "8080", usedBy: ["gateway"], meaning: "Port of the public base address" },
+  GATEWAY_PORT: {
+    parse: port(),
+    default: "8080",
+    usedBy: ["gateway"],
+    meaning: "Port of the public base address",
+  },
   X402_PORT: {
     parse: port(),
     default: "8402",
@@ -85,7 +91,12 @@ export const SETTINGS = {
     usedBy: everyone,
     meaning: "Redis for hot snapshots and shared limits; unset = memory of each process",
   },
-  DATA_DIR: { parse: text(), default: "./data", usedBy: everyone, meaning: "Folder of the embedded database" },
+  DATA_DIR: {
+    parse: text(),
+    default: "./data",
+    usedBy: everyone,
+    meaning: "Folder of the embedded database",
+  },
   EVM_RPC_8453: {
     parse: evmRpcUrls,
     secret: true,
@@ -119,6 +130,12 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "First block of Ethereum to index; unset = seven days before the head",
   },
+  LEASE_TTL_MS: {
+    parse: integer({ min: 200, max: 600_000 }),
+    default: "10000",
+    usedBy: ["ingest"],
+    meaning: "Milliseconds after which a silent ingest's chain is taken over by a waiting one",
+  },
   DEADLINE_MS: {
     parse: integer({ min: 1, max: 600_000 }),
     default: "10000",
@@ -129,13 +146,15 @@ export const SETTINGS = {
     parse: milliseconds,
     default: "0",
     usedBy: ["gateway", ...services],
-    meaning: "Milliseconds between reporting not ready and refusing connections, for load balancers to notice",
+    meaning:
+      "Milliseconds between reporting not ready and refusing connections, for load balancers to notice",
   },
   DRAIN_TIMEOUT_MS: {
     parse: milliseconds,
     default: "12000",
     usedBy: ["gateway", ...services],
-    meaning: "Milliseconds that requests in flight may take to finish at shutdown; above DEADLINE_MS none is cut",
+    meaning:
+      "Milliseconds that requests in flight may take to finish at shutdown; above DEADLINE_MS none is cut",
   },
   LOG_LEVEL: {
     parse: oneOf(LOG_LEVELS),
@@ -168,7 +187,10 @@ type Chosen<N extends SettingName> = EnvOf<Pick<typeof SETTINGS, N>>;
 
 /** Reads the named variables of SETTINGS; errors as readEnv. */
 export function readSettings<N extends SettingName>(env: Environment, names: readonly N[]): Chosen<N> {
-  const spec = Object.fromEntries(names.map((name) => [name, SETTINGS[name]])) as unknown as Pick<typeof SETTINGS, N>;
+  const spec = Object.fromEntries(names.map((name) => [name, SETTINGS[name]])) as unknown as Pick<
+    typeof SETTINGS,
+    N
+  >;
   return readEnv(env, spec);
 }
 
@@ -207,7 +229,12 @@ export function readServiceConfig(name: ServiceName, env: Environment): ServiceC
 }
 
 /** One row a setting for the documentation; no values, so secrets cannot leak. */
-export function describeSettings(): { name: string; default: string; meaning: string; usedBy: readonly string[] }[] {
+export function describeSettings(): {
+  name: string;
+  default: string;
+  meaning: string;
+  usedBy: readonly string[];
+}[] {
   return Object.entries(SETTINGS as Settings).map(([name, setting]) => ({
     name,
     default: setting.default ?? "",

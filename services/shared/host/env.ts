@@ -60,7 +60,9 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
       values[name] = setting.parse(text);
     } catch (error) {
       if (!(error instanceof RuleBroken)) throw error;
-      const shown = setting.secret ? "the value is not shown since it may hold a credential" : JSON.stringify(text);
+      const shown = setting.secret
+        ? "the value is not shown since it may hold a credential"
+        : JSON.stringify(text);
       problems.push(`Cannot read ${name}: it must be ${error.message}, got ${shown}`);
     }
   }
@@ -116,7 +118,8 @@ export function list<T>(item: Parse<T>): Parse<readonly T[]> {
       try {
         return item(part.trim());
       } catch (error) {
-        if (error instanceof RuleBroken) throw new RuleBroken(`a comma-separated list, each item ${error.message}`);
+        if (error instanceof RuleBroken)
+          throw new RuleBroken(`a comma-separated list, each item ${error.message}`);
         throw error;
       }
     });
@@ -125,7 +128,8 @@ export function list<T>(item: Parse<T>): Parse<readonly T[]> {
 /** host:port, or any target of grpc-js with a scheme such as dns:///name:port. */
 export function grpcAddress(): Parse<string> {
   return (value) => {
-    if (!/^([a-z0-9]+:(\/\/[^/\s]*\/)?)?[^\s/]+:\d{1,5}$/i.test(value)) throw new RuleBroken("an address host:port");
+    if (!/^([a-z0-9]+:(\/\/[^/\s]*\/)?)?[^\s/]+:\d{1,5}$/i.test(value))
+      throw new RuleBroken("an address host:port");
     return value;
   };
 }

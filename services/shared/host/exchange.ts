@@ -52,7 +52,9 @@ export function trackExchanges(options: {
     exchanges.set(res, exchange);
     res.setHeader("X-Session-Id", session);
     if (options.draining?.() === true) res.shouldKeepAlive = false;
-    res.once("close", () => report(options, { req, res, exchange, durationMs: performance.now() - startedMs }));
+    res.once("close", () =>
+      report(options, { req, res, exchange, durationMs: performance.now() - startedMs }),
+    );
     next();
   };
 }
@@ -74,11 +76,11 @@ function report(
     ...exchange.fields,
   };
   if (failure instanceof ServiceError) {
-    line["code"] = failure.code;
-    if (failure.cause !== undefined) line["err"] = failure.cause;
+    line.code = failure.code;
+    if (failure.cause !== undefined) line.err = failure.cause;
   } else if (failure !== undefined) {
-    line["code"] = "internal";
-    line["err"] = failure;
+    line.code = "internal";
+    line.err = failure;
   }
   if (exchange.quiet === true && failure === undefined) log.debug(line, "request");
   else if (status >= 500) log.error(line, "request");
@@ -117,11 +119,18 @@ export function answerUnknown(): RequestHandler {
   return (req, res) => {
     const known = req.method === "GET" || req.method === "HEAD";
     const what = known ? "path" : "method";
-    sendFailure(res, new ServiceError("not_found", `No such ${what}: the service answers GET and HEAD of its documented paths.`));
+    sendFailure(
+      res,
+      new ServiceError(
+        "not_found",
+        `No such ${what}: the service answers GET and HEAD of its documented paths.`,
+      ),
+    );
   };
 }
 
 /** Error middleware of an app. */
 export function answerFailure() {
+  // biome-ignore lint/complexity/useMaxParams: Express knows error middleware by its four parameters.
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendFailure(res, error);
 }

@@ -7,7 +7,10 @@ export type AnyHandler = Handler<Endpoint>;
 export type HandlerTable = Readonly<Record<string, AnyHandler>>;
 
 /** One entry of a handler table: `Object.fromEntries([handle(pools, answerPools), …])`. */
-export function handle<E extends Endpoint>(endpoint: E, handler: Handler<E>): [path: string, handler: AnyHandler] {
+export function handle<E extends Endpoint>(
+  endpoint: E,
+  handler: Handler<E>,
+): [path: string, handler: AnyHandler] {
   // Safe: the app only ever calls it with the parameters that parseQuery made for this same endpoint.
   return [endpoint.path, handler as unknown as AnyHandler];
 }
@@ -17,10 +20,15 @@ export function handle<E extends Endpoint>(endpoint: E, handler: Handler<E>): [p
  * what was asked for. Handlers of single-item endpoints throw the same by `throw absent(endpoint, params)`.
  */
 export function absent(endpoint: Endpoint, params: ParamsOf<Endpoint>): ServiceError {
-  const address = Object.entries(params).find(([name, value]) => name.endsWith("_address") && typeof value === "string");
+  const address = Object.entries(params).find(
+    ([name, value]) => name.endsWith("_address") && typeof value === "string",
+  );
   if (address === undefined) return new ServiceError("not_found", `Nothing is known for ${endpoint.path}.`);
   const [name, value] = address;
   const item = name.slice(0, -"_address".length).replaceAll("_", " ");
-  const chain = params["chain_id"];
-  return new ServiceError("not_found", `No ${item} ${value} is known${chain === undefined ? "" : ` on chain ${chain}`}.`);
+  const chain = params.chain_id;
+  return new ServiceError(
+    "not_found",
+    `No ${item} ${value} is known${chain === undefined ? "" : ` on chain ${chain}`}.`,
+  );
 }

@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { expect } from "chai";
 import express from "express";
 import { afterEach, describe, it } from "mocha";
-import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
 import { handle } from "./handlers.ts";
+import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
 import { listEndpoint, startTestApp, type TestApp, until } from "./testing/fixture.ts";
 
 /** Everything a raw connection answers until it ends. */
@@ -67,14 +67,18 @@ describe("host/http-server", () => {
       expect(head.split(" ")[1], text.slice(0, 20)).to.equal(String(status));
       expect(head).to.contain("Content-Type: application/json");
       const session = /X-Session-Id: (\S+)/.exec(head)?.[1];
-      expect(JSON.parse(body)).to.have.keys("error", "message", "session").and.include({ error: code, session });
+      expect(JSON.parse(body))
+        .to.have.keys("error", "message", "session")
+        .and.include({ error: code, session });
     }
   });
 
   it("says why it cannot listen", async () => {
     app = await startTestApp();
     const port = portOf(app);
-    const failure = await listen(createHttpServer(express()), { host: "127.0.0.1", port }).catch((error) => error);
+    const failure = await listen(createHttpServer(express()), { host: "127.0.0.1", port }).catch(
+      (error) => error,
+    );
     expect(failure.message).to.equal(`Cannot listen for HTTP on 127.0.0.1:${port}: the port is in use`);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { collection, ConflictError, put, type Store } from "../storage/port.ts";
+import { ConflictError, collection, put, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite.ts";
 import { acquireLease, type Lease, leases } from "./lease.ts";
 
@@ -25,7 +25,11 @@ describe("lease", () => {
   const ttlMs = 3_600_000;
   const now = (): number => clockMs;
 
-  const acquire = async (store: Store, holder: string, options: { signal?: AbortSignal; name?: string } = {}): Promise<Lease> => {
+  const acquire = async (
+    store: Store,
+    holder: string,
+    options: { signal?: AbortSignal; name?: string } = {},
+  ): Promise<Lease> => {
     const { name = "ingest", ...rest } = options;
     const lease = await acquireLease(store, { name, holder, ttlMs, now, pollMs: 2, ...rest });
     if (lease === undefined) throw new Error("the waiting was ended");
@@ -131,7 +135,14 @@ describe("lease", () => {
   it("ends the waiting when the signal says so", async () => {
     await acquire(first, "one");
     const stop = new AbortController();
-    const waiting = acquireLease(second, { name: "ingest", holder: "two", ttlMs, now, pollMs: 60_000, signal: stop.signal });
+    const waiting = acquireLease(second, {
+      name: "ingest",
+      holder: "two",
+      ttlMs,
+      now,
+      pollMs: 60_000,
+      signal: stop.signal,
+    });
     stop.abort();
     expect(await waiting).to.equal(undefined);
   });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { collection, requireRow, type RowOf, type Store, type WriteStep } from "../storage/port.ts";
+import { collection, type RowOf, requireRow, type Store, type WriteStep } from "../storage/port.ts";
 
 /** One row for each lease. It is never deleted, so that its token only ever grows. */
 export const leases = collection({
@@ -56,12 +56,17 @@ export async function acquireLease(store: Store, options: LeaseOptions): Promise
     const row = await tryToTake(store, options);
     if (row !== undefined) return new HeldLease(store, row, options);
     // Half to one and a half pauses: waiters should not look in step.
-    await sleep(pollMs * (0.5 + Math.random()), undefined, signal === undefined ? {} : { signal }).catch(() => {});
+    await sleep(pollMs * (0.5 + Math.random()), undefined, signal === undefined ? {} : { signal }).catch(
+      () => {},
+    );
   }
   return undefined;
 }
 
-async function tryToTake(store: Store, { name, holder, ttlMs, now = Date.now }: LeaseOptions): Promise<LeaseRow | undefined> {
+async function tryToTake(
+  store: Store,
+  { name, holder, ttlMs, now = Date.now }: LeaseOptions,
+): Promise<LeaseRow | undefined> {
   const seen = await store.get(leases, { name });
   const nowMs = now();
   if (seen !== undefined && seen.expiresAtMs > nowMs) return undefined;
@@ -109,7 +114,10 @@ class HeldLease implements Lease {
   async #renewOnce(): Promise<boolean> {
     if (this.#lost.signal.aborted) return false;
     const expiresAtMs = this.#now() + this.#ttlMs;
-    const renewed = await this.#store.compareAndSet(leases, this.#row(expiresAtMs), { token: this.token, holder: this.#holder });
+    const renewed = await this.#store.compareAndSet(leases, this.#row(expiresAtMs), {
+      token: this.token,
+      holder: this.#holder,
+    });
     if (renewed) this.#expiresAtMs = expiresAtMs;
     else this.#lose(`another process has taken the lease ${this.#name}`);
     return renewed;
@@ -124,7 +132,8 @@ class HeldLease implements Lease {
     }
     this.renew().catch((cause: unknown) => {
       // A store that fails is no reason to stop before the time is up.
-      if (this.#now() >= this.#expiresAtMs) this.#lose(`the lease ${this.#name} could not be renewed in time`, cause);
+      if (this.#now() >= this.#expiresAtMs)
+        this.#lose(`the lease ${this.#name} could not be renewed in time`, cause);
     });
   }
 
@@ -133,7 +142,9 @@ class HeldLease implements Lease {
     if (this.#lost.signal.aborted) return;
     this.#lose(`the lease ${this.#name} was released`);
     await this.#renewing?.catch(() => {});
-    await this.#store.compareAndSet(leases, this.#row(0), { token: this.token, holder: this.#holder }).catch(() => {});
+    await this.#store
+      .compareAndSet(leases, this.#row(0), { token: this.token, holder: this.#holder })
+      .catch(() => {});
   }
 
   guard(): WriteStep {

@@ -4,7 +4,13 @@ import { createLog, redactText } from "./log.ts";
 
 function logged(write: (log: ReturnType<typeof createLog>) => void): Record<string, unknown>[] {
   const lines: string[] = [];
-  write(createLog({ name: "lending", level: "info", destination: { write: (line: string) => void lines.push(line) } }));
+  write(
+    createLog({
+      name: "lending",
+      level: "info",
+      destination: { write: (line: string) => void lines.push(line) },
+    }),
+  );
   return lines.map((line) => JSON.parse(line));
 }
 
@@ -12,7 +18,7 @@ describe("host/log", () => {
   it("writes one JSON object a line with service, version, level and ISO time", () => {
     const [line] = logged((log) => log.info({ block: 5 }, "indexed"));
     expect(line).to.include({ service: "lending", level: "info", msg: "indexed", block: 5 });
-    expect(line?.["time"]).to.match(/^\d{4}-\d\d-\d\dT/);
+    expect(line?.time).to.match(/^\d{4}-\d\d-\d\dT/);
   });
 
   it("keeps to its level", () => {
@@ -29,14 +35,17 @@ describe("host/log", () => {
     });
     const all = JSON.stringify(lines);
     expect(all).not.to.contain("SECRET").and.not.to.contain("user").and.not.to.contain("pw@");
-    expect(lines[0]?.["msg"]).to.equal("asked https://rpc.example:8545");
-    expect(lines[1]?.["deep"]).to.deep.equal({ list: ["https://rpc.example:8545"] });
+    expect(lines[0]?.msg).to.equal("asked https://rpc.example:8545");
+    expect(lines[1]?.deep).to.deep.equal({ list: ["https://rpc.example:8545"] });
   });
 
   it("hides credentials by field name and API keys by their form", () => {
     const key = `ct_${"a".repeat(43)}_0a1b2c3d`;
     const lines = logged((log) => {
-      log.info({ apiKey: "hush", headers: { "x-api-key": "hush", authorization: "hush", cookie: "hush" } }, "request");
+      log.info(
+        { apiKey: "hush", headers: { "x-api-key": "hush", authorization: "hush", cookie: "hush" } },
+        "request",
+      );
       log.info(`key ${key} refused`);
     });
     expect(JSON.stringify(lines)).not.to.contain("hush").and.not.to.contain("aaaa");

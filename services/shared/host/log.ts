@@ -53,7 +53,9 @@ export function createLog(options: {
       base: { service: options.name, version: VERSION, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]) },
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),
+      },
       hooks: { streamWrite: redactText },
     },
     stream,

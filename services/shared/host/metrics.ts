@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { VERSION } from "./version.ts";
 
 /** One finished HTTP request. `route` is the template of the route, never a path a client made up. */
@@ -29,10 +29,12 @@ export function createMetrics(options: { readonly name: string }): Metrics {
   registry.setDefaultLabels({ service: options.name });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  new Gauge({ name: "build_info", help: "1, with the version as label", labelNames: ["version"], registers }).set(
-    { version: VERSION },
-    1,
-  );
+  new Gauge({
+    name: "build_info",
+    help: "1, with the version as label",
+    labelNames: ["version"],
+    registers,
+  }).set({ version: VERSION }, 1);
   const requests = new Histogram({
     name: "http_request_duration_seconds",
     help: "Time from a request's head to the end of its answer, by route template and status",

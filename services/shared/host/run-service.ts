@@ -90,10 +90,12 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     },
     onInternalError: (err, method) => log.error({ err, method }, "gRPC call failed"),
   });
-  const httpPort = await listen(http, { host: config.bindHost, port: config.httpPort }).catch(async (error) => {
-    await grpc.stop({ timeoutMs: 0 });
-    throw error;
-  });
+  const httpPort = await listen(http, { host: config.bindHost, port: config.httpPort }).catch(
+    async (error) => {
+      await grpc.stop({ timeoutMs: 0 });
+      throw error;
+    },
+  );
 
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const running = { httpUrl: `http://${host}:${httpPort}`, grpcAddress: grpc.address };

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import type { DataVersion } from "../contract/endpoint.ts";
 import { ServiceError } from "../errors.ts";
-import { handle, type HandlerTable } from "./handlers.ts";
+import { type HandlerTable, handle } from "./handlers.ts";
 import type { ServiceAppOptions } from "./service-app.ts";
 import { bodyOf, itemEndpoint, listEndpoint, startTestApp, type TestApp, until } from "./testing/fixture.ts";
 
@@ -61,16 +61,28 @@ describe("host/service-app", () => {
     expect((await bodyOf(list))[0]).to.include({ rows: 0 });
     const item = await fetch(`${url}/test/thing?pool_address=${POOL}&chain_id=1`);
     expect(item.status).to.equal(404);
-    expect(await item.json()).to.include({ error: "not_found", message: `No pool ${POOL} is known on chain 1.` });
+    expect(await item.json()).to.include({
+      error: "not_found",
+      message: `No pool ${POOL} is known on chain 1.`,
+    });
   });
 
   it("matches paths exactly and answers other paths and methods with a JSON 404", async () => {
     const { url } = await start();
-    for (const path of ["/test/things/", "/Test/things", "/test//things", "/", "/test/things%20", "/test/%74hings"]) {
+    for (const path of [
+      "/test/things/",
+      "/Test/things",
+      "/test//things",
+      "/",
+      "/test/things%20",
+      "/test/%74hings",
+    ]) {
       const response = await fetch(url + path);
       expect(response.status, path).to.equal(404);
       expect(response.headers.get("content-type"), path).to.equal("application/json");
-      expect(await response.json(), path).to.have.keys("error", "message", "session").and.include({ error: "not_found" });
+      expect(await response.json(), path)
+        .to.have.keys("error", "message", "session")
+        .and.include({ error: "not_found" });
     }
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
       const response = await fetch(`${url}/test/things`, { method });
@@ -104,20 +116,31 @@ describe("host/service-app", () => {
     const { url } = await start();
     const response = await fetch(`${url}/test/things?limit=10001`);
     expect(response.status).to.equal(400);
-    expect(await response.json()).to.include({ error: "bad_request", message: "Cannot parse limit: 10001 is above 10000." });
+    expect(await response.json()).to.include({
+      error: "bad_request",
+      message: "Cannot parse limit: 10001 is above 10000.",
+    });
     expect(response.headers.get("cache-control")).to.equal("no-store");
   });
 
   it("takes a well-formed session from the gateway and makes a fresh one otherwise", async () => {
     const { url } = await start();
     const sessionFor = async (sent?: string) => {
-      const response = await fetch(`${url}/nothing`, sent === undefined ? {} : { headers: { "X-Session-Id": sent } });
+      const response = await fetch(
+        `${url}/nothing`,
+        sent === undefined ? {} : { headers: { "X-Session-Id": sent } },
+      );
       const { session } = await bodyOf(response);
       expect(response.headers.get("x-session-id")).to.equal(session);
       return session;
     };
     expect(await sessionFor("0123456789abcdef")).to.equal("0123456789abcdef");
-    const fresh = await Promise.all([sessionFor(), sessionFor(), sessionFor("short"), sessionFor('"quoted quoted"')]);
+    const fresh = await Promise.all([
+      sessionFor(),
+      sessionFor(),
+      sessionFor("short"),
+      sessionFor('"quoted quoted"'),
+    ]);
     expect(new Set(fresh).size).to.equal(4);
     for (const session of fresh) expect(session).to.match(/^[0-9a-f-]{36}$/);
   });
@@ -161,10 +184,13 @@ describe("host/service-app", () => {
 
   it("tags answers without a version by their body", async () => {
     let price = 1;
-    const { url } = await start({ handlers: table(handle(listEndpoint, async () => ({ rows: [["a", price]] }))) });
+    const { url } = await start({
+      handlers: table(handle(listEndpoint, async () => ({ rows: [["a", price]] }))),
+    });
     const first = await fetch(`${url}/test/things`);
     expect(first.headers.get("x-data-block")).to.equal(null);
-    const again = () => fetch(`${url}/test/things`, { headers: { "If-None-Match": first.headers.get("etag") ?? "" } });
+    const again = () =>
+      fetch(`${url}/test/things`, { headers: { "If-None-Match": first.headers.get("etag") ?? "" } });
     expect((await again()).status).to.equal(304);
     price = 2;
     expect((await again()).status).to.equal(200);
@@ -232,6 +258,7 @@ describe("host/service-app", () => {
       handlers: table(
         handle(listEndpoint, async ({ limit }) => {
           if (limit === 1) throw new Error("password hunter2 at mongodb://u:hunter2@db/x");
+          // biome-ignore lint/style/useThrowOnlyError: libraries do it, and the app must survive it.
           if (limit === 2) throw "text";
           if (limit === 3) return { rows: [["a", Number.NaN]] };
           return { rows: [["only one cell"]] };
@@ -245,7 +272,12 @@ describe("host/service-app", () => {
       expect(body).to.have.keys("error", "message", "session").and.include({ error: "internal" });
       expect(body.message).not.to.match(/hunter2|text|NaN|cell|column/);
       await until(() => lines.length === limit);
-      expect(lines.at(-1)).to.include({ level: "error", status: 500, session: body.session, code: "internal" });
+      expect(lines.at(-1)).to.include({
+        level: "error",
+        status: 500,
+        session: body.session,
+        code: "internal",
+      });
       expect(lines.at(-1)).to.have.property("err");
     }
     expect(JSON.stringify(lines)).not.to.contain("u:hunter2");
@@ -256,7 +288,11 @@ describe("host/service-app", () => {
       handlers: table(
         handle(listEndpoint, async ({ limit }) => {
           const options = { cause: new Error("store is down") };
-          throw new ServiceError("unavailable", "Come back.", limit === 1 ? options : { ...options, retryAfterSeconds: 7 });
+          throw new ServiceError(
+            "unavailable",
+            "Come back.",
+            limit === 1 ? options : { ...options, retryAfterSeconds: 7 },
+          );
         }),
       ),
     });
@@ -265,7 +301,7 @@ describe("host/service-app", () => {
     expect(await known.text()).not.to.contain("store");
     expect((await fetch(`${url}/test/things?limit=1`)).headers.get("retry-after")).to.equal("1");
     await until(() => lines.length === 2);
-    expect(JSON.stringify(lines[0]?.["err"])).to.contain("store is down");
+    expect(JSON.stringify(lines[0]?.err)).to.contain("store is down");
   });
 
   it("writes one access log line a request by route template, never the query", async () => {
@@ -273,7 +309,13 @@ describe("host/service-app", () => {
     await fetch(`${url}/test/things?limit=3&apikey=SECRET`);
     await fetch(`${url}/test/SECRET?x=SECRET`);
     await until(() => lines.length === 2);
-    expect(lines[0]).to.include({ route: "/test/things", status: 200, method: "GET", msg: "request", level: "info" });
+    expect(lines[0]).to.include({
+      route: "/test/things",
+      status: 200,
+      method: "GET",
+      msg: "request",
+      level: "info",
+    });
     expect(lines[0]).to.have.property("durationMs").that.is.a("number");
     expect(lines[1]).to.include({ route: "unmatched", status: 404, code: "not_found" });
     expect(JSON.stringify(lines)).not.to.contain("SECRET");
@@ -294,7 +336,10 @@ describe("host/service-app", () => {
     const text = await metrics.text();
     expect(text).to.match(/http_request_duration_seconds_count\{[^}]*route="\/test\/things"[^}]*\} 1/);
     expect(text).to.match(/http_request_duration_seconds_count\{[^}]*route="unmatched"[^}]*\} 1/);
-    expect(text).to.contain("build_info{").and.contain("process_resident_memory_bytes").and.not.contain("made-up");
+    expect(text)
+      .to.contain("build_info{")
+      .and.contain("process_resident_memory_bytes")
+      .and.not.contain("made-up");
   });
 
   it("refuses a handler for a path nobody declared", async () => {

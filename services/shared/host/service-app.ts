@@ -4,8 +4,15 @@ import { parseQuery } from "../contract/parse.ts";
 import { renderTable } from "../table.ts";
 import { entityTag, matchesTag } from "./conditional.ts";
 import { ClientGone, withDeadline } from "./deadline.ts";
-import { answerFailure, answerUnknown, exchangeOf, sendFailure, sendText, trackExchanges } from "./exchange.ts";
-import { absent, type AnyHandler, type HandlerTable } from "./handlers.ts";
+import {
+  answerFailure,
+  answerUnknown,
+  exchangeOf,
+  sendFailure,
+  sendText,
+  trackExchanges,
+} from "./exchange.ts";
+import { type AnyHandler, absent, type HandlerTable } from "./handlers.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { probes, type Readiness } from "./probes.ts";
@@ -46,7 +53,14 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   app.enable("case sensitive routing");
   app.enable("strict routing");
   const { log, metrics, readiness } = options;
-  app.use(trackExchanges({ log, metrics, acceptSession: true, ...(options.draining && { draining: options.draining }) }));
+  app.use(
+    trackExchanges({
+      log,
+      metrics,
+      acceptSession: true,
+      ...(options.draining && { draining: options.draining }),
+    }),
+  );
   for (const endpoint of options.endpoints) {
     app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
   }
@@ -56,7 +70,11 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   return app;
 }
 
-function serveEndpoint(endpoint: Endpoint, handler: AnyHandler | undefined, options: ServiceAppOptions): RequestHandler {
+function serveEndpoint(
+  endpoint: Endpoint,
+  handler: AnyHandler | undefined,
+  options: ServiceAppOptions,
+): RequestHandler {
   const answer = handler ?? answerWithoutData(endpoint);
   return async (req, res) => {
     exchangeOf(res).route = endpoint.path;

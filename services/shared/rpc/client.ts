@@ -1,9 +1,9 @@
 import {
   Client,
   credentials,
+  type ServiceError as GrpcError,
   type MethodDefinition,
   type ServiceClientConstructor,
-  type ServiceError as GrpcError,
   status,
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
@@ -104,7 +104,10 @@ function callOnce<Q, A>(
 }
 
 /** Asks evm-dex for prices. Errors: see PriceSource; an aborted signal throws its reason. */
-export function createPricesClient(addresses: string | readonly string[], options: ClientOptions = {}): PriceSource & RpcClient {
+export function createPricesClient(
+  addresses: string | readonly string[],
+  options: ClientOptions = {},
+): PriceSource & RpcClient {
   const caller = createCaller(loadProtocols().prices, addresses, options);
   return {
     async getPrices(request, callOptions = {}) {
@@ -118,11 +121,16 @@ export function createPricesClient(addresses: string | readonly string[], option
 }
 
 /** Asks a service for its status. Throws ServiceError unavailable; an aborted signal throws its reason. */
-export function createStatusClient(addresses: string | readonly string[], options: ClientOptions = {}): StatusSource & RpcClient {
+export function createStatusClient(
+  addresses: string | readonly string[],
+  options: ClientOptions = {},
+): StatusSource & RpcClient {
   const caller = createCaller(loadProtocols().status, addresses, options);
   return {
     async getStatus(callOptions = {}) {
-      return fromStatusMessage(await caller.call<object, StatusResponseMessage>("GetStatus", {}, callOptions));
+      return fromStatusMessage(
+        await caller.call<object, StatusResponseMessage>("GetStatus", {}, callOptions),
+      );
     },
     close: () => caller.close(),
   };
@@ -142,7 +150,11 @@ export function createHealthClient(address: string, options: ClientOptions = {})
   return {
     async check({ service = "" } = {}) {
       try {
-        const answer = await caller.call<HealthRequestMessage, HealthResponseMessage>("Check", { service }, {});
+        const answer = await caller.call<HealthRequestMessage, HealthResponseMessage>(
+          "Check",
+          { service },
+          {},
+        );
         return answer.status === "SERVING" ? "serving" : "not_serving";
       } catch (error) {
         const strange = error instanceof ServiceError && error.code === "not_found";

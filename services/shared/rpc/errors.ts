@@ -12,7 +12,8 @@ const STATUS_OF_CODE: Partial<Record<ErrorCode, status>> = {
 /** What a thrown value tells a peer: a ServiceError speaks for itself, everything else is INTERNAL with a fixed text. */
 export function toGrpcStatus(error: unknown): Pick<StatusObject, "code" | "details"> {
   const code = error instanceof ServiceError ? STATUS_OF_CODE[error.code] : undefined;
-  if (code === undefined) return { code: status.INTERNAL, details: "The service failed to answer; its log says why." };
+  if (code === undefined)
+    return { code: status.INTERNAL, details: "The service failed to answer; its log says why." };
   return { code, details: (error as ServiceError).message };
 }
 
@@ -21,7 +22,8 @@ export function toGrpcStatus(error: unknown): Pick<StatusObject, "code" | "detai
  * else is `unavailable` with a text that names the peer's service, never its address, and the cause for the log.
  */
 export function fromGrpcError(error: GrpcError, peer: string): ServiceError {
-  if (error.code === status.INVALID_ARGUMENT) return new ServiceError("bad_request", error.details, { cause: error });
+  if (error.code === status.INVALID_ARGUMENT)
+    return new ServiceError("bad_request", error.details, { cause: error });
   if (error.code === status.NOT_FOUND) return new ServiceError("not_found", error.details, { cause: error });
   const reason = error.code === status.DEADLINE_EXCEEDED ? "did not answer in time" : "is not available";
   return new ServiceError("unavailable", `${peer} ${reason}.`, { cause: error, retryAfterSeconds: 1 });

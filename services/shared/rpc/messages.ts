@@ -1,4 +1,11 @@
-import type { ChainStatus, PeerState, PricesAnswer, PricesRequest, ServiceMode, ServiceStatus } from "./types.ts";
+import type {
+  ChainStatus,
+  PeerState,
+  PricesAnswer,
+  PricesRequest,
+  ServiceMode,
+  ServiceStatus,
+} from "./types.ts";
 import type {
   ChainStatusMessage,
   PricesRequestMessage,
@@ -46,7 +53,11 @@ export function fromPricesMessage(message: PricesResponseMessage): PricesAnswer 
 }
 
 export function toStatusMessage(status: ServiceStatus): StatusResponseMessage {
-  return { ...status, chains: status.chains.map(toChainMessage), peers: status.peers.map((peer) => ({ ...peer })) };
+  return {
+    ...status,
+    chains: status.chains.map(toChainMessage),
+    peers: status.peers.map((peer) => ({ ...peer })),
+  };
 }
 
 export function fromStatusMessage(message: StatusResponseMessage): ServiceStatus {

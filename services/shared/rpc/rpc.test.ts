@@ -1,11 +1,17 @@
-import { Client, credentials, type ClientReadableStream } from "@grpc/grpc-js";
+import { Client, type ClientReadableStream, credentials } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import { ServiceError } from "../errors.ts";
 import { createHealthClient, createPricesClient, createStatusClient } from "./client.ts";
 import { watchPeer } from "./peer.ts";
 import { type GrpcServerOptions, type RunningGrpcServer, startGrpcServer } from "./server.ts";
-import { MAX_PRICE_TOKENS, type PricesRequest, type PriceSource, type RpcClient, type ServiceStatus } from "./types.ts";
+import {
+  MAX_PRICE_TOKENS,
+  type PriceSource,
+  type PricesRequest,
+  type RpcClient,
+  type ServiceStatus,
+} from "./types.ts";
 import { type HealthResponseMessage, loadProtocols } from "./wire.ts";
 
 const token = (index: number) => `0x${index.toString(16).padStart(40, "0")}`;
@@ -41,7 +47,10 @@ const STATUS: ServiceStatus = {
 describe("rpc", () => {
   const servers: RunningGrpcServer[] = [];
   const clients: RpcClient[] = [];
-  const start = async (services: Partial<GrpcServerOptions["services"]> = {}, more: Partial<GrpcServerOptions> = {}) => {
+  const start = async (
+    services: Partial<GrpcServerOptions["services"]> = {},
+    more: Partial<GrpcServerOptions> = {},
+  ) => {
     const server = await startGrpcServer({
       host: "127.0.0.1",
       port: 0,
@@ -88,7 +97,10 @@ describe("rpc", () => {
     };
     const client = keep(createPricesClient((await start({ prices })).address));
     const tokens = [token(1), token(0xabc), token(3)];
-    const answer = await client.getPrices({ chainId: 8453, tokens: tokens.map((text) => text.replace("abc", "ABC")) });
+    const answer = await client.getPrices({
+      chainId: 8453,
+      tokens: tokens.map((text) => text.replace("abc", "ABC")),
+    });
     expect(answer).to.deep.equal({
       block: 99,
       blockTime: 1_785_932_479,
@@ -117,9 +129,15 @@ describe("rpc", () => {
     const tokens = Array.from({ length: MAX_PRICE_TOKENS }, (_, index) => token(index));
     expect((await client.getPrices({ chainId: 1, tokens })).prices).to.have.length(500);
     const tooMany = await failureOf(client.getPrices({ chainId: 1, tokens: [...tokens, token(500)] }));
-    expect(tooMany).to.include({ code: "bad_request", message: "Cannot price 501 tokens: at most 500 a call." });
+    expect(tooMany).to.include({
+      code: "bad_request",
+      message: "Cannot price 501 tokens: at most 500 a call.",
+    });
     const wrong = await failureOf(client.getPrices({ chainId: 1, tokens: ["0x12"] }));
-    expect(wrong).to.include({ code: "bad_request", message: 'Cannot price "0x12": it is not an EVM address.' });
+    expect(wrong).to.include({
+      code: "bad_request",
+      message: 'Cannot price "0x12": it is not an EVM address.',
+    });
     expect(await failureOf(client.getPrices({ chainId: 0, tokens }))).to.include({ code: "bad_request" });
   });
 
@@ -137,8 +155,9 @@ describe("rpc", () => {
     };
     const { address } = await start({ prices: failing }, { onInternalError: (error) => seen.push(error) });
     const client = keep(createPricesClient(address));
-    const failures = [];
-    for (const block of [0, 1, 2]) failures.push(await failureOf(client.getPrices({ chainId: 5, tokens: [], block })));
+    const failures: ServiceError[] = [];
+    for (const block of [0, 1, 2])
+      failures.push(await failureOf(client.getPrices({ chainId: 5, tokens: [], block })));
     expect(failures.map(({ code }) => code)).to.deep.equal(["not_found", "unavailable", "unavailable"]);
     expect(failures[0]?.message).to.equal("Chain 5 is not indexed.");
     expect(failures[2]?.message).to.equal("chaintables.v1.Prices is not available.");
@@ -152,7 +171,10 @@ describe("rpc", () => {
   });
 
   it("carries messages above the default limit of 4 MiB", async () => {
-    const big = { ...STATUS, chains: Array.from({ length: 60_000 }, () => ({ ...STATUS.chains[0], name: "x".repeat(64) })) };
+    const big = {
+      ...STATUS,
+      chains: Array.from({ length: 60_000 }, () => ({ ...STATUS.chains[0], name: "x".repeat(64) })),
+    };
     const { address } = await start({ status: { getStatus: async () => big as ServiceStatus } });
     const status = await keep(createStatusClient(address, { deadlineMs: 20_000 })).getStatus();
     expect(status.chains).to.have.length(60_000);
@@ -168,8 +190,13 @@ describe("rpc", () => {
         });
       });
     const { address } = await start({ prices: { getPrices: slow } });
-    const late = await failureOf(keep(createPricesClient(address, { deadlineMs: 30 })).getPrices({ chainId: 1, tokens: [] }));
-    expect(late).to.include({ code: "unavailable", message: "chaintables.v1.Prices did not answer in time." });
+    const late = await failureOf(
+      keep(createPricesClient(address, { deadlineMs: 30 })).getPrices({ chainId: 1, tokens: [] }),
+    );
+    expect(late).to.include({
+      code: "unavailable",
+      message: "chaintables.v1.Prices did not answer in time.",
+    });
     const patient = keep(createPricesClient(address));
     const controller = new AbortController();
     const call = patient.getPrices({ chainId: 1, tokens: [] }, { signal: controller.signal });
@@ -240,14 +267,11 @@ describe("rpc", () => {
       const server = await start({ health: async () => healthy });
       const raw = new Client(server.address, credentials.createInsecure());
       const watch = (service: string) => {
-        const method = loadProtocols().health.service["Watch"];
+        const method = loadProtocols().health.service.Watch;
         if (method === undefined) throw new Error("Watch is not declared");
-        return raw.makeServerStreamRequest(
-          method.path,
-          method.requestSerialize,
-          method.responseDeserialize,
-          { service },
-        ) as ClientReadableStream<HealthResponseMessage>;
+        return raw.makeServerStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, {
+          service,
+        }) as ClientReadableStream<HealthResponseMessage>;
       };
       const stranger = watch("nobody");
       const told: string[] = [];

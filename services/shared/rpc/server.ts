@@ -3,7 +3,13 @@ import { ServiceError } from "../errors.ts";
 import { toGrpcStatus } from "./errors.ts";
 import { createHealthService } from "./health.ts";
 import { fromPricesRequestMessage, toPricesMessage, toStatusMessage } from "./messages.ts";
-import { MAX_PRICE_TOKENS, type CallOptions, type PriceSource, type PricesRequest, type StatusSource } from "./types.ts";
+import {
+  type CallOptions,
+  MAX_PRICE_TOKENS,
+  type PriceSource,
+  type PricesRequest,
+  type StatusSource,
+} from "./types.ts";
 import { fullName, loadProtocols, MESSAGE_LIMITS, type PricesRequestMessage } from "./wire.ts";
 
 export interface GrpcServerOptions {
@@ -125,10 +131,16 @@ function unary<Q, A>(
 function checkPricesRequest({ chainId, tokens }: PricesRequest): void {
   if (chainId < 1) throw new ServiceError("bad_request", "Cannot price tokens: chain_id was not sent.");
   if (tokens.length > MAX_PRICE_TOKENS) {
-    throw new ServiceError("bad_request", `Cannot price ${tokens.length} tokens: at most ${MAX_PRICE_TOKENS} a call.`);
+    throw new ServiceError(
+      "bad_request",
+      `Cannot price ${tokens.length} tokens: at most ${MAX_PRICE_TOKENS} a call.`,
+    );
   }
   const wrong = tokens.find((token) => !/^0x[a-f0-9]{40}$/.test(token));
   if (wrong !== undefined) {
-    throw new ServiceError("bad_request", `Cannot price ${JSON.stringify(wrong.slice(0, 64))}: it is not an EVM address.`);
+    throw new ServiceError(
+      "bad_request",
+      `Cannot price ${JSON.stringify(wrong.slice(0, 64))}: it is not an EVM address.`,
+    );
   }
 }

@@ -31,7 +31,10 @@ export const itemEndpoint = defineEndpoint({
   summary: "One thing",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
-  params: { chain_id: chainId([8453, 1]), pool_address: evmAddress({ description: "Address of the thing." }) },
+  params: {
+    chain_id: chainId([8453, 1]),
+    pool_address: evmAddress({ description: "Address of the thing." }),
+  },
   columns,
   rowOrder: "One row.",
   whenAbsent: "not_found",
@@ -47,7 +50,11 @@ export interface TestApp {
 }
 
 export function collectingLog(lines: Record<string, unknown>[], name = "evm-dex"): Log {
-  return createLog({ name, level: "debug", destination: { write: (line: string) => void lines.push(JSON.parse(line)) } });
+  return createLog({
+    name,
+    level: "debug",
+    destination: { write: (line: string) => void lines.push(JSON.parse(line)) },
+  });
 }
 
 export async function startTestApp(options: Partial<ServiceAppOptions> = {}): Promise<TestApp> {
