@@ -62,7 +62,8 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   return {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
-    publicUrl: PUBLIC_URL?.replace(/\/+$/, ""),
+    // Normalised, so that nothing in it needs escaping where documents show it.
+    publicUrl: PUBLIC_URL && new URL(PUBLIC_URL).href.replace(/\/+$/, ""),
     upstreams: {
       "evm-dex": pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
       lending: pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),

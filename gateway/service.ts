@@ -55,7 +55,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const { groups, polled } = createUpstreams(config.upstreams, log);
   const poll = createHealthPoll({ polled });
   measureUpstreams(groups.values(), metrics);
-  const proxy = createProxy({ groups, clock, deadlineMs: config.deadlineMs });
+  const proxy = createProxy({ groups, clock, isDraining: () => isDraining, deadlineMs: config.deadlineMs });
 
   const app = createGateway({
     catalogue: parts.catalogue ?? everyEndpoint,

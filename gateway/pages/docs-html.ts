@@ -60,7 +60,7 @@ ${families.map(
   ({ family, endpoints }) => html`<h2>${TITLES[family]}</h2>
 <ul>
 ${endpoints.map(
-  (endpoint) => html`<li><a href="#${anchorOf(endpoint)}">${endpoint.path}</a></li>
+  (endpoint) => html`<li><a href="#${anchorOf(endpoint)}">${breakable(endpoint.path)}</a></li>
 `,
 )}</ul>
 `,
@@ -115,7 +115,7 @@ function section(endpoint: Endpoint, baseUrl: string): Html {
     whenAbsent === "not_found" ? "404 where nothing is known of the address" : "no rows where there are none";
   return html`<section id="${anchorOf(endpoint)}">
 <h3><span class="method">GET</span><code>${path}</code></h3>
-<p>${prose(summary)}</p>
+<p><strong>${prose(summary)}.</strong></p>
 ${
   description === undefined
     ? ""
@@ -163,6 +163,11 @@ function exampleQuery(parameters: readonly ParameterDoc[]): string {
     .filter(({ required, example }) => required && example !== undefined)
     .map(({ name, example }) => `${name}=${encodeURIComponent(example ?? "")}`);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+/** A path that may wrap after its slashes and nowhere inside a word. */
+function breakable(path: string): Html {
+  return html`${path.split("/").map((word, position) => (position === 0 ? word : html`/<wbr>${word}`))}`;
 }
 
 function anchorOf({ path }: Endpoint): string {

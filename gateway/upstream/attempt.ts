@@ -12,6 +12,7 @@ export interface AttemptOptions {
   readonly clock: Clock;
   /** Aborted when the deadline passes. */
   readonly signal: AbortSignal;
+  readonly isDraining: () => boolean;
 }
 
 /**
@@ -28,8 +29,9 @@ export interface AttemptOptions {
  * - the path is resolved here, since its own resolver rewrites characters;
  * - HEAD goes upstream as GET, since it would answer HEAD with the length of the empty body.
  */
-export function attempt(passage: Passage, { upstream, agent, clock, signal }: AttemptOptions): Promise<void> {
+export function attempt(passage: Passage, options: AttemptOptions): Promise<void> {
   const { req, res, endpoint, session, fields } = passage;
+  const { upstream, agent, clock, signal, isDraining } = options;
   const startedMs = clock.monotonicMs();
   const target = passage.query === "" ? endpoint.path : `${endpoint.path}?${passage.query}`;
   let isOpen = true;
@@ -45,8 +47,8 @@ export function attempt(passage: Passage, { upstream, agent, clock, signal }: At
   const handle = proxy(upstream.url, {
     parseReqBody: false,
     proxyReqPathResolver: () => target,
-    proxyReqOptDecorator: (options) => ({
-      ...options,
+    proxyReqOptDecorator: (asked) => ({
+      ...asked,
       method: "GET",
       headers: headersForUpstream(req.headers, { session, clientAddress: req.socket.remoteAddress }),
       agent,
@@ -56,6 +58,8 @@ export function attempt(passage: Passage, { upstream, agent, clock, signal }: At
     skipToNextHandlerFilter: (answer) => {
       settle();
       keepAnswerHeaders(answer.headers);
+      // The connection is closed after this answer: the client should not send another request into it.
+      if (isDraining()) res.shouldKeepAlive = false;
       return false;
     },
     userResDecorator: (answer, body: Buffer) => {

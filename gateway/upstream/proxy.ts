@@ -11,6 +11,7 @@ import type { Upstream, UpstreamGroup } from "./upstream.ts";
 export interface ProxyOptions {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly clock: Clock;
+  readonly isDraining: () => boolean;
   /** From the arrival of the request to the last byte of the service's answer. */
   readonly deadlineMs: number;
   /** Connections a replica gets at most; further requests wait for one until their deadline. */
@@ -28,7 +29,8 @@ export interface Proxy {
  * connection is tried once more, on another replica if there is one: every request is a read and may be repeated.
  * Throws `unavailable` when no replica serves or its answer is broken, `request_timeout` after the deadline.
  */
-export function createProxy({ groups, clock, deadlineMs, maxConnections = 512 }: ProxyOptions): Proxy {
+export function createProxy(options: ProxyOptions): Proxy {
+  const { groups, clock, isDraining, deadlineMs, maxConnections = 512 } = options;
   const connections = { keepAlive: true, maxSockets: maxConnections, maxFreeSockets: 64 };
   const httpAgent = new HttpAgent(connections);
   const httpsAgent = new HttpsAgent(connections);
@@ -37,7 +39,7 @@ export function createProxy({ groups, clock, deadlineMs, maxConnections = 512 }:
   const tryOnce = async (passage: Passage, upstream: Upstream, signal: AbortSignal): Promise<unknown> => {
     const agent = upstream.url.startsWith("https:") ? httpsAgent : httpAgent;
     try {
-      await attempt(passage, { upstream, agent, clock, signal });
+      await attempt(passage, { upstream, agent, clock, signal, isDraining });
       return undefined;
     } catch (error) {
       if (passage.res.destroyed) return undefined;

@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { describeParameters } from "../../services/shared/contract/derive/parameters.ts";
+import { catalogue } from "../catalogue.ts";
+import { startTestGateway, type TestGateway, until } from "../testkit/gateway.ts";
+import { rawGet } from "../testkit/raw-http.ts";
+
+describe("gateway: pages", function () {
+  this.timeout(20_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startTestGateway();
+  });
+  after(() => gateway.stop());
+  const read = (path: string, init: RequestInit = {}) =>
+    fetch(`${gateway.url}${path}`, { redirect: "manual", ...init });
+
+  it("/openapi.json is the generated document with this gateway as its server, without a key", async () => {
+    const answer = await read("/openapi.json");
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("content-type")).to.equal("application/json");
+    const { servers, ...document } = (await answer.json()) as Record<string, unknown>;
+    const file = new URL("../../proto/openapi.json", import.meta.url);
+    const { servers: _other, ...generated } = JSON.parse(await readFile(file, "utf8"));
+    expect(document).to.deep.equal(generated);
+    expect(servers).to.deep.equal([{ url: gateway.url }]);
+  });
+
+  it("/openapi.json takes no part of a Host that is none", async () => {
+    for (const host of ['x"y', "x/../y", "x y", "<script>", "a@b", ""]) {
+      const { body, status } = await rawGet(gateway.url, "/openapi.json", { Host: host });
+      if (status === 400) continue;
+      expect(JSON.parse(body).servers, host).to.deep.equal([{ url: "/" }]);
+    }
+  });
+
+  it("/docs shows every endpoint with its parameters, columns and units, and loads nothing", async () => {
+    const answer = await read("/docs");
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+    const page = await answer.text();
+    for (const endpoint of catalogue) {
+      const id = endpoint.path.slice(1).replaceAll("/", "-");
+      const from = page.indexOf(`<section id="${id}">`);
+      const section = page.slice(from, page.indexOf("</section>", from));
+      expect(from, endpoint.path).to.be.greaterThan(0);
+      for (const { name } of describeParameters(endpoint)) expect(section).to.contain(`<code>${name}</code>`);
+      for (const { name, type, unit } of endpoint.columns) {
+        expect(section).to.contain(`<code>${name}</code>`);
+        expect(section).to.contain(`<td>${type}</td><td>${unit ?? ""}</td>`);
+      }
+      expect(section).to.contain(`${gateway.url}${endpoint.path}`);
+    }
+    expect(page).not.to.match(/<script|src=|<link|@import|url\(/i);
+    expect(page.match(/href="[^#/]/g)).to.equal(null);
+  });
+
+  it("/docs has a style sheet that its own policy allows", async () => {
+    const answer = await read("/docs");
+    const style = /<style>([\s\S]*)<\/style>/.exec(await answer.text())?.[1] ?? "";
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
+    const hash = Buffer.from(digest).toString("base64");
+    expect(answer.headers.get("content-security-policy")).to.contain(`style-src 'sha256-${hash}'`);
+  });
+
+  it("/ sends browsers to the documentation and tells programs where everything is", async () => {
+    const browser = await read("/", { headers: { Accept: "text/html,*/*" } });
+    expect(browser.status).to.equal(302);
+    expect(browser.headers.get("location")).to.equal("/docs");
+    expect(await (await read("/")).json()).to.include({ docs: "/docs", openapi: "/openapi.json" });
+  });
+
+  it("/livez says that the process answers, /metrics what it has done, by template", async () => {
+    expect(await (await read("/livez")).json()).to.deep.equal({ status: "ok" });
+    await gateway.get("/evm/chains?a=1");
+    await gateway.get("/made-up-path");
+    await until(() => gateway.lines.some((line) => line.route === "unmatched"));
+    const text = await (await read("/metrics")).text();
+    expect(text).to.match(
+      /http_request_duration_seconds_count\{[^}]*route="\/evm\/chains"[^}]*status="200"[^}]*\} 1\b/,
+    );
+    expect(text).to.match(/gateway_upstream_serving\{upstream="evm-dex#0"[^}]*\} 1/);
+    expect(text).to.match(/gateway_upstream_in_flight\{upstream="evm-dex#0"[^}]*\} 0/);
+    expect(text).not.to.contain("made-up");
+  });
+
+  it("/readyz is 200 while every service serves, and names the one that does not", async () => {
+    expect((await read("/readyz")).status).to.equal(200);
+    await gateway.lending.stop();
+    await until(async () => (await read("/readyz")).status === 503);
+    const answer = await read("/readyz");
+    const text = await answer.text();
+    expect(text).not.to.contain("127.0.0.1");
+    const { status, services } = JSON.parse(text);
+    expect(status).to.equal("not_ready");
+    expect(services.lending).to.deep.equal({ ready: false, serving: 0, replicas: ["unreachable"] });
+    expect(services.solana.ready).to.equal(true);
+    await gateway.lending.restart();
+    await until(async () => (await read("/readyz")).status === 200);
+  });
+});

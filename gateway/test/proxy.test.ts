@@ -1,0 +1,313 @@
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import { expectError } from "../testkit/expect-error.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions, until } from "../testkit/gateway.ts";
+import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
+
+describe("gateway: proxy", function () {
+  this.timeout(20_000);
+  let gateway: TestGateway;
+  const start = async (options: TestGatewayOptions = {}) => {
+    gateway = await startTestGateway(options);
+    return gateway;
+  };
+  afterEach(() => gateway.stop());
+
+  describe("with one replica", () => {
+    beforeEach(() => start());
+
+    it("passes path and query to the service of the family as they are, and its table back", async () => {
+      const query = "?pool_address=0xAb&x=%2F%2e%20+'{}|\\^`&&=&x=1";
+      const answer = await gateway.get(`/evm/dexb/v3/pool${query}`);
+      expect(answer.status).to.equal(200);
+      expect(await answer.text()).to.equal(TABLE_TEXT);
+      // fetch itself escapes ' and blanks; what it sent must arrive.
+      expect(gateway.evmDex.seen[0]?.url).to.equal(`/evm/dexb/v3/pool${new URL(`http://x/${query}`).search}`);
+      expect(gateway.lending.seen).to.have.length(0);
+    });
+
+    it("passes the headers that describe the data unchanged, and none that describe the service", async () => {
+      gateway.evmDex.answer = (req, res) => {
+        res.setHeader("Server", "inside");
+        res.setHeader("Set-Cookie", "a=b");
+        res.setHeader("X-Powered-By", "Express");
+        res.setHeader("X-Session-Id", "another");
+        res.setHeader("X-Ignored-Parameters", "foo");
+        answerTable(req, res);
+      };
+      const { headers } = await gateway.get("/evm/chains?foo=1");
+      expect(headers.get("etag")).to.equal('W/"v7"');
+      expect(headers.get("cache-control")).to.equal("private, max-age=1");
+      expect(headers.get("content-type")).to.equal("application/vnd.service.table.v1.0.0+json");
+      expect(headers.get("x-data-block")).to.equal("7");
+      expect(headers.get("x-ignored-parameters")).to.equal("foo");
+      for (const name of ["server", "set-cookie", "x-powered-by"])
+        expect(headers.get(name), name).to.equal(null);
+      expect(headers.get("x-session-id")).to.match(/^[0-9a-f-]{36}$/);
+    });
+
+    it("adds no charset to application/json", async () => {
+      const { headers } = await gateway.get("/api/v1/solana/tokens");
+      expect(headers.get("content-type")).to.equal("application/json");
+    });
+
+    it("passes 304 with its ETag when the service says so", async () => {
+      gateway.evmDex.answer = (req, res) => {
+        const isKnown = req.headers["if-none-match"] === 'W/"v7"';
+        if (isKnown) res.writeHead(304, { ETag: 'W/"v7"', Connection: "close", "X-Data-Block": "7" }).end();
+        else answerTable(req, res);
+      };
+      const answer = await gateway.get("/evm/chains", { headers: { "If-None-Match": 'W/"v7"' } });
+      expect(answer.status).to.equal(304);
+      expect(answer.headers.get("etag")).to.equal('W/"v7"');
+      expect(answer.headers.get("x-data-block")).to.equal("7");
+      expect(answer.headers.get("connection")).not.to.equal("close");
+      expect(await answer.text()).to.equal("");
+    });
+
+    it("answers HEAD with the head of GET: same length, no body", async () => {
+      const head = await gateway.get("/evm/chains", { method: "HEAD" });
+      expect(head.status).to.equal(200);
+      expect(head.headers.get("content-length")).to.equal(String(TABLE_TEXT.length));
+      expect(head.headers.get("etag")).to.equal('W/"v7"');
+      expect(await head.text()).to.equal("");
+    });
+
+    it("keeps every credential and every hop-by-hop header from the service", async () => {
+      await gateway.get("/evm/chains", {
+        headers: {
+          Authorization: "Bearer secret",
+          Cookie: "session=secret",
+          "Payment-Signature": "secret",
+          "X-Payment": "secret",
+          "Proxy-Authorization": "secret",
+          "X-Forwarded-For": "203.0.113.9",
+          "X-Session-Id": "0123456789abcdef0123456789abcdef",
+          TE: "trailers",
+        },
+      });
+      const [seen] = gateway.evmDex.seen;
+      if (!seen) throw new Error("the service was not asked");
+      const { headers, rawHeaders } = seen;
+      expect(JSON.stringify(rawHeaders)).not.to.match(/secret|bootstrap|203\.0\.113|0123456789abcdef/);
+      expect(Object.keys(headers).sort()).to.deep.equal([
+        "accept",
+        "connection",
+        "host",
+        "x-forwarded-for",
+        "x-session-id",
+      ]);
+      expect(headers["x-forwarded-for"]).to.match(/^(::ffff:)?127\.0\.0\.1$/);
+      expect(headers.connection).to.equal("keep-alive");
+    });
+
+    it("never mixes two clients that ask at the same time", async () => {
+      gateway.evmDex.answer = async (req, res) => {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+        const text = JSON.stringify([
+          { columns: [], data: [[req.url, req.headers["x-session-id"]]], rows: 1 },
+        ]);
+        res.writeHead(200, { "Content-Type": "application/vnd.service.table.v1.0.0+json" });
+        res.end(text);
+      };
+      const keys = [gateway.keys.add(), gateway.keys.add()];
+      await Promise.all(
+        Array.from({ length: 100 }, async (_, number) => {
+          const headers = { "X-API-KEY": keys[number % 2] as string };
+          const answer = await gateway.get(`/evm/chains?n=${number}`, { headers });
+          const [table] = (await answer.json()) as [{ data: [[string, string]] }];
+          expect(table.data[0]).to.deep.equal([
+            `/evm/chains?n=${number}`,
+            answer.headers.get("x-session-id"),
+          ]);
+        }),
+      );
+      for (const { rawHeaders } of gateway.evmDex.seen) expect(rawHeaders.join()).not.to.contain("ct_");
+    });
+
+    it("uses its connections to the service again", async () => {
+      const sockets = new Set<unknown>();
+      gateway.evmDex.answer = (req, res) => {
+        sockets.add(req.socket);
+        answerTable(req, res);
+      };
+      for (let count = 0; count < 10; count += 1) await (await gateway.get("/evm/chains")).text();
+      expect(sockets.size).to.equal(1);
+    });
+
+    it("passes the service's own errors with the session that client, service and log know", async () => {
+      for (const [status, code] of [
+        [400, "bad_request"],
+        [404, "not_found"],
+        [408, "request_timeout"],
+        [500, "internal"],
+        [503, "unavailable"],
+      ] as const) {
+        gateway.evmDex.answer = answerError(status, code, "Cannot parse limit: 0 is below 1.");
+        const { message, session } = await expectError(await gateway.get("/evm/dexb/v3/pools"), code);
+        expect(message).to.equal("Cannot parse limit: 0 is below 1.");
+        expect(gateway.evmDex.seen.at(-1)?.headers["x-session-id"]).to.equal(session);
+        await until(() => gateway.lines.some((line) => line.session === session && line.status === status));
+      }
+    });
+
+    it("puts its own session into an error whose session got lost", async () => {
+      gateway.evmDex.answer = (_req, res) => {
+        res.writeHead(400, { "Content-Type": "application/json" });
+        res.end('{"error":"bad_request","message":"Cannot parse limit.","session":"another"}');
+      };
+      await expectError(await gateway.get("/evm/dexb/v3/pools"), "bad_request");
+    });
+
+    it("503 for an answer that is no table and no error of ours", async () => {
+      const bad: Record<string, [status: number, type: string, body: string]> = {
+        "a proxy's page": [502, "text/html", "<h1>Bad Gateway</h1>"],
+        "an error without form": [500, "application/json", '{"oops":true}'],
+        "a code that does not fit the status": [
+          500,
+          "application/json",
+          '{"error":"not_found","message":"x"}',
+        ],
+        "broken JSON": [400, "application/json", "{"],
+        "a redirect": [302, "text/plain", ""],
+        "another media type": [200, "text/html", "<p>hello</p>"],
+        "no content": [204, "text/plain", ""],
+      };
+      for (const [what, [status, type, body]] of Object.entries(bad)) {
+        gateway.evmDex.answer = (_req, res) => {
+          res
+            .writeHead(status, {
+              "Content-Type": type,
+              ETag: '"broken"',
+              Location: "http://elsewhere.example/",
+            })
+            .end(body);
+        };
+        const answer = await gateway.get("/evm/chains");
+        expect(answer.headers.get("retry-after"), what).to.match(/^[1-9]\d*$/);
+        expect(answer.headers.get("etag"), what).to.equal(null);
+        const { message } = await expectError(answer, "unavailable");
+        expect(message).not.to.match(/127\.0\.0\.1|hello|Gateway/);
+      }
+    });
+
+    it("503, not a hang, when the service dies in the middle of a body", async () => {
+      gateway.evmDex.answer = (_req, res) => {
+        res.writeHead(200, {
+          "Content-Type": "application/vnd.service.table.v1.0.0+json",
+          "Content-Length": "1000",
+        });
+        res.write("[{");
+        setTimeout(() => res.destroy(), 5);
+      };
+      const answer = await gateway.get("/evm/chains");
+      expect(answer.headers.get("retry-after")).to.match(/^[1-9]\d*$/);
+      await expectError(answer, "unavailable");
+    });
+
+    it("503 when the service speaks no HTTP", async () => {
+      gateway.evmDex.answer = (req) => {
+        req.socket.end("SMTP ready\r\n");
+      };
+      await expectError(await gateway.get("/evm/chains"), "unavailable");
+    });
+
+    it("asks once more when a connection breaks, as an idle one does when the service closes it", async () => {
+      let broken = 0;
+      gateway.evmDex.answer = (req, res) => {
+        if (broken > 0) return answerTable(req, res);
+        broken += 1;
+        req.socket.destroy();
+      };
+      expect((await gateway.get("/evm/chains")).status).to.equal(200);
+      expect(gateway.evmDex.seen).to.have.length(2);
+    });
+
+    it("stops asking the service when the client has gone", async () => {
+      let isAborted = false;
+      gateway.evmDex.answer = (_req, res) => {
+        res.on("close", () => (isAborted = true));
+      };
+      const client = new AbortController();
+      const asked = gateway.get("/evm/chains", { signal: client.signal }).catch(() => "gone");
+      await until(() => gateway.evmDex.seen.length === 1);
+      client.abort();
+      expect(await asked).to.equal("gone");
+      await until(() => isAborted);
+      await until(() => gateway.lines.some((line) => line.status === 499));
+      expect(gateway.evmDex.seen).to.have.length(1);
+    });
+  });
+
+  it("408 when the deadline passes, before the answer or within its body", async () => {
+    await start({ config: { deadlineMs: 60 } });
+    const { evmDex } = gateway;
+    evmDex.answer = () => {};
+    await expectError(await gateway.get("/evm/chains"), "request_timeout");
+    evmDex.answer = (_req, res) => {
+      res.writeHead(200, {
+        "Content-Type": "application/vnd.service.table.v1.0.0+json",
+        "Content-Length": "1000",
+      });
+      const drip = setInterval(() => res.write("["), 10);
+      res.on("close", () => clearInterval(drip));
+    };
+    await expectError(await gateway.get("/evm/chains"), "request_timeout");
+    evmDex.answer = answerTable;
+    expect((await gateway.get("/evm/chains")).status).to.equal(200);
+  });
+
+  it("503 at once while a service is down, and its answers again when it is back; others are untouched", async () => {
+    await start();
+    const { evmDex } = gateway;
+    await evmDex.stop();
+    for (let count = 0; count < 3; count += 1) {
+      const answer = await gateway.get("/evm/chains");
+      expect(answer.headers.get("retry-after")).to.match(/^[1-9]\d*$/);
+      const { message } = await expectError(answer, "unavailable");
+      expect(message).not.to.contain("127.0.0.1");
+    }
+    expect((await gateway.get("/api/v1/solana/tokens")).status).to.equal(200);
+    await evmDex.restart();
+    await until(async () => (await gateway.get("/evm/chains")).status === 200);
+  });
+
+  it("follows gRPC health: 503 without asking while the service says it does not serve", async () => {
+    await start();
+    const { evmDex } = gateway;
+    evmDex.healthy = false;
+    await until(async () => (await gateway.get("/readyz")).status === 503);
+    const asked = evmDex.seen.length;
+    await expectError(await gateway.get("/evm/chains"), "unavailable");
+    expect(evmDex.seen).to.have.length(asked);
+    evmDex.healthy = true;
+    await until(async () => (await gateway.get("/evm/chains")).status === 200);
+  });
+
+  it("sends each request to the least busy of several replicas", async () => {
+    await start({ replicas: 3 });
+    const replicas = [gateway.evmDex, ...gateway.others];
+    const releases: (() => void)[] = [];
+    for (const replica of replicas) {
+      replica.answer = (req, res) => {
+        releases.push(() => answerTable(req, res));
+      };
+    }
+    const asked = Array.from({ length: 9 }, () => gateway.get("/evm/chains"));
+    await until(() => releases.length === 9);
+    expect(replicas.map((replica) => replica.seen.length)).to.deep.equal([3, 3, 3]);
+    for (const release of releases) release();
+    for (const answer of await Promise.all(asked)) expect(answer.status).to.equal(200);
+  });
+
+  it("answers every request while one of two replicas is killed", async () => {
+    await start({ replicas: 2 });
+    const answers = Array.from({ length: 40 }, async (_, number) => {
+      await new Promise((resolve) => setTimeout(resolve, number * 2));
+      if (number === 20) await gateway.evmDex.stop();
+      return (await gateway.get("/evm/chains")).status;
+    });
+    expect(new Set(await Promise.all(answers))).to.deep.equal(new Set([200]));
+    await gateway.evmDex.restart();
+  });
+});

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const isDeno = "Deno" in globalThis;
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Child {
+  /** Everything written so far. */
+  readonly stdout: () => string;
+  readonly finished: Promise<Finished>;
+  signal(name: "SIGTERM" | "SIGINT" | "SIGKILL"): void;
+}
+
+/** Starts a program of this folder (`main.ts`, `keys.ts`) in a process of its own, under the runtime of the test. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Child {
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
+  const runtime = isDeno ? ["run", "-A", path] : ["--import", "tsx", path];
+  // Nothing of the environment of the tests: a MONGODB_URL meant for others must not decide where keys go.
+  const inherited = Object.fromEntries(
+    ["PATH", "HOME", "DENO_DIR", "TMPDIR"].flatMap((name) =>
+      process.env[name] ? [[name, process.env[name]]] : [],
+    ),
+  );
+  const child = spawn(process.execPath, [...runtime, ...args], {
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    env: { ...inherited, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+  return { stdout: () => stdout, finished, signal: (name) => child.kill(name) };
+}
