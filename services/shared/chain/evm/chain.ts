@@ -99,8 +99,8 @@ export function createHeaderChain(options: HeaderChainOptions = {}): HeaderChain
     const oldest = links[0];
     if (newest === undefined || oldest === undefined) return { kind: "same" };
     const head = await source.head();
-    if (head.number < newest.number && at(head.number)?.hash === head.hash)
-      return { kind: "behind", headNumber: head.number };
+    const isKnown = head.number < oldest.number || at(head.number)?.hash === head.hash;
+    if (head.number < newest.number && isKnown) return { kind: "behind", headNumber: head.number };
     let step = FIRST_STEP;
     let above: BlockHeader | undefined;
     for (

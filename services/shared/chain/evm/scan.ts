@@ -105,7 +105,7 @@ export async function* scanLogs(
   function cutToSize(index: number, segment: Segment): void {
     const end = segment.fromBlock + size.current() - 1;
     if (end >= segment.toBlock) return;
-    queue.splice(index + 1, 0, { ...segment, fromBlock: end + 1, refusals: 0 });
+    queue.splice(index + 1, 0, createSegment(end + 1, segment.toBlock));
     segment.toBlock = end;
   }
 
