@@ -56,7 +56,11 @@ function bareEncoder(
     case "bigint":
       return (value) => {
         if (typeof value !== "bigint") throw error(value, "a bigint");
-        return encodeBigint(value);
+        try {
+          return encodeBigint(value);
+        } catch {
+          throw error(value, "a bigint within ±2^256");
+        }
       };
     case "json":
       return (value) => {

@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { type Collection, put } from "../port.ts";
+import { type SuiteOptions, useStore } from "./fixture.ts";
+import { allOf, sample, samples } from "./sample.ts";
+
+export function describeDeclarations(options: SuiteOptions): void {
+  describe("declarations", () => {
+    const fixture = useStore(options, [samples]);
+    const failure = (work: Promise<unknown>): Promise<Error> =>
+      work.then(
+        () => expect.fail("it was accepted"),
+        (error: unknown) => error as Error,
+      );
+
+    it("may be repeated, and leaves the rows alone", async () => {
+      const { store } = fixture;
+      await store.write([put(samples, [sample(1)])]);
+      await store.declare([samples]);
+      await store.declare([{ ...samples }, samples]);
+      expect(await allOf(store)).to.deep.equal([sample(1)]);
+    });
+
+    if (options.traits.shared) {
+      it("may be repeated by several connections at once", async () => {
+        const stores = await Promise.all([fixture.connect(), fixture.connect(), fixture.connect()]);
+        const other = { ...samples, name: "others" };
+        await Promise.all(stores.map((store) => store.declare([samples, other])));
+        await fixture.store.declare([other]);
+        await stores[2].write([put(other, [sample(1)])]);
+        expect(await fixture.store.count(other, {})).to.equal(1);
+      });
+    }
+
+    const changes: [what: string, changed: Collection, said: string][] = [
+      ["a field's type", { ...samples, fields: { ...samples.fields, tick: "float?" } }, "field tick (int? is now float?)"],
+      ["a new field", { ...samples, fields: { ...samples.fields, extra: "int" } }, "field extra (absent is now int)"],
+      ["the key", { ...samples, key: ["chainId"], shardKey: ["chainId"] }, "key"],
+      ["the indexes", { ...samples, indexes: [] }, "indexes"],
+    ];
+    for (const [what, changed, said] of changes) {
+      it(`refuses a declaration that changes ${what}, and says what to do`, async () => {
+        const { store } = fixture;
+        const { message } = await failure(store.declare([changed]));
+        expect(message).to.contain('"samples"').and.contain(said).and.contain("Delete DATA_DIR").and.contain("migrate");
+        await store.write([put(samples, [sample(1)])]);
+        expect(await store.count(samples, {})).to.equal(1);
+      });
+    }
+
+    const faults: [fault: string, declaration: Collection, said: string][] = [
+      ["a name that is no identifier", { ...samples, name: 'x"; --' }, "letters, digits"],
+      ["a field name with an operator in it", { ...samples, fields: { ...samples.fields, $set: "int" } }, "$set"],
+      ["a key field that is not declared", { ...samples, key: ["chainId", "pool"] }, '"pool"'],
+      ["a key field that may be null", { ...samples, key: ["chainId", "address", "tick"] }, '"tick"'],
+      ["a unique index over a nullable field", { ...samples, indexes: [{ fields: ["tick"], unique: true }] }, "unique index"],
+      ["an index over json", { ...samples, indexes: [{ fields: ["tags"] }] }, "json"],
+      ["a shard key that no key or index begins with", { ...samples, shardKey: ["address"] }, "shard key"],
+    ];
+    for (const [fault, declaration, said] of faults) {
+      it(`refuses ${fault}`, async () => {
+        const { message } = await failure(fixture.store.declare([declaration]));
+        expect(message).to.contain("Cannot declare collection").and.contain(said);
+      });
+    }
+
+    it("refuses a collection that was not declared", async () => {
+      const unknown = { ...samples, name: "unknown" };
+      for (const work of [fixture.store.count(unknown, {}), fixture.store.write([put(unknown, [sample(1)])])]) {
+        expect((await failure(work)).message).to.contain('Cannot use collection "unknown"');
+      }
+    });
+  });
+}

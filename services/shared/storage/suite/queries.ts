@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { before, describe, it } from "mocha";
+import { MAX_IN_VALUES } from "../query.ts";
+import { put, type Store } from "../port.ts";
+import { type SuiteOptions, useStore } from "./fixture.ts";
+import { referenceFind, referenceMatch } from "./reference.ts";
+import { allOf, anyQuery, anySample, type Sample, sample, samples } from "./sample.ts";
+
+export function describeQueries(options: SuiteOptions): void {
+  describe("queries", () => {
+    const fixture = useStore(options, [samples]);
+    const fill = async (rows: readonly Sample[]): Promise<Store> => {
+      await fixture.store.write([put(samples, rows)]);
+      return fixture.store;
+    };
+
+    let population: Sample[];
+    before(() => {
+      const byKey = new Map(fc.sample(anySample, { numRuns: 250, seed: 11 }).map((row) => [`${row.chainId} ${row.address}`, row]));
+      population = [...byKey.values()];
+    });
+
+    it("answer as the reference does: filters, orders with nulls, pages, projections", async function () {
+      this.timeout(30_000);
+      const store = await fill(population);
+      await fc.assert(
+        fc.asyncProperty(anyQuery, async (query) => {
+          expect(await store.find(samples, query)).to.deep.equal(referenceFind(population, query));
+          const filter = query.filter ?? {};
+          expect(await store.count(samples, filter)).to.equal(referenceMatch(population, filter).length);
+        }),
+        { numRuns: 250 },
+      );
+    });
+
+    for (const direction of ["asc", "desc"] as const) {
+      it(`put nulls last, ${direction}, on every page across the border`, async () => {
+        const rows = Array.from({ length: 20 }, (_, i) => sample(i, { tvlUsd: i % 4 === 0 ? null : (i * 7) % 20 }));
+        const store = await fill(rows);
+        const order = [{ field: "tvlUsd", direction }] as const;
+        const expected = referenceFind(rows, { order, fields: ["tvlUsd"] }).map((row) => row.tvlUsd);
+        expect(expected.slice(-5)).to.deep.equal([null, null, null, null, null]);
+        for (let skip = 0; skip <= 21; skip++) {
+          for (const limit of [1, 3, 30]) {
+            const page = await store.find(samples, { order, skip, limit, fields: ["tvlUsd"] });
+            expect(page.map((row) => row.tvlUsd), `skip ${skip}, limit ${limit}`).to.deep.equal(expected.slice(skip, skip + limit));
+          }
+        }
+      });
+    }
+
+    it("put nulls last in each of several fields", async () => {
+      const values = [null, 1, 2];
+      const rows = values.flatMap((tick, i) => values.map((tvlUsd, j) => sample(3 * i + j, { tick, tvlUsd })));
+      const store = await fill(rows);
+      for (const first of ["asc", "desc"] as const) {
+        for (const second of ["asc", "desc"] as const) {
+          const order = [
+            { field: "tick", direction: first },
+            { field: "tvlUsd", direction: second },
+          ] as const;
+          const expected = referenceFind(rows, { order });
+          for (let skip = 0; skip < 9; skip++) {
+            const page = await store.find(samples, { order, skip, limit: 2 });
+            expect(page, `${first} ${second} ${skip}`).to.deep.equal(expected.slice(skip, skip + 2));
+          }
+        }
+      }
+    });
+
+    it("order big integers as numbers and bound them", async () => {
+      const amounts = [-(2n ** 200n), -17n, -16n, -1n, 0n, 1n, 9n, 10n, 2n ** 64n, 2n ** 255n];
+      const store = await fill([...amounts].reverse().map((amount, i) => sample(i, { amount })));
+      const order = [{ field: "amount", direction: "asc" }] as const;
+      expect((await store.find(samples, { order, fields: ["amount"] })).map((row) => row.amount)).to.deep.equal(amounts);
+      const between = await store.find(samples, { filter: { amount: { gt: -17n, lte: 10n } }, order, fields: ["amount"] });
+      expect(between.map((row) => row.amount)).to.deep.equal([-16n, -1n, 0n, 1n, 9n, 10n]);
+    });
+
+    it("decide every tie by the key, so that pages neither overlap nor leave a gap", async () => {
+      const rows = Array.from({ length: 50 }, (_, i) => sample(i * 7919, { dex: "same" }));
+      const store = await fill(rows);
+      const order = [{ field: "dex", direction: "desc" }] as const;
+      const seen: string[] = [];
+      for (let skip = 0; skip < 50; skip += 7) {
+        for (const row of await store.find(samples, { order, skip, limit: 7, fields: ["address"] })) seen.push(row.address);
+      }
+      expect(seen).to.deep.equal(rows.map((row) => row.address).reverse());
+    });
+
+    it("take lists of any length up to the limit, and nothing for an empty list", async () => {
+      const store = await fill([sample(1), sample(2), sample(3)]);
+      for (const length of [1, 2, 3, 100, MAX_IN_VALUES]) {
+        const blockTimes = Array.from({ length }, (_, i) => sample(2).blockTime + i);
+        const found = await store.find(samples, { filter: { blockTime: { in: blockTimes } }, fields: ["symbol"] });
+        expect(found.map((row) => row.symbol)).to.deep.equal(length === 1 ? ["T2"] : ["T2", "T3"]);
+      }
+      expect(await store.count(samples, { blockTime: { in: [] } })).to.equal(0);
+      expect(await store.find(samples, { filter: { chainId: 8453, address: { in: [] } } })).to.deep.equal([]);
+      const tooMany = { blockTime: { in: Array.from({ length: MAX_IN_VALUES + 1 }, (_, i) => i) } };
+      expect(await store.count(samples, tooMany).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+    });
+
+    it("find rows by key, one by one and many at once", async () => {
+      const rows = Array.from({ length: 1_500 }, (_, i) => sample(i));
+      const store = await fill(rows);
+      const keyOf = (i: number): { chainId: number; address: string } => ({ chainId: 8453, address: sample(i).address });
+      expect(await store.get(samples, keyOf(7))).to.deep.equal(sample(7));
+      expect(await store.get(samples, keyOf(9_999))).to.equal(undefined);
+      expect(await store.getMany(samples, [])).to.deep.equal([]);
+      const wanted = [...Array.from({ length: 2_000 }, (_, i) => keyOf(i)), keyOf(3), keyOf(3)];
+      const found = await store.getMany(samples, wanted);
+      expect(found.sort((a, b) => a.blockTime - b.blockTime)).to.deep.equal(rows);
+    });
+
+    it("return rows in key order and all fields when nothing else is asked", async () => {
+      const store = await fill([sample(30), sample(4), sample(200), sample(4, { chainId: 1 })]);
+      const expected = [sample(4, { chainId: 1 }), sample(4), sample(30), sample(200)];
+      expect(await allOf(store)).to.deep.equal(expected);
+      expect(await store.find(samples, { limit: 0 })).to.deep.equal([]);
+      expect(await store.find(samples, { skip: 4 })).to.deep.equal([]);
+      expect(await store.find(samples, { skip: 3 })).to.deep.equal([sample(200)]);
+    });
+
+    it("refuse a negative or fractional page", async () => {
+      for (const query of [{ skip: -1 }, { limit: 1.5 }, { skip: Number.NaN }]) {
+        expect(await fixture.store.find(samples, query).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+      }
+    });
+  });
+}
