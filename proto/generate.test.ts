@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { faultsOf } from "../services/shared/contract/derive/openapi-rules.ts";
+import { faultsOf } from "../services/shared/contract/testkit/openapi-rules.ts";
 import { generate, renderOpenApi } from "./generate.ts";
 
 describe("proto/openapi.json", () => {

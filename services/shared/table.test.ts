@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Cell } from "./contract/column.ts";
-import { sampleItem, sampleList } from "./contract/sample.ts";
+import { sampleItem, sampleList } from "./contract/testkit/sample.ts";
 import { renderTable } from "./table.ts";
 
 const LIST_COLUMNS = [

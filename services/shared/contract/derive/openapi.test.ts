@@ -3,9 +3,9 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { renderTable } from "../../table.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { sampleItem, sampleList } from "../sample.ts";
+import { faultsOf, follow } from "../testkit/openapi-rules.ts";
+import { sampleItem, sampleList } from "../testkit/sample.ts";
 import { operationId, toOpenApi } from "./openapi.ts";
-import { faultsOf, follow } from "./openapi-rules.ts";
 
 const samples: readonly Endpoint[] = [sampleList, sampleItem];
 const document = toOpenApi(samples);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { sampleItem, sampleList } from "../sample.ts";
+import { sampleItem, sampleList } from "../testkit/sample.ts";
 import { deriveCases } from "./test-cases.ts";
 
 function queriesOf(cases: ReturnType<typeof deriveCases>, status: 200 | 400): string[] {

@@ -1,7 +1,7 @@
 import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
 import { oneOf } from "../../../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../../../shared/contract/window.ts";
-import { checkCandles, INTERVALS, MAX_CANDLES } from "../../../../intervals.ts";
+import { checkCandles, INTERVALS, MAX_CANDLES } from "../../../../candle-params.ts";
 import { requiredWindow, tokenAddress } from "../../../../params.ts";
 
 export const endpoint = defineEndpoint({

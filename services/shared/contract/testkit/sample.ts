@@ -1,4 +1,4 @@
-import { defineEndpoint, sortable } from "./define.ts";
+import { defineEndpoint, sortable } from "../define.ts";
 import {
   boolean,
   chainId,
@@ -9,8 +9,8 @@ import {
   oneOf,
   solanaAddress,
   text,
-} from "./param.ts";
-import { checkWindow } from "./window.ts";
+} from "../param.ts";
+import { checkWindow } from "../window.ts";
 
 /** Endpoints that exist in tests only: between them every kind of parameter and of column. */
 export const sampleList = defineEndpoint({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { candleStart, checkCandles, countCandles, INTERVAL_SECONDS, INTERVALS } from "./intervals.ts";
+import { candleStart, checkCandles, countCandles, INTERVAL_SECONDS, INTERVALS } from "./candle-params.ts";
 
 /** 2026-08-05T12:21:19Z, a Wednesday. */
 const WEDNESDAY = 1_785_932_479;
