@@ -42,16 +42,26 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
   const { runtime, files, env = {}, timeoutMs, pendingAllowed } = options;
   const folder = await mkdtemp(join(tmpdir(), "suite-"));
   const output = join(folder, "record.json");
-  const report = ["--reporter", "./deploy/check/reporter.cjs", "--reporter-option", `output=${output}`];
   try {
-    const command = [...MOCHA_ON[runtime], "--forbid-only", ...report, ...files];
-    const result = await run(command, { env, timeoutMs, echo: true });
-    const record = await readFile(output, "utf8").catch(() => undefined);
-    const ran = record === undefined ? undefined : (JSON.parse(record) as SuiteRecord);
-    return judgeSuite(result, ran, { pendingAllowed });
+    const result = await run(suiteCommand({ runtime, files, output }), { env, timeoutMs, echo: true });
+    return judgeSuite(result, await readRecord(output), { pendingAllowed });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The command that runs the files and leaves a record of it at `output`. */
+export function suiteCommand(
+  of: Pick<SuiteOptions, "runtime" | "files"> & { readonly output: string },
+): string[] {
+  const report = ["--reporter", "./deploy/check/reporter.cjs", "--reporter-option", `output=${of.output}`];
+  return [...MOCHA_ON[of.runtime], "--forbid-only", ...report, ...of.files];
+}
+
+/** The record of a run; undefined when the run did not come to its end. */
+export async function readRecord(output: string): Promise<SuiteRecord | undefined> {
+  const text = await readFile(output, "utf8").catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as SuiteRecord);
 }
 
 /** What a run is worth: that nothing ran, that it did not end, and failed or skipped tests are all faults. */

@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { HOUSE, run } from "./command.ts";
+import { judgeSuite, readRecord, type SuiteRecord, suiteCommand } from "./suites.ts";
+
+const ENDED = { ok: true, timedOut: false, exitCode: 0 };
+const GOOD: SuiteRecord = { passes: 3, failures: 0, pending: [] };
+
+describe("verdict on a suite", () => {
+  it("passes when every test ran and passed", () =>
+    expect(judgeSuite(ENDED, GOOD, { pendingAllowed: false })).to.deep.equal({
+      tally: { passed: 3, failed: 0 },
+      faults: [],
+    }));
+
+  it("counts a pending test as failed and names it, unless pending tests are allowed", () => {
+    const record = { ...GOOD, pending: ["store on MongoDB"] };
+    expect(judgeSuite(ENDED, record, { pendingAllowed: false })).to.deep.equal({
+      tally: { passed: 3, failed: 1 },
+      faults: ["pending: store on MongoDB"],
+    });
+    expect(judgeSuite(ENDED, record, { pendingAllowed: true }).tally).to.deep.equal({ passed: 3, failed: 0 });
+  });
+
+  it("counts failures", () => {
+    const { tally } = judgeSuite(
+      { ...ENDED, ok: false, exitCode: 2 },
+      { ...GOOD, failures: 2 },
+      { pendingAllowed: true },
+    );
+    expect(tally).to.deep.equal({ passed: 3, failed: 2 });
+  });
+
+  for (const [what, result, record] of [
+    ["no test ran", ENDED, { ...GOOD, passes: 0 }],
+    ["mocha broke off", { ...ENDED, ok: false, exitCode: 1 }, undefined],
+    ["mocha ended with an error after the tests", { ...ENDED, ok: false, exitCode: 1 }, GOOD],
+    ["mocha hung after the tests", { ok: false, timedOut: true, exitCode: null }, GOOD],
+    ["mocha hung during the tests", { ok: false, timedOut: true, exitCode: null }, undefined],
+  ] as const) {
+    it(`fails when ${what}`, () => {
+      const { tally, faults } = judgeSuite(result, record, { pendingAllowed: true });
+      expect(tally.failed).to.equal(1);
+      expect(faults).to.have.length(1);
+    });
+  }
+});
+
+describe("recording reporter", () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(HOUSE, "node_modules/.suites-"));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it("records passed, failed and pending tests of a real run beside mocha's own output", async function () {
+    this.timeout(30_000);
+    const file = join(folder, "sample.mjs");
+    await writeFile(
+      file,
+      `import { describe, it } from "mocha";
+       describe("sample", () => {
+         it("passes", () => {});
+         it("fails", () => { throw new Error("on purpose"); });
+         it("is skipped", function () { this.skip(); });
+         it("is not written");
+       });`,
+    );
+    const output = join(folder, "record.json");
+    const { exitCode, stdout } = await run(suiteCommand({ runtime: "node", files: [file], output }));
+    expect(exitCode).to.equal(1);
+    expect(stdout).to.include("1 passing").and.include("2 pending").and.include("1 failing");
+    expect(await readRecord(output)).to.deep.equal({
+      passes: 1,
+      failures: 1,
+      pending: ["sample is skipped", "sample is not written"],
+    });
+  });
+
+  it("leaves no record when the tests did not end", async () =>
+    expect(await readRecord(join(folder, "nothing.json"))).to.equal(undefined));
+});
