@@ -5,7 +5,7 @@ import express from "express";
 import { afterEach, describe, it } from "mocha";
 import { handle } from "./handlers.ts";
 import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
-import { listEndpoint, startTestApp, type TestApp, until } from "./testing/fixture.ts";
+import { listEndpoint, startTestApp, type TestApp, until } from "./testkit/fixture.ts";
 
 /** Everything a raw connection answers until it ends. */
 function sendRaw(port: number, text: string): Promise<string> {

@@ -5,7 +5,7 @@ import type { DataVersion } from "../contract/endpoint.ts";
 import { ServiceError } from "../errors.ts";
 import { type HandlerTable, handle } from "./handlers.ts";
 import type { ServiceAppOptions } from "./service-app.ts";
-import { bodyOf, itemEndpoint, listEndpoint, startTestApp, type TestApp, until } from "./testing/fixture.ts";
+import { bodyOf, itemEndpoint, listEndpoint, startTestApp, type TestApp, until } from "./testkit/fixture.ts";
 
 const POOL = `0x${"ab".repeat(20)}`;
 const VERSION: DataVersion = { block: 100, time: 1_785_932_479, blockHash: "0xaa", fromBlock: 7 };

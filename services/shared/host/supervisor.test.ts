@@ -9,10 +9,10 @@ import {
   type SupervisedProcess,
   superviseProcess,
 } from "./supervisor.ts";
-import { collectingLog, until } from "./testing/fixture.ts";
+import { collectingLog, until } from "./testkit/fixture.ts";
 
-const CHILD = new URL("./testing/child.main.ts", import.meta.url);
-const PARENT = new URL("./testing/parent.main.ts", import.meta.url);
+const CHILD = new URL("./testkit/child.main.ts", import.meta.url);
+const PARENT = new URL("./testkit/parent.main.ts", import.meta.url);
 const QUICK = { minDelayMs: 1, maxDelayMs: 4, stableAfterMs: 60_000 };
 
 interface Told {

@@ -173,11 +173,11 @@ describe("rpc", () => {
   it("carries messages above the default limit of 4 MiB", async () => {
     const big = {
       ...STATUS,
-      chains: Array.from({ length: 60_000 }, () => ({ ...STATUS.chains[0], name: "x".repeat(64) })),
+      chains: Array.from({ length: 600 }, () => ({ ...STATUS.chains[0], name: "x".repeat(10_000) })),
     };
     const { address } = await start({ status: { getStatus: async () => big as ServiceStatus } });
     const status = await keep(createStatusClient(address, { deadlineMs: 20_000 })).getStatus();
-    expect(status.chains).to.have.length(60_000);
+    expect(status.chains).to.have.length(600);
   });
 
   it("ends calls at their deadline or by their signal, and tells the server", async () => {
