@@ -7,7 +7,7 @@ import type { Chunk } from "./fetch.ts";
 import type { Indexer } from "./indexer.ts";
 import { describePools } from "./new-pools.ts";
 import type { TokenReader } from "./tokens.ts";
-import { type PriceWriter, writeProgress } from "./write.ts";
+import { type Guard, type PriceWriter, writeProgress } from "./write.ts";
 
 /** What turns chunks into stored rows; made anew after a rollback. */
 export interface Workbench {
@@ -16,6 +16,7 @@ export interface Workbench {
   readonly indexer: Indexer;
   readonly tokens: TokenReader;
   readonly prices: PriceWriter;
+  readonly guard: Guard;
 }
 
 export interface ApplyOptions {
@@ -32,7 +33,8 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
   const described = await describePools(bench.tokens, {
     chainId: source.chainId,
     created: chunk.created,
-    block: chunk.last.number,
+    // Symbols and decimals do not change: asked for at the head, whose state every node has.
+    block: chainHead,
   });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) indexer.addPool(pool);
@@ -52,6 +54,7 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
     indexer,
     taken,
     prices: bench.prices,
+    guard: bench.guard,
     progress: { checkpoint: next, headers: chunk.headers },
   });
   return next;

@@ -9,7 +9,7 @@ import type { CreatedPool } from "./fetch.ts";
 import { describePools } from "./new-pools.ts";
 import type { ProgressReport } from "./progress.ts";
 import { TokenReader } from "./tokens.ts";
-import { toListings } from "./write.ts";
+import { type Guard, toListings } from "./write.ts";
 
 /** PoolCreated is rare: most providers serve this many blocks of one contract, and the scan adapts from here. */
 const INITIAL_RANGE = 10_000;
@@ -30,6 +30,7 @@ export async function discoverPools(
     head: number;
     signal: AbortSignal;
     report: ProgressReport;
+    guard: Guard;
   },
 ): Promise<void> {
   const { source, toBlock, head, signal, report } = of;
@@ -53,6 +54,7 @@ export async function discoverPools(
       const created = await toCreated(source, { logs: logs.filter((log) => fits(log, poolCreated)), factory });
       const described = await describePools(reader, { chainId, created, block: head });
       await store.write([
+        ...of.guard(),
         put(tokens, described.tokens),
         put(pools, described.pools),
         put(poolListings, described.pools.flatMap(toListings)),

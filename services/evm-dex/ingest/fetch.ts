@@ -1,4 +1,5 @@
 import type { BlockWithSenders, EvmSource, Hex, LogFilter, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Factory } from "../deployments.ts";
 import type { HeaderRow } from "../store/collections.ts";
 import type { PoolCreatedEvent } from "./decode/events.ts";
@@ -60,7 +61,7 @@ export class Fetcher {
   async readTail(range: LogRange, parentHash: string): Promise<Chunk> {
     const [list, logs] = await Promise.all([
       this.#source.blocks(numbersOf(range)),
-      this.#source.logs(range, EVENT_FILTER),
+      this.#logsOf(range),
     ]);
     let parent = parentHash;
     for (const block of list) {
@@ -77,6 +78,15 @@ export class Fetcher {
       blocks,
       headers: list.map((block) => toHeaderRow(this.#source.chainId, block)),
     });
+  }
+
+  async #logsOf(range: LogRange): Promise<RawLog[]> {
+    const logs: RawLog[] = [];
+    const initialRange = range.toBlock - range.fromBlock + 1;
+    for await (const part of scanLogs(this.#source, { ...range, filter: EVENT_FILTER, initialRange })) {
+      logs.push(...part.logs);
+    }
+    return logs;
   }
 
   /** Logs of known pools and of known factories, in order, so that a pool is known from its creation on. */

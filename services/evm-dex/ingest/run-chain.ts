@@ -6,6 +6,7 @@ import { discoverPools } from "./discover.ts";
 import { createProgress } from "./progress.ts";
 import { OtherChain, openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
+import type { Guard } from "./write.ts";
 
 export interface RunChainOptions {
   readonly store: Store;
@@ -14,7 +15,7 @@ export interface RunChainOptions {
   readonly startBlock: number | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly assertLeader: () => Promise<void>;
+  readonly guard: Guard;
 }
 
 const MIN_RETRY_MS = 250;
@@ -42,7 +43,7 @@ export async function runChain(options: RunChainOptions): Promise<void> {
 }
 
 async function indexOnce(options: RunChainOptions): Promise<void> {
-  const { store, source, chain, signal, log, assertLeader } = options;
+  const { store, source, chain, signal, log, guard } = options;
   const report = createProgress((line) => log.info(line), { chain: chain.name, now: () => performance.now() });
   const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock });
   const head = await source.head();
@@ -53,9 +54,10 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     head: head.number,
     signal,
     report,
+    guard,
   });
   const sync = await ChainSync.open(
-    { store, source, chain, signal, report, assertLeader, log: (level, message, fields) => log[level](fields ?? {}, message) },
+    { store, source, chain, signal, report, guard, log: (level, message, fields) => log[level](fields ?? {}, message) },
     checkpoint,
   );
   log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");

@@ -10,7 +10,6 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { runChain } from "./run-chain.ts";
 
-const LEASE_TTL_MS = 10_000;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
@@ -20,7 +19,7 @@ interface ChainToRun {
 
 /** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "LOG_LEVEL"]);
+  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "LOG_LEVEL", "LEASE_TTL_MS"]);
   const toRun = chainsToRun(env);
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
   const store = await openStore({
@@ -30,7 +29,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   });
   await store.declare(COLLECTIONS);
   const stopping = new AbortController();
-  const runs = Promise.all(toRun.map((each) => leadAndRun(each, { store, log, signal: stopping.signal })));
+  const runs = Promise.all(toRun.map((each) => leadAndRun(each, { store, log, signal: stopping.signal, ttlMs: settings.LEASE_TTL_MS })));
   // A run ends by itself only when going on would be wrong: then the process must not look alive.
   runs.catch((err) => {
     if (stopping.signal.aborted) return;
@@ -67,7 +66,7 @@ function chainsToRun(env: Environment): ChainToRun[] {
 }
 
 /** Waits for the chain's lease, indexes while it holds, and waits again when it is lost. */
-async function leadAndRun(of: ChainToRun, deps: { store: Store; log: Log; signal: AbortSignal }): Promise<void> {
+async function leadAndRun(of: ChainToRun, deps: { store: Store; log: Log; signal: AbortSignal; ttlMs: number }): Promise<void> {
   const { chain, urls, startBlock } = of;
   const { store, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
@@ -81,7 +80,7 @@ async function leadAndRun(of: ChainToRun, deps: { store: Store; log: Log; signal
       const lease = await acquireLease(store, {
         name: `evm-dex-ingest-${chain.chainId}`,
         holder: `${process.pid}-${crypto.randomUUID()}`,
-        ttlMs: LEASE_TTL_MS,
+        ttlMs: deps.ttlMs,
         signal,
       });
       if (lease === undefined) return;
@@ -94,9 +93,7 @@ async function leadAndRun(of: ChainToRun, deps: { store: Store; log: Log; signal
           startBlock,
           log,
           signal: AbortSignal.any([signal, lease.lost]),
-          assertLeader: async () => {
-            if (lease.lost.aborted) throw new Error("The lease was lost.");
-          },
+          guard: () => [lease.guard()],
         });
       } catch (err) {
         if (!lease.lost.aborted && !signal.aborted) throw err;

@@ -43,7 +43,6 @@ export async function openCheckpoint(
     fromTime: first.timestamp,
     chainHead: head.number,
     genesisHash: genesis.hash,
-    token: 0,
   };
   await store.write([put(checkpoints, [checkpoint])]);
   return checkpoint;

@@ -14,7 +14,7 @@ import type { ProgressReport } from "./progress.ts";
 import { toStateRow } from "./state/pool-book.ts";
 import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { KEPT_HEADERS, PriceWriter } from "./write.ts";
+import { type Guard, KEPT_HEADERS, PriceWriter } from "./write.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;
@@ -40,8 +40,7 @@ export interface SyncDeps {
   readonly signal: AbortSignal;
   readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
   readonly report: ProgressReport;
-  /** Throws once this process no longer holds the lease. */
-  readonly assertLeader: () => Promise<void>;
+  readonly guard: Guard;
 }
 
 /** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
@@ -61,7 +60,7 @@ export class ChainSync {
 
   /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
   static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
-    const undone = await rollbackTo(deps.store, { checkpoint, target: targetOf(checkpoint) });
+    const undone = await rollbackTo(deps.store, { checkpoint, target: targetOf(checkpoint), guard: deps.guard });
     if (undone > 0) deps.log("info", `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`);
     return new ChainSync(deps, { checkpoint, bench: await openBench(deps) });
   }
@@ -156,7 +155,6 @@ export class ChainSync {
   }
 
   async #apply(chunk: Chunk, of: { head: number; observe: boolean }): Promise<void> {
-    await this.#deps.assertLeader();
     this.#checkpoint = await applyChunk(this.#bench, {
       chunk,
       checkpoint: this.#checkpoint,
@@ -173,7 +171,7 @@ export class ChainSync {
     );
     if (unread.length === 0) return;
     await observeBalances(source, { pools: unread, head: head.number });
-    await store.write([put(poolStates, unread.map(toStateRow))]);
+    await store.write([...this.#deps.guard(), put(poolStates, unread.map(toStateRow))]);
   }
 
   /**
@@ -181,7 +179,7 @@ export class ChainSync {
    * While no node can give the replacement, the store keeps what it has.
    */
   async heal(): Promise<void> {
-    const { store, source, chain, log } = this.#deps;
+    const { store, source, chain, log, guard } = this.#deps;
     const fork = await findFork(store, { source, checkpoint: this.#checkpoint });
     const { fromBlock, blockNumber } = this.#checkpoint;
     if (fork?.number === blockNumber) return;
@@ -192,8 +190,7 @@ export class ChainSync {
       toBlock > target.number
         ? await this.#fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
         : undefined;
-    await this.#deps.assertLeader();
-    const undone = await rollbackTo(store, { checkpoint: this.#checkpoint, target });
+    const undone = await rollbackTo(store, { checkpoint: this.#checkpoint, target, guard });
     log("warn", `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${undone} events undone.`);
     this.#checkpoint = { ...this.#checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time };
     this.#bench = await openBench(this.#deps);
@@ -226,11 +223,12 @@ function targetOf(checkpoint: CheckpointRow) {
 }
 
 async function openBench(deps: SyncDeps): Promise<Workbench> {
-  const { store, source, chain } = deps;
+  const { store, source, chain, guard } = deps;
   const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
   return {
     store,
     source,
+    guard,
     indexer,
     tokens: new TokenReader(store, source),
     prices: new PriceWriter(await listTokenPrices(store, chain.chainId)),

@@ -27,6 +27,9 @@ export interface Progress {
   readonly headers: readonly HeaderRow[];
 }
 
+/** Steps that fail a write once another process holds the lease. */
+export type Guard = () => readonly WriteStep[];
+
 /** Remembers which prices are stored, so that only those that changed are written. */
 export class PriceWriter {
   readonly #stored = new Map<string, TokenPriceRow>();
@@ -59,12 +62,13 @@ export class PriceWriter {
  */
 export async function writeProgress(
   store: Store,
-  of: { indexer: Indexer; taken: Taken; prices: PriceWriter; progress: Progress },
+  of: { indexer: Indexer; taken: Taken; prices: PriceWriter; progress: Progress; guard: Guard },
 ): Promise<void> {
-  const { indexer, taken, prices, progress } = of;
+  const { indexer, taken, prices, progress, guard } = of;
   const { chainId, blockNumber } = progress.checkpoint;
   const { rollups: rollupRows, users } = indexer.buckets.take();
   const steps: WriteStep[] = [
+    ...guard(),
     put(tokens, taken.tokens),
     put(pools, taken.pools),
     put(poolListings, taken.pools.flatMap(toListings)),
@@ -77,6 +81,8 @@ export async function writeProgress(
     ...(progress.headers.length === 0
       ? []
       : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })]),
+    // Again for MongoDB, where the steps before this one took their time.
+    ...guard(),
     put(checkpoints, [progress.checkpoint]),
   ];
   await store.write(steps.filter((step) => !isEmpty(step)));

@@ -16,8 +16,6 @@ export const checkpoints = collection({
     chainHead: "int",
     /** Hash of block 0: another chain behind the same id is refused. */
     genesisHash: "text",
-    /** Fencing token of the ingest that wrote it. */
-    token: "int",
   },
   key: ["chainId"],
   indexes: [],
@@ -196,7 +194,7 @@ export const rollups = collection({
     lastSeenUsers: "int",
   },
   key: ["chainId", "poolAddress", "span", "start"],
-  indexes: [{ fields: ["chainId", "span", "start"] }],
+  indexes: [],
   shardKey: ["chainId", "poolAddress"],
 });
 

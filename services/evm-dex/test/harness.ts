@@ -1,6 +1,8 @@
+import { expect } from "chai";
+import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
-import { createEvmSource } from "../../shared/chain/evm/source.ts";
+import { createEvmSource, type SourceOptions } from "../../shared/chain/evm/source.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
@@ -15,16 +17,18 @@ export interface TestIngest {
   readonly source: EvmSource;
   /** Goes on until the store stands on the chain's head. */
   catchUp(): Promise<void>;
+  /** The checkpoint's. */
+  block(): number;
   close(): Promise<void>;
 }
 
 export async function startTestIngest(
   chain: Pick<TestChain, "url" | "deploymentsFile">,
-  options: { store?: Store; startBlock?: number; urls?: readonly string[] } = {},
+  options: { store?: Store; startBlock?: number; urls?: readonly string[]; sourceOptions?: SourceOptions } = {},
 ): Promise<TestIngest> {
   const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
   await store.declare(COLLECTIONS);
-  const source = createEvmSource({ chainId: 8453, urls: options.urls ?? [chain.url] });
+  const source = createEvmSource({ chainId: 8453, urls: options.urls ?? [chain.url], options: options.sourceOptions ?? {} });
   const stop = new AbortController();
   const deps = {
     store,
@@ -33,7 +37,7 @@ export async function startTestIngest(
     signal: stop.signal,
     log: () => {},
     report: () => {},
-    assertLeader: async () => {},
+    guard: () => [],
   };
   const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock ?? 0 });
   const sync = await ChainSync.open(deps, checkpoint);
@@ -53,6 +57,7 @@ export async function startTestIngest(
         }
       }
     },
+    block: () => sync.checkpoint.blockNumber,
     async close() {
       stop.abort();
       await source.close();
@@ -62,8 +67,8 @@ export async function startTestIngest(
 }
 
 /**
- * All rows of the store, by collection, without what tells how they came to be there: how far the head was seen, who
- * wrote the checkpoint, and headers that a run from the start has no reason to keep.
+ * All rows of the store, by collection, without what tells how they came to be there: how far the head was seen,
+ * and headers that a run from the start has no reason to keep.
  */
 export async function dumpStore(store: Store): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
@@ -71,7 +76,7 @@ export async function dumpStore(store: Store): Promise<Record<string, unknown[]>
     const rows = await store.find(collection, {});
     if (collection === headers) continue;
     dump[collection.name] =
-      collection === checkpoints ? rows.map((row) => ({ ...row, chainHead: 0, token: 0 })) : [...rows];
+      collection === checkpoints ? rows.map((row) => ({ ...row, chainHead: 0 })) : [...rows];
   }
   return dump;
 }
@@ -85,4 +90,19 @@ export async function dumpFreshIndex(chain: Pick<TestChain, "url" | "deployments
   } finally {
     await ingest.close();
   }
+}
+
+/** Blocks with up to three random actions each, some with none. */
+export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; seed: number }): Promise<void> {
+  const random = createRandom(of.seed);
+  for (let i = 0; i < of.blocks; i++) {
+    await chain.send(chain.randomActions(random.below(1e9), random.below(4)));
+    await chain.mine(1, { intervalS: 2 });
+  }
+}
+
+/** Fails with the name of the first collection that differs: a whole store in one diff is unreadable. */
+export function expectSameStore(actual: Record<string, unknown[]>, expected: Record<string, unknown[]>): void {
+  expect(Object.keys(actual)).to.deep.equal(Object.keys(expected));
+  for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
 }

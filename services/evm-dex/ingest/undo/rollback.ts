@@ -12,7 +12,7 @@ import {
   poolUsers,
   tokens,
 } from "../../store/collections.ts";
-import { toListings } from "../write.ts";
+import { type Guard, toListings } from "../write.ts";
 import { REMOVED_FIELDS, type RemovedEvent, removeRollupsFrom, type RollbackTarget } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
 
@@ -24,9 +24,9 @@ import { repairPool } from "./repair-pool.ts";
  */
 export async function rollbackTo(
   store: Store,
-  of: { checkpoint: CheckpointRow; target: RollbackTarget },
+  of: { checkpoint: CheckpointRow; target: RollbackTarget; guard: Guard },
 ): Promise<number> {
-  const { checkpoint, target } = of;
+  const { checkpoint, target, guard } = of;
   const { chainId } = checkpoint;
   const after = { chainId, blockNumber: { gt: target.number } };
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
@@ -42,6 +42,7 @@ export async function rollbackTo(
     }
   }
   const steps: WriteStep[] = [
+    ...guard(),
     put(checkpoints, [{ ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time }]),
     ...(await discoveriesBackTo(store, { chainId, number: target.number })),
     ...repairs,

@@ -23,7 +23,7 @@ const RATE =
 const BEHIND =
   /beyond (?:the )?(?:current )?(?:head|latest|tip)|header not found|unknown block|block (?:\S+ )?(?:was )?not found|could not find block|(?:after|greater than|above|ahead of) (?:the )?(?:latest|last|current|head)|future block|not yet (?:available|indexed|synced)/;
 const STATE =
-  /missing trie node|prun(?:ed|ing)|archive|(?:historical|old|past) (?:state|data|block)|state (?:\S+ )?(?:is )?(?:not available|unavailable|not found|missing|already discarded)|state (?:at|for|of) .*(?:not available|unavailable|missing)|no state available|missingtrienode|distance to target block exceeds|history (?:is )?(?:unavailable|expired)|before the (?:oldest|earliest)/;
+  /missing trie node|prun(?:ed|ing)|archive|(?:historical|old|past) (?:state|data|block)|state (?:\S+ )?(?:is )?(?:not available|unavailable|not found|missing|already discarded)|state (?:at|for|of) .*(?:not available|unavailable|missing)|no state available|missingtrienode|distance to target block exceeds|history (?:is )?(?:unavailable|expired)|before the (?:oldest|earliest)|blockoutofrange/;
 const METHOD =
   /method\b.*\b(?:not (?:found|supported|available|exist|allowed|implemented|whitelisted)|does not exist|is disabled|unsupported|unavailable)|does not exist\/is not available|unsupported (?:rpc )?method|not implemented|this method is (?:not|disabled)/;
 const FATAL =

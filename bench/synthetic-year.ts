@@ -1,0 +1,121 @@
+import { createRandom } from "../deploy/devnet/random.ts";
+import type { BlockEvents } from "../services/evm-dex/ingest/indexer.ts";
+import { Indexer } from "../services/evm-dex/ingest/indexer.ts";
+import { PriceWriter, writeProgress } from "../services/evm-dex/ingest/write.ts";
+import type { PoolRow } from "../services/evm-dex/store/collections.ts";
+import type { Store } from "../services/shared/storage/port.ts";
+
+const YEAR_SECONDS = 365 * 86_400;
+const START = 1_735_689_600;
+const SWAPS_A_BLOCK = 10;
+const BLOCKS_A_WRITE = 500;
+const USERS = 50_000;
+const USDC = `0x${"ee".repeat(20)}`;
+const WETH = `0x${"11".repeat(20)}`;
+
+export const POOL: PoolRow = {
+  chainId: 8453,
+  poolAddress: `0x${"aa".repeat(20)}`,
+  dexAddress: `0x${"ff".repeat(20)}`,
+  dexName: "Uniswap V3",
+  family: "dexb",
+  token0Address: WETH,
+  token0Symbol: "WETH",
+  token0Decimals: 18,
+  token1Address: USDC,
+  token1Symbol: "USDC",
+  token1Decimals: 6,
+  createdAt: START,
+  createdBlock: 1,
+  fee: 500,
+  tickSpacing: 10,
+};
+
+/** A pool with `swaps` swaps spread evenly over a year, written through the ingest's own indexer. */
+export async function writeSyntheticYear(store: Store, of: { swaps: number }): Promise<void> {
+  const indexer = new Indexer(store, { chainId: POOL.chainId, anchors: [USDC] });
+  const prices = new PriceWriter([]);
+  const random = createRandom(1);
+  const blocks = Math.ceil(of.swaps / SWAPS_A_BLOCK);
+  const gap = YEAR_SECONDS / blocks;
+  indexer.addPool(POOL);
+  let pending: BlockEvents[] = [openingBlock()];
+  for (let number = 2; number <= blocks + 1; number++) {
+    const count = Math.min(SWAPS_A_BLOCK, of.swaps - (number - 2) * SWAPS_A_BLOCK);
+    pending.push(swapBlock({ number, time: START + Math.floor((number - 1) * gap), count, random }));
+    if (pending.length < BLOCKS_A_WRITE && number <= blocks) continue;
+    await indexer.prepare(pending);
+    for (const block of pending) indexer.addBlock(block);
+    const last = pending.at(-1) as BlockEvents;
+    const checkpoint = {
+      chainId: POOL.chainId,
+      blockNumber: last.number,
+      blockHash: last.hash,
+      blockTime: last.time,
+      fromBlock: 0,
+      fromTime: START,
+      chainHead: last.number,
+      genesisHash: "0x",
+    };
+    await writeProgress(store, { indexer, taken: indexer.take(), prices, progress: { checkpoint, headers: [] }, guard: () => [] });
+    pending = [];
+  }
+}
+
+/** 3,000 USDC a WETH, ten million USD deep. */
+const SQRT_PRICE = 4339505179874779489431521n;
+const LIQUIDITY = 91_287_092_917_527_680n;
+
+function openingBlock(): BlockEvents {
+  return {
+    number: 1,
+    hash: hashOf(1),
+    time: START,
+    events: [
+      place(0, { kind: "initialize", sqrtPriceX96: SQRT_PRICE, tick: -196_256 }),
+      place(1, {
+        kind: "mint",
+        tickLower: -887_270,
+        tickUpper: 887_270,
+        liquidity: LIQUIDITY,
+        amount0: 1_666n * 10n ** 18n,
+        amount1: 5_000_000n * 10n ** 6n,
+      }),
+    ],
+  };
+}
+
+function swapBlock(of: {
+  number: number;
+  time: number;
+  count: number;
+  random: ReturnType<typeof createRandom>;
+}): BlockEvents {
+  const events = Array.from({ length: of.count }, (_, i) => {
+    const isSell = of.random.next() < 0.5;
+    const weth = BigInt(1 + of.random.below(1_000_000)) * 10n ** 12n;
+    const usdc = (weth * 3000n) / 10n ** 12n;
+    const move = of.random.below(2_000_001) - 1_000_000;
+    return place(
+      i,
+      {
+        kind: "swap",
+        amount0: isSell ? weth : -weth,
+        amount1: isSell ? -usdc : usdc,
+        sqrtPriceX96: SQRT_PRICE + BigInt(move) * 10n ** 15n,
+        liquidity: LIQUIDITY,
+        tick: -196_256 + of.random.below(21) - 10,
+      },
+      `0x${of.random.below(USERS).toString(16).padStart(40, "0")}`,
+    );
+  });
+  return { number: of.number, hash: hashOf(of.number), time: of.time, events };
+}
+
+function place(logIndex: number, event: BlockEvents["events"][number]["event"], sender = `0x${"01".repeat(20)}`) {
+  return { logIndex, txHash: hashOf(logIndex), sender, poolAddress: POOL.poolAddress, event };
+}
+
+function hashOf(number: number): string {
+  return `0x${number.toString(16).padStart(64, "0")}`;
+}
