@@ -10,19 +10,38 @@ import { type KeyStore, openKeyStore } from "./key-store.ts";
 
 const { MONGODB_URL } = process.env;
 
-const engines: Record<string, (() => Promise<Store>) | undefined> = {
-  sqlite: () => openSqliteStore({ path: ":memory:" }),
+interface Opened {
+  readonly store: Store;
+  /** Leaves nothing behind. */
+  close(): Promise<void>;
+}
+
+const engines: Record<string, (() => Promise<Opened>) | undefined> = {
+  sqlite: async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    return { store, close: () => store.close() };
+  },
   mongodb: MONGODB_URL ? () => openTestMongo(MONGODB_URL) : undefined,
 };
 
-async function openTestMongo(url: string): Promise<Store> {
+async function openTestMongo(url: string): Promise<Opened> {
   const { openMongoStore } = await import("../../services/shared/storage/mongodb.ts");
-  return openMongoStore({ url, database: `chaintables_test_${randomUUID().slice(0, 8)}` });
+  const database = `chaintables_test_${randomUUID().slice(0, 8)}`;
+  const store = await openMongoStore({ url, database });
+  const close = async () => {
+    await store.close();
+    const { MongoClient } = await import("mongodb");
+    const client = new MongoClient(url);
+    await client.db(database).dropDatabase();
+    await client.close();
+  };
+  return { store, close };
 }
 
 for (const [engine, open] of Object.entries(engines)) {
   describe(`key store on ${engine}${open ? "" : " (pending: MONGODB_URL is not set)"}`, () => {
     const clock = createManualClock();
+    let opened: Opened | undefined;
     let store: Store;
     let keys: KeyStore;
 
@@ -31,15 +50,11 @@ for (const [engine, open] of Object.entries(engines)) {
         this.skip();
         return;
       }
-      store = await open();
+      opened = await open();
+      store = opened.store;
       keys = await openKeyStore(store, clock);
     });
-    after(async () => {
-      if (!store) return;
-      const rows = await store.find(keysCollection, { fields: ["hash"] });
-      await store.write([{ kind: "remove", collection: keysCollection, keys: rows }]);
-      await store.close();
-    });
+    after(() => opened?.close());
 
     it("finds a created key by its hash and stores the key nowhere", async () => {
       const { key, record } = await keys.create({ label: "a", scopes: ["solana"] });

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { mintApiKey } from "../access/api-key.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { startTestGateway, type TestGateway, until } from "../testkit/gateway.ts";
+import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
+import { until } from "../testkit/until.ts";
 
 const PATHS = {
   "evm-dex": "/evm/chains",

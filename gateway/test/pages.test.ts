@@ -3,8 +3,9 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { describeParameters } from "../../services/shared/contract/derive/parameters.ts";
 import { catalogue } from "../catalogue.ts";
-import { startTestGateway, type TestGateway, until } from "../testkit/gateway.ts";
+import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { rawGet } from "../testkit/raw-http.ts";
+import { until } from "../testkit/until.ts";
 
 describe("gateway: pages", function () {
   this.timeout(20_000);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { expectError } from "../testkit/expect-error.ts";
-import { until } from "../testkit/gateway.ts";
 import { type Child, startProgram } from "../testkit/process.ts";
+import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream } from "../testkit/upstream.ts";
 
 describe("gateway: as a process", function () {
@@ -121,8 +121,8 @@ describe("gateway: as a process", function () {
     const answer = await inFlight;
     expect(answer.status).to.equal(200);
     expect(answer.headers.get("connection")).to.equal("close");
-    const { code, stdout } = await gateway.finished;
-    expect(code).to.equal(0);
+    const { code, endedBy, stdout, stderr } = await gateway.finished;
+    expect(code, `${endedBy}\n${stdout}\n${stderr}`).to.equal(0);
     expect(stdout).not.to.match(/ct_[A-Za-z0-9_-]{43}|first key/);
   });
 });

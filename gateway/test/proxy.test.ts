@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { expectError } from "../testkit/expect-error.ts";
-import { startTestGateway, type TestGateway, type TestGatewayOptions, until } from "../testkit/gateway.ts";
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../testkit/gateway.ts";
+import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: proxy", function () {

@@ -5,6 +5,8 @@ const isDeno = "Deno" in globalThis;
 
 export interface Finished {
   readonly code: number | null;
+  /** What ended it, where no exit code says so. */
+  readonly endedBy: string | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -41,7 +43,11 @@ export function startProgram(
   child.stderr.on("data", (chunk) => (stderr += chunk));
   const finished = new Promise<Finished>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
+    child.on("close", (code, endedBy) => resolve({ code, endedBy, stdout, stderr }));
   });
-  return { stdout: () => stdout, finished, signal: (name) => child.kill(name) };
+  const signal = (name: NodeJS.Signals) => {
+    // Not child.kill: after it Deno reports the end as this signal's work, whatever exit code the child gave.
+    if (child.pid !== undefined && child.exitCode === null) process.kill(child.pid, name);
+  };
+  return { stdout: () => stdout, finished, signal };
 }
