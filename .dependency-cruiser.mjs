@@ -6,7 +6,8 @@
  */
 
 /** Files that never run in production: tests, their fixtures, benches. They may reach the devnet and the testkits. */
-const TEST_FILES = "(\\.test\\.ts$|\\.bench\\.ts$|/test/|/bench/|/testkit[./]|suite\\.ts$)";
+const TEST_FILES =
+  "(\\.(test|bench)\\.ts$|/(test|bench|suite|testkit)/|[/.](suite|testkit)\\.ts$|-suite\\.ts$)";
 const ROOMS = "^(gateway|services|proto|deploy|bench)/";
 
 export default {

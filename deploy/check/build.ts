@@ -4,7 +4,7 @@ import { HOUSE, run } from "./command.ts";
 
 /** Where the rooms of production keep files that are read at run time: data, protobuf files, scripts. */
 const DATA_ROOMS = ["gateway", "services", "proto"];
-const NOT_DATA = /\.(ts|md|sol)$|(^|\/)(test|bench)\//;
+const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
 
 /**
  * Makes dist/: JavaScript of gateway and services, with the files they read at run time at the same places, so that

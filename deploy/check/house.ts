@@ -6,9 +6,15 @@ import { findLongFiles, readSources } from "./source-files.ts";
 import type { Finding, Step } from "./step.ts";
 import { inspectWalls } from "./walls.ts";
 
+/** Remembers what it has read, so that the next check takes a third of the time. */
+const TYPES = [
+  ...["node", "node_modules/typescript/bin/tsc", "-p", "."],
+  ...["--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.tsbuildinfo"],
+];
+
 /** The checks that need no server and no network: what `npm run check` runs before every commit. */
 export const houseSteps: readonly Step[] = [
-  { name: "types", inspect: () => inspectCommand(["node", "node_modules/typescript/bin/tsc", "-p", "."]) },
+  { name: "types", inspect: () => inspectCommand(TYPES) },
   {
     name: "lint and format",
     inspect: () =>

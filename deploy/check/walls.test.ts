@@ -90,6 +90,16 @@ const BREACHES: readonly (Breach & Import)[] = [
     to: "services/shared/storage/suite.ts",
   },
   {
+    rule: "production-imports-no-test-code",
+    from: "services/shared/storage/mongodb.ts",
+    to: "services/shared/storage/suite/values.ts",
+  },
+  {
+    rule: "production-imports-no-test-code",
+    from: "gateway/keys.ts",
+    to: "gateway/testkit/keys.ts",
+  },
+  {
     rule: "production-needs-no-dev-dependency",
     from: "services/shared/dev.ts",
     to: "node_modules/dev-only/index.js",
@@ -114,6 +124,7 @@ const ALLOWED: readonly Import[] = [
   },
   { from: "services/evm-dex/endpoints/chains.endpoint.ts", to: "services/evm-dex/endpoints/params.ts" },
   { from: "services/shared/storage/sqlite.test.ts", to: "services/shared/storage/suite.ts" },
+  { from: "services/shared/storage/suite/values.ts", to: "node_modules/dev-only/index.js", as: "dev-only" },
   { from: "services/shared/prod.ts", to: "node_modules/prod/index.js", as: "prod" },
   { from: "deploy/all-in-one.ts", to: "gateway/app.ts" },
   { from: "deploy/all-in-one.ts", to: "services/solana/store.ts" },
