@@ -83,7 +83,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const faults = new Set(replies.flatMap((reply) => (reply.ok ? [] : [reply.fault])));
     for (const fault of faults) {
       onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
-      if (fault.kind === "rate") health.cool(fault.retryAfterMs ?? options.rateCoolMs);
+      if (fault.kind === "rate") {
+        health.cool(fault.retryAfterMs ?? options.rateCoolMs);
+        transport.gate.narrow();
+      }
       if (fault.kind === "transient" && fault.retryAfterMs !== undefined) health.cool(fault.retryAfterMs);
       if (fault.kind === "fatal") putAside(fault.message);
     }
@@ -97,6 +100,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 
   function recover(): void {
+    transport.gate.widen();
     if (!health.succeed()) return;
     log("endpoint answers again, circuit closed", { host, chainId });
     onEvent({ kind: "circuit", host, open: false });

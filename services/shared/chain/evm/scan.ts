@@ -43,6 +43,8 @@ const MAX_FAILURES = 3;
 /** A single block that is refused as too large cannot be halved: it is tried again after pauses. */
 const MAX_SINGLE_REFUSALS = 5;
 const SINGLE_PAUSE_MS = 500;
+/** A header is about a kilobyte, most of it bloom. */
+const HEADERS_AT_ONCE = 1_000;
 
 interface Segment {
   fromBlock: number;
@@ -150,11 +152,17 @@ export async function* scanLogs(
 
   async function findMissing(
     numbers: readonly number[],
-    logs: readonly RawLog[],
+    answer: readonly RawLog[],
   ): Promise<readonly RawLog[]> {
-    if (numbers.length === 0) return logs;
-    const headers = (await source.headers(numbers)).filter((header) => header !== null);
-    return source.verifyEmpty(headers, { logs, filter });
+    let logs = answer;
+    for (let start = 0; start < numbers.length; start += HEADERS_AT_ONCE) {
+      const headers = await source.headers(numbers.slice(start, start + HEADERS_AT_ONCE));
+      const present = headers.filter((header) => header !== null);
+      if (present.length < headers.length)
+        throw new UpstreamError("blocks whose logs were answered are not there");
+      logs = await source.verifyEmpty(present, { logs, filter });
+    }
+    return logs;
   }
 
   const onAbort = () => notify();

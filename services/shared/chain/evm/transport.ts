@@ -1,6 +1,7 @@
 import { classifyRpcError, parseRetryAfter } from "./classify.ts";
 import type { Clock } from "./clock.ts";
 import type { Fault } from "./fault.ts";
+import { createGate, type Gate } from "./gate.ts";
 import { createRedactor } from "./redact.ts";
 
 export interface RpcCall {
@@ -15,6 +16,8 @@ export type RpcReply =
 export interface Transport {
   /** Host and port only: the rest of the URL may hold a key. */
   readonly host: string;
+  /** HTTP requests in flight; narrowed by rate limits. */
+  readonly gate: Gate;
   /**
    * One HTTP request, a JSON-RPC batch if there are several calls; replies in the order of the calls.
    * Never rejects: a failed request gives every call the same fault object.
@@ -28,7 +31,7 @@ export interface TransportOptions {
   readonly clock: Clock;
   /** Per HTTP request, counted from the moment it leaves. */
   readonly timeoutMs: number;
-  /** HTTP requests in flight at once. */
+  /** HTTP requests in flight at once at most. */
   readonly maxParallel: number;
 }
 
@@ -44,11 +47,11 @@ export function createTransport(options: TransportOptions): Transport {
     url.username = "";
     url.password = "";
   }
-  const enter = createGate(options.maxParallel);
+  const gate = createGate(options.maxParallel);
   let nextId = 1;
 
   async function send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
-    const leave = await enter();
+    const leave = await gate.enter();
     const method = calls[0]?.method;
     const deadline = new AbortController();
     const settled = new AbortController();
@@ -73,7 +76,6 @@ export function createTransport(options: TransportOptions): Transport {
       const work = exchange(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies), deadline.signal);
       // A body that never ends may ignore the abort in some runtimes: the race keeps the deadline in any case.
       const answer = await Promise.race([work, whenAborted(deadline.signal)]);
-      work.catch(() => {});
       return readReplies(calls, firstId, answer);
     } catch (error) {
       if (timedOut) {
@@ -164,7 +166,7 @@ export function createTransport(options: TransportOptions): Transport {
     };
   }
 
-  return { host: url.host, send };
+  return { host: url.host, gate, send };
 }
 
 interface Answer {
@@ -205,22 +207,4 @@ function whenAborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) fail();
     else signal.addEventListener("abort", fail, { once: true });
   });
-}
-
-/** A counting gate: at most `places` holders; the others wait in order. */
-function createGate(places: number): () => Promise<() => void> {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  const leave = () => {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
-  };
-  return () => {
-    if (free > 0) {
-      free -= 1;
-      return Promise.resolve(leave);
-    }
-    return new Promise((resolve) => waiting.push(() => resolve(leave)));
-  };
 }

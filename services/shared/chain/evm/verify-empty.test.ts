@@ -110,7 +110,6 @@ describe("EvmSource.verifyEmpty", () => {
       "a.test": node({ receipts: false, hides: [2, 4] }),
       "b.test": node({ receipts: false }),
     });
-    // The second endpoint has to be in use before it counts as one in service.
     expect(await verify()).to.deep.equal(CHAIN.logs);
   });
 
@@ -141,17 +140,29 @@ describe("EvmSource.verifyEmpty", () => {
     expect(methods("a.test").filter((method) => method === "eth_getBlockReceipts")).to.have.length(1);
   });
 
+  /** A node without receipts that knows no block by its hash. */
+  const forgetful: Handler = (calls) => ({
+    results: calls.map((call) =>
+      call.method === "eth_getLogs"
+        ? new RpcFailure(-32001, "block not found")
+        : answerHonestly(CHAIN, [call])[0],
+    ),
+  });
+
   it("adds nothing for a header that is no longer on the chain", async () => {
     const gone = [fakeHeader(2, { fork: 9, logsBloom: FULL_BLOOM })];
     const { verify } = setUp({ "a.test": node(), "b.test": node() });
     expect(await verify([], gone)).to.deep.equal([]);
-    const unknown: Handler = (calls) => ({
-      results: calls.map((call) =>
-        call.method === "eth_chainId"
-          ? "0x1"
-          : new RpcFailure(call.method === "eth_getLogs" ? -32000 : -32601, "unknown block"),
-      ),
-    });
-    expect(await setUp({ "a.test": unknown }).verify([], gone)).to.deep.equal([]);
+    expect(await setUp({ "a.test": forgetful }).verify([], gone)).to.deep.equal([]);
+  });
+
+  it("does not take a pruned node for an empty block", async () => {
+    let error: unknown;
+    await setUp({ "a.test": forgetful })
+      .verify([], [fakeHeader(2, { logsBloom: FULL_BLOOM })])
+      .catch((thrown: unknown) => {
+        error = thrown;
+      });
+    expect(error).to.be.instanceOf(UpstreamError);
   });
 });

@@ -1,11 +1,10 @@
-import { bloomOfLogs, suspectEmpty } from "./bloom.ts";
+import { suspectEmpty } from "./bloom.ts";
 import type { Clock } from "./clock.ts";
-import { toQuantity } from "./hex.ts";
 import type { Pool } from "./pool.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "./port.ts";
-import { readFirst, toRpcFilter } from "./questions.ts";
-import { compareLogs, distrust, readLog, readLogs } from "./read.ts";
-import type { Question } from "./work.ts";
+import { askHeader } from "./questions.ts";
+import { compareLogs } from "./read.ts";
+import { askBlockLogs, askReceiptLogs, type BlockLogs } from "./verify-questions.ts";
 
 export interface Voter {
   readonly pool: Pool;
@@ -14,7 +13,7 @@ export interface Voter {
 
 interface Vote {
   readonly voter: Voter;
-  readonly answers: readonly RawLog[][] | undefined;
+  readonly answers: readonly (readonly RawLog[])[] | undefined;
   readonly error: unknown;
 }
 
@@ -66,7 +65,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
     for await (const { voter, answers, error } of collectVotes(suspects, filter)) {
       failure = error;
       if (answers === undefined) continue;
-      for (const [i, logs] of answers.entries()) if (logs.length > 0) found.set(i, logs);
+      for (const [i, logs] of answers.entries()) if (logs.length > 0) found.set(i, [...logs]);
       votes.set(voter, (votes.get(voter) ?? 0) + 1);
       const isSettled = votes.size > 1 || Math.max(...votes.values()) >= options.agreeingAnswers;
       if (isSettled || found.size === suspects.length) return [...found.values()].flat();
@@ -84,12 +83,31 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
       for (const voter of voters.filter((each) => voters.length === 1 || each.isUsable())) {
         try {
-          yield { voter, answers: await voter.pool.ask(questions, about), error: undefined };
+          const answers = await voter.pool.ask(questions, about);
+          yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
         } catch (error) {
           yield { voter, answers: undefined, error };
         }
       }
     }
+  }
+
+  /** Pruned nodes call a block "not found" by its hash that is on the chain all the same: no answer, not an empty one. */
+  async function resolveGone(
+    suspects: readonly BlockHeader[],
+    answers: readonly BlockLogs[],
+  ): Promise<(readonly RawLog[])[]> {
+    const gone = suspects.filter((_, i) => answers[i] === "gone");
+    if (gone.length > 0) {
+      const now = await pool.ask(
+        gone.map((header) => askHeader(header.number)),
+        `eth_getBlockByNumber ${describeBlocks(gone)}`,
+      );
+      const pruned = gone.find((header, i) => now[i]?.hash === header.hash);
+      if (pruned !== undefined)
+        throw new UpstreamError(`logs of block ${pruned.number} are not to be had from any endpoint`);
+    }
+    return answers.map((answer) => (answer === "gone" ? [] : answer));
   }
 
   return async (headers, { logs, filter }) => {
@@ -103,72 +121,9 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   };
 }
 
-/** The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. */
-function askReceiptLogs(header: BlockHeader, filter: LogFilter): Question<readonly RawLog[] | "unavailable"> {
-  return {
-    calls: [{ method: "eth_getBlockReceipts", params: [toQuantity(header.number)] }],
-    read: (replies) =>
-      readFirst(replies, (receipts) => {
-        if (!Array.isArray(receipts))
-          return { fault: { kind: "missing", message: `no receipts of block ${header.number}` } };
-        if (receipts.some((receipt) => receipt?.blockHash?.toLowerCase() !== header.hash)) {
-          return { fault: { kind: "missing", message: `another block ${header.number}` } };
-        }
-        const logs: RawLog[] = [];
-        for (const entry of receipts.flatMap((receipt) => receipt.logs ?? [])) {
-          const log = readLog(entry);
-          if (log === undefined)
-            return distrust(`a log in the receipts of block ${header.number} is malformed`);
-          logs.push(log);
-        }
-        if (bloomOfLogs(logs) !== header.logsBloom)
-          return distrust(`the receipts of block ${header.number} do not give its bloom`);
-        const range = { fromBlock: header.number, toBlock: header.number };
-        return readLogs(
-          receipts.flatMap((receipt) => receipt.logs ?? []).filter((entry) => matches(entry, filter)),
-          range,
-          filter,
-        );
-      }),
-    conclude: (refusals) => ({
-      value: refusals.every(({ kind }) => kind === "missing") ? [] : "unavailable",
-    }),
-  };
-}
-
-function matches(entry: unknown, filter: LogFilter): boolean {
-  const log = readLog(entry);
-  if (log === undefined) return false;
-  if (filter.topics.length > 0 && !filter.topics.some((topic) => topic.toLowerCase() === log.topics[0]))
-    return false;
-  return (
-    filter.addresses === undefined ||
-    filter.addresses.some((address) => address.toLowerCase() === log.address)
-  );
-}
-
-/** The filter's logs of one block by its hash; a block that is gone has none. */
-function askBlockLogs(header: BlockHeader, filter: LogFilter): Question<RawLog[]> {
-  const range = { fromBlock: header.number, toBlock: header.number };
-  return {
-    calls: [{ method: "eth_getLogs", params: [{ blockHash: header.hash, ...toRpcFilter(filter) }] }],
-    read(replies) {
-      const reply = replies[0];
-      if (reply?.ok === false && reply.fault.kind === "behind")
-        return { fault: { kind: "missing", message: reply.fault.message } };
-      const outcome = readFirst(replies, (result) => readLogs(result, range, filter));
-      if ("value" in outcome && outcome.value.some((log) => log.blockHash !== header.hash)) {
-        return distrust(`logs of another block ${header.number}`);
-      }
-      return outcome;
-    },
-    conclude: (refusals) => (refusals.every(({ kind }) => kind === "missing") ? { value: [] } : undefined),
-  };
-}
-
 function describeBlocks(headers: readonly BlockHeader[]): string {
-  const numbers = headers.map((header) => header.number);
-  return numbers.length === 1
-    ? `block ${numbers[0]}`
-    : `blocks ${Math.min(...numbers)}-${Math.max(...numbers)}`;
+  const [first, last] = [headers[0], headers[headers.length - 1]];
+  return headers.length === 1
+    ? `block ${first?.number}`
+    : `${headers.length} blocks from ${first?.number} to ${last?.number}`;
 }
