@@ -44,7 +44,7 @@ export interface ChainReader {
 
 export function createChainReader(url: string): ChainReader {
   const client = createPublicClient({
-    transport: http(url),
+    transport: http(url, { maxResponseBodySize: false }),
     cacheTime: 0,
     pollingInterval: 50,
   }) as PublicClient;

@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { desk as artifact } from "./contracts/artifacts.ts";
+import type { Rpc } from "./rpc.ts";
 
 export type Address = Hex;
 
@@ -72,4 +73,36 @@ export interface Transaction {
 export function deskTransaction(desk: Address, from: Address, actions: readonly Action[]): Transaction {
   const gas = 100_000n + GAS_PER_ACTION * BigInt(actions.length);
   return { from, to: desk, data: encodeActions(actions), gas: `0x${gas.toString(16)}` };
+}
+
+export interface Order {
+  /** One of anvil's own accounts. */
+  readonly from: Address;
+  readonly actions: readonly Action[];
+}
+
+/** Queues one transaction per order, in order, by one request; answers the hashes. */
+export async function sendOrders(rpc: Rpc, desk: Address, orders: readonly Order[]): Promise<Hex[]> {
+  const transactions = orders.map(({ from, actions }) => deskTransaction(desk, from, actions));
+  const senders = new Set(orders.map(({ from }) => from));
+  const nonces = new Map<Address, bigint>();
+  if (senders.size < orders.length) {
+    // The node numbers transactions itself, but two of one sender in one batch could race.
+    const known = [...senders];
+    const counts = await rpc.batch<Hex>(
+      known.map((sender) => ({ method: "eth_getTransactionCount", params: [sender, "pending"] })),
+    );
+    for (const [i, sender] of known.entries()) nonces.set(sender, BigInt(counts[i] ?? 0));
+  }
+  return rpc.batch<Hex>(
+    transactions.map((transaction) => {
+      const nonce = nonces.get(transaction.from);
+      if (nonce === undefined) return { method: "eth_sendTransaction", params: [transaction] };
+      nonces.set(transaction.from, nonce + 1n);
+      return {
+        method: "eth_sendTransaction",
+        params: [{ ...transaction, nonce: `0x${nonce.toString(16)}` }],
+      };
+    }),
+  );
 }

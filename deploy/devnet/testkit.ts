@@ -11,7 +11,15 @@ import {
   planDeployment,
   writeDeploymentsFile,
 } from "./deploy.ts";
-import { type Action, type Address, deskTransaction, type Range, type Transaction } from "./desk.ts";
+import {
+  type Action,
+  type Address,
+  deskTransaction,
+  type Order,
+  type Range,
+  sendOrders,
+  type Transaction,
+} from "./desk.ts";
 import { createRandom } from "./random.ts";
 
 export interface TestChainOptions extends AnvilOptions {
@@ -62,13 +70,13 @@ export interface TestChain extends ChainReader {
   flash(pool: Address, amounts: readonly [bigint, bigint], options?: SendOptions): Promise<Hex>;
   act(actions: readonly Action[], options?: SendOptions): Promise<Hex>;
   /** Many transactions in one request, in order. */
-  send(transactions: readonly { from: Address; actions: readonly Action[] }[]): Promise<Hex[]>;
+  send(orders: readonly Order[]): Promise<Hex[]>;
   /** Mines n blocks, the first with everything queued, `intervalS` apart (default as before, 2 at first). Answers the new head. */
   mine(count?: number, options?: { intervalS?: number }): Promise<number>;
   /** Replaces the newest `depth` blocks by as many other ones. Answers the head, whose number stays. */
   reorg(depth: number, options?: ReorgOptions): Promise<number>;
-  /** A random action that fits the pool, for fuzzing. */
-  randomActions(seed: number, count: number): { from: Address; actions: readonly Action[] }[];
+  /** Random orders of one action each that fit the pools, for `send`. */
+  randomActions(seed: number, count: number): Order[];
   stop(): Promise<void>;
 }
 
@@ -109,13 +117,7 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
   const reader = createChainReader(anvil.url);
   const defaultSender = accounts[1] as Address;
 
-  const send: TestChain["send"] = (transactions) =>
-    rpc.batch<Hex>(
-      transactions.map(({ from, actions }) => ({
-        method: "eth_sendTransaction",
-        params: [deskTransaction(desk, from, actions)],
-      })),
-    );
+  const send: TestChain["send"] = (orders) => sendOrders(rpc, desk, orders);
   const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
     (await send([{ from, actions }]))[0] as Hex;
   const randomActions: TestChain["randomActions"] = (seed, count) => {

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, truncate } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { createRpc } from "./rpc.ts";
+
+interface Ready {
+  url: string;
+  genesisHash: string;
+  resumed: boolean;
+  deploymentsFile: string;
+  pools: { address: string }[];
+}
+
+interface Started {
+  child: ChildProcess;
+  ready: Ready;
+  exited: Promise<number | null>;
+  complaints: () => string;
+  blockNumber: () => Promise<number>;
+}
+
+const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
+const RUNTIME = "Deno" in globalThis ? ["run", "-A"] : ["--import=tsx"];
+
+async function start(dataDir: string): Promise<Started> {
+  const settings = ["--port", "0", "--data-dir", dataDir, "--block-ms", "100", "--history-hours", "0"];
+  const child = spawn(process.execPath, [...RUNTIME, MAIN, ...settings], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let complaints = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints += chunk.toString();
+  });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const line = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", resolve);
+    child.once("exit", () => reject(new Error(`devnet ended at once: ${complaints}`)));
+  });
+  const ready = JSON.parse(line) as Ready;
+  const rpc = createRpc(ready.url);
+  const blockNumber = async () => Number(await rpc.call("eth_blockNumber"));
+  return { child, ready, exited, complaints: () => complaints, blockNumber };
+}
+
+async function waitForBlock({ blockNumber }: Started, number: number): Promise<void> {
+  while ((await blockNumber()) < number) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe("devnet: process", function () {
+  this.timeout(60_000);
+  let dataDir: string;
+  let running: Started | undefined;
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-devnet-main-"));
+  });
+  after(async () => {
+    running?.child.kill("SIGKILL");
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it("trades, survives kill -9 and a stop, goes on with the same chain, and starts anew from a spoilt file", async () => {
+    const first = await start(dataDir);
+    running = first;
+    expect(first.ready.resumed).to.equal(false);
+    expect(first.ready.pools).to.have.length(10);
+    const saved = await first.blockNumber();
+    await waitForBlock(first, saved + 3);
+    const document = await readFile(first.ready.deploymentsFile, "utf8");
+    first.child.kill("SIGKILL");
+    await first.exited;
+    const unreachable = async () =>
+      first.blockNumber().then(
+        () => false,
+        () => true,
+      );
+    while (!(await unreachable())) await new Promise((resolve) => setTimeout(resolve, 50));
+
+    const second = await start(dataDir);
+    running = second;
+    expect(second.ready).to.deep.include({ resumed: true, genesisHash: first.ready.genesisHash });
+    expect(await readFile(second.ready.deploymentsFile, "utf8")).to.equal(document);
+    expect(await second.blockNumber()).to.be.at.least(saved - 5);
+    const before = (await second.blockNumber()) + 3;
+    await waitForBlock(second, before);
+    second.child.kill("SIGTERM");
+    expect(await second.exited).to.equal(0);
+
+    const stateFile = join(dataDir, "devnet", "chain.json");
+    const { blocks } = JSON.parse(await readFile(stateFile, "utf8")) as { blocks: unknown[] };
+    expect(blocks.length, "a stop loses nothing").to.be.greaterThan(before);
+
+    await truncate(stateFile, 1_000);
+    const third = await start(dataDir);
+    running = third;
+    expect(third.ready.resumed).to.equal(false);
+    expect(third.ready.genesisHash).to.not.equal(first.ready.genesisHash);
+    expect(third.complaints()).to.match(/cannot be continued.*no longer matches/s);
+  });
+});
