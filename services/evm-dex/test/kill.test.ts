@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
+import { createRandom } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { COLLECTIONS } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { startIngestProcess } from "./ingest-process.ts";
+
+const KILLS = 50;
+/** Small ranges make many writes, so that kills fall between and into them. */
+const RANGE_LIMIT = 12;
+const BLOCKS = 900;
+
+describe("evm-dex ingest: SIGKILL", () => {
+  let chain: TestChain;
+  let rpc: FaultyRpc;
+  let dataDir: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    chain = await createTestChain({ keptStates: 5_000 });
+    await mineBusyBlocks(chain, { blocks: BLOCKS, seed: 11 });
+    rpc = await startFaultyRpc({ target: chain.url, faults: {}, seed: 1, rangeLimit: RANGE_LIMIT });
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-kill-"));
+  });
+  after(async () => {
+    await rpc?.close();
+    await chain?.stop();
+    if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it(`ends as a run without kills after ${KILLS} kills during backfill and at the head`, async function () {
+    this.timeout(240_000);
+    const env = {
+      EVM_RPC_8453: rpc.url,
+      EVM_RPC_1: undefined,
+      START_BLOCK_8453: "0",
+      DATA_DIR: dataDir,
+      DEPLOYMENTS_FILE: chain.deploymentsFile,
+    };
+    const random = createRandom(4);
+    const blocksAtKill: number[] = [];
+    const store = await openStore({ service: "evm-dex", dataDir });
+    await store.declare(COLLECTIONS);
+    try {
+      for (let i = 0; i < KILLS; i++) {
+        const ingest = startIngestProcess(env);
+        await ingest.said("indexing");
+        await mineBusyBlocks(chain, { blocks: random.below(3), seed: 1000 + i });
+        await progress(chain, { store, blocks: random.below(3 * RANGE_LIMIT) });
+        await sleep(random.below(25));
+        expect((await ingest.stop("SIGKILL")).signal).to.equal("SIGKILL");
+        blocksAtKill.push((await blockOf(store)) ?? -1);
+      }
+      const last = startIngestProcess(env);
+      await last.said("indexing");
+      const head = Number(await chain.anvil.rpc.call("eth_blockNumber"));
+      while ((await blockOf(store)) !== head) await sleep(20);
+      expect(await last.stop("SIGTERM")).to.deep.equal({ code: 0, signal: null });
+      expectSameStore(await dumpStore(store), await dumpFreshIndex(chain));
+    } finally {
+      await store.close();
+    }
+    const duringBackfill = new Set(blocksAtKill.filter((block) => block < BLOCKS - 512));
+    expect(duringBackfill.size, `kills came at blocks ${blocksAtKill.join(", ")}`).to.be.greaterThan(3);
+    expect(blocksAtKill.at(-1)).to.be.greaterThan(BLOCKS - 512);
+  });
+});
+
+/** Waits until so many blocks have come, or the head has. */
+async function progress(chain: TestChain, of: { store: Store; blocks: number }): Promise<void> {
+  const head = Number(await chain.anvil.rpc.call("eth_blockNumber"));
+  const until = Math.min(head, ((await blockOf(of.store)) ?? -1) + of.blocks);
+  while (((await blockOf(of.store)) ?? -1) < until) await sleep(2);
+}
+
+/** Undefined while the first ingest has not made the store yet. */
+async function blockOf(store: Store): Promise<number | undefined> {
+  return (await getCheckpoint(store, 8453))?.blockNumber;
+}
