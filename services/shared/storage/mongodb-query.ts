@@ -18,9 +18,26 @@ export function toMongoQuery(declared: Declared, { where, order }: Pick<PageRequ
   const conditions = rest.map(conditionOf);
   if (key?.conditions.length === 1) conditions.push({ _id: key.conditions[0] });
   else if (key !== undefined) conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
-  const names = conditions.flatMap((condition) => Object.keys(condition));
-  const filter = new Set(names).size === names.length ? Object.assign({}, ...conditions) : { $and: conditions };
-  return { filter, sort: sortOf(declared, order, fixed) };
+  return { filter: joined(conditions), sort: sortOf(declared, order, fixed) };
+}
+
+/** All conditions at once: as one document where they are about different things, by `$and` where not. */
+function joined(conditions: readonly Document[]): Document {
+  const filter: Document = {};
+  for (const condition of conditions) {
+    for (const [name, wanted] of Object.entries(condition)) {
+      const before: unknown = filter[name];
+      if (before === undefined) filter[name] = wanted;
+      else if (isRange(before) && isRange(wanted) && !Object.keys(wanted).some((operator) => operator in before)) {
+        filter[name] = { ...before, ...wanted };
+      } else return { $and: conditions };
+    }
+  }
+  return filter;
+}
+
+function isRange(wanted: unknown): wanted is Document {
+  return typeof wanted === "object" && wanted !== null && !Array.isArray(wanted);
 }
 
 const OPERATOR = { gt: "$gt", gte: "$gte", lt: "$lt", lte: "$lte" } as const;

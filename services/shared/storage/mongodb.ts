@@ -54,6 +54,7 @@ class MongoStore implements Store {
   readonly #db: Db;
   readonly #sharded: boolean;
   readonly #collections = new DeclaredCollections<Entry>();
+  #closed = false;
 
   constructor(client: MongoClient, { db, sharded }: { db: Db; sharded: boolean }) {
     this.#client = client;
@@ -105,12 +106,18 @@ class MongoStore implements Store {
     }
   }
 
+  #entryOf(collection: Collection): Entry {
+    // The driver would connect anew after its close.
+    if (this.#closed) throw new Error("Cannot use the store: it is closed");
+    return this.#collections.of(collection);
+  }
+
   async write(steps: readonly WriteStep[]): Promise<void> {
     for (const step of steps) await this.#apply(step);
   }
 
   async #apply(step: WriteStep): Promise<void> {
-    const entry = this.#collections.of(step.collection);
+    const entry = this.#entryOf(step.collection);
     const { declared, encoders, documents } = entry;
     switch (step.kind) {
       case "put":
@@ -155,13 +162,13 @@ class MongoStore implements Store {
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
-    const entry = this.#collections.of(from);
+    const entry = this.#entryOf(from);
     const document = await retryTransient(() => entry.documents.findOne({ _id: keyId(entry, key) }));
     return rowsOf(document === null ? [] : [document], entry.declared.fields)[0] as RowOf<C> | undefined;
   }
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
-    const entry = this.#collections.of(from);
+    const entry = this.#entryOf(from);
     const ids = [...new Set(keys.map((key) => keyId(entry, key)))];
     const chunks = Array.from({ length: Math.ceil(ids.length / KEYS_A_QUERY) }, (_, i) =>
       ids.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
@@ -176,7 +183,7 @@ class MongoStore implements Store {
     from: C,
     query: Query<RowOf<C>, K>,
   ): Promise<Pick<RowOf<C>, K>[]> {
-    const { declared, encoders, documents } = this.#collections.of(from);
+    const { declared, encoders, documents } = this.#entryOf(from);
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
     if (parsed.limit === 0) return [];
     // The fields of the order are needed to put nulls last.
@@ -195,13 +202,13 @@ class MongoStore implements Store {
   }
 
   async count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number> {
-    const { declared, encoders, documents } = this.#collections.of(from);
+    const { declared, encoders, documents } = this.#entryOf(from);
     const where = parseFilter(declared, encoders, filter);
     return retryTransient(() => documents.countDocuments(toMongoQuery(declared, { where, order: [] }).filter));
   }
 
   async compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean> {
-    const entry = this.#collections.of(target);
+    const entry = this.#entryOf(target);
     const { declared, encoders, documents } = entry;
     const document = documentOf(entry, row);
     // Not retried: after a lost answer nobody knows whether it was this call that wrote.
@@ -221,7 +228,7 @@ class MongoStore implements Store {
   }
 
   async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
-    const { declared, encoders, documents } = this.#collections.of(from);
+    const { declared, encoders, documents } = this.#entryOf(from);
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
     const { filter, sort } = toMongoQuery(declared, parsed);
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
@@ -234,6 +241,7 @@ class MongoStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#client.close();
   }
 }

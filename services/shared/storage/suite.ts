@@ -20,6 +20,8 @@ export interface StoreTraits {
   readonly shared: boolean;
   /** Whether one write is all or nothing. */
   readonly atomicWrites: boolean;
+  /** For an engine that does not tell its plans: whether it can read a secondary index in order. */
+  readonly readsIndexesInOrder?: () => Promise<boolean>;
 }
 
 /** What is true of every store, whatever its engine. Run it from the engine's own test file. */
