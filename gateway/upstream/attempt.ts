@@ -26,7 +26,7 @@ export interface AttemptOptions {
  * - a userResDecorator, else it streams, and a service that dies in the middle hangs the client;
  * - parseReqBody off; requests with a body must be refused before, since it would write the body onto the kept
  *   connection unframed, where it reads as the next request;
- * - the path is resolved here, since its own resolver rewrites characters;
+ * - the path is resolved here, since its own resolver rewrites characters of a target with a fragment;
  * - HEAD goes upstream as GET, since it would answer HEAD with the length of the empty body.
  */
 export function attempt(passage: Passage, options: AttemptOptions): Promise<void> {
