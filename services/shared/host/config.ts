@@ -130,6 +130,12 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "First block of Ethereum to index; unset = seven days before the head",
   },
+  DEVNET_PORT: {
+    parse: port(),
+    default: "0",
+    usedBy: ["all-in-one"],
+    meaning: "Port of the local chain that npm start makes without RPC endpoints; 0 = a free one",
+  },
   LEASE_TTL_MS: {
     parse: integer({ min: 200, max: 600_000 }),
     default: "10000",

@@ -1,0 +1,120 @@
+/**
+ * npm start: the gateway, every service, every ingest and, without RPC endpoints, a local chain, on one machine with
+ * embedded defaults. The only file that may import the gateway and every service.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readGatewayConfig } from "../gateway/config.ts";
+import { startGateway } from "../gateway/service.ts";
+import { startEvmDex } from "../services/evm-dex/service.ts";
+import { startLending } from "../services/lending/service.ts";
+import { type Environment, readSettings } from "../services/shared/host/config.ts";
+import { createLog } from "../services/shared/host/log.ts";
+import { runMain, type Stoppable } from "../services/shared/host/process.ts";
+import { superviseProcess } from "../services/shared/host/supervisor.ts";
+import { startSolana } from "../services/solana/service.ts";
+import { banner } from "./local/banner.ts";
+import { readDemoKey } from "./local/demo-key.ts";
+import { startDevnetProcess } from "./local/devnet-process.ts";
+import { readableLine } from "./local/ingest-lines.ts";
+
+const say = (line: string) => console.error(line);
+
+await runMain("all-in-one", () => startAll(process.env));
+
+async function startAll(given: Environment): Promise<Stoppable> {
+  const startedMs = performance.now();
+  // One process tells of several services: only what needs attention, unless asked for more.
+  const logLevel = given["LOG_LEVEL"] ?? "warn";
+  const log = createLog({ name: "all-in-one", level: readSettings({ LOG_LEVEL: logLevel }, ["LOG_LEVEL"]).LOG_LEVEL, destination: 2 });
+  const settings = readSettings(given, ["DATA_DIR", "EVM_RPC_8453", "EVM_RPC_1", "DEVNET_PORT"]);
+  const isLocal = settings.EVM_RPC_8453 === undefined && settings.EVM_RPC_1 === undefined;
+  // An index of the local chain and one of the real chain never meet.
+  const dataDir = isLocal ? join(settings.DATA_DIR, "local") : settings.DATA_DIR;
+  const running: Stoppable[] = [];
+  const stop = async () => {
+    for (const each of running.reverse()) await each.stop();
+  };
+  try {
+    const devnet = isLocal ? await openLocalChain() : undefined;
+    const common: Environment = { ...given, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ...devnet?.env };
+    const anyPort = { ...common, HTTP_PORT: "0", GRPC_PORT: "0" };
+    const evmDex = await keep(startEvmDex(anyPort));
+    const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
+    const lending = await keep(startLending({ ...anyPort, ...peers }));
+    const solana = await keep(startSolana(anyPort));
+    running.push(
+      superviseProcess({
+        name: "evm-dex-ingest",
+        program: { entry: new URL("../services/evm-dex/ingest/main.ts", import.meta.url) },
+        env: { ...common, LOG_LEVEL: given["LOG_LEVEL"] ?? "info" },
+        log,
+        onLine: (line) => {
+          const readable = given["LOG_LEVEL"] === undefined ? readableLine(line) : line;
+          if (readable !== undefined) say(readable);
+        },
+      }),
+    );
+    const apiKey = given["BOOTSTRAP_API_KEY"] || (await readDemoKey(dataDir));
+    const gateway = await keep(
+      startGateway(
+        readGatewayConfig({
+          ...common,
+          ...peers,
+          BOOTSTRAP_API_KEY: apiKey,
+          EVM_DEX_URL: evmDex.httpUrl,
+          LENDING_URL: lending.httpUrl,
+          LENDING_GRPC: lending.grpcAddress,
+          SOLANA_URL: solana.httpUrl,
+          SOLANA_GRPC: solana.grpcAddress,
+        }),
+      ),
+    );
+    if (devnet !== undefined) await untilIndexed(gateway.url, { apiKey, pool: devnet.pool });
+    const startedInSeconds = (performance.now() - startedMs) / 1000;
+    console.log(banner({ url: gateway.url, apiKey, devnet, dataDir, startedInSeconds }));
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function keep<T extends Stoppable>(starting: Promise<T>): Promise<T> {
+    const started = await starting;
+    running.push(started);
+    return started;
+  }
+
+  async function openLocalChain() {
+    const port = settings.DEVNET_PORT;
+    const { ready, process } = await startDevnetProcess({ dataDir, port, log, say });
+    running.push(process);
+    // Another chain than the one that was indexed: the index is worthless, and made again within seconds.
+    if (!ready.resumed) {
+      for (const suffix of ["", "-wal", "-shm"]) await rm(join(dataDir, `evm-dex.sqlite${suffix}`), { force: true });
+    }
+    const [first] = ready.pools;
+    return {
+      url: ready.url,
+      pool: first?.address ?? "",
+      poolName: first?.name ?? "",
+      env: {
+        EVM_RPC_8453: `${ready.url},${ready.wsUrl}`,
+        START_BLOCK_8453: "0",
+        DEPLOYMENTS_FILE: ready.deploymentsFile,
+      },
+    };
+  }
+}
+
+/** The curl line that is printed next must work. */
+async function untilIndexed(url: string, of: { apiKey: string; pool: string }): Promise<void> {
+  const path = `/evm/dexb/v3/pool?pool_address=${of.pool}`;
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const response = await fetch(url + path, { headers: { "X-API-KEY": of.apiKey } }).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${path} did not answer within 30 seconds.`);
+}
