@@ -53,6 +53,8 @@ export interface Endpoint {
   send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]>;
   /** Asks for the chain id whether it is known or not: the probe of a half-open circuit. */
   probe(): Promise<void>;
+  /** Whether it said lately that it does not offer one of the optional methods. */
+  lacks(method: string): boolean;
   /** Why it was put aside. */
   asideReason(): string | undefined;
   /** The answers were good: closes the circuit. */
@@ -61,12 +63,17 @@ export interface Endpoint {
   blame(fault: Fault, method: string): void;
 }
 
+/** Methods a node may do without; for any other one "not available" is a passing mood. */
+const OPTIONAL_METHODS = new Set(["eth_getBlockReceipts"]);
+const LACK_MS = 600_000;
+
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { transport, clock, chainId, log, onEvent } = options;
   const host = transport.host;
   const health = createHealth(clock, options);
   const latency = createLatency();
   let batchSize = options.batchSize;
+  const lacksUntil = new Map<string, number>();
   let verified = false;
   let verifying: Promise<Fault | undefined> | undefined;
   let asideReason: string | undefined;
@@ -123,6 +130,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       ok: replies.every((reply) => reply.ok),
     });
     note(replies, method);
+    for (const [i, { method: asked }] of calls.entries()) {
+      const reply = replies[i];
+      const isLacking = reply?.ok === false && reply.fault.kind === "method" && OPTIONAL_METHODS.has(asked);
+      if (isLacking) lacksUntil.set(asked, clock.now() + LACK_MS);
+    }
     const refused = replies.find((reply) => !reply.ok && reply.fault.kind === "batch");
     if (refused !== undefined && !refused.ok && calls.length > 1) {
       const named = refused.fault.limit ?? calls.length;
@@ -158,6 +170,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     latency,
     batchSize: () => batchSize,
     asideReason: () => asideReason,
+    lacks: (method) => (lacksUntil.get(method) ?? 0) > clock.now(),
     async send(calls, signal) {
       if (!verified) {
         verifying ??= verify().finally(() => {

@@ -38,6 +38,15 @@ interface Journey<T> {
   last: { readonly fault: Fault; readonly endpoint: Endpoint } | undefined;
 }
 
+/** Endpoints known to lack a method are not asked for it again. */
+function refuseForLackers(item: Work<unknown>, endpoints: readonly Endpoint[]): void {
+  for (const { method } of item.question.calls) {
+    for (const endpoint of endpoints.filter((each) => each.lacks(method))) {
+      item.refusals.set(endpoint, { kind: "method", message: `${method} is not offered` });
+    }
+  }
+}
+
 /** Fails over, waits and gives up: the policy between a question and several endpoints. */
 export function createPool(options: PoolOptions): Pool {
   const { chainId, endpoints, clock, lifetime } = options;
@@ -79,6 +88,7 @@ export function createPool(options: PoolOptions): Pool {
   async function step<T>(journey: Journey<T>): Promise<boolean> {
     const { pending, tried } = journey;
     const usable = listUsable().filter((endpoint) => !tried.has(endpoint));
+    for (const item of pending) refuseForLackers(item, usable);
     const next = usable.find((endpoint) => pending.some((item) => !item.refusals.has(endpoint)));
     if (next === undefined) return false;
     const asked = pending.filter((item) => !item.refusals.has(next));

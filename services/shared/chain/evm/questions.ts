@@ -10,7 +10,7 @@ import {
   RangeTooLarge,
   type RawLog,
 } from "./port.ts";
-import { distrust, readBlock, readHeader, readLogs } from "./read.ts";
+import { distrust, readBlock, readBlockReceipts, readHeader, readLogs } from "./read.ts";
 import type { RpcReply } from "./transport.ts";
 import type { Outcome, Question } from "./work.ts";
 
@@ -33,6 +33,26 @@ export function askBlock(number: number): Question<BlockWithSenders> {
         ? { fault: { ...outcome.fault, kind: "behind" } }
         : outcome;
     },
+  };
+}
+
+/** The same from the receipts; null where nobody gives them. */
+export function askBlockByReceipts(number: number): Question<BlockWithSenders | null> {
+  const block = toQuantity(number);
+  return {
+    calls: [
+      { method: "eth_getBlockByNumber", params: [block, false] },
+      { method: "eth_getBlockReceipts", params: [block] },
+    ],
+    read([header, receipts]) {
+      if (header === undefined || receipts === undefined) return distrust("a reply is missing");
+      if (!header.ok) return { fault: header.fault };
+      if (header.result === null) return { fault: { kind: "behind", message: `no block ${number}` } };
+      return receipts.ok
+        ? readBlockReceipts(header.result, receipts.result, number)
+        : { fault: receipts.fault };
+    },
+    conclude: () => ({ value: null }),
   };
 }
 

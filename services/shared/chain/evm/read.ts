@@ -30,21 +30,48 @@ export function readHeader(result: unknown, wanted: number | "latest"): Outcome<
 export function readBlock(result: unknown, wanted: number): Outcome<BlockWithSenders> {
   const header = readHeader(result, wanted);
   if ("fault" in header) return header;
-  const transactions = (result as Record<string, unknown>).transactions;
-  if (!Array.isArray(transactions)) return distrust(`block ${wanted}: no transactions`);
+  const senders = readSenders((result as Record<string, unknown>).transactions);
+  return senders === undefined
+    ? distrust(`block ${wanted}: its transactions are out of order or lack senders`)
+    : { value: { ...header.value, senders } };
+}
+
+/**
+ * The same from a header and the receipts of its block. Receipts that do not fit are no fault but a refusal: some
+ * chains have transactions without receipts, and the full block answers the question as well.
+ */
+export function readBlockReceipts(
+  block: unknown,
+  receipts: unknown,
+  wanted: number,
+): Outcome<BlockWithSenders> {
+  const header = readHeader(block, wanted);
+  if ("fault" in header) return header;
+  const { transactions } = block as Record<string, unknown>;
+  const { hash } = header.value;
+  const fits =
+    Array.isArray(receipts) &&
+    Array.isArray(transactions) &&
+    transactions.length === receipts.length &&
+    receipts.every((receipt) => String(receipt?.blockHash).toLowerCase() === hash);
+  const senders = fits ? readSenders(receipts) : undefined;
+  return senders === undefined
+    ? { fault: { kind: "state", message: `block ${wanted}: no receipts that fit it` } }
+    : { value: { ...header.value, senders } };
+}
+
+/** `from` of transactions or receipts; undefined where one is missing or out of place. */
+function readSenders(entries: unknown): Hex[] | undefined {
+  if (!Array.isArray(entries)) return undefined;
   const senders: Hex[] = [];
-  for (const [index, transaction] of transactions.entries()) {
-    if (typeof transaction !== "object" || transaction === null)
-      return distrust(`block ${wanted}: transactions without bodies`);
-    const from = parseAddress(transaction.from);
-    const position = transaction.transactionIndex;
-    if (from === undefined) return distrust(`block ${wanted}: transaction ${index} has no sender`);
-    if (position !== undefined && position !== null && parseQuantity(position) !== index) {
-      return distrust(`block ${wanted}: transactions out of order at ${index}`);
-    }
+  for (const [index, entry] of entries.entries()) {
+    const from = parseAddress(entry?.from);
+    const position = entry?.transactionIndex;
+    const isInPlace = position === undefined || position === null || parseQuantity(position) === index;
+    if (from === undefined || !isInPlace) return undefined;
     senders.push(from);
   }
-  return { value: { ...header.value, senders } };
+  return senders;
 }
 
 /** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */

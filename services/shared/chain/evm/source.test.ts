@@ -193,6 +193,52 @@ describe("createEvmSource", () => {
     ).to.deep.equal([true, false]);
   });
 
+  it("keeps the circuit closed while failures are scattered", async () => {
+    let count = 0;
+    const { source, clock, network, events } = setUp(
+      (chain) => ({
+        "a.test": whenAsked(chain, (calls) => (count++ % 2 === 0 ? "reset" : honest(chain)(calls))),
+        "b.test": honest(chain),
+      }),
+      { failuresToOpen: 3 },
+    );
+    for (let i = 0; i < 20; i++) await clock.run(source.headers([i]));
+    expect(network.asked("a.test")).to.have.length(20);
+    expect(events.filter((event) => event.kind === "circuit")).to.have.length(0);
+  });
+
+  it("has fewer requests in flight after a rate limit", async () => {
+    let refuse = true;
+    let [inFlight, most] = [0, 0];
+    const chain = createChain();
+    const clock = createFakeClock();
+    const busy: typeof fetch = async (_, init) => {
+      const body = JSON.parse(String(init?.body)) as
+        | (RpcCall & { id: number })
+        | (RpcCall & { id: number })[];
+      const calls = Array.isArray(body) ? body : [body];
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await clock.sleep(10);
+      inFlight -= 1;
+      if (refuse && !isCheck(calls)) {
+        refuse = false;
+        most = 0;
+        return new Response("", { status: 429 });
+      }
+      const replies = answerHonestly(chain, calls).map((result, i) => ({ id: calls[i]?.id, result }));
+      return new Response(JSON.stringify(Array.isArray(body) ? replies : replies[0]));
+    };
+    const limited = createEvmSource({
+      chainId: 8453,
+      urls: ["https://a.test"],
+      options: { clock, fetch: busy, socketClass: undefined, batchSize: 1, maxParallel: 8 },
+    });
+    await clock.run(limited.headers([1]));
+    await clock.run(limited.headers(Array.from({ length: 16 }, (_, i) => i)));
+    expect(most).to.equal(4);
+  });
+
   it("asks a second endpoint when the first takes longer than it nearly always does", async () => {
     let delayMs = 10;
     const { source, clock, events } = setUp((chain) => ({

@@ -1,10 +1,11 @@
 import { setMaxListeners } from "node:events";
+import { createBlockReader } from "./block-reader.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { createEndpoint, type SourceEvent, type SourceLog } from "./endpoint.ts";
 import { createHeadTracker } from "./head.ts";
 import { createPool } from "./pool.ts";
 import type { EvmSource, LogRange } from "./port.ts";
-import { askBlock, askCall, askFinalized, askHeader, askLogs } from "./questions.ts";
+import { askCall, askFinalized, askHeader, askLogs } from "./questions.ts";
 import { createTransport } from "./transport.ts";
 import { createVerifyEmpty } from "./verify-empty.ts";
 import { createHeadWake } from "./wake.ts";
@@ -128,6 +129,9 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     pauseMs: policy.backoffMs,
   });
 
+  const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
+  const readBlocks = createBlockReader({ pool, clock, maxBatch });
+
   return {
     chainId,
     head: heads.head,
@@ -141,10 +145,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       return headers;
     },
     async blocks(numbers) {
-      const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
-      const blocks = await pool.ask(numbers.map(askBlock), `eth_getBlockByNumber ${describe(numbers)}`, {
-        maxBatch,
-      });
+      const blocks = await readBlocks(numbers, describe(numbers));
       for (const block of blocks) heads.remember(block);
       return blocks;
     },

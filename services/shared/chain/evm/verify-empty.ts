@@ -30,8 +30,6 @@ export interface VerifyEmptyOptions {
 
 /** Receipts are large: a few blocks a request. */
 const RECEIPT_BATCH = 10;
-/** How long the absence of eth_getBlockReceipts is remembered. */
-const RECEIPTS_RETRY_MS = 600_000;
 
 export type VerifyEmpty = (
   headers: readonly BlockHeader[],
@@ -41,10 +39,8 @@ export type VerifyEmpty = (
 /** The second look at blocks whose bloom contradicts an empty answer; see EvmSource.verifyEmpty. */
 export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   const { pool, voters, clock } = options;
-  let noReceiptsUntil = Number.NEGATIVE_INFINITY;
 
   async function decide(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
-    if (clock.now() < noReceiptsUntil) return agree(suspects, filter);
     const about = `eth_getBlockReceipts ${describeBlocks(suspects)}`;
     const found = await pool.ask(
       suspects.map((header) => askReceiptLogs(header, filter)),
@@ -52,7 +48,6 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       { maxBatch: RECEIPT_BATCH },
     );
     const undecided = suspects.filter((_, i) => found[i] === "unavailable");
-    if (undecided.length === suspects.length) noReceiptsUntil = clock.now() + RECEIPTS_RETRY_MS;
     const logs = found.flatMap((each) => (each === "unavailable" ? [] : each));
     return undecided.length === 0 ? logs : [...logs, ...(await agree(undecided, filter))];
   }

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { type BlockWithSenders, UpstreamError } from "./port.ts";
+import { createEvmSource } from "./source.ts";
+import {
+  createFakeClock,
+  createFakeNetwork,
+  fakeHash,
+  fakeHeader,
+  RpcFailure,
+  toRpcHeader,
+} from "./testkit.ts";
+import type { RpcCall } from "./transport.ts";
+
+const SENDERS = [`0x${"01".repeat(20)}`, `0x${"02".repeat(20)}`];
+
+interface NodeOptions {
+  /** Milliseconds a block in either form takes; undefined receipts = the node has none. */
+  readonly fullMs: number;
+  readonly receiptsMs?: number;
+  readonly spoil?: (receipts: Record<string, unknown>[]) => unknown;
+}
+
+function answer(
+  { spoil = (receipts) => receipts, receiptsMs }: NodeOptions,
+  { method, params }: RpcCall,
+): unknown {
+  if (method === "eth_chainId") return "0x1";
+  const header = fakeHeader(Number(params[0]));
+  const entries = SENDERS.map((from, i) => ({ from, transactionIndex: `0x${i}`, blockHash: header.hash }));
+  if (method === "eth_getBlockReceipts") {
+    return receiptsMs === undefined ? new RpcFailure(-32601, "Method not found") : spoil(entries);
+  }
+  const transactions = params[1] === true ? entries : entries.map((_, i) => fakeHash(i));
+  return { ...toRpcHeader(header), transactions };
+}
+
+function setUp(node: NodeOptions) {
+  const clock = createFakeClock();
+  const network = createFakeNetwork(clock, {
+    "a.test": (calls) => ({
+      results: calls.map((call) => answer(node, call)),
+      delayMs: calls.some((call) => call.method === "eth_getBlockReceipts")
+        ? (node.receiptsMs ?? 1)
+        : node.fullMs,
+    }),
+  });
+  const options = { clock, fetch: network.fetch, socketClass: undefined, totalMs: 5_000 };
+  const source = createEvmSource({ chainId: 1, urls: ["https://a.test"], options });
+  const read = (numbers = [1, 2]) => clock.run(source.blocks(numbers));
+  const ways = () =>
+    network
+      .asked("a.test")
+      .map(({ calls }) =>
+        calls.some((call) => call.method === "eth_getBlockReceipts") ? "receipts" : "full",
+      );
+  return { read, ways };
+}
+
+const expected: BlockWithSenders[] = [1, 2].map((n) => ({
+  ...fakeHeader(n),
+  senders: SENDERS as BlockWithSenders["senders"],
+}));
+
+describe("EvmSource.blocks", () => {
+  it("uses receipts where they come sooner, with the same result", async () => {
+    const { read, ways } = setUp({ fullMs: 100, receiptsMs: 10 });
+    for (let i = 0; i < 6; i++) expect(await read()).to.deep.equal(expected);
+    expect(ways()).to.deep.equal(["full", "receipts", "receipts", "receipts", "receipts", "receipts"]);
+  });
+
+  it("uses full blocks where those come sooner, and looks again now and then", async () => {
+    const { read, ways } = setUp({ fullMs: 10, receiptsMs: 100 });
+    for (let i = 0; i < 300; i++) await read([1]);
+    expect(ways().filter((way) => way === "receipts")).to.have.length(3);
+  });
+
+  it("does without receipts where there are none, and asks for them once", async () => {
+    const { read, ways } = setUp({ fullMs: 10 });
+    for (let i = 0; i < 200; i++) expect(await read()).to.deep.equal(expected);
+    expect(ways().filter((way) => way === "receipts")).to.have.length(1);
+  });
+
+  for (const [name, spoil] of [
+    ["pruned", () => null],
+    [
+      "of another block",
+      (all: Record<string, unknown>[]) => all.map((each) => ({ ...each, blockHash: fakeHash(77) })),
+    ],
+    ["out of order", (all: Record<string, unknown>[]) => all.toReversed()],
+    ["too few", (all: Record<string, unknown>[]) => all.slice(1)],
+  ] as const) {
+    it(`takes the full block where the receipts are ${name}`, async () => {
+      const { read, ways } = setUp({ fullMs: 100, receiptsMs: 10, spoil });
+      for (let i = 0; i < 4; i++) expect(await read()).to.deep.equal(expected);
+      expect(ways()).to.deep.equal(["full", "receipts", "full", "full", "full"]);
+    });
+  }
+
+  it("fails where the full block does not hold together either", async () => {
+    const clock = createFakeClock();
+    const network = createFakeNetwork(clock, {
+      "a.test": (calls) => ({
+        results: calls.map(({ method }) =>
+          method === "eth_chainId"
+            ? "0x1"
+            : { ...toRpcHeader(fakeHeader(1)), transactions: [{ from: null }] },
+        ),
+      }),
+    });
+    const options = { clock, fetch: network.fetch, socketClass: undefined, totalMs: 5_000 };
+    const source = createEvmSource({ chainId: 1, urls: ["https://a.test"], options });
+    const error = await clock.run(
+      source.blocks([1]).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      ),
+    );
+    expect(error).to.be.instanceOf(UpstreamError);
+  });
+});
