@@ -1,67 +1,13 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { SourceEvent } from "./endpoint.ts";
-import { RangeTooLarge, UpstreamError } from "./port.ts";
-import { createEvmSource, type SourceOptions } from "./source.ts";
-import {
-  answerHonestly,
-  createFakeClock,
-  createFakeNetwork,
-  type FakeAnswer,
-  type FakeChain,
-  fakeLog,
-  RpcFailure,
-  TOPIC,
-} from "./testkit.ts";
+import { UpstreamError } from "./port.ts";
+import { createEvmSource } from "./source.ts";
+import { createChain, failure, honest, isCheck, setUpSource, whenAsked } from "./test/source-setup.ts";
+import { answerHonestly, createFakeClock, type FakeChain, RpcFailure, TOPIC } from "./testkit.ts";
 import type { RpcCall } from "./transport.ts";
-
-type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 50 };
-
-function createChain(): FakeChain {
-  return { head: 100, chainId: 8453, fork: 0, logs: Array.from({ length: 50 }, (_, i) => fakeLog(i + 1)) };
-}
-
-function isCheck(calls: readonly RpcCall[]): boolean {
-  return calls[0]?.method === "eth_chainId";
-}
-
-function setUp(hosts: (chain: FakeChain) => Record<string, Handler>, options: SourceOptions = {}) {
-  const chain = createChain();
-  const clock = createFakeClock();
-  const network = createFakeNetwork(clock, hosts(chain));
-  const events: SourceEvent[] = [];
-  const lines: string[] = [];
-  const source = createEvmSource({
-    chainId: 8453,
-    urls: Object.keys(hosts(chain)).map((host) => `https://${host}/key-0123456789`),
-    log: (message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
-    onEvent: (event) => events.push(event),
-    options: { clock, fetch: network.fetch, socketClass: undefined, ...options },
-  });
-  return { chain, clock, network, events, lines, source };
-}
-
-const honest =
-  (chain: FakeChain): Handler =>
-  (calls) => ({ results: answerHonestly(chain, calls) });
-
-/** Honest about the chain id, otherwise as told. */
-const whenAsked =
-  (chain: FakeChain, misbehave: Handler): Handler =>
-  (calls) =>
-    isCheck(calls) ? honest(chain)(calls) : misbehave(calls);
-
-async function failure(promise: Promise<unknown>): Promise<Error> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof Error) return error;
-  }
-  throw new Error("It did not fail");
-}
 
 describe("createEvmSource", () => {
   it("refuses a configuration without an http URL, and quotes no URL", async () => {
@@ -73,7 +19,7 @@ describe("createEvmSource", () => {
   });
 
   it("answers heads, headers, blocks, logs and calls of an honest node", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": honest(chain) }));
+    const { source, clock } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect((await clock.run(source.head())).number).to.equal(100);
     expect(await clock.run(source.finalizedNumber())).to.equal(36);
     const headers = await clock.run(source.headers([5, 500, 7]));
@@ -85,7 +31,9 @@ describe("createEvmSource", () => {
   });
 
   it("sends large questions in batches of the configured size", async () => {
-    const { source, clock, network } = setUp((chain) => ({ "a.test": honest(chain) }), { batchSize: 10 });
+    const { source, clock, network } = setUpSource((chain) => ({ "a.test": honest(chain) }), {
+      batchSize: 10,
+    });
     await clock.run(source.headers(Array.from({ length: 95 }, (_, i) => i)));
     expect(network.asked("a.test").map((request) => request.calls.length)).to.deep.equal([
       ...Array(9).fill(10),
@@ -105,7 +53,7 @@ describe("createEvmSource", () => {
             }
           : honest(chain)(calls),
       );
-    const { source, clock, network } = setUp((chain) => ({ "a.test": picky(chain) }));
+    const { source, clock, network } = setUpSource((chain) => ({ "a.test": picky(chain) }));
     expect(await clock.run(source.headers([1, 2, 3, 4, 5, 6, 7]))).to.have.length(7);
     expect(network.asked("a.test").map((request) => request.calls.length)).to.deep.equal([7, 3, 3, 1]);
   });
@@ -117,7 +65,10 @@ describe("createEvmSource", () => {
           i % 2 === 0 ? result : new RpcFailure(-32000, "busy"),
         ),
       }));
-    const { source, clock, network } = setUp((chain) => ({ "a.test": half(chain), "b.test": honest(chain) }));
+    const { source, clock, network } = setUpSource((chain) => ({
+      "a.test": half(chain),
+      "b.test": honest(chain),
+    }));
     const headers = await clock.run(source.headers([1, 2, 3, 4]));
     expect(headers.map((header) => header?.number)).to.deep.equal([1, 2, 3, 4]);
     expect(
@@ -127,7 +78,7 @@ describe("createEvmSource", () => {
   });
 
   it("puts an endpoint on the wrong chain aside with a log line", async () => {
-    const { source, clock, network, lines } = setUp((chain) => ({
+    const { source, clock, network, lines } = setUpSource((chain) => ({
       "a.test": honest({ ...chain, chainId: 1 }),
       "b.test": honest(chain),
     }));
@@ -138,7 +89,7 @@ describe("createEvmSource", () => {
   });
 
   it("says so when no endpoint is left, naming hosts only", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": honest({ ...chain, chainId: 1 }) }));
+    const { source, clock } = setUpSource((chain) => ({ "a.test": honest({ ...chain, chainId: 1 }) }));
     const error = await failure(clock.run(source.logs(RANGE, FILTER)));
     expect(error).to.be.instanceOf(UpstreamError);
     expect(error.message).to.match(/^chain 8453: eth_getLogs blocks 1-50 failed at a\.test: .*chain id 1/);
@@ -147,7 +98,7 @@ describe("createEvmSource", () => {
 
   it("waits as long as Retry-After says, then goes on", async () => {
     let refusals = 2;
-    const { source, clock } = setUp((chain) => ({
+    const { source, clock } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>
         refusals-- > 0 ? { status: 429, body: "", headers: { "retry-after": "20" } } : honest(chain)(calls),
       ),
@@ -157,7 +108,7 @@ describe("createEvmSource", () => {
   });
 
   it("becomes an UpstreamError with the last cause when nobody answers in the total time", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": whenAsked(chain, () => "reset") }), {
+    const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "reset") }), {
       totalMs: 60_000,
     });
     const error = await failure(clock.run(source.head()));
@@ -170,7 +121,7 @@ describe("createEvmSource", () => {
 
   it("opens the circuit after consecutive failures, probes it, and returns to the primary", async () => {
     let down = true;
-    const { source, clock, network, events } = setUp(
+    const { source, clock, network, events } = setUpSource(
       (chain) => ({
         "a.test": whenAsked(chain, (calls) => (down ? "reset" : honest(chain)(calls))),
         "b.test": honest(chain),
@@ -195,7 +146,7 @@ describe("createEvmSource", () => {
 
   it("keeps the circuit closed while failures are scattered", async () => {
     let count = 0;
-    const { source, clock, network, events } = setUp(
+    const { source, clock, network, events } = setUpSource(
       (chain) => ({
         "a.test": whenAsked(chain, (calls) => (count++ % 2 === 0 ? "reset" : honest(chain)(calls))),
         "b.test": honest(chain),
@@ -241,7 +192,7 @@ describe("createEvmSource", () => {
 
   it("asks a second endpoint when the first takes longer than it nearly always does", async () => {
     let delayMs = 10;
-    const { source, clock, events } = setUp((chain) => ({
+    const { source, clock, events } = setUpSource((chain) => ({
       "a.test": (calls) => ({ results: answerHonestly(chain, calls), delayMs }),
       "b.test": (calls) => ({ results: answerHonestly(chain, calls), delayMs: 10 }),
     }));
@@ -256,7 +207,7 @@ describe("createEvmSource", () => {
 
   it("survives a text that nobody has seen before", async () => {
     let failures = 4;
-    const { source, clock } = setUp((chain) => ({
+    const { source, clock } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>
         failures-- > 0
           ? { results: calls.map(() => new RpcFailure(-31337, "the hamster is asleep")) }
@@ -267,200 +218,10 @@ describe("createEvmSource", () => {
   });
 
   it("stops when it is closed", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": whenAsked(chain, () => "hang") }));
+    const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "hang") }));
     const asked = failure(source.head());
     await clock.run(Promise.resolve());
     await source.close();
     expect(await clock.run(asked)).to.be.instanceOf(UpstreamError);
-  });
-});
-
-describe("EvmSource.logs", () => {
-  const spoil = (change: (logs: Record<string, unknown>[]) => unknown) => (chain: FakeChain) =>
-    whenAsked(chain, (calls) => ({
-      results: answerHonestly(chain, calls).map((result) =>
-        Array.isArray(result) ? change(result) : result,
-      ),
-    }));
-
-  const faults: Record<string, (chain: FakeChain) => Handler> = {
-    "a log twice": spoil((logs) => [...logs, logs[3]]),
-    "a log outside the range": spoil((logs) => [...logs, { ...logs[3], blockNumber: "0x99" }]),
-    "a removed log": spoil((logs) => [{ ...logs[0], removed: true }, ...logs.slice(1)]),
-    "a pending log": spoil((logs) => [{ ...logs[0], blockNumber: null }, ...logs.slice(1)]),
-    "a topic not asked for": spoil((logs) => [
-      { ...logs[0], topics: [`0x${"dd".repeat(32)}`] },
-      ...logs.slice(1),
-    ]),
-    "two hashes for one block": spoil((logs) => [
-      logs[0],
-      { ...logs[0], logIndex: "0x1", blockHash: `0x${"dd".repeat(32)}` },
-    ]),
-    "no list": spoil(() => ({})),
-  };
-  for (const [name, make] of Object.entries(faults)) {
-    it(`asks elsewhere when an answer has ${name}`, async () => {
-      const { source, clock, chain, events } = setUp((each) => ({
-        "a.test": make(each),
-        "b.test": honest(each),
-      }));
-      expect(await clock.run(source.logs(RANGE, FILTER))).to.deep.equal(chain.logs);
-      expect(events.filter((event) => event.kind === "fault" && event.fault === "untrusted")).to.have.length(
-        1,
-      );
-    });
-  }
-
-  it("puts logs in order and letters in lower case", async () => {
-    const { source, clock, chain } = setUp((each) => ({
-      "a.test": spoil((logs) => logs.map((log) => ({ ...log, address: `0x${"AA".repeat(20)}` })).reverse())(
-        each,
-      ),
-    }));
-    expect(await clock.run(source.logs(RANGE, FILTER))).to.deep.equal(chain.logs);
-  });
-
-  it("does not believe a node whose head is below the range", async () => {
-    const { source, clock, chain, network } = setUp((each) => ({
-      "a.test": honest({ ...each, head: 30 }),
-      "b.test": honest(each),
-    }));
-    expect(await clock.run(source.logs(RANGE, FILTER))).to.deep.equal(chain.logs);
-    expect(network.asked("a.test")[0]?.calls.map((call) => call.method)).to.deep.equal([
-      "eth_blockNumber",
-      "eth_getLogs",
-    ]);
-  });
-
-  it("waits for a lone node that is behind", async () => {
-    const lagging = { head: 30 };
-    const { source, clock, chain } = setUp((each) => ({
-      "a.test": (calls) => honest({ ...each, head: lagging.head })(calls),
-    }));
-    const asked = source.logs(RANGE, FILTER);
-    await clock.run(clock.sleep(3_000));
-    lagging.head = 60;
-    expect(await clock.run(asked)).to.deep.equal(chain.logs);
-  });
-
-  it("throws RangeTooLarge with the largest range named once every endpoint refuses", async () => {
-    const refuse = (chain: FakeChain, message: string) =>
-      whenAsked(chain, (calls) => ({ results: calls.map(() => new RpcFailure(-32602, message)) }));
-    const { source, clock, network } = setUp((chain) => ({
-      "a.test": refuse(chain, "this block range should work: [0x1, 0xa]"),
-      "b.test": refuse(chain, "this block range should work: [0x1, 0x14]"),
-    }));
-    const error = await failure(clock.run(source.logs(RANGE, FILTER)));
-    expect(error).to.be.instanceOf(RangeTooLarge);
-    expect((error as RangeTooLarge).suggested).to.deep.equal({ fromBlock: 1, toBlock: 20 });
-    expect((error as RangeTooLarge).maxBlocks).to.equal(undefined);
-    expect(network.requests.filter((request) => !isCheck(request.calls))).to.have.length(2);
-  });
-
-  it("uses the endpoint that does not refuse", async () => {
-    const { source, clock, chain } = setUp((each) => ({
-      "a.test": whenAsked(each, (calls) => ({
-        results: calls.map(() => new RpcFailure(-32600, "block range is too wide")),
-      })),
-      "b.test": honest(each),
-    }));
-    expect(await clock.run(source.logs(RANGE, FILTER))).to.deep.equal(chain.logs);
-  });
-
-  it("names an explicit limit of blocks, and drops a suggestion that is the range refused", async () => {
-    const refuse = (message: string) => (chain: FakeChain) => ({
-      "a.test": whenAsked(chain, (calls) => ({ results: calls.map(() => new RpcFailure(-32602, message)) })),
-    });
-    const limited = setUp(refuse("query exceeds max block range 20"));
-    const named = (await failure(limited.clock.run(limited.source.logs(RANGE, FILTER)))) as RangeTooLarge;
-    expect(named.maxBlocks).to.equal(20);
-    expect(named.suggested).to.deep.equal({ fromBlock: 1, toBlock: 20 });
-    const echoed = setUp(refuse("query exceeds max results 20000, retry with the range 1-50"));
-    const useless = (await failure(echoed.clock.run(echoed.source.logs(RANGE, FILTER)))) as RangeTooLarge;
-    expect(useless.suggested).to.equal(undefined);
-  });
-
-  it("takes a range that misses its deadline twice for too large", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": whenAsked(chain, () => "hang") }), {
-      timeoutMs: 5_000,
-    });
-    expect(await failure(clock.run(source.logs(RANGE, FILTER)))).to.be.instanceOf(RangeTooLarge);
-    expect(clock.now()).to.be.lessThan(15_000);
-  });
-});
-
-describe("EvmSource.call", () => {
-  const call = { to: `0x${"11".repeat(20)}`, data: "0x", block: 9 } as const;
-  const say = (code: number, message: string) => (chain: FakeChain) =>
-    whenAsked(chain, (calls) => ({ results: calls.map(() => new RpcFailure(code, message)) }));
-  const pruned = say(-32000, "missing trie node abc (path )");
-
-  it("gives null for a revert and asks nobody else", async () => {
-    const { source, clock, network } = setUp((chain) => ({
-      "a.test": say(3, "execution reverted")(chain),
-      "b.test": honest(chain),
-    }));
-    expect(await clock.run(source.call([call]))).to.deep.equal([null]);
-    expect(network.asked("b.test")).to.have.length(0);
-  });
-
-  it("asks another endpoint for a state that one has pruned", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": pruned(chain), "b.test": honest(chain) }));
-    expect(await clock.run(source.call([call]))).to.deep.equal([`0x${"00".repeat(31)}2a`]);
-  });
-
-  it("gives null where every endpoint has pruned the state", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": pruned(chain), "b.test": pruned(chain) }));
-    expect(await clock.run(source.call([call]))).to.deep.equal([null]);
-  });
-
-  it("does not take a node that has not seen the block for a revert", async () => {
-    const { source, clock } = setUp((chain) => ({ "a.test": say(-32000, "header not found")(chain) }));
-    expect(await failure(clock.run(source.call([call])))).to.be.instanceOf(UpstreamError);
-  });
-});
-
-describe("EvmSource.head", () => {
-  it("does not go back when a node that is behind answers", async () => {
-    const lag = { a: 0 };
-    const { source, clock, chain } = setUp((each) => ({
-      "a.test": (calls) => honest({ ...each, head: each.head - lag.a })(calls),
-    }));
-    expect((await clock.run(source.head())).number).to.equal(100);
-    lag.a = 10;
-    await clock.run(source.headers([90]));
-    expect((await clock.run(source.head())).number).to.equal(100);
-    lag.a = 0;
-    chain.head = 101;
-    expect((await clock.run(source.head())).number).to.equal(101);
-  });
-
-  it("asks the others when the primary falls behind", async () => {
-    const lag = { a: 0 };
-    const { source, clock } = setUp((each) => ({
-      "a.test": (calls) => honest({ ...each, head: each.head - lag.a })(calls),
-      "b.test": (calls) => honest({ ...each, head: each.head + 1 })(calls),
-    }));
-    await clock.run(source.head());
-    lag.a = 10;
-    expect((await clock.run(source.head())).number).to.equal(101);
-  });
-
-  it("believes a lower head of another fork at once", async () => {
-    const { source, clock, chain } = setUp((each) => ({ "a.test": (calls) => honest(each)(calls) }));
-    await clock.run(source.headers([95]));
-    await clock.run(source.head());
-    chain.head = 95;
-    chain.fork = 1;
-    expect((await clock.run(source.head())).number).to.equal(95);
-  });
-
-  it("believes a lower head of the same fork after a minute", async () => {
-    const { source, clock, chain } = setUp((each) => ({ "a.test": (calls) => honest(each)(calls) }));
-    await clock.run(source.head());
-    chain.head = 80;
-    expect((await clock.run(source.head())).number).to.equal(100);
-    await clock.run(clock.sleep(61_000));
-    expect((await clock.run(source.head())).number).to.equal(80);
   });
 });
