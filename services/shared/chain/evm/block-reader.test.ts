@@ -81,6 +81,13 @@ describe("EvmSource.blocks", () => {
     expect(ways().filter((way) => way === "receipts")).to.have.length(1);
   });
 
+  it("tries each way on one request only, however many blocks are asked for", async () => {
+    const { read, ways } = setUp({ fullMs: 100, receiptsMs: 10 });
+    const numbers = Array.from({ length: 100 }, (_, i) => i + 1);
+    expect((await read(numbers)).map((block) => block.number)).to.deep.equal(numbers);
+    expect(ways()).to.deep.equal(["full", "receipts", "receipts", "receipts", "receipts"]);
+  });
+
   for (const [name, spoil] of [
     ["pruned", () => null],
     [
