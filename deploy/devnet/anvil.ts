@@ -21,7 +21,7 @@ export interface AnvilOptions {
   /** Unix seconds of the genesis block; absent = now. */
   readonly timestamp?: number;
   /**
-   * How many of the newest blocks answer eth_call (300). Logs, blocks and receipts are kept for all.
+   * How many of the newest blocks answer eth_call (300, at least 1: with 0 anvil hangs after some thousand blocks). Logs, blocks and receipts are kept for all.
    * A kept state takes about 0.2 MB and 0.1 KB more for every block of the chain; a transaction takes 11 KB.
    */
   readonly keptStates?: number;
@@ -83,7 +83,7 @@ function commandLine(options: AnvilOptions): string[] {
   const args = ["--host", host, "--port", String(port), "--chain-id", String(chainId), "--order", "fifo"];
   args.push("--accounts", String(accounts), "--balance", "1000000000", "--mnemonic", mnemonic);
   // The default keeps 500 states in memory and thousands more in files; --transaction-block-keeper would drop logs.
-  args.push("--prune-history", String(options.keptStates ?? 300));
+  args.push("--prune-history", String(Math.max(1, options.keptStates ?? 300)));
   args.push("--gas-limit", "500000000", "--no-request-size-limit", "--color", "never");
   if (options.blockTimeS === undefined) args.push("--no-mining");
   else args.push("--block-time", String(options.blockTimeS));
