@@ -8,6 +8,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** Ends the command early, as a time-out does. */
+  readonly signal?: AbortSignal;
   /** Also print what the command prints, as it comes. */
   readonly echo?: boolean;
 }
@@ -26,7 +28,7 @@ export interface CommandResult {
  * Never throws for a failing command: read `ok`.
  */
 export async function run(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { cwd = HOUSE, env = {}, timeoutMs = 600_000, echo = false } = options;
+  const { cwd = HOUSE, env = {}, timeoutMs = 600_000, signal, echo = false } = options;
   const [program = "", ...args] = command;
   const stdout: Buffer[] = [];
   const output: Buffer[] = [];
@@ -46,10 +48,12 @@ export async function run(command: readonly string[], options: CommandOptions = 
     output.push(chunk);
     if (echo) process.stderr.write(chunk);
   });
-  const timer = setTimeout(() => {
+  const cut = (): void => {
     timedOut = true;
     killGroup(child, "SIGKILL");
-  }, timeoutMs);
+  };
+  const timer = setTimeout(cut, timeoutMs);
+  signal?.addEventListener("abort", cut, { once: true });
   const forget = forwardSignals(child);
   const exitCode = await new Promise<number | null>((resolve) => {
     child.once("error", (error) => {
@@ -60,7 +64,8 @@ export async function run(command: readonly string[], options: CommandOptions = 
   });
   clearTimeout(timer);
   forget();
-  if (timedOut) output.push(Buffer.from(`\nstopped after ${timeoutMs / 1000} s: ${command.join(" ")}\n`));
+  signal?.removeEventListener("abort", cut);
+  if (timedOut) output.push(Buffer.from(`\nended for taking too long: ${command.join(" ")}\n`));
   return {
     ok: exitCode === 0 && !timedOut,
     exitCode,

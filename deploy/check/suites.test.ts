@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { HOUSE, run } from "./command.ts";
-import { judgeSuite, readRecord, type SuiteRecord, suiteCommand } from "./suites.ts";
+import { judgeSuite, readRecord, runSuite, type SuiteRecord, suiteCommand } from "./suites.ts";
 
 const ENDED = { ok: true, timedOut: false, exitCode: 0 };
 const GOOD: SuiteRecord = { passes: 3, failures: 0, pending: [] };
@@ -77,6 +77,26 @@ describe("recording reporter", () => {
       failures: 1,
       pending: ["sample is skipped", "sample is not written"],
     });
+  });
+
+  it("cuts a run whose process does not end after its tests, and says so", async function () {
+    this.timeout(60_000);
+    const file = join(folder, "open.mjs");
+    await writeFile(
+      file,
+      `import { it } from "mocha";
+       it("passes but leaves a timer running", () => { setInterval(() => {}, 1000); });`,
+    );
+    const { tally, faults } = await runSuite({
+      runtime: "node",
+      files: [file],
+      timeoutMs: 60_000,
+      pendingAllowed: false,
+      endGraceMs: 500,
+      echo: false,
+    });
+    expect(tally).to.deep.equal({ passed: 1, failed: 1 });
+    expect(faults).to.deep.equal(["the tests ended but mocha did not: something is left open"]);
   });
 
   it("leaves no record when the tests did not end", async () =>

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +25,10 @@ interface SuiteOptions {
   readonly timeoutMs: number;
   /** Whether tests may be skipped, as they are where a server is absent. */
   readonly pendingAllowed: boolean;
+  /** How long mocha may take to end after the last test. */
+  readonly endGraceMs?: number;
+  /** Whether to print what mocha prints. */
+  readonly echo?: boolean;
 }
 
 export const ALL_TESTS = "{gateway,services,proto,deploy,bench}/**/*.test.ts";
@@ -39,14 +44,36 @@ const MOCHA_ON: Readonly<Record<SuiteOptions["runtime"], readonly string[]>> = {
 
 /** Runs mocha with its usual output on the screen. Unless allowed, a pending test counts as failed. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
-  const { runtime, files, env = {}, timeoutMs, pendingAllowed } = options;
+  const { runtime, files, env = {}, timeoutMs, pendingAllowed, endGraceMs = 20_000, echo = true } = options;
   const folder = await mkdtemp(join(tmpdir(), "suite-"));
   const output = join(folder, "record.json");
   try {
-    const result = await run(suiteCommand({ runtime, files, output }), { env, timeoutMs, echo: true });
+    const command = suiteCommand({ runtime, files, output });
+    const result = await runUntilRecorded(command, { env, timeoutMs, endGraceMs, echo, output });
     return judgeSuite(result, await readRecord(output), { pendingAllowed });
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Mocha leaves the process to end by itself once the tests have: what is then still open keeps it, and is a fault. */
+async function runUntilRecorded(
+  command: readonly string[],
+  given: Required<Pick<SuiteOptions, "env" | "timeoutMs" | "endGraceMs" | "echo">> & {
+    readonly output: string;
+  },
+): Promise<CommandResult> {
+  const { env, timeoutMs, endGraceMs, echo, output } = given;
+  const leftOpen = new AbortController();
+  let recordedMs: number | undefined;
+  const watch = setInterval(() => {
+    if (recordedMs === undefined && existsSync(output)) recordedMs = Date.now();
+    if (recordedMs !== undefined && Date.now() - recordedMs > endGraceMs) leftOpen.abort();
+  }, 1_000);
+  try {
+    return await run(command, { env, timeoutMs, signal: leftOpen.signal, echo });
+  } finally {
+    clearInterval(watch);
   }
 }
 
