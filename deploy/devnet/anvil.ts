@@ -12,7 +12,7 @@ export interface AnvilOptions {
   readonly port?: number;
   readonly host?: string;
   readonly chainId?: number;
-  /** Absent = blocks are mined on demand only (evm_mine). */
+  /** Absent = blocks are mined on demand only (evm_mine), and bear times two seconds apart. */
   readonly blockTimeS?: number;
   /** Chain to continue, written by `saveState`; ignored where the file does not exist. */
   readonly stateFile?: string;
@@ -66,6 +66,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const rpc = createRpc(url);
   // Its start must be loud, since that names the port; from now on it would log every request.
   if (quiet) await rpc.call("anvil_setLoggingEnabled", [false]);
+  await setClock(rpc, options.blockTimeS ?? 2);
   return {
     url,
     wsUrl: `ws://${host}:${port}`,
@@ -76,6 +77,13 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     saveState: (file) => saveState(rpc, file),
     stop: child.stop,
   };
+}
+
+/** Block times go on from the head, `intervalS` apart: a loaded chain would else take nothing older than this start. */
+async function setClock(rpc: Rpc, intervalS: number): Promise<void> {
+  const head = await rpc.call<{ timestamp: string }>("eth_getBlockByNumber", ["latest", false]);
+  await rpc.call("anvil_setTime", [Number(head.timestamp)]);
+  await rpc.call("anvil_setBlockTimestampInterval", [intervalS]);
 }
 
 function commandLine(options: AnvilOptions): string[] {

@@ -110,7 +110,6 @@ export async function deployDevnet(rpc: Rpc, options: { poolCount?: number } = {
     if (failed >= 0) throw new Error(`Transaction ${failed} of a deployment block failed: ${hashes[failed]}`);
   };
 
-  await rpc.call("anvil_setBlockTimestampInterval", [2]);
   await mineBlock(contractCreations(deployment));
   await mineBlock(poolCreations(deployment));
   await mineBlock([...initializations(deployment), ...firstLiquidity(deployment)]);

@@ -49,9 +49,10 @@ const MIN_SAVE_EVERY_MS = 20_000;
 const SAVE_SHARE = 1 / 25;
 /**
  * The node keeps call traces in memory, the saved chain has none: the node is restarted from the file now and then
- * (after about a working day; a few seconds without answers), so that memory grows by logs and blocks only.
+ * (after about twelve hours; a few seconds without answers). Measured: 360 MB after 8,000 blocks and 17,000
+ * transactions, 240 MB after a restart from the file.
  */
-const RESTART_AFTER_TRANSACTIONS = 60_000;
+const RESTART_AFTER_TRANSACTIONS = 25_000;
 /** Downtime shorter than this is left as a gap in the chain. */
 const GAP_S = 600;
 

@@ -196,6 +196,7 @@ describe("devnet: saved chain", function () {
         const hash = await second.swap(pool.address, { zeroForOne: false, amount: 1_000_000n });
         expect(await second.mine()).to.equal(head + 1);
         expect(await second.eventsOf(hash)).to.have.length(1);
+        expect((await second.header(head + 1)).timestamp).to.equal(Number(block.timestamp) + 2);
       } finally {
         await second.stop();
       }
