@@ -3,10 +3,8 @@ import {
   ConfigError,
   type Environment,
   type LogLevel,
-  readEnv,
   readSettings,
 } from "../services/shared/host/config.ts";
-import { url } from "../services/shared/host/env.ts";
 import type { UpstreamAddress } from "./upstream/upstream.ts";
 
 export interface GatewayConfig {
@@ -47,23 +45,17 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "LENDING_GRPC",
     "SOLANA_URL",
     "SOLANA_GRPC",
+    "PUBLIC_URL",
     "DEADLINE_MS",
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
     "LOG_LEVEL",
   ]);
-  const { PUBLIC_URL } = readEnv(env, {
-    PUBLIC_URL: {
-      parse: url(["http", "https"]),
-      usedBy: ["gateway"],
-      meaning: "Base address that OpenAPI and docs show; unset = the Host each request names",
-    },
-  });
   return {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
     // Normalised, so that nothing in it needs escaping where documents show it.
-    publicUrl: PUBLIC_URL && new URL(PUBLIC_URL).href.replace(/\/+$/, ""),
+    publicUrl: settings.PUBLIC_URL && new URL(settings.PUBLIC_URL).href.replace(/\/+$/, ""),
     upstreams: {
       "evm-dex": pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
       lending: pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),

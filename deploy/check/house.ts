@@ -24,6 +24,7 @@ export const houseSteps: readonly Step[] = [
   { name: "file lengths", inspect: inspectLengths },
   { name: "lock file", inspect: inspectLockfile },
   { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
+  { name: "generated settings", inspect: () => inspectGenerator("deploy/readme/generate.ts") },
   { name: "generated contracts", inspect: () => inspectGenerator("deploy/devnet/contracts/generate.ts") },
 ];
 

@@ -20,9 +20,11 @@ import { type Guard, KEPT_HEADERS, PriceWriter } from "./write.ts";
 const POLL_MS = 300;
 /** Blocks a step behind the head. */
 const TAIL_BLOCKS = 64;
-const BACKFILL_RANGE = 500;
+const BACKFILL_RANGE = 200;
 const BACKFILL_MAX_RANGE = 5_000;
-const SCAN_CONCURRENCY = 3;
+const SCAN_CONCURRENCY = 2;
+/** Small answers keep the heap small; beyond some thousand logs larger ones are no faster. */
+const TARGET_LOGS = 2_500;
 /**
  * Every block without events is checked against its bloom. On a real chain hardly a block has none of these topics,
  * so that the check costs nothing; on a quiet one it costs a header a block.
@@ -125,6 +127,8 @@ export class ChainSync {
       initialRange: BACKFILL_RANGE,
       maxRange: BACKFILL_MAX_RANGE,
       concurrency: SCAN_CONCURRENCY,
+      maxBuffered: SCAN_CONCURRENCY + 1,
+      targetLogs: TARGET_LOGS,
       verifyBlocks: VERIFY_BLOCKS,
       signal: AbortSignal.any([signal, stop.signal]),
     });

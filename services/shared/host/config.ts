@@ -45,17 +45,16 @@ export const SETTINGS = {
     usedBy: ["gateway"],
     meaning: "Port of the public base address",
   },
-  X402_PORT: {
-    parse: port(),
-    default: "8402",
-    usedBy: ["gateway"],
-    meaning: "Port of the pay-per-request base address",
-  },
   BOOTSTRAP_API_KEY: {
     parse: text(),
     secret: true,
     usedBy: ["gateway"],
-    meaning: "An API key with every scope that is created at start when it does not exist",
+    meaning: "An API key with every scope and no expiry, for tests and first runs; kept in memory only; unset = none",
+  },
+  PUBLIC_URL: {
+    parse: url(["http", "https"]),
+    usedBy: ["gateway"],
+    meaning: "Base address that OpenAPI and docs show; unset = the Host each request names",
   },
   BIND_HOST: {
     parse: text(),
