@@ -16,7 +16,8 @@ export function volatilityOf(closes: readonly number[]): Volatility {
   const returns: number[] = [];
   for (let i = 1; i < closes.length; i++) returns.push(Math.log((closes[i] as number) / (closes[i - 1] as number)));
   const ofReturns = meanAndDeviation(returns);
-  const ofCloses = meanAndDeviation(closes);
+  // In units of the first close: squares of what tokens with 255 decimals cost leave the range of a float.
+  const ofCloses = meanAndDeviation(closes.map((close) => close / (closes[0] as number)));
   return {
     priceVolatilityPct: 100 * ofReturns.deviation,
     meanAdjustedVolatilityPct: (100 * ofCloses.deviation) / ofCloses.mean,

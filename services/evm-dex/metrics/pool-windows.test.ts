@@ -1,0 +1,229 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/swap-model.ts";
+import { SPANS } from "./bucket.ts";
+import { bucketRangesAt, metricsOf, type PoolBuckets, type RangeMetrics } from "./pool-windows.ts";
+
+const DAY = 86_400;
+const YEAR = 365 * DAY;
+/** [label, seconds, seconds between closes], as the interface promises them. */
+const RANGES = [
+  ["5 minute", 300, 60],
+  ["1 hour", 3_600, 60],
+  ["1 day", DAY, 3_600],
+  ["1 week", 7 * DAY, 3_600],
+  ["1 month", 30 * DAY, DAY],
+  ["1 year", YEAR, DAY],
+] as const;
+const COVERED = { createdAt: 1, indexedFrom: 0 };
+
+const windowOf = (head: number, seconds: number) => {
+  const end = Math.floor(head / 60) * 60 + 60;
+  return { start: end - seconds, end };
+};
+/** First close of a range: the start of the bucket that the window begins in. */
+const closesFrom = (head: number, seconds: number, every: number) =>
+  Math.floor(windowOf(head, seconds).start / every) * every;
+
+/** What a store holds of these swaps, cut to what the service reads of it at a head. */
+function bucketsAt(head: number, swaps: readonly ModelSwap[]): PoolBuckets {
+  const ranges = bucketRangesAt(head);
+  const bySpan = new Map(
+    SPANS.map((span) => {
+      const read = ranges.filter((range) => range.span === span);
+      const isRead = (start: number) => read.some((range) => start >= range.start && start < range.end);
+      return [span, modelBuckets(swaps, span).filter(({ start }) => isRead(start))] as const;
+    }),
+  );
+  const closeBefore = new Map<string, number>();
+  for (const [label, seconds, every] of RANGES) {
+    const before = swaps.filter(({ time }) => time < closesFrom(head, seconds, every)).at(-1);
+    if (before !== undefined) closeBefore.set(label, before.closePrice);
+  }
+  return { bySpan, closeBefore };
+}
+
+/** Everything of the raw list of swaps. */
+function bruteForce(head: number, swaps: readonly ModelSwap[], tvlUsd: number | null): RangeMetrics[] {
+  return RANGES.map(([, seconds, every]) => {
+    const { start, end } = windowOf(head, seconds);
+    const own = swaps.filter(({ time }) => time >= start && time < end);
+    const isPriced = own.every(({ valueUsd, feeUsd }) => valueUsd !== null && feeUsd !== null);
+    const volume = isPriced ? own.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0) : null;
+    const fees = isPriced ? own.reduce((sum, { feeUsd }) => sum + (feeUsd ?? 0), 0) : null;
+    const travel = own.reduce((sum, { tickTravel }) => sum + tickTravel, 0);
+    const closes: number[] = [];
+    for (let at = closesFrom(head, seconds, every); at < end; at += every) {
+      const last = swaps.filter(({ time }) => time < at + every).at(-1);
+      if (last !== undefined) closes.push(last.closePrice);
+    }
+    const returns = closes.slice(1).map((close, i) => Math.log(close / (closes[i] as number)));
+    return {
+      swapVolumeUsd: volume,
+      feesUsd: fees,
+      feeApr: fees === null || tvlUsd === null ? null : ((fees / tvlUsd) * YEAR) / seconds,
+      priceVolatilityPct: closes.length < 3 ? null : 100 * deviationOf(returns),
+      meanAdjustedVolatilityPct: closes.length < 3 ? null : (100 * deviationOf(closes)) / meanOf(closes),
+      tickPressurePer1mUsd: volume === null || volume === 0 ? null : (travel * 1e6) / volume,
+      swapCount: own.length,
+      uniqueUserCount: new Set(own.map(({ user }) => user)).size,
+    };
+  });
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const deviationOf = (values: readonly number[]) =>
+  Math.sqrt(values.reduce((sum, value) => sum + (value - meanOf(values)) ** 2, 0) / (values.length - 1));
+
+function expectSame(actual: readonly RangeMetrics[], expected: readonly RangeMetrics[]): void {
+  expect(actual).to.have.length(expected.length);
+  for (const [i, range] of expected.entries()) {
+    for (const [name, value] of Object.entries(range) as [keyof RangeMetrics, number | null][]) {
+      const found = actual[i]?.[name];
+      const title = `${name} of ${RANGES[i]?.[0]}`;
+      if (value === null || !name.endsWith("Pct")) expect(found, title).to.equal(value);
+      else expect(found, title).to.be.closeTo(value, 1e-9 * Math.max(1, value));
+    }
+  }
+}
+
+const headAndSwaps = (unpriced: boolean) =>
+  anyHead.chain((head) => fc.tuple(fc.constant(head), swapsBefore(head, { age: 400 * DAY, unpriced })));
+
+describe("metricsOf", () => {
+  it("equals a calculation over the raw list of swaps", () => {
+    fc.assert(
+      fc.property(
+        headAndSwaps(false),
+        fc.option(fc.double({ min: 1, max: 1e9, noNaN: true })),
+        ([head, swaps], tvlUsd) => {
+          const actual = metricsOf(bucketsAt(head, swaps), { headTime: head, coverage: COVERED, tvlUsd });
+          expectSame(actual, bruteForce(head, swaps, tvlUsd));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it("has no USD numbers in ranges with a swap that has no price, and all others", () => {
+    fc.assert(
+      fc.property(headAndSwaps(true), ([head, swaps]) => {
+        const actual = metricsOf(bucketsAt(head, swaps), {
+          headTime: head,
+          coverage: COVERED,
+          tvlUsd: 1_000,
+        });
+        expectSame(actual, bruteForce(head, swaps, 1_000));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("counts a swap from the window's first second to its last, and not one a second before", () => {
+    fc.assert(
+      fc.property(anyHead, fc.constantFrom(0, 1, 2, 3, 4, 5), (head, at) => {
+        const { start, end } = windowOf(head, RANGES[at]?.[1] ?? 0);
+        const countAt = (time: number) => {
+          const swap = { time, user: "ann", valueUsd: 8, feeUsd: 1, tickTravel: 1, closePrice: 1 };
+          const [range] = metricsOf(bucketsAt(head, [swap]), {
+            headTime: head,
+            coverage: COVERED,
+            tvlUsd: 1,
+          }).slice(at);
+          expect(range?.swapVolumeUsd).to.equal(8 * (range?.swapCount ?? 0));
+          expect(range?.uniqueUserCount).to.equal(range?.swapCount);
+          return range?.swapCount;
+        };
+        expect(countAt(start - 1), "a second before").to.equal(0);
+        expect(countAt(start), "the first second").to.equal(1);
+        expect(countAt(head), "the head's second").to.equal(1);
+        expect(countAt(end - 1), "the last second").to.equal(1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("knows nothing of ranges that reach back before the first indexed block, unless the pool is younger", () => {
+    const head = 1_700_000_000;
+    const swaps = [{ time: head - 10, user: "ann", valueUsd: 1, feeUsd: 1, tickTravel: 1, closePrice: 1 }];
+    const weekAgo = windowOf(head, 7 * DAY).start;
+    const coveredRanges = (coverage: { createdAt: number; indexedFrom: number }) =>
+      metricsOf(bucketsAt(head, swaps), { headTime: head, coverage, tvlUsd: 1 }).map((range) => {
+        const values = Object.values(range);
+        if (range.swapCount === null) expect(values).to.deep.equal(values.map(() => null));
+        else expect(range).to.include({ swapCount: 1, uniqueUserCount: 1, swapVolumeUsd: 1 });
+        return range.swapCount !== null;
+      });
+    const upToWeek = [true, true, true, true, false, false];
+    const upToDay = [true, true, true, false, false, false];
+    expect(coveredRanges({ createdAt: 0, indexedFrom: weekAgo })).to.deep.equal(upToWeek);
+    expect(coveredRanges({ createdAt: 0, indexedFrom: weekAgo + 1 })).to.deep.equal(upToDay);
+    expect(coveredRanges({ createdAt: weekAgo, indexedFrom: weekAgo + 1 })).to.deep.equal(upToDay);
+    expect(coveredRanges({ createdAt: weekAgo + 1, indexedFrom: weekAgo + 1 })).to.deep.equal(
+      upToWeek.map(() => true),
+    );
+    expect(coveredRanges({ createdAt: head, indexedFrom: weekAgo })).to.deep.equal(upToWeek.map(() => true));
+  });
+
+  it("has no fee APR without a TVL", () => {
+    const head = 1_700_000_000;
+    const swaps = [{ time: head, user: "ann", valueUsd: 300, feeUsd: 1, tickTravel: 1, closePrice: 1 }];
+    const aprsAt = (tvlUsd: number | null) =>
+      metricsOf(bucketsAt(head, swaps), { headTime: head, coverage: COVERED, tvlUsd }).map(
+        ({ feeApr }) => feeApr,
+      );
+    expect(aprsAt(null)).to.deep.equal([null, null, null, null, null, null]);
+    expect(aprsAt(0)).to.deep.equal([null, null, null, null, null, null]);
+    // 1 USD of fees on 1,000 USD: 0.001 × 105,120 five-minute windows a year, and so on.
+    const aprs = [105.12, 8.76, 0.365, 0.365 / 7, 0.365 / 30, 0.001];
+    for (const [i, apr] of aprsAt(1_000).entries()) expect(apr).to.be.closeTo(aprs[i] as number, 1e-12);
+  });
+
+  it("carries the close of before a range into it", () => {
+    // Traded once, ten days ago: the week's closes are all that one, the price stood still.
+    const head = 1_700_000_000;
+    const swaps = [
+      { time: head - 10 * DAY, user: "ann", valueUsd: 1, feeUsd: 1, tickTravel: 1, closePrice: 7 },
+    ];
+    const [fiveMinutes, , , week, month] = metricsOf(bucketsAt(head, swaps), {
+      headTime: head,
+      coverage: COVERED,
+      tvlUsd: 1,
+    });
+    for (const range of [fiveMinutes, week]) {
+      expect(range).to.include({
+        swapCount: 0,
+        priceVolatilityPct: 0,
+        meanAdjustedVolatilityPct: 0,
+        tickPressurePer1mUsd: null,
+      });
+    }
+    expect(month).to.include({ swapCount: 1, priceVolatilityPct: 0 });
+  });
+});
+
+describe("bucketRangesAt", () => {
+  it("reads few contiguous ranges of each span, whatever the head", () => {
+    fc.assert(
+      fc.property(anyHead, (head) => {
+        const ranges = bucketRangesAt(head);
+        for (const span of SPANS) {
+          const own = ranges.filter((range) => range.span === span);
+          // At most one piece a time range.
+          expect(own.length).to.be.within(1, RANGES.length);
+          for (const [i, { start, end }] of own.entries()) {
+            expect(start % span).to.equal(0);
+            expect(start).to.be.below(end);
+            if (i > 0) expect(start, "ranges do not touch").to.be.above(own[i - 1]?.end ?? 0);
+          }
+        }
+        const buckets = ranges.reduce(
+          (sum, { span, start, end }) => sum + Math.ceil((end - start) / span),
+          0,
+        );
+        expect(buckets).to.be.below(60 * 8 + 24 * 10 + 367);
+      }),
+    );
+  });
+});

@@ -1,0 +1,101 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { protocolShare, quantizeUsd, type SwapAmounts, swapFeeUsd, swapValueUsd } from "./usd.ts";
+
+const STEP = 2 ** -20;
+
+describe("quantizeUsd", () => {
+  it("gives the nearest multiple of 2^-20, and itself for one", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 2 ** 32, noNaN: true }), (usd) => {
+        const quantized = quantizeUsd(usd);
+        expect(Number.isInteger(quantized / STEP)).to.equal(true);
+        expect(Math.abs(quantized - usd)).to.be.at.most(STEP / 2);
+        expect(quantizeUsd(quantized)).to.equal(quantized);
+      }),
+    );
+  });
+
+  it("makes sums below 2^33 equal to the bit in any order and any batches", () => {
+    const most = 40;
+    const amount = fc.record({
+      usd: fc.double({ min: 0, max: 2 ** 33 / most, noNaN: true }),
+      rank: fc.nat(),
+    });
+    const amounts = fc.array(amount, { minLength: 1, maxLength: most });
+    fc.assert(
+      fc.property(amounts, fc.integer({ min: 1, max: 9 }), (list, batch) => {
+        const sumOf = (part: typeof list) => part.reduce((sum, { usd }) => sum + quantizeUsd(usd), 0);
+        const shuffled = [...list].sort((a, b) => a.rank - b.rank);
+        let inBatches = 0;
+        for (let at = 0; at < list.length; at += batch) inBatches += sumOf(shuffled.slice(at, at + batch));
+        expect(inBatches).to.equal(sumOf(list));
+      }),
+    );
+  });
+});
+
+/** 2 WETH at 3,000 USD in, 5,900 USDC out; and the other way round. */
+const WETH_IN: SwapAmounts = { amount0: 2, amount1: -5900, price0Usd: 3000, price1Usd: 1 };
+const USDC_IN: SwapAmounts = { amount0: -2, amount1: 6100, price0Usd: 3000, price1Usd: 1 };
+
+describe("swapValueUsd", () => {
+  const cases: readonly [string, SwapAmounts, number | null][] = [
+    ["both sides, token0 in", WETH_IN, 5950],
+    ["both sides, token1 in", USDC_IN, 6050],
+    ["token0 alone, in", { ...WETH_IN, price1Usd: null }, 6000],
+    ["token0 alone, out", { ...USDC_IN, price1Usd: null }, 6000],
+    ["token1 alone, out", { ...WETH_IN, price0Usd: null }, 5900],
+    ["token1 alone, in", { ...USDC_IN, price0Usd: null }, 6100],
+    ["neither", { ...WETH_IN, price0Usd: null, price1Usd: null }, null],
+    ["nothing moved", { amount0: 0, amount1: 0, price0Usd: 3000, price1Usd: 1 }, 0],
+    ["more than a float holds", { ...WETH_IN, price0Usd: Number.MAX_VALUE }, null],
+  ];
+  for (const [name, swap, expected] of cases) {
+    it(`${name}: ${expected}`, () => {
+      expect(swapValueUsd(swap)).to.equal(expected);
+    });
+  }
+});
+
+describe("protocolShare", () => {
+  it("reads either half of slot0's byte", () => {
+    // 0x64: a sixth of token1's fees, a quarter of token0's.
+    expect(protocolShare(0x64, 0)).to.equal(1 / 4);
+    expect(protocolShare(0x64, 1)).to.equal(1 / 6);
+    expect(protocolShare(0x0a, 0)).to.equal(1 / 10);
+    expect(protocolShare(0x0a, 1)).to.equal(0);
+    expect(protocolShare(0xa0, 0)).to.equal(0);
+    expect(protocolShare(0xa0, 1)).to.equal(1 / 10);
+    expect(protocolShare(0, 0)).to.equal(0);
+    expect(protocolShare(0, 1)).to.equal(0);
+  });
+});
+
+describe("swapFeeUsd", () => {
+  const FREE = { fee: 3000, feeProtocol: 0 };
+  /** The protocol takes a quarter of token0's fees and a fifth of token1's. */
+  const SHARED = { fee: 3000, feeProtocol: 0x54 };
+  const cases: readonly [string, SwapAmounts, { fee: number; feeProtocol: number }, number | null][] = [
+    ["0.3 % of 6,000 in token0", WETH_IN, FREE, 18],
+    ["0.3 % of 6,100 in token1", USDC_IN, FREE, 18.3],
+    ["less a quarter on token0", WETH_IN, SHARED, 13.5],
+    ["less a fifth on token1", USDC_IN, SHARED, 14.64],
+    ["only the token in is priced: token0", { ...WETH_IN, price1Usd: null }, SHARED, 13.5],
+    ["only the token in is priced: token1", { ...USDC_IN, price0Usd: null }, SHARED, 14.64],
+    ["only the token out is priced: token1", { ...WETH_IN, price0Usd: null }, SHARED, 13.275],
+    ["only the token out is priced: token0", { ...USDC_IN, price1Usd: null }, SHARED, 14.4],
+    ["no price, token0 in", { ...WETH_IN, price0Usd: null, price1Usd: null }, SHARED, null],
+    ["no price, token1 in", { ...USDC_IN, price0Usd: null, price1Usd: null }, SHARED, null],
+    ["a fee of 1 %", WETH_IN, { fee: 10_000, feeProtocol: 0 }, 60],
+    ["more than a float holds", { ...WETH_IN, price0Usd: Number.MAX_VALUE }, FREE, null],
+  ];
+  for (const [name, swap, pool, expected] of cases) {
+    it(`${name}: ${expected}`, () => {
+      const feeUsd = swapFeeUsd(swap, pool);
+      if (expected === null || feeUsd === null) expect(feeUsd).to.equal(expected);
+      else expect(feeUsd).to.be.closeTo(expected, 1e-12);
+    });
+  }
+});

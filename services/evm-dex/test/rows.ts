@@ -1,0 +1,75 @@
+import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import type { PoolEntry } from "../ingest/state/pool-book.ts";
+import { EMPTY_STATE } from "../ingest/state/pool-state.ts";
+import { type CheckpointRow, COLLECTIONS, type PoolRow } from "../store/collections.ts";
+
+export const CHAIN_ID = 8453;
+
+/** The n-th address. */
+export function address(n: number): Hex {
+  return `0x${n.toString(16).padStart(40, "0")}`;
+}
+
+/** The n-th 32-byte hash; `branch` tells two chains apart. */
+export function hash(n: number, branch = 0): Hex {
+  return `0x${branch.toString(16).padStart(8, "0")}${n.toString(16).padStart(56, "0")}`;
+}
+
+export function poolRow(row: Partial<PoolRow> = {}): PoolRow {
+  return {
+    chainId: CHAIN_ID,
+    poolAddress: address(0x900),
+    dexAddress: address(0xfac),
+    dexName: "Uniswap V3",
+    family: "dexb",
+    token0Address: address(0x10),
+    token0Symbol: "WETH",
+    token0Decimals: 18,
+    token1Address: address(0x11),
+    token1Symbol: "USDC",
+    token1Decimals: 6,
+    createdAt: 1_700_000_000,
+    createdBlock: 100,
+    fee: 3000,
+    tickSpacing: 60,
+    ...row,
+  };
+}
+
+/** A pool as the ingest holds it before its first event. */
+export function poolEntry(of: Partial<PoolEntry> = {}): PoolEntry {
+  return {
+    row: poolRow(),
+    state: EMPTY_STATE,
+    anchor: undefined,
+    lastBlock: -1,
+    lastTime: 0,
+    balance0: 0n,
+    balance1: 0n,
+    balanceBlock: -1,
+    ...of,
+  };
+}
+
+export function checkpointRow(row: Partial<CheckpointRow> = {}): CheckpointRow {
+  return {
+    chainId: CHAIN_ID,
+    blockNumber: 200,
+    blockHash: hash(200),
+    blockTime: 1_700_000_400,
+    fromBlock: 100,
+    fromTime: 1_700_000_000,
+    chainHead: 200,
+    genesisHash: hash(0),
+    ...row,
+  };
+}
+
+/** An empty store of this service, in memory. */
+export async function openTestStore(): Promise<Store> {
+  const store = await openSqliteStore({ path: ":memory:" });
+  await store.declare(COLLECTIONS);
+  return store;
+}
