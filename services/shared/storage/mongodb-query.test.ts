@@ -89,6 +89,8 @@ describe("mongodb query", () => {
     const [find] = await findsOf({ filter: { chainId: { in: [1, 8453] }, address: { gte: "a" } } });
     const ranges = [{ _id: { $gte: "11 a", $lt: "11!" } }, { _id: { $gte: "48453 a", $lt: "48453!" } }];
     expect(find?.filter).to.deep.equal({ $or: ranges });
+    const [nothing] = await findsOf({ filter: { chainId: { in: [] } } });
+    expect(nothing?.filter).to.deep.equal({ _id: { $in: [] } });
   });
 });
 

@@ -17,6 +17,7 @@ export function toMongoQuery(declared: Declared, { where, order }: Pick<PageRequ
   const rest = key === undefined ? where : where.filter((predicate) => !key.covered.has(predicate));
   const conditions = rest.map(conditionOf);
   if (key?.conditions.length === 1) conditions.push({ _id: key.conditions[0] });
+  else if (key?.conditions.length === 0) conditions.push({ _id: { $in: [] } });
   else if (key !== undefined) conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
   return { filter: joined(conditions), sort: sortOf(declared, order, fixed) };
 }

@@ -1,5 +1,5 @@
 import type { Collection, Document } from "mongodb";
-import { retryTransient } from "./mongodb-retry.ts";
+import type { MongoConnection } from "./mongodb-connection.ts";
 import type { Stored } from "./values.ts";
 
 /** Fields under their names, nulls left out, and the key as `_id`. */
@@ -11,6 +11,7 @@ export interface DuplicateShare {
 }
 
 export interface PutOptions {
+  readonly collection: string;
   /** Names the one document to replace. */
   readonly filterOf: (document: StoredDocument) => Document;
   readonly duplicates: DuplicateShare;
@@ -25,7 +26,7 @@ const DUPLICATE_KEY = 11_000;
  * those that exist already are then replaced. While most of them exist, replacing comes first.
  */
 export async function putDocuments(
-  collection: Collection<StoredDocument>,
+  connection: MongoConnection,
   documents: readonly StoredDocument[],
   options: PutOptions,
 ): Promise<void> {
@@ -34,7 +35,7 @@ export async function putDocuments(
     while (next < documents.length) {
       const chunk = documents.slice(next, next + CHUNK);
       next += CHUNK;
-      await retryTransient(() => putChunk(collection, chunk, options));
+      await connection.repeatable((db) => putChunk(db.collection<StoredDocument>(options.collection), chunk, options));
     }
   };
   const lanes = Math.min(IN_FLIGHT, Math.ceil(documents.length / CHUNK));

@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { Db } from "mongodb";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { Db } from "mongodb";
 import { openMongoStore } from "./mongodb.ts";
+import { put, removeWhere } from "./port.ts";
 import { describeStore } from "./suite.ts";
+import { sample, samples } from "./suite/sample.ts";
 
 const url = process.env["MONGODB_URL"];
 
@@ -23,6 +28,65 @@ if (url === undefined) {
       };
     },
   });
+
+  describe("mongodb behind a failing network", () => {
+    it("writes and reads again what a broken connection cut off", async function () {
+      this.timeout(30_000);
+      const proxy = await breakingProxy(new URL(url));
+      const database = newName();
+      const store = await openMongoStore({ url: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&serverSelectionTimeoutMS=1000`, database });
+      try {
+        await store.declare([samples]);
+        const rows = Array.from({ length: 8_000 }, (_, i) => sample(i));
+        const writing = store.write([put(samples, rows), removeWhere(samples, { blockTime: { lt: sample(10).blockTime } })]);
+        for (let i = 0; i < 3; i++) {
+          await new Promise((resolve) => setTimeout(resolve, 30));
+          proxy.breakAll();
+        }
+        await writing;
+        const reading = store.find(samples, {});
+        setTimeout(() => proxy.breakAll(), 20);
+        expect(await reading).to.deep.equal(rows.slice(10));
+        expect(proxy.broken()).to.be.greaterThan(0);
+      } finally {
+        await store.close();
+        await proxy.close();
+        await withDatabase(database, async () => {});
+      }
+    });
+  });
+}
+
+/** Passes bytes on to the server, and cuts every connection when told to. */
+async function breakingProxy(target: URL): Promise<{ port: number; breakAll(): void; broken(): number; close(): Promise<void> }> {
+  const open = new Set<Socket>();
+  let broken = 0;
+  const server = createServer((inbound) => {
+    const outbound = connect({ host: target.hostname, port: Number(target.port || 27017) });
+    for (const socket of [inbound, outbound]) {
+      open.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        open.delete(socket);
+        inbound.destroy();
+        outbound.destroy();
+      });
+    }
+    inbound.pipe(outbound).pipe(inbound);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    breakAll() {
+      broken += open.size;
+      for (const socket of open) socket.destroy();
+    },
+    broken: () => broken,
+    close: async () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
 }
 
 function newName(): string {

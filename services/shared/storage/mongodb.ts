@@ -5,43 +5,33 @@
  *
  * Figures and how to repeat them: storage.bench.ts.
  */
-import type { Collection as MongoCollection, Db, Document, MongoClient } from "mongodb";
+import type { Db, Document, Collection as MongoCollection } from "mongodb";
 import { changedDeclarationError, compileCollection, type Declared, DeclaredCollections } from "./declaration.ts";
+import { MongoConnection, type MongoOptions } from "./mongodb-connection.ts";
 import { idOf } from "./mongodb-key.ts";
 import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
-import { retryTransient } from "./mongodb-retry.ts";
 import { type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import { type Collection, ConflictError, type Filter, type Query, type QueryPlan, type RowOf, type Store, type WriteStep } from "./port.ts";
-import { type Encoders, type LooseQuery, parseFilter, parseQuery } from "./query.ts";
+import { type Encoders, type LooseQuery, parseFilter, parseQuery, type Predicate } from "./query.ts";
 import { decoderOf, encoderOf, type Stored } from "./values.ts";
 
-export interface MongoOptions {
-  readonly url: string;
-  readonly database: string;
-}
-
 /** Connects, and answers when the server has. @throws Error without the URL's credentials. */
-export async function openMongoStore({ url, database }: MongoOptions): Promise<Store> {
-  // Imported here: loading the driver takes a fifth of a second, which users of SQLite need not pay.
-  const { MongoClient } = await import("mongodb");
-  const client = new MongoClient(url, { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeoutMS: 5_000 });
+export async function openMongoStore(options: MongoOptions): Promise<Store> {
+  const connection = await MongoConnection.create(options);
   try {
-    await client.connect();
-    const db = client.db(database);
-    const hello = await db.admin().command({ hello: 1 });
-    return new MongoStore(client, { db, sharded: hello["msg"] === "isdbgrid" });
+    const hello = await connection.admin({ hello: 1 });
+    return new MongoStore(connection, { sharded: hello["msg"] === "isdbgrid" });
   } catch (cause) {
-    await client.close();
+    await connection.close();
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`Cannot reach MongoDB for the database ${database}: ${why}`, { cause });
+    throw new Error(`Cannot reach MongoDB for the database ${options.database}: ${why}`, { cause });
   }
 }
 
 interface Entry {
   readonly declared: Declared;
   readonly encoders: Encoders;
-  readonly documents: MongoCollection<StoredDocument>;
   readonly duplicates: DuplicateShare;
 }
 
@@ -50,66 +40,37 @@ const KEYS_A_QUERY = 1_000;
 
 class MongoStore implements Store {
   readonly engine = "mongodb";
-  readonly #client: MongoClient;
-  readonly #db: Db;
+  readonly #connection: MongoConnection;
   readonly #sharded: boolean;
   readonly #collections = new DeclaredCollections<Entry>();
-  #closed = false;
 
-  constructor(client: MongoClient, { db, sharded }: { db: Db; sharded: boolean }) {
-    this.#client = client;
-    this.#db = db;
+  constructor(connection: MongoConnection, { sharded }: { sharded: boolean }) {
+    this.#connection = connection;
     this.#sharded = sharded;
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
     for (const collection of collections) {
       const declared = compileCollection(collection);
-      await retryTransient(() => this.#declareOne(declared));
+      if (this.#sharded) await this.#shard(declared);
+      await this.#connection.repeatable((db) => declareIn(db, declared));
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
-      const documents = this.#db.collection<StoredDocument>(declared.name);
-      this.#collections.add(collection, { declared, encoders, documents, duplicates: { last: 0 } });
+      this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
     }
   }
 
-  async #declareOne(declared: Declared): Promise<void> {
-    const declarations = this.#db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
-    const place = `MongoDB database ${this.#db.databaseName}`;
-    const check = async (): Promise<boolean> => {
-      const stored = await declarations.findOne({ _id: declared.name });
-      if (stored !== null && stored.declaration !== declared.fingerprint) {
-        throw changedDeclarationError(declared, { stored: stored.declaration, place });
-      }
-      return stored !== null;
-    };
-    if (await check()) return;
-    if (this.#sharded) await this.#shard(declared);
-    const indexes = declared.indexes.map((index) => {
-      const fields = [...index.fields.map((field) => [field, 1] as const), ...(index.unique ? [] : [["_id", 1] as const])];
-      return { key: Object.fromEntries(fields), name: `by_${index.fields.join("_")}`, ...(index.unique ? { unique: true } : {}) };
-    });
-    if (indexes.length > 0) await this.#db.collection(declared.name).createIndexes(indexes);
-    // Recorded last: a process that dies before this line leaves work that the next one repeats.
-    await declarations
-      .insertOne({ _id: declared.name, declaration: declared.fingerprint })
-      .catch((error: unknown) => (isDuplicate(error) ? undefined : Promise.reject(error)));
-    await check();
-  }
-
   async #shard(declared: Declared): Promise<void> {
-    const admin = this.#client.db("admin");
     const key = Object.fromEntries(declared.shardKey.map((field) => [field, 1]));
     try {
-      await admin.command({ shardCollection: `${this.#db.databaseName}.${declared.name}`, key });
+      await this.#connection.admin({ shardCollection: `${this.#connection.database}.${declared.name}`, key });
     } catch (error) {
       if ((error as { codeName?: string }).codeName !== "AlreadyInitialized") throw error;
     }
   }
 
-  #entryOf(collection: Collection): Entry {
-    // The driver would connect anew after its close.
-    if (this.#closed) throw new Error("Cannot use the store: it is closed");
-    return this.#collections.of(collection);
+  /** Reads and writes of one collection that may be done twice. */
+  #documents<T>({ declared }: Entry, work: (documents: MongoCollection<StoredDocument>) => Promise<T>): Promise<T> {
+    return this.#connection.repeatable((db) => work(db.collection<StoredDocument>(declared.name)));
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
@@ -117,8 +78,8 @@ class MongoStore implements Store {
   }
 
   async #apply(step: WriteStep): Promise<void> {
-    const entry = this.#entryOf(step.collection);
-    const { declared, encoders, documents } = entry;
+    const entry = this.#collections.of(step.collection);
+    const { declared, encoders } = entry;
     switch (step.kind) {
       case "put":
         return this.#put(entry, step.rows);
@@ -126,19 +87,19 @@ class MongoStore implements Store {
         const ids = [...new Set(step.keys.map((key) => keyId(entry, key)))];
         for (let i = 0; i < ids.length; i += KEYS_A_QUERY) {
           const filter = { _id: { $in: ids.slice(i, i + KEYS_A_QUERY) } };
-          await retryTransient(() => documents.deleteMany(filter));
+          await this.#documents(entry, (documents) => documents.deleteMany(filter));
         }
         return;
       }
       case "removeWhere": {
         const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, step.filter), order: [] });
-        await retryTransient(() => documents.deleteMany(filter));
+        await this.#documents(entry, (documents) => documents.deleteMany(filter));
         return;
       }
       case "require": {
         const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, step.expected), order: [] });
         const match = { $and: [{ _id: keyId(entry, step.key) }, filter] };
-        const found = await retryTransient(() => documents.findOne(match, { projection: { _id: 1 } }));
+        const found = await this.#documents(entry, (documents) => documents.findOne(match, { projection: { _id: 1 } }));
         if (found === null) throw new ConflictError(declared.name);
       }
     }
@@ -152,7 +113,8 @@ class MongoStore implements Store {
       byId.set(document._id, document);
     }
     const filterOf = (document: StoredDocument): Document => this.#targeted(entry, document);
-    await putDocuments(entry.documents, [...byId.values()], { filterOf, duplicates: entry.duplicates });
+    const options = { collection: entry.declared.name, filterOf, duplicates: entry.duplicates };
+    await putDocuments(this.#connection, [...byId.values()], options);
   }
 
   /** Names one document; a sharded cluster also has to know the shard. */
@@ -162,19 +124,20 @@ class MongoStore implements Store {
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
-    const entry = this.#entryOf(from);
-    const document = await retryTransient(() => entry.documents.findOne({ _id: keyId(entry, key) }));
+    const entry = this.#collections.of(from);
+    const _id = keyId(entry, key);
+    const document = await this.#documents(entry, (documents) => documents.findOne({ _id }));
     return rowsOf(document === null ? [] : [document], entry.declared.fields)[0] as RowOf<C> | undefined;
   }
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
-    const entry = this.#entryOf(from);
+    const entry = this.#collections.of(from);
     const ids = [...new Set(keys.map((key) => keyId(entry, key)))];
     const chunks = Array.from({ length: Math.ceil(ids.length / KEYS_A_QUERY) }, (_, i) =>
       ids.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
     );
     const read = (chunk: readonly string[]): Promise<StoredDocument[]> =>
-      retryTransient(() => entry.documents.find({ _id: { $in: chunk } }, { batchSize: KEYS_A_QUERY + 1 }).toArray());
+      this.#documents(entry, (documents) => documents.find({ _id: { $in: chunk } }, { batchSize: KEYS_A_QUERY + 1 }).toArray());
     const documents = (await Promise.all(chunks.map(read))).flat();
     return rowsOf(documents, entry.declared.fields) as RowOf<C>[];
   }
@@ -183,7 +146,8 @@ class MongoStore implements Store {
     from: C,
     query: Query<RowOf<C>, K>,
   ): Promise<Pick<RowOf<C>, K>[]> {
-    const { declared, encoders, documents } = this.#entryOf(from);
+    const entry = this.#collections.of(from);
+    const { declared, encoders } = entry;
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
     if (parsed.limit === 0) return [];
     // The fields of the order are needed to put nulls last.
@@ -193,56 +157,92 @@ class MongoStore implements Store {
       read: ({ where, order, skip, limit }) => {
         const { filter, sort } = toMongoQuery(declared, { where, order });
         const page = limit === Number.POSITIVE_INFINITY ? { batchSize: 10_000 } : { limit, batchSize: Math.min(limit + 1, 10_000) };
-        return retryTransient(() => documents.find(filter, { projection, sort, skip, ...page }).toArray() as unknown as Promise<StoredRow[]>);
+        const options = { projection, sort, skip, ...page };
+        return this.#documents(entry, (documents) => documents.find<StoredRow>(filter, options).toArray());
       },
-      count: (where) => retryTransient(() => documents.countDocuments(toMongoQuery(declared, { where, order: [] }).filter)),
+      count: (where) => this.#count(entry, where),
     };
     const rows = await readNullsLast(source, parsed);
     return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
   }
 
   async count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number> {
-    const { declared, encoders, documents } = this.#entryOf(from);
-    const where = parseFilter(declared, encoders, filter);
-    return retryTransient(() => documents.countDocuments(toMongoQuery(declared, { where, order: [] }).filter));
+    const entry = this.#collections.of(from);
+    return this.#count(entry, parseFilter(entry.declared, entry.encoders, filter));
+  }
+
+  #count(entry: Entry, where: readonly Predicate[]): Promise<number> {
+    const { filter } = toMongoQuery(entry.declared, { where, order: [] });
+    return this.#documents(entry, (documents) => documents.countDocuments(filter));
   }
 
   async compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean> {
-    const entry = this.#entryOf(target);
-    const { declared, encoders, documents } = entry;
+    const entry = this.#collections.of(target);
+    const { declared, encoders } = entry;
     const document = documentOf(entry, row);
-    // Not retried: after a lost answer nobody knows whether it was this call that wrote.
+    // Never twice: after a lost answer nobody knows whether it was this call that wrote.
     if (expected !== null) {
       const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, expected), order: [] });
-      const result = await documents.replaceOne({ $and: [this.#targeted(entry, document), filter] }, document);
-      return result.matchedCount === 1;
+      const match = { $and: [this.#targeted(entry, document), filter] };
+      const replaced = await this.#connection.once((db) =>
+        db.collection<StoredDocument>(declared.name).replaceOne(match, document),
+      );
+      return replaced.matchedCount === 1;
     }
     try {
-      await documents.insertOne(document);
+      await this.#connection.once((db) => db.collection<StoredDocument>(declared.name).insertOne(document));
       return true;
     } catch (error) {
       // A clash in a unique index of another row is a fault of the caller, not a lost race.
-      if (isDuplicate(error) && (await documents.countDocuments({ _id: document._id })) === 1) return false;
+      const { _id } = document;
+      if (isDuplicate(error) && (await this.#documents(entry, (documents) => documents.countDocuments({ _id }))) === 1) return false;
       throw error;
     }
   }
 
   async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
-    const { declared, encoders, documents } = this.#entryOf(from);
+    const entry = this.#collections.of(from);
+    const { declared, encoders } = entry;
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
     const { filter, sort } = toMongoQuery(declared, parsed);
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
     try {
-      const cursor = documents.find(filter, { sort, skip: parsed.skip, ...(limited ? { limit: parsed.limit } : {}) });
-      return planOfExplain(await cursor.explain("queryPlanner"), { filtered: parsed.where.length > 0, limited });
+      const options = { sort, skip: parsed.skip, ...(limited ? { limit: parsed.limit } : {}) };
+      const explained = await this.#documents(entry, (documents) => documents.find(filter, options).explain("queryPlanner"));
+      return planOfExplain(explained, { filtered: parsed.where.length > 0, limited });
     } catch {
       return "unknown";
     }
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#client.close();
+    await this.#connection.close();
+  }
+}
+
+async function declareIn(db: Db, declared: Declared): Promise<void> {
+  const declarations = db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
+  const isRecorded = async (): Promise<boolean> => {
+    const stored = await declarations.findOne({ _id: declared.name });
+    if (stored !== null && stored.declaration !== declared.fingerprint) {
+      const place = `MongoDB database ${db.databaseName}`;
+      throw changedDeclarationError(declared, { stored: stored.declaration, place });
+    }
+    return stored !== null;
+  };
+  if (await isRecorded()) return;
+  const indexes = declared.indexes.map(({ fields, unique }) => {
+    // They end with _id: ties come out in key order without sorting.
+    const key = Object.fromEntries([...fields, ...(unique ? [] : ["_id"])].map((field) => [field, 1 as const]));
+    return { key, name: `by_${fields.join("_")}${unique ? "_unique" : ""}`, ...(unique ? { unique } : {}) };
+  });
+  if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
+  // Recorded last: a process that dies before this line leaves work that the next one repeats.
+  try {
+    await declarations.insertOne({ _id: declared.name, declaration: declared.fingerprint });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    await isRecorded();
   }
 }
 

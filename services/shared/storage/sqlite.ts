@@ -54,7 +54,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     db.close();
     throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
   }
-  return new SqliteStore(connection, options.path);
+  return new SqliteStore(connection, options);
 }
 
 /** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` does the rest. */
@@ -91,11 +91,13 @@ class SqliteStore implements Store {
   readonly engine = "sqlite";
   readonly #connection: Connection;
   readonly #path: string;
+  readonly #readOnly: boolean;
   readonly #collections = new DeclaredCollections<Entry>();
 
-  constructor(connection: Connection, path: string) {
+  constructor(connection: Connection, { path, readOnly }: SqliteOptions) {
     this.#connection = connection;
     this.#path = path;
+    this.#readOnly = readOnly === true;
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
@@ -114,7 +116,9 @@ class SqliteStore implements Store {
     };
     await this.#connection.retrying(() => {
       // Usually all is there: then no lock is needed, and a read-only store can declare too.
-      if (missing(readStored()).length === 0) return;
+      const [absent] = missing(readStored());
+      if (absent === undefined) return;
+      if (this.#readOnly) throw new Error(`Cannot read collection "${absent.name}": it is not in ${this.#path} yet`);
       this.#connection.transaction("write", () => {
         for (const declared of missing(readStored())) {
           for (const sql of createSql(declared)) this.#connection.exec(sql);
