@@ -1,8 +1,7 @@
 /** The yardstick of bench:ingest: the same fetch and decode as the ingest, into nothing. Arguments: URL, deployments file, head. */
 import { loadDeployments } from "../services/evm-dex/deployments.ts";
-import { EVENT_FILTER, Fetcher } from "../services/evm-dex/ingest/fetch.ts";
-import { mapAhead } from "../services/evm-dex/ingest/map-ahead.ts";
-import { scanLogs } from "../services/shared/chain/evm/scan.ts";
+import { readBackfill } from "../services/evm-dex/ingest/backfill.ts";
+import { Fetcher } from "../services/evm-dex/ingest/fetch.ts";
 import { createEvmSource } from "../services/shared/chain/evm/source.ts";
 
 const [url = "", deploymentsFile = "", head = "0"] = process.argv.slice(2);
@@ -10,9 +9,9 @@ const startedMs = performance.now();
 const source = createEvmSource({ chainId: 8453, urls: [url] });
 const factories = loadDeployments(deploymentsFile)[0]?.factories ?? [];
 const fetcher = new Fetcher(source, { factories, isKnown: () => false });
-const scan = scanLogs(source, { fromBlock: 0, toBlock: Number(head), filter: EVENT_FILTER, initialRange: 500, maxRange: 5_000, concurrency: 3 });
+const { signal } = new AbortController();
 let events = 0;
-for await (const chunk of mapAhead(scan, ({ range, logs }) => fetcher.readSettled(range, logs), 2)) {
+for await (const chunk of readBackfill({ source, fetcher, from: 0, to: Number(head), signal })) {
   for (const block of chunk.blocks) events += block.events.length;
 }
 await source.close();

@@ -42,6 +42,7 @@ export class Fetcher {
   readonly #isKnown: (pool: string) => boolean;
   readonly #factories: ReadonlyMap<string, Factory>;
   readonly #created = new Set<string>();
+  #lastTurn = Promise.resolve();
 
   constructor(source: EvmSource, of: { factories: readonly Factory[]; isKnown: (pool: string) => boolean }) {
     this.#source = source;
@@ -53,31 +54,52 @@ export class Fetcher {
   async readSettled(range: LogRange, logs: readonly RawLog[]): Promise<Chunk> {
     const ours = this.#ours(logs);
     const numbers = [...new Set([...ours.map((log) => log.blockNumber), range.toBlock])];
-    const blocks = new Map((await this.#source.blocks(numbers)).map((block) => [block.number, block]));
-    return this.#assemble({ range, logs: ours, blocks, headers: [] });
+    return this.#assemble({ range, logs: ours, blocks: byNumber(await this.#source.blocks(numbers)), headers: [] });
+  }
+
+  /** A run read as whole blocks; undefined where the source has no quick way to them. */
+  async readWhole(range: LogRange): Promise<Chunk | undefined> {
+    const order = this.#takeTurn();
+    try {
+      const list = await this.#source.blocksWithLogs(numbersOf(range), EVENT_FILTER);
+      await order.turn;
+      if (list === undefined) return undefined;
+      checkLinks(list, (list[0] as BlockWithSenders).parentHash);
+      return this.#assemble({ range, logs: this.#ours(list.flatMap((block) => block.logs)), blocks: byNumber(list), headers: [] });
+    } finally {
+      order.done();
+    }
   }
 
   /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<Chunk> {
-    const [list, logs] = await Promise.all([
-      this.#source.blocks(numbersOf(range)),
-      this.#logsOf(range),
-    ]);
-    let parent = parentHash;
-    for (const block of list) {
-      if (block.parentHash !== parent) {
-        throw new ChainMoved(`Block ${block.number} of chain ${this.#source.chainId} follows on ${block.parentHash}, not on ${parent}.`);
-      }
-      parent = block.hash;
-    }
+    const numbers = numbersOf(range);
+    const whole = await this.#source.blocksWithLogs(numbers, EVENT_FILTER);
+    const [list, logs] =
+      whole !== undefined
+        ? [whole, whole.flatMap((block) => block.logs)]
+        : await Promise.all([this.#source.blocks(numbers), this.#logsOf(range)]);
+    checkLinks(list, parentHash);
     const checked = await this.#source.verifyEmpty(list, { logs, filter: EVENT_FILTER });
-    const blocks = new Map(list.map((block) => [block.number, block]));
     return this.#assemble({
       range,
       logs: this.#ours(checked),
-      blocks,
+      blocks: byNumber(list),
       headers: list.map((block) => toHeaderRow(this.#source.chainId, block)),
     });
+  }
+
+  /**
+   * Runs are fetched side by side, but sorted out one after the other: a pool that one run sees being created must be
+   * known to the next.
+   */
+  #takeTurn(): { turn: Promise<void>; done: () => void } {
+    const turn = this.#lastTurn;
+    let done = () => {};
+    this.#lastTurn = new Promise((resolve) => {
+      done = resolve;
+    });
+    return { turn, done };
   }
 
   async #logsOf(range: LogRange): Promise<RawLog[]> {
@@ -144,6 +166,20 @@ export class Fetcher {
       headers: of.headers,
     };
   }
+}
+
+function checkLinks(list: readonly BlockWithSenders[], parentHash: string): void {
+  let parent = parentHash;
+  for (const block of list) {
+    if (block.parentHash !== parent) {
+      throw new ChainMoved(`Block ${block.number} follows on ${block.parentHash}, not on ${parent}.`);
+    }
+    parent = block.hash;
+  }
+}
+
+function byNumber(list: readonly BlockWithSenders[]): Map<number, BlockWithSenders> {
+  return new Map(list.map((block) => [block.number, block]));
 }
 
 /** The block a log lies in; both were asked for apart, so their hashes must agree. */

@@ -1,15 +1,14 @@
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
-import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, poolStates } from "../store/collections.ts";
 import { listTokenPrices } from "../store/queries.ts";
 import { applyChunk, type Workbench } from "./apply.ts";
 import { observeBalances } from "./balances.ts";
-import { type Chunk, ChainMoved, EVENT_FILTER, Fetcher } from "./fetch.ts";
+import { readBackfill } from "./backfill.ts";
+import { type Chunk, ChainMoved, Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
-import { mapAhead } from "./map-ahead.ts";
 import type { ProgressReport } from "./progress.ts";
 import { toStateRow } from "./state/pool-book.ts";
 import { TokenReader } from "./tokens.ts";
@@ -20,18 +19,6 @@ import { type Guard, KEPT_HEADERS, PriceWriter } from "./write.ts";
 const POLL_MS = 300;
 /** Blocks a step behind the head. */
 const TAIL_BLOCKS = 64;
-const BACKFILL_RANGE = 200;
-const BACKFILL_MAX_RANGE = 5_000;
-const SCAN_CONCURRENCY = 2;
-/** Small answers keep the heap small; beyond some thousand logs larger ones are no faster. */
-const TARGET_LOGS = 2_500;
-/**
- * Every block without events is checked against its bloom. On a real chain hardly a block has none of these topics,
- * so that the check costs nothing; on a quiet one it costs a header a block.
- */
-const VERIFY_BLOCKS = Number.POSITIVE_INFINITY;
-/** Chunks fetched while one is being written. */
-const FETCH_AHEAD = 2;
 /** A head below ours that differs from our chain is taken for a reorg only after this many looks. */
 const SHORTER_CHAIN_LOOKS = 5;
 
@@ -119,29 +106,11 @@ export class ChainSync {
     const { source, signal, report } = this.#deps;
     const from = this.#checkpoint.blockNumber + 1;
     const to = head.number - KEPT_HEADERS;
-    const stop = new AbortController();
-    const scan = scanLogs(source, {
-      fromBlock: from,
-      toBlock: to,
-      filter: EVENT_FILTER,
-      initialRange: BACKFILL_RANGE,
-      maxRange: BACKFILL_MAX_RANGE,
-      concurrency: SCAN_CONCURRENCY,
-      maxBuffered: SCAN_CONCURRENCY + 1,
-      targetLogs: TARGET_LOGS,
-      verifyBlocks: VERIFY_BLOCKS,
-      signal: AbortSignal.any([signal, stop.signal]),
-    });
-    try {
-      const chunks = mapAhead(scan, ({ range, logs }) => this.#fetcher.readSettled(range, logs), FETCH_AHEAD);
-      for await (const chunk of chunks) {
-        await this.#apply(chunk, { head: head.number, observe: false });
-        const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
-        report({ stage: "backfill", from, at: chunk.last.number, to, events });
-        if (signal.aborted) return;
-      }
-    } finally {
-      stop.abort();
+    for await (const chunk of readBackfill({ source, fetcher: this.#fetcher, from, to, signal })) {
+      await this.#apply(chunk, { head: head.number, observe: false });
+      const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
+      report({ stage: "backfill", from, at: chunk.last.number, to, events });
+      if (signal.aborted) return;
     }
   }
 

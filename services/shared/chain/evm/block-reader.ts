@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Pool } from "./pool.ts";
-import type { BlockWithSenders } from "./port.ts";
-import { askBlock, askBlockByReceipts } from "./questions.ts";
+import type { BlockWithLogs, BlockWithSenders, LogFilter } from "./port.ts";
+import { askBlock, askBlockByReceipts, askBlockLogsByReceipts } from "./questions.ts";
 
 export interface BlockReaderOptions {
   readonly pool: Pool;
@@ -51,8 +51,23 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
     return blocks;
   }
 
+  /** Undefined where full blocks are the faster way, or receipts are not to be had. */
+  async function readWithLogs(
+    numbers: readonly number[],
+    of: { filter: LogFilter; about: string },
+  ): Promise<BlockWithLogs[] | undefined> {
+    // Not yet tried, or tried and slower: `blocks` finds out.
+    if (!(msPerBlock.receipts < msPerBlock.transactions)) return undefined;
+    const questions = numbers.map((number) => askBlockLogsByReceipts(number, of.filter));
+    const blocks = await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch });
+    const found = blocks.filter((block) => block !== null);
+    if (found.length === numbers.length) return found;
+    msPerBlock.receipts = Number.POSITIVE_INFINITY;
+    return undefined;
+  }
+
   /** In the order asked; `about` names the blocks in errors. */
-  return async (numbers: readonly number[], about: string): Promise<BlockWithSenders[]> => {
+  async function readBlocks(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     if (calls % TRY_EVERY === 0) trials.push("transactions", "receipts");
     calls += 1;
     let blocks: BlockWithSenders[] = [];
@@ -66,5 +81,7 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
       );
     }
     return blocks;
-  };
+  }
+
+  return { readBlocks, readWithLogs };
 }

@@ -29,6 +29,11 @@ export interface BlockWithSenders extends BlockHeader {
   readonly senders: readonly Hex[];
 }
 
+export interface BlockWithLogs extends BlockWithSenders {
+  /** Those of the filter, in order. */
+  readonly logs: readonly RawLog[];
+}
+
 export interface LogFilter {
   /** Any of these in topic 0. */
   readonly topics: readonly Hex[];
@@ -63,6 +68,12 @@ export interface EvmSource {
   headers(numbers: readonly number[]): Promise<(BlockHeader | null)[]>;
   /** Headers with the sender of every transaction, in the order asked; a missing block is an UpstreamError. */
   blocks(numbers: readonly number[]): Promise<BlockWithSenders[]>;
+  /**
+   * Blocks with senders and the filter's logs in one answer, from receipts, whose logs must be numbered without a gap.
+   * Undefined where no endpoint gives receipts, or where this source has found other ways to be faster: ask `blocks`
+   * and `logs` then. A missing block is an UpstreamError.
+   */
+  blocksWithLogs(numbers: readonly number[], filter: LogFilter): Promise<BlockWithLogs[] | undefined>;
   /**
    * All logs of the range in (block, logIndex) order, checked for duplicates and for blocks outside the range.
    * One request: throws RangeTooLarge where every endpoint refuses the range's size. Callers halve it.

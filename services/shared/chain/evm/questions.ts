@@ -2,6 +2,7 @@ import type { Fault } from "./fault.ts";
 import { parseBytes, parseQuantity, toQuantity } from "./hex.ts";
 import {
   type BlockHeader,
+  type BlockWithLogs,
   type BlockWithSenders,
   type EthCall,
   type Hex,
@@ -10,7 +11,7 @@ import {
   RangeTooLarge,
   type RawLog,
 } from "./port.ts";
-import { distrust, readBlock, readBlockReceipts, readHeader, readLogs } from "./read.ts";
+import { distrust, readBlock, readBlockReceipts, readHeader, readLogs, readReceiptLogs } from "./read.ts";
 import type { RpcReply } from "./transport.ts";
 import type { Outcome, Question } from "./work.ts";
 
@@ -53,6 +54,25 @@ export function askBlockByReceipts(number: number): Question<BlockWithSenders | 
         : { fault: receipts.fault };
     },
     conclude: () => ({ value: null }),
+  };
+}
+
+/** The same with the filter's logs; null where nobody gives receipts. */
+export function askBlockLogsByReceipts(
+  number: number,
+  filter: LogFilter,
+): Question<BlockWithLogs | null> {
+  const { calls, read, conclude } = askBlockByReceipts(number);
+  return {
+    calls,
+    read(replies) {
+      const block = read(replies);
+      const receipts = replies[1];
+      if ("fault" in block || block.value === null || receipts?.ok !== true) return block as Outcome<null>;
+      const logs = readReceiptLogs(receipts.result, { block: block.value, filter });
+      return "fault" in logs ? logs : { value: { ...block.value, logs: logs.value } };
+    },
+    ...(conclude && { conclude: () => ({ value: null }) }),
   };
 }
 

@@ -74,6 +74,46 @@ function readSenders(entries: unknown): Hex[] | undefined {
   return senders;
 }
 
+/**
+ * The filter's logs of a block from its receipts (which `readBlockReceipts` has found to be the block's). A node that
+ * lost some is found out: the logs of a block are numbered from 0 without a gap, and only an empty bloom has none.
+ */
+export function readReceiptLogs(
+  receipts: unknown,
+  of: { block: BlockHeader; filter: LogFilter },
+): Outcome<RawLog[]> {
+  const { block, filter } = of;
+  const mayBeWanted = createTopicCheck(filter);
+  const isWanted = createLogFilter(filter);
+  const read = createLogReader();
+  const logs: RawLog[] = [];
+  let next = 0;
+  for (const receipt of receipts as readonly Record<string, unknown>[]) {
+    if (!Array.isArray(receipt.logs)) return distrust(`block ${block.number}: a receipt has no list of logs`);
+    for (const entry of receipt.logs) {
+      if (parseQuantity(entry?.logIndex) !== next++) return distrust(`block ${block.number}: log ${next - 1} is missing`);
+      if (!mayBeWanted(entry)) continue;
+      const log = read(entry);
+      if (log === undefined || log.blockNumber !== block.number || log.blockHash !== block.hash) {
+        return distrust(`block ${block.number}: log ${next - 1} is malformed or another block's`);
+      }
+      if (isWanted(log)) logs.push(log);
+    }
+  }
+  return next === 0 && block.logsBloom !== EMPTY_BLOOM
+    ? distrust(`block ${block.number}: its receipts have no logs, its bloom has`)
+    : { value: logs };
+}
+
+/** Tells most unwanted logs from their raw topic, before they cost a reading. */
+function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[] }) => boolean {
+  const topics = filter.topics.length === 0 ? undefined : new Set<unknown>(filter.topics.map(lower));
+  return ({ topics: raw }) => {
+    const topic0 = raw?.[0];
+    return topics === undefined || typeof topic0 !== "string" || topics.has(topic0) || topics.has(lower(topic0));
+  };
+}
+
 /** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */
 export function readLogs(result: unknown, range: LogRange, filter: LogFilter): Outcome<RawLog[]> {
   if (!Array.isArray(result)) return distrust("logs are not a list");

@@ -130,7 +130,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
   });
 
   const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
-  const readBlocks = createBlockReader({ pool, clock, maxBatch });
+  const { readBlocks, readWithLogs } = createBlockReader({ pool, clock, maxBatch });
 
   return {
     chainId,
@@ -147,6 +147,11 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     async blocks(numbers) {
       const blocks = await readBlocks(numbers, describe(numbers));
       for (const block of blocks) heads.remember(block);
+      return blocks;
+    },
+    async blocksWithLogs(numbers, filter) {
+      const blocks = await readWithLogs(numbers, { filter, about: describe(numbers) });
+      for (const block of blocks ?? []) heads.remember(block);
       return blocks;
     },
     async logs(range: LogRange, filter) {

@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { before, describe, it } from "mocha";
+import { type Log, parseEventLogs, toEventSelector } from "viem";
+import { poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
+import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { PoolEvent } from "./events.ts";
+import { decodePoolEvent } from "./index.ts";
+
+/** Beside the repository: whole blocks of Ethereum and Base with receipts. */
+const RECORDED = new URL("../../../../../shared/data/chainstorage-blocks/", import.meta.url);
+/** Of the ten Ethereum blocks, by their description. */
+const SWAPS = 60;
+
+interface RecordedBlock {
+  readonly chain: string;
+  readonly receipts: readonly {
+    readonly logs: readonly { readonly topics: readonly Hex[]; readonly data: Hex }[];
+  }[];
+}
+
+const swapTopic = toEventSelector("Swap(address,address,int256,int256,uint160,uint128,int24)");
+const poolTopics = new Set(
+  poolAbi.filter((item) => item.type === "event").map((event) => toEventSelector(event)),
+);
+
+/** What viem makes of a log, in our words; undefined where it is no event of a pool. */
+function parseByViem(log: { topics: readonly Hex[]; data: Hex }): PoolEvent | undefined {
+  const [event] = parseEventLogs({ abi: poolAbi, logs: [log as unknown as Log], strict: true });
+  switch (event?.eventName) {
+    case "Initialize":
+      return { kind: "initialize", ...event.args };
+    case "Swap": {
+      const { sender: _, recipient: __, ...args } = event.args;
+      return { kind: "swap", ...args };
+    }
+    case "Mint":
+    case "Burn": {
+      const { tickLower, tickUpper, amount, amount0, amount1 } = event.args;
+      return {
+        kind: event.eventName === "Mint" ? "mint" : "burn",
+        tickLower,
+        tickUpper,
+        liquidity: amount,
+        amount0,
+        amount1,
+      };
+    }
+    case "Collect":
+    case "CollectProtocol": {
+      const { amount0, amount1 } = event.args;
+      return { kind: event.eventName === "Collect" ? "collect" : "collect_protocol", amount0, amount1 };
+    }
+    case "Flash":
+      return { kind: "flash", paid0: event.args.paid0, paid1: event.args.paid1 };
+    case "SetFeeProtocol":
+      return {
+        kind: "set_fee_protocol",
+        feeProtocol: event.args.feeProtocol1New * 16 + event.args.feeProtocol0New,
+      };
+    default:
+      return undefined;
+  }
+}
+
+describe("recorded blocks", () => {
+  let blocks: RecordedBlock[] = [];
+  before(function () {
+    if (!existsSync(RECORDED)) {
+      console.log("      pending: the recorded blocks are not beside the repository");
+      this.skip();
+    }
+    blocks = readdirSync(RECORDED)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => JSON.parse(readFileSync(fileURLToPath(new URL(name, RECORDED)), "utf8")));
+  });
+  const logsOf = (list: readonly RecordedBlock[]) =>
+    list.flatMap(({ receipts }) => receipts.flatMap(({ logs }) => logs));
+
+  it(`hold ${SWAPS} swaps on Ethereum, by topic and by form`, () => {
+    const logs = logsOf(blocks.filter(({ chain }) => chain === "ethereum"));
+    expect(logs.filter(({ topics }) => topics[0] === swapTopic)).to.have.length(SWAPS);
+    expect(logs.filter((log) => decodePoolEvent(log)?.kind === "swap")).to.have.length(SWAPS);
+  });
+
+  it("are read as viem reads them, every log of them", () => {
+    const logs = logsOf(blocks);
+    expect(logs.length).to.be.greaterThan(1_000);
+    const found = new Set<string>();
+    for (const log of logs) {
+      const event = decodePoolEvent(log);
+      // viem takes its time over logs that are none: those are told by their topic.
+      const isOne = poolTopics.has(log.topics[0] as Hex);
+      expect(event).to.deep.equal(isOne ? parseByViem(log) : undefined);
+      if (event !== undefined) found.add(event.kind);
+    }
+    expect([...found]).to.include.members(["swap", "mint", "burn", "collect"]);
+  });
+});
