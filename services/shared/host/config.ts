@@ -49,7 +49,8 @@ export const SETTINGS = {
     parse: text(),
     secret: true,
     usedBy: ["gateway"],
-    meaning: "An API key with every scope and no expiry, for tests and first runs; kept in memory only; unset = none",
+    meaning:
+      "An API key with every scope and no expiry, for tests and first runs; kept in memory only; unset = none",
   },
   PUBLIC_URL: {
     parse: url(["http", "https"]),

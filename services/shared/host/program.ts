@@ -36,6 +36,16 @@ export function commandLineOf(
   return ["/bin/sh", "-c", GUARD, graceSeconds, program.command, ...args];
 }
 
+/** Sends to a process, or with a negative id to its whole group; one that has just ended is no error. */
+export function signalProcess(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 /**
  * Runs "$@", passes SIGTERM and SIGINT on, exits with its code, and ends it when stdin ends, which is when the
  * supervisor is gone: with SIGTERM, and after $0 seconds with SIGKILL. What the shell itself has to say goes nowhere.

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import type { Log } from "./log.ts";
 import { EXIT_CONFIG } from "./process.ts";
-import { commandLineOf, environmentOf, type Program } from "./program.ts";
+import { commandLineOf, environmentOf, type Program, signalProcess } from "./program.ts";
 
 export interface Restart {
   /** Doubled at each restart up to maxDelayMs, with a little chance in it; back to the start after stableAfterMs. */
@@ -157,16 +157,6 @@ export function superviseProcess(options: SupervisedOptions): SupervisedProcess 
       return stopping;
     },
   };
-}
-
-/** Sends to a process, or with a negative id to its whole group; one that has just ended is no error. */
-function signalProcess(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 function delayMs({ minDelayMs, maxDelayMs }: Restart, failures: number): number {

@@ -1,6 +1,5 @@
 import {
   Client,
-  credentials,
   type ServiceError as GrpcError,
   type MethodDefinition,
   type ServiceClientConstructor,
@@ -9,6 +8,7 @@ import {
 import { ServiceError } from "../errors.ts";
 import { fromGrpcError } from "./errors.ts";
 import { fromPricesMessage, fromStatusMessage, toPricesRequestMessage } from "./messages.ts";
+import { clientCredentials } from "./transport.ts";
 import type { CallOptions, PeerState, PriceSource, RpcClient, StatusSource } from "./types.ts";
 import {
   fullName,
@@ -53,7 +53,7 @@ function createCaller(
   { deadlineMs = DEFAULT_DEADLINE_MS }: ClientOptions,
 ): Caller {
   const targets = typeof addresses === "string" ? [addresses] : addresses;
-  const channels = targets.map((target) => new Client(target, credentials.createInsecure(), CHANNEL_OPTIONS));
+  const channels = targets.map((target) => new Client(target, clientCredentials(), CHANNEL_OPTIONS));
   let turn = 0;
   return {
     async call<Q, A>(method: string, request: Q, { signal }: CallOptions) {

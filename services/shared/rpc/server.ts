@@ -1,8 +1,9 @@
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { Server, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
 import { toGrpcStatus } from "./errors.ts";
 import { createHealthService } from "./health.ts";
 import { fromPricesRequestMessage, toPricesMessage, toStatusMessage } from "./messages.ts";
+import { joinAddress, listenGrpc } from "./transport.ts";
 import {
   type CallOptions,
   MAX_PRICE_TOKENS,
@@ -69,31 +70,19 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Runni
   });
   server.addService(protocols.health.service, health.methods);
 
-  const port = await bind(server, options);
+  const { host } = options;
+  const listener = await listenGrpc(server, { host, port: options.port });
   let stopping: Promise<void> | undefined;
   return {
-    address: joinAddress(options.host, port),
+    address: joinAddress({ host, port: listener.port }),
     drain: () => health.drain(),
     stop({ timeoutMs }) {
       health.drain();
+      listener.close();
       stopping ??= shutDown(server, timeoutMs);
       return stopping;
     },
   };
-}
-
-/** host:port, with the brackets IPv6 needs. */
-function joinAddress(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function bind(server: Server, { host, port }: GrpcServerOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(joinAddress(host, port), ServerCredentials.createInsecure(), (cause, bound) => {
-      if (cause === null) resolve(bound);
-      else reject(new Error(`Cannot listen for gRPC on ${host}:${port}: ${cause.message}`, { cause }));
-    });
-  });
 }
 
 function shutDown(server: Server, timeoutMs: number): Promise<void> {

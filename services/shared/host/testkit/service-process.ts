@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { commandLineOf, environmentOf } from "../program.ts";
+import { commandLineOf, environmentOf, signalProcess } from "../program.ts";
 
 export interface ServiceProcess {
   readonly httpUrl: string;
@@ -51,7 +51,8 @@ export async function startServiceProcess(
     lines,
     child,
     stop(signal = "SIGTERM") {
-      if (child.exitCode === null && child.pid !== undefined) process.kill(child.pid, signal);
+      // Not by child.kill(): Deno would then report that signal in place of the exit code.
+      signalProcess(child.pid, signal);
       return ended;
     },
   };

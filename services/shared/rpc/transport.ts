@@ -1,0 +1,136 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import {
+  type ChannelCredentials,
+  credentials,
+  type Server as GrpcServer,
+  ServerCredentials,
+} from "@grpc/grpc-js";
+import { CLIENT_PREFACE_BYTES, createGoawayMask, NEEDS_REPAIR } from "./goaway.ts";
+
+/** A socket whose received bytes went through `mask`; closing either side closes the other. */
+class RepairedSocket extends Duplex {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket, mask: (chunk: Uint8Array) => void) {
+    super();
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => {
+      mask(chunk);
+      if (!this.push(chunk)) socket.pause();
+    });
+    socket.on("end", () => this.push(null));
+    socket.on("error", (error) => this.destroy(error));
+    socket.on("close", () => this.destroy());
+  }
+
+  // What grpc-js and node:http2 ask a socket for.
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+  get remotePort(): number | undefined {
+    return this.#socket.remotePort;
+  }
+  get localAddress(): string | undefined {
+    return this.#socket.localAddress;
+  }
+  get localPort(): number | undefined {
+    return this.#socket.localPort;
+  }
+  ref(): this {
+    this.#socket.ref();
+    return this;
+  }
+  unref(): this {
+    this.#socket.unref();
+    return this;
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done);
+  }
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket.end(done);
+  }
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
+}
+
+/** Credentials without TLS for a client; on Deno its connections are repaired. */
+export function clientCredentials(): ChannelCredentials {
+  const plain = credentials.createInsecure();
+  if (!NEEDS_REPAIR) return plain;
+  const create = plain._createSecureConnector.bind(plain);
+  plain._createSecureConnector = (...args) => {
+    const connector = create(...args);
+    return {
+      waitForReady: () => connector.waitForReady(),
+      getCallCredentials: () => connector.getCallCredentials(),
+      destroy: () => connector.destroy(),
+      async connect(socket) {
+        const connected = await connector.connect(socket);
+        // Typed as a Socket, used as the Duplex that it is.
+        return {
+          ...connected,
+          socket: new RepairedSocket(connected.socket, createGoawayMask(0)) as unknown as Socket,
+        };
+      },
+    };
+  };
+  return plain;
+}
+
+/** host:port, with the brackets IPv6 needs. */
+export function joinAddress({ host, port }: Address): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface GrpcListener {
+  readonly port: number;
+  /** Refuses new connections; those that are there stay with the server. */
+  close(): void;
+}
+
+/** Binds a server without TLS; on Deno its connections are repaired. Throws naming address and cause. */
+export async function listenGrpc(server: GrpcServer, address: Address): Promise<GrpcListener> {
+  try {
+    return NEEDS_REPAIR ? await listenRepaired(server, address) : await listenPlain(server, address);
+  } catch (cause) {
+    throw new Error(`Cannot listen for gRPC on ${joinAddress(address)}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+function listenPlain(server: GrpcServer, address: Address): Promise<GrpcListener> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(joinAddress(address), ServerCredentials.createInsecure(), (error, port) => {
+      // The server's own shutdown closes what it has bound.
+      if (error === null) resolve({ port, close: () => {} });
+      else reject(error);
+    });
+  });
+}
+
+async function listenRepaired(server: GrpcServer, { host, port }: Address): Promise<GrpcListener> {
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const listener = createServer((socket) => {
+    socket.setNoDelay();
+    injector.injectConnection(new RepairedSocket(socket, createGoawayMask(CLIENT_PREFACE_BYTES)));
+  });
+  await new Promise<void>((resolve, reject) => {
+    listener.once("error", reject);
+    listener.listen(port, host, resolve);
+  });
+  return { port: (listener.address() as AddressInfo).port, close: () => void listener.close() };
+}
