@@ -7,7 +7,7 @@ const WINDOW = 300;
 const NOW = 1_000_000;
 
 /** Points given as [seconds before now, price]. */
-function before(...list: readonly (readonly [number, number])[]): PricePoint[] {
+function pointsAt(...list: readonly (readonly [number, number])[]): PricePoint[] {
   return list.map(([seconds, price]) => ({ time: NOW - seconds, price }));
 }
 
@@ -24,45 +24,45 @@ function medianBySeconds(points: readonly PricePoint[], now: number): number | u
 
 describe("trustedPrice", () => {
   it("is the spot price while that is within 10 % of the median", () => {
-    expect(trustedPrice(before([500, 100], [10, 109.9]), NOW)).to.equal(109.9);
-    expect(trustedPrice(before([500, 100], [10, 90.1]), NOW)).to.equal(90.1);
+    expect(trustedPrice(pointsAt([500, 100], [10, 109.9]), NOW)).to.equal(109.9);
+    expect(trustedPrice(pointsAt([500, 100], [10, 90.1]), NOW)).to.equal(90.1);
   });
 
   it("is the median where the spot price is further away", () => {
-    expect(trustedPrice(before([500, 100], [10, 110.1]), NOW)).to.equal(100);
-    expect(trustedPrice(before([500, 100], [10, 89.9]), NOW)).to.equal(100);
+    expect(trustedPrice(pointsAt([500, 100], [10, 110.1]), NOW)).to.equal(100);
+    expect(trustedPrice(pointsAt([500, 100], [10, 89.9]), NOW)).to.equal(100);
   });
 
   it("ignores a price pushed away for less than half the window, and takes one that held for more", () => {
     for (const pushed of [10, 1000]) {
-      expect(trustedPrice(before([9_999, 100], [149, pushed]), NOW), `${pushed}`).to.equal(100);
-      expect(trustedPrice(before([9_999, 100], [151, pushed]), NOW), `${pushed}`).to.equal(pushed);
+      expect(trustedPrice(pointsAt([9_999, 100], [149, pushed]), NOW), `${pushed}`).to.equal(100);
+      expect(trustedPrice(pointsAt([9_999, 100], [151, pushed]), NOW), `${pushed}`).to.equal(pushed);
     }
   });
 
   it("returns to the spot price at once when a spike is over", () => {
-    expect(trustedPrice(before([9_999, 100], [140, 500], [0, 101]), NOW)).to.equal(101);
+    expect(trustedPrice(pointsAt([9_999, 100], [140, 500], [0, 101]), NOW)).to.equal(101);
   });
 
   it("takes the first price of a new pool, and a second one only after it held longer", () => {
-    expect(trustedPrice(before([0, 42]), NOW)).to.equal(42);
-    expect(trustedPrice(before([7, 42]), NOW)).to.equal(42);
-    expect(trustedPrice(before([7, 42], [0, 84]), NOW)).to.equal(42);
-    expect(trustedPrice(before([7, 42], [3, 84]), NOW)).to.equal(42);
-    expect(trustedPrice(before([7, 42], [4, 84]), NOW)).to.equal(84);
+    expect(trustedPrice(pointsAt([0, 42]), NOW)).to.equal(42);
+    expect(trustedPrice(pointsAt([7, 42]), NOW)).to.equal(42);
+    expect(trustedPrice(pointsAt([7, 42], [0, 84]), NOW)).to.equal(42);
+    expect(trustedPrice(pointsAt([7, 42], [3, 84]), NOW)).to.equal(42);
+    expect(trustedPrice(pointsAt([7, 42], [4, 84]), NOW)).to.equal(84);
   });
 
   it("counts the price the window was entered with, and none that ended before it", () => {
-    expect(trustedPrice(before([900, 7], [600, 100], [100, 200]), NOW)).to.equal(100);
+    expect(trustedPrice(pointsAt([900, 7], [600, 100], [100, 200]), NOW)).to.equal(100);
     // All the old prices ended before the window: only the one that holds since then counts.
-    expect(trustedPrice(before([900, 7], [800, 9], [300, 200]), NOW)).to.equal(200);
+    expect(trustedPrice(pointsAt([900, 7], [800, 9], [300, 200]), NOW)).to.equal(200);
   });
 
   it("gives no weight to a price that another replaced in the same second", () => {
-    expect(trustedPrice(before([200, 100], [100, 900], [100, 105]), NOW)).to.equal(105);
-    expect(trustedPrice(before([50, 900], [50, 100], [1, 101]), NOW)).to.equal(101);
+    expect(trustedPrice(pointsAt([200, 100], [100, 900], [100, 105]), NOW)).to.equal(105);
+    expect(trustedPrice(pointsAt([50, 900], [50, 100], [1, 101]), NOW)).to.equal(101);
     // Nothing held for a second yet.
-    expect(trustedPrice(before([0, 1], [0, 5]), NOW)).to.equal(5);
+    expect(trustedPrice(pointsAt([0, 1], [0, 5]), NOW)).to.equal(5);
   });
 
   it("refuses a pool without a price", () => {
@@ -91,21 +91,21 @@ describe("trustedPrice", () => {
 
 describe("trimPoints", () => {
   it("keeps the last price before the window, since it holds into it", () => {
-    const points = before([900, 1], [400, 2], [301, 3], [200, 4], [0, 5]);
+    const points = pointsAt([900, 1], [400, 2], [301, 3], [200, 4], [0, 5]);
     trimPoints(points, NOW);
-    expect(points).to.deep.equal(before([301, 3], [200, 4], [0, 5]));
+    expect(points).to.deep.equal(pointsAt([301, 3], [200, 4], [0, 5]));
   });
 
   it("drops a price that was replaced in the window's first second", () => {
-    const points = before([900, 1], [300, 2], [1, 3]);
+    const points = pointsAt([900, 1], [300, 2], [1, 3]);
     trimPoints(points, NOW);
-    expect(points).to.deep.equal(before([300, 2], [1, 3]));
+    expect(points).to.deep.equal(pointsAt([300, 2], [1, 3]));
   });
 
   it("never drops the only price", () => {
-    const points = before([9_999, 1]);
+    const points = pointsAt([9_999, 1]);
     trimPoints(points, NOW);
-    expect(points).to.deep.equal(before([9_999, 1]));
+    expect(points).to.deep.equal(pointsAt([9_999, 1]));
     const none: PricePoint[] = [];
     trimPoints(none, NOW);
     expect(none).to.deep.equal([]);
