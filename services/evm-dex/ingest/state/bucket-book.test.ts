@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import { SPANS } from "../../metrics/bucket.ts";
+import { poolUsers, rollups } from "../../store/collections.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/swap-model.ts";
+import { BucketBook } from "./bucket-book.ts";
+
+const POOL = address(0x900);
+const OTHER = address(0x901);
+
+/** One write of the ingest: load, add, store. Answers the previous minutes. */
+async function addBatch(
+  book: BucketBook,
+  of: { store: Store; swaps: readonly (ModelSwap & { poolAddress: string })[] },
+): Promise<(number | null)[]> {
+  await book.prepare(of.swaps);
+  const previous = of.swaps.map((swap) => book.add(swap));
+  const { rollups: rollupRows, users } = book.take();
+  await of.store.write([put(rollups, rollupRows), put(poolUsers, users)]);
+  return previous;
+}
+
+const swapAt = (time: number, user = "ann"): ModelSwap & { poolAddress: string } => ({
+  poolAddress: POOL,
+  time,
+  user,
+  valueUsd: 2,
+  feeUsd: 1,
+  tickTravel: 1,
+  closePrice: 3,
+});
+
+describe("BucketBook", () => {
+  it("counts a user where they swapped last, in each span", async () => {
+    const store = await openTestStore();
+    const book = new BucketBook(store, CHAIN_ID);
+    const midnight = 1_699_920_000;
+    const swaps = [
+      swapAt(midnight),
+      swapAt(midnight + 59),
+      swapAt(midnight + 60),
+      swapAt(midnight + 3_600),
+      swapAt(midnight + 60, "bob"),
+    ];
+    const previous = await addBatch(book, { store, swaps });
+    expect(previous).to.deep.equal([null, midnight, midnight, midnight + 60, null]);
+    const lastSeen = async (span: number) =>
+      (await store.find(rollups, { filter: { chainId: CHAIN_ID, poolAddress: POOL, span } })).map(
+        ({ start, lastSeenUsers, swapCount }) => [start - midnight, lastSeenUsers, swapCount],
+      );
+    expect(await lastSeen(60)).to.deep.equal([
+      [0, 0, 2],
+      [60, 1, 2],
+      [3_600, 1, 1],
+    ]);
+    expect(await lastSeen(3_600)).to.deep.equal([
+      [0, 1, 4],
+      [3_600, 1, 1],
+    ]);
+    expect(await lastSeen(86_400)).to.deep.equal([[0, 2, 5]]);
+    await store.close();
+  });
+
+  it("hands out what changed once, and the same row again when it changes again", async () => {
+    const store = await openTestStore();
+    const book = new BucketBook(store, CHAIN_ID);
+    await addBatch(book, { store, swaps: [swapAt(1_000_000)] });
+    expect(book.take()).to.deep.equal({ rollups: [], users: [] });
+    book.add(swapAt(1_000_001));
+    const taken = book.take();
+    expect(taken.rollups.map(({ span, swapCount }) => [span, swapCount])).to.deep.equal([
+      [60, 2],
+      [3_600, 2],
+      [86_400, 2],
+    ]);
+    expect(taken.users, "the minute is the same").to.deep.equal([]);
+    await store.close();
+  });
+
+  it("equals a model over the whole list, in any batches, over restarts, with two pools", async function () {
+    this.timeout(20_000);
+    const swapLists = anyHead.chain((head) =>
+      fc.tuple(
+        swapsBefore(head, { age: 3 * 86_400, unpriced: true }),
+        fc.array(fc.record({ size: fc.integer({ min: 1, max: 12 }), restart: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 5,
+        }),
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(swapLists, async ([list, batches, pools]) => {
+        const swaps = list.map((swap, i) => ({
+          ...swap,
+          poolAddress: pools[i % pools.length] ? POOL : OTHER,
+        }));
+        const store = await openTestStore();
+        let book = new BucketBook(store, CHAIN_ID);
+        const previous: (number | null)[] = [];
+        for (let at = 0, turn = 0; at < swaps.length; turn++) {
+          const { size, restart } = batches[turn % batches.length] as (typeof batches)[0];
+          previous.push(...(await addBatch(book, { store, swaps: swaps.slice(at, at + size) })));
+          at += size;
+          if (restart) book = new BucketBook(store, CHAIN_ID);
+        }
+        for (const poolAddress of [POOL, OTHER]) await expectModel(store, { poolAddress, swaps });
+        expect(previous).to.deep.equal(swaps.map((swap, i) => previousMinute(swaps.slice(0, i), swap)));
+        await store.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+async function expectModel(
+  store: Store,
+  of: { poolAddress: string; swaps: readonly (ModelSwap & { poolAddress: string })[] },
+): Promise<void> {
+  const { poolAddress } = of;
+  const own = of.swaps.filter((swap) => swap.poolAddress === poolAddress);
+  for (const span of SPANS) {
+    const rows = await store.find(rollups, { filter: { chainId: CHAIN_ID, poolAddress, span } });
+    const expected = modelBuckets(own, span).map((bucket) => ({
+      chainId: CHAIN_ID,
+      poolAddress,
+      span,
+      ...bucket,
+    }));
+    expect(rows, `span ${span}`).to.deep.equal(expected);
+    const users = rows.reduce((sum, { lastSeenUsers }) => sum + lastSeenUsers, 0);
+    expect(users, `users of span ${span}`).to.equal(new Set(own.map(({ user }) => user)).size);
+  }
+  const users = await store.find(poolUsers, { filter: { chainId: CHAIN_ID, poolAddress } });
+  const lastMinutes = new Map(own.map(({ user, time }) => [user, time - (time % 60)]));
+  expect(new Map(users.map(({ user, lastMinute }) => [user, lastMinute]))).to.deep.equal(lastMinutes);
+}
+
+function previousMinute(
+  before: readonly (ModelSwap & { poolAddress: string })[],
+  swap: { user: string; poolAddress: string },
+): number | null {
+  const last = before
+    .filter(({ user, poolAddress }) => user === swap.user && poolAddress === swap.poolAddress)
+    .at(-1);
+  return last === undefined ? null : last.time - (last.time % 60);
+}
