@@ -1,15 +1,22 @@
-import { addSwap, type BucketSwap, emptyBucket, MINUTE, SPANS, startOf } from "../../metrics/bucket.ts";
+import { addSwap, type BucketSwap, emptyBucket, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { getPoolUsers, getRollups, type BucketKey } from "../../store/queries.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 
-/** Rows kept in memory between writes: beyond it the oldest clean ones go. */
+/** Rows kept in memory between writes; beyond it all go, since what is written can be loaded again. */
 const KEEP_ROWS = 60_000;
 
 export interface SwapMark extends BucketSwap {
   readonly poolAddress: string;
   readonly user: string;
   readonly time: number;
+}
+
+/** What is known of one pool. Maps within maps: a key made of parts would cost more than what it finds. */
+interface PoolRows {
+  /** By start × 4 + index of the span. */
+  readonly rollups: Map<number, RollupRow>;
+  readonly users: Map<string, PoolUserRow>;
 }
 
 /**
@@ -19,10 +26,10 @@ export interface SwapMark extends BucketSwap {
 export class BucketBook {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #rollups = new Map<string, RollupRow>();
-  readonly #users = new Map<string, PoolUserRow>();
-  readonly #dirtyRollups = new Map<string, RollupRow>();
-  readonly #dirtyUsers = new Map<string, PoolUserRow>();
+  readonly #pools = new Map<string, PoolRows>();
+  #rowCount = 0;
+  readonly #dirtyRollups = new Set<RollupRow>();
+  readonly #dirtyUsers = new Set<PoolUserRow>();
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -32,40 +39,41 @@ export class BucketBook {
   /** Loads everything that adding these swaps will change: two round trips. */
   async prepare(swaps: readonly { poolAddress: string; user: string; time: number }[]): Promise<void> {
     const chainId = this.#chainId;
-    const users = new Map<string, { poolAddress: string; user: string }>();
-    const buckets = new Map<string, BucketKey>();
+    const users = new Map<string, Set<string>>();
+    const buckets = new Map<string, Map<number, BucketKey>>();
     const want = (poolAddress: string, time: number) => {
-      for (const span of SPANS) {
+      const { rollups } = this.#rowsOf(poolAddress);
+      for (let i = 0; i < SPANS.length; i++) {
+        const span = SPANS[i] as Span;
         const start = startOf(time, span);
-        const key = bucketKey(poolAddress, span, start);
-        if (!this.#rollups.has(key)) buckets.set(key, { poolAddress, span, start });
+        const key = start * 4 + i;
+        if (!rollups.has(key)) entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {
-      const key = userKey(poolAddress, user);
-      const known = this.#users.get(key);
-      if (known === undefined) users.set(key, { poolAddress, user });
+      const known = this.#rowsOf(poolAddress).users.get(user);
+      if (known === undefined) entryOf(users, poolAddress, newSet).add(user);
       else want(poolAddress, known.lastMinute);
       want(poolAddress, time);
     }
     if (users.size > 0) {
-      for (const row of await getPoolUsers(this.#store, { chainId, users: [...users.values()] })) {
-        this.#users.set(userKey(row.poolAddress, row.user), row);
+      const keys = [...users].flatMap(([poolAddress, names]) => [...names].map((user) => ({ poolAddress, user })));
+      for (const row of await getPoolUsers(this.#store, { chainId, users: keys })) {
+        this.#addUser(row);
         want(row.poolAddress, row.lastMinute);
       }
     }
-    if (buckets.size === 0) return;
-    for (const row of await getRollups(this.#store, { chainId, buckets: [...buckets.values()] })) {
-      this.#rollups.set(bucketKey(row.poolAddress, row.span, row.start), row);
-    }
+    const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
+    if (missing.length === 0) return;
+    for (const row of await getRollups(this.#store, { chainId, buckets: missing })) this.#addRollup(row);
   }
 
   /** Adds one swap; answers the start of the minute in which its user swapped in this pool before, or null. */
   add(swap: SwapMark): number | null {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
-    const key = userKey(poolAddress, user);
-    const previous = this.#users.get(key)?.lastMinute ?? null;
+    const known = this.#rowsOf(poolAddress).users.get(user);
+    const previous = known?.lastMinute ?? null;
     for (const span of SPANS) {
       const start = startOf(time, span);
       const row = this.#touchRollup(poolAddress, span, start);
@@ -75,48 +83,63 @@ export class BucketBook {
       row.lastSeenUsers += 1;
       if (previousStart !== null) this.#touchRollup(poolAddress, span, previousStart).lastSeenUsers -= 1;
     }
-    if (previous !== minute) {
-      const row = { chainId: this.#chainId, poolAddress, user, lastMinute: minute };
-      this.#users.set(key, row);
-      this.#dirtyUsers.set(key, row);
+    if (known === undefined) this.#dirtyUsers.add(this.#addUser({ chainId: this.#chainId, poolAddress, user, lastMinute: minute }));
+    else if (previous !== minute) {
+      known.lastMinute = minute;
+      this.#dirtyUsers.add(known);
     }
     return previous;
   }
 
-  #touchRollup(poolAddress: string, span: number, start: number): RollupRow {
-    const key = bucketKey(poolAddress, span, start);
-    let row = this.#rollups.get(key);
-    if (row === undefined) {
-      row = { chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() };
-      this.#rollups.set(key, row);
-    }
-    this.#dirtyRollups.set(key, row);
+  #touchRollup(poolAddress: string, span: Span, start: number): RollupRow {
+    const known = this.#rowsOf(poolAddress).rollups.get(rollupKey(span, start));
+    const row = known ?? this.#addRollup({ chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() });
+    this.#dirtyRollups.add(row);
     return row;
+  }
+
+  #addRollup(row: RollupRow): RollupRow {
+    this.#rowsOf(row.poolAddress).rollups.set(rollupKey(row.span as Span, row.start), row);
+    this.#rowCount += 1;
+    return row;
+  }
+
+  #addUser(row: PoolUserRow): PoolUserRow {
+    this.#rowsOf(row.poolAddress).users.set(row.user, row);
+    this.#rowCount += 1;
+    return row;
+  }
+
+  #rowsOf(poolAddress: string): PoolRows {
+    return entryOf(this.#pools, poolAddress, newPoolRows);
   }
 
   /** What changed since the last take. */
   take(): { rollups: RollupRow[]; users: PoolUserRow[] } {
-    const taken = { rollups: [...this.#dirtyRollups.values()], users: [...this.#dirtyUsers.values()] };
+    const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };
     this.#dirtyRollups.clear();
     this.#dirtyUsers.clear();
-    dropOldest(this.#rollups);
-    dropOldest(this.#users);
+    if (this.#rowCount > KEEP_ROWS) {
+      this.#pools.clear();
+      this.#rowCount = 0;
+    }
     return taken;
   }
 }
 
-function bucketKey(pool: string, span: number, start: number): string {
-  return `${pool}:${span}:${start}`;
+function rollupKey(span: Span, start: number): number {
+  return start * 4 + SPANS.indexOf(span);
 }
 
-function userKey(pool: string, user: string): string {
-  return `${pool}:${user}`;
-}
+const newMap = () => new Map<number, BucketKey>();
+const newSet = () => new Set<string>();
+const newPoolRows = (): PoolRows => ({ rollups: new Map(), users: new Map() });
 
-function dropOldest(rows: Map<string, unknown>): void {
-  let excess = rows.size - KEEP_ROWS;
-  for (const key of rows.keys()) {
-    if (excess-- <= 0) return;
-    rows.delete(key);
+function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
   }
+  return value;
 }
