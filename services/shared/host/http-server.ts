@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, IncomingMessage, METHODS, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
 
@@ -24,6 +25,7 @@ export function createHttpServer(app: Express): Server {
   server.headersTimeout = 20_000;
   server.requestTimeout = 30_000;
   server.on("clientError", answerBrokenHttp);
+  server.on("connect", (_request, socket) => sendRaw(socket, noSuchMethod()));
   return server;
 }
 
@@ -36,7 +38,12 @@ function answerBrokenHttp(error: ClientError, stream: unknown): void {
     socket.destroy();
     return;
   }
-  const { status, body } = toErrorBody(describeBrokenHttp(error), randomUUID());
+  sendRaw(socket, describeBrokenHttp(error));
+}
+
+/** A whole answer where there is no response object to write it with. */
+function sendRaw(socket: Duplex, error: ServiceError): void {
+  const { status, body } = toErrorBody(error, randomUUID());
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} Broken`,
@@ -47,6 +54,10 @@ function answerBrokenHttp(error: ClientError, stream: unknown): void {
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
+}
+
+function noSuchMethod(): ServiceError {
+  return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
 }
 
 function describeBrokenHttp({ code, rawPacket }: ClientError): ServiceError {
@@ -60,7 +71,7 @@ function describeBrokenHttp({ code, rawPacket }: ClientError): ServiceError {
   const start = rawPacket === undefined ? "" : Buffer.from(rawPacket.subarray(0, 64)).toString("latin1");
   const method = /^([A-Za-z-]+) \S/.exec(start)?.[1];
   if (method !== undefined && !METHODS.includes(method)) {
-    return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
+    return noSuchMethod();
   }
   return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
 }
