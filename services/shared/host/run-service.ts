@@ -120,7 +120,6 @@ async function stopService(parts: {
   const { options, http, grpc, log } = parts;
   const { drainDelayMs, drainTimeoutMs } = options.config;
   parts.onDrain();
-  grpc.drain();
   log.info({ drainDelayMs }, "draining");
   await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
   await Promise.all([

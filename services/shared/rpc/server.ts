@@ -31,9 +31,7 @@ export interface GrpcServerOptions {
 
 export interface RunningGrpcServer {
   readonly address: string;
-  /** Health answers NOT_SERVING from now on; calls are still served. */
-  drain(): void;
-  /** Refuses new calls, lets calls in flight finish for at most `timeoutMs`, then cuts them. */
+  /** Ends the watching of health, refuses new calls, lets calls in flight finish for at most `timeoutMs`, then cuts them. */
   stop(options: { timeoutMs: number }): Promise<void>;
 }
 
@@ -75,7 +73,6 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Runni
   let stopping: Promise<void> | undefined;
   return {
     address: joinAddress({ host, port: listener.port }),
-    drain: () => health.drain(),
     stop({ timeoutMs }) {
       health.drain();
       listener.close();
