@@ -1,0 +1,18 @@
+import { createMemoryCache } from "./memory.ts";
+import type { Cache } from "./port.ts";
+
+export interface OpenCacheOptions {
+  /** Redis when given, this process's memory otherwise. */
+  readonly redisUrl?: string;
+  /** Bound of the cache in memory. */
+  readonly maxBytes?: number;
+  /** Told of every failure of Redis; callers of the cache only ever see a miss. */
+  readonly onFailure?: (error: Error) => void;
+}
+
+/** Opens the cache without waiting for Redis to answer; Redis's client is loaded only if it is used. */
+export async function openCache({ redisUrl, maxBytes, onFailure }: OpenCacheOptions = {}): Promise<Cache> {
+  if (redisUrl === undefined) return createMemoryCache(maxBytes === undefined ? {} : { maxBytes });
+  const { openRedisCache } = await import("./redis.ts");
+  return openRedisCache({ url: redisUrl, ...(onFailure === undefined ? {} : { onFailure }) });
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import type { Cache } from "./port.ts";
+
+export interface CacheUnderTest {
+  readonly cache: Cache;
+  /** Lets the time pass that entries live by. */
+  pass(ms: number): Promise<void>;
+}
+
+/** What is true of every cache while its engine is there. Run it from the engine's own test file. */
+export function describeCache(name: string, open: () => Promise<CacheUnderTest>): void {
+  describe(`cache contract: ${name}`, () => {
+    let cache: Cache;
+    let pass: CacheUnderTest["pass"];
+    let scope: string;
+    /** A key of this test alone: a server may be shared. */
+    const own = (key: string): string => `${scope} ${key}`;
+    const LONG = { ttlMs: 60_000 };
+
+    beforeEach(async () => {
+      scope = randomUUID();
+      ({ cache, pass } = await open());
+    });
+    afterEach(() => cache.close());
+
+    it("gives back what was set, and nothing for what was not", async () => {
+      await cache.set(own("a"), "1", LONG);
+      expect(await cache.get(own("a"))).to.equal("1");
+      expect(await cache.get(own("b"))).to.equal(undefined);
+      await cache.set(own("a"), "2", LONG);
+      expect(await cache.get(own("a"))).to.equal("2");
+    });
+
+    it("takes any text as key and value", async () => {
+      const texts = ["", " ", "a\0b", "a\r\nGET x\r\n", "é", "日本", "\u{1F680}", '{"a":1}', "*", "x".repeat(500_000)];
+      for (const text of texts) {
+        await cache.set(own(text), text, LONG);
+        expect(await cache.get(own(text))).to.equal(text);
+      }
+    });
+
+    it("reads many keys in their order, gaps and repetitions included", async () => {
+      const entries = ["a", "b", "c"].map((key) => [own(key), key] as const);
+      await cache.setMany(entries, LONG);
+      const keys = ["c", "x", "a", "a", "b", "y"].map(own);
+      expect(await cache.getMany(keys)).to.deep.equal(["c", undefined, "a", "a", "b", undefined]);
+      expect(await cache.getMany([])).to.deep.equal([]);
+    });
+
+    it("writes many entries at once, the last of one key winning", async () => {
+      const entries = Array.from({ length: 3_000 }, (_, i) => [own(`key ${i}`), `value ${i}`] as const);
+      await cache.setMany([[own("key 7"), "old"], ...entries], LONG);
+      expect(await cache.getMany(entries.map(([key]) => key))).to.deep.equal(entries.map(([, value]) => value));
+      await cache.setMany([], LONG);
+    });
+
+    it("forgets an entry when its time is over, and not before", async () => {
+      await cache.set(own("short"), "1", { ttlMs: 200 });
+      await cache.set(own("long"), "2", { ttlMs: 60_000 });
+      expect(await cache.getMany([own("short"), own("long")])).to.deep.equal(["1", "2"]);
+      await pass(250);
+      expect(await cache.getMany([own("short"), own("long")])).to.deep.equal([undefined, "2"]);
+    });
+
+    it("gives an entry that is set again its new time", async () => {
+      await cache.set(own("a"), "1", { ttlMs: 100 });
+      await cache.set(own("a"), "2", { ttlMs: 60_000 });
+      await cache.set(own("b"), "1", { ttlMs: 60_000 });
+      await cache.set(own("b"), "2", { ttlMs: 100 });
+      await pass(150);
+      expect(await cache.getMany([own("a"), own("b")])).to.deep.equal(["2", undefined]);
+    });
+
+    it("takes a time of nothing for a removal, and fractions and eternity for what they are", async () => {
+      for (const ttlMs of [0, -1, Number.NaN]) {
+        await cache.set(own("a"), "1", LONG);
+        await cache.set(own("a"), "2", { ttlMs });
+        expect(await cache.get(own("a")), `${ttlMs}`).to.equal(undefined);
+      }
+      for (const ttlMs of [59_999.5, Number.POSITIVE_INFINITY]) {
+        await cache.set(own("a"), "1", { ttlMs });
+        expect(await cache.get(own("a")), `${ttlMs}`).to.equal("1");
+      }
+    });
+
+    it("deletes keys, present or not", async () => {
+      await cache.setMany([[own("a"), "1"], [own("b"), "2"]], LONG);
+      await cache.delete([own("a"), own("x")]);
+      await cache.delete([]);
+      expect(await cache.getMany([own("a"), own("b")])).to.deep.equal([undefined, "2"]);
+    });
+
+    it("is healthy while it answers, and after close a miss without an error", async () => {
+      await cache.set(own("a"), "1", LONG);
+      expect(cache.healthy()).to.equal(true);
+      await cache.close();
+      await cache.close();
+      expect(cache.healthy()).to.equal(false);
+      await cache.set(own("a"), "2", LONG);
+      await cache.setMany([[own("b"), "2"]], LONG);
+      await cache.delete([own("a")]);
+      expect(await cache.get(own("a"))).to.equal(undefined);
+      expect(await cache.getMany([own("a"), own("b")])).to.deep.equal([undefined, undefined]);
+    });
+  });
+}
