@@ -91,6 +91,7 @@ describe("host/run-service", () => {
     const slow = handle(listEndpoint, async () => {
       order.push("entered");
       await held;
+      order.push("answering");
       return { rows: [["a", 1]] };
     });
     const { service } = await run({
@@ -98,10 +99,7 @@ describe("host/run-service", () => {
       config: { ...CONFIG, drainDelayMs: 1_000 },
       onStop: async () => void order.push("onStop"),
     });
-    const inFlight = fetch(`${service.httpUrl}/test/things`).then((response) => {
-      order.push("answered");
-      return response.status;
-    });
+    const inFlight = fetch(`${service.httpUrl}/test/things`).then((response) => response.status);
     await until(() => order.length === 1);
     const stopped = service.stop();
     expect(service.stop(), "stopping twice is stopping once").to.equal(stopped);
@@ -120,7 +118,7 @@ describe("host/run-service", () => {
     release();
     expect(await inFlight).to.equal(200);
     await stopped;
-    expect(order).to.deep.equal(["entered", "answered", "onStop"]);
+    expect(order).to.deep.equal(["entered", "answering", "onStop"]);
   });
 
   it("says which port is taken and leaves nothing listening", async () => {
