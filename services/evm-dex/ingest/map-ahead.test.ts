@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { mapAhead } from "./map-ahead.ts";
+
+async function* items(
+  count: number,
+  options: { failAt?: number; onEnd?: () => void } = {},
+): AsyncGenerator<number> {
+  try {
+    for (let item = 0; item < count; item++) {
+      if (item === options.failAt) throw new Error(`no item ${item}`);
+      yield item;
+    }
+  } finally {
+    options.onEnd?.();
+  }
+}
+
+/** Lets everything that can go on do so. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** All results, and the message of the error that ended them. */
+async function collect<R>(results: AsyncIterable<R>): Promise<{ got: R[]; error?: string }> {
+  const got: R[] = [];
+  try {
+    for await (const result of results) got.push(result);
+    return { got };
+  } catch (error) {
+    return { got, error: (error as Error).message };
+  }
+}
+
+describe("mapAhead", () => {
+  it("keeps the order, however long each takes", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat(5), { maxLength: 12 }),
+        fc.integer({ min: 0, max: 4 }),
+        async (turns, ahead) => {
+          const map = async (item: number) => {
+            for (let turn = 0; turn < (turns[item] ?? 0); turn++) await settle();
+            return item * 10;
+          };
+          const { got } = await collect(mapAhead(items(turns.length), map, ahead));
+          expect(got).to.deep.equal(turns.map((_, item) => item * 10));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it("has no more than `ahead` results under way while the consumer works", async () => {
+    for (const ahead of [0, 1, 3]) {
+      let started = 0;
+      let consumed = 0;
+      const map = async (item: number) => {
+        started += 1;
+        expect(started - consumed, "started and not consumed").to.be.at.most(ahead + 1);
+        return item;
+      };
+      for await (const item of mapAhead(items(9), map, ahead)) {
+        consumed += 1;
+        expect(item).to.equal(consumed - 1);
+        await settle();
+        expect(started, `ahead of ${consumed} by ${ahead}`).to.equal(Math.min(9, consumed + ahead));
+      }
+      expect(consumed).to.equal(9);
+    }
+  });
+
+  it("throws a failed mapping where its item would have come", async () => {
+    for (const ahead of [0, 2, 9]) {
+      const map = async (item: number) => {
+        // The later ones fail first.
+        for (let turn = item; turn < 6; turn++) await settle();
+        if (item >= 3) throw new Error(`cannot map ${item}`);
+        return item;
+      };
+      const { got, error } = await collect(mapAhead(items(6), map, ahead));
+      expect(got).to.deep.equal([0, 1, 2]);
+      expect(error).to.equal("cannot map 3");
+    }
+  });
+
+  it("throws the error of its source", async () => {
+    const { got, error } = await collect(mapAhead(items(6, { failAt: 4 }), async (item) => item, 0));
+    expect(got).to.deep.equal([0, 1, 2, 3]);
+    expect(error).to.equal("no item 4");
+    expect((await collect(mapAhead(items(6, { failAt: 0 }), async (item) => item, 3))).error).to.equal(
+      "no item 0",
+    );
+  });
+
+  it("leaves what is under way unseen when it ends early: no rejection is unhandled, the source is closed", async () => {
+    const unhandled: unknown[] = [];
+    const listen = (reason: unknown) => unhandled.push(reason);
+    process.on("unhandledRejection", listen);
+    try {
+      let ended = 0;
+      const fail = async (item: number) => {
+        await settle();
+        if (item > 0) throw new Error(`cannot map ${item}`);
+        return item;
+      };
+      const source = () => items(9, { onEnd: () => ended++ });
+      for await (const item of mapAhead(source(), fail, 5)) {
+        expect(item).to.equal(0);
+        break;
+      }
+      expect(ended).to.equal(1);
+      expect((await collect(mapAhead(source(), fail, 5))).error).to.equal("cannot map 1");
+      expect((await collect(mapAhead(items(9, { failAt: 3 }), fail, 5))).error).to.be.a("string");
+      for (let turn = 0; turn < 5; turn++) await settle();
+      expect(ended).to.equal(2);
+    } finally {
+      process.off("unhandledRejection", listen);
+    }
+    expect(unhandled).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import type { BlockHeader } from "../../shared/chain/evm/port.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
+import { checkpoints } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
+import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { OtherChain, openCheckpoint } from "./start-block.ts";
+
+const WEEK = 7 * 86_400;
+
+async function inStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openTestStore();
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const openOn = (headers: readonly BlockHeader[], startBlock?: number) =>
+  inStore(async (store) => {
+    const source = createFakeSource({ headers });
+    const checkpoint = await openCheckpoint(store, { source, startBlock });
+    expect(await getCheckpoint(store, CHAIN_ID)).to.deep.equal(checkpoint);
+    return { checkpoint, asked: source.headerRequests.length };
+  });
+
+describe("openCheckpoint", () => {
+  it("stands just before the asked first block", async () => {
+    const { checkpoint } = await openOn(headersUpTo(50), 20);
+    expect(checkpoint).to.deep.equal({
+      chainId: CHAIN_ID,
+      blockNumber: 19,
+      blockHash: hash(19),
+      blockTime: 1_700_000_038,
+      fromBlock: 20,
+      fromTime: 1_700_000_040,
+      chainHead: 50,
+      genesisHash: hash(0),
+    });
+  });
+
+  it("stands before block 0 where that is the first", async () => {
+    const { checkpoint } = await openOn(headersUpTo(3), 0);
+    expect(checkpoint).to.include({
+      blockNumber: -1,
+      blockHash: `0x${"0".repeat(64)}`,
+      blockTime: 0,
+      fromBlock: 0,
+      fromTime: 1_700_000_000,
+    });
+  });
+
+  it("starts seven days before the head by default, found with few questions", async () => {
+    // Ten minutes a block: 1,008 blocks a week.
+    const { checkpoint, asked } = await openOn(headersUpTo(5_000, { intervalS: 600 }));
+    expect(checkpoint).to.include({ fromBlock: 5_000 - 1_008, blockNumber: 5_000 - 1_009, chainHead: 5_000 });
+    expect(asked).to.be.at.most(Math.ceil(Math.log2(5_001)) + 3);
+  });
+
+  it("takes the first block within seven days, however the blocks are spread", async () => {
+    const gaps = fc.array(fc.constantFrom(0, 2, 12, 3_600, 90_000, WEEK), { minLength: 1, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(gaps, async (list) => {
+        let timestamp = 1_600_000_000;
+        const headers = headersUpTo(list.length - 1).map((header, i) => {
+          timestamp += list[i] ?? 0;
+          return { ...header, timestamp };
+        });
+        const first = headers.find((header) => header.timestamp >= timestamp - WEEK);
+        expect((await openOn(headers)).checkpoint.fromBlock).to.equal(first?.number);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("goes on from the stored checkpoint, whatever is asked for now", () =>
+    inStore(async (store) => {
+      const stored = checkpointRow({ genesisHash: hash(0) });
+      await store.write([put(checkpoints, [stored])]);
+      const source = createFakeSource({ headers: headersUpTo(50) });
+      expect(await openCheckpoint(store, { source, startBlock: 5 })).to.deep.equal(stored);
+    }));
+
+  it("refuses a store of a chain with another genesis, and leaves it as it is", () =>
+    inStore(async (store) => {
+      const stored = checkpointRow({ genesisHash: hash(0, 7) });
+      await store.write([put(checkpoints, [stored])]);
+      const source = createFakeSource({ headers: headersUpTo(50) });
+      const error = await openCheckpoint(store, { source, startBlock: undefined }).catch(
+        (caught: unknown) => caught,
+      );
+      expect(error).to.be.instanceOf(OtherChain);
+      expect((error as Error).message)
+        .to.contain(hash(0, 7))
+        .and.contain(hash(0))
+        .and.contain("8453");
+      expect(await getCheckpoint(store, CHAIN_ID)).to.deep.equal(stored);
+    }));
+
+  it("names the block that the chain does not have yet", () =>
+    inStore(async (store) => {
+      const source = createFakeSource({ headers: headersUpTo(50) });
+      const error = await openCheckpoint(store, { source, startBlock: 60 }).catch(
+        (caught: unknown) => caught,
+      );
+      expect((error as Error).message).to.match(/8453 has no block 59/);
+      expect(await getCheckpoint(store, CHAIN_ID)).to.equal(undefined);
+    }));
+});
