@@ -24,15 +24,21 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
   const msPerBlock: Record<Way, number> = { transactions: 0, receipts: Number.POSITIVE_INFINITY };
   const trials: Way[] = [];
   let calls = 0;
+  /** Requests of other calls would stand in the way of a trial and be counted as its time: they wait. */
+  let trial: Promise<unknown> = Promise.resolve();
 
   async function readReceipts(
     numbers: readonly number[],
     about: string,
   ): Promise<BlockWithSenders[] | undefined> {
     const questions = numbers.map(askBlockByReceipts);
-    const blocks = await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch });
+    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
+  }
+
+  /** Receipts of every block, or none: then they are not asked for until the next trial. */
+  function allOrNone<T>(blocks: readonly (T | null)[]): T[] | undefined {
     const found = blocks.filter((block) => block !== null);
-    if (found.length === numbers.length) return found;
+    if (found.length === blocks.length) return found;
     msPerBlock.receipts = Number.POSITIVE_INFINITY;
     return undefined;
   }
@@ -42,7 +48,18 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
     return blocks ?? pool.ask(numbers.map(askBlock), `eth_getBlockByNumber ${about}`, { maxBatch });
   }
 
-  /** One request one way, with a look at the clock. */
+  /** One request each way, with a look at the clock; few blocks leave the second way to the next call. */
+  async function runTrials(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
+    let blocks: BlockWithSenders[] = [];
+    while (blocks.length < numbers.length) {
+      const way = trials.shift();
+      if (way === undefined) break;
+      const part = numbers.slice(blocks.length, blocks.length + maxBatch);
+      blocks = blocks.concat(await tryOut(way, part, about));
+    }
+    return blocks;
+  }
+
   async function tryOut(way: Way, numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     const startedAt = clock.now();
     if (way === "receipts") msPerBlock.receipts = 0;
@@ -51,36 +68,33 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
     return blocks;
   }
 
+  const isReceiptsFaster = () => msPerBlock.receipts < msPerBlock.transactions;
+
   /** Undefined where full blocks are the faster way, or receipts are not to be had. */
   async function readWithLogs(
     numbers: readonly number[],
     of: { filter: LogFilter; about: string },
   ): Promise<BlockWithLogs[] | undefined> {
-    // Not yet tried, or tried and slower: `blocks` finds out.
-    if (!(msPerBlock.receipts < msPerBlock.transactions)) return undefined;
+    await trial;
+    // Not yet tried, or tried and slower: readBlocks finds out.
+    if (!isReceiptsFaster()) return undefined;
     const questions = numbers.map((number) => askBlockLogsByReceipts(number, of.filter));
-    const blocks = await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch });
-    const found = blocks.filter((block) => block !== null);
-    if (found.length === numbers.length) return found;
-    msPerBlock.receipts = Number.POSITIVE_INFINITY;
-    return undefined;
+    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch }));
   }
 
   /** In the order asked; `about` names the blocks in errors. */
   async function readBlocks(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
-    if (calls % TRY_EVERY === 0) trials.push("transactions", "receipts");
-    calls += 1;
     let blocks: BlockWithSenders[] = [];
-    while (blocks.length < numbers.length) {
-      const trial = trials.shift();
-      const end = trial === undefined ? numbers.length : blocks.length + maxBatch;
-      const part = numbers.slice(blocks.length, end);
-      const faster = msPerBlock.receipts < msPerBlock.transactions ? "receipts" : "transactions";
-      blocks = blocks.concat(
-        trial === undefined ? await read(faster, part, about) : await tryOut(trial, part, about),
-      );
-    }
-    return blocks;
+    if (calls++ % TRY_EVERY === 0) trials.push("transactions", "receipts");
+    if (trials.length > 0) {
+      const tried = trial.then(() => runTrials(numbers, about));
+      // A trial that fails fails the call that made it, not those that waited for it.
+      trial = tried.catch(() => {});
+      blocks = await tried;
+    } else await trial;
+    if (blocks.length === numbers.length) return blocks;
+    const rest = await read(isReceiptsFaster() ? "receipts" : "transactions", numbers.slice(blocks.length), about);
+    return blocks.concat(rest);
   }
 
   return { readBlocks, readWithLogs };
