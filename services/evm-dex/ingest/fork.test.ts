@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { put } from "../../shared/storage/port.ts";
+import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
+import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
+import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { findFork } from "./fork.ts";
+
+const FROM = 100;
+const START_S = 1_700_000_000;
+const timeOf = (number: number) => START_S + number * 2;
+
+function keptHeader(number: number): HeaderRow {
+  return {
+    chainId: CHAIN_ID,
+    number,
+    hash: hash(number),
+    parentHash: hash(number - 1),
+    time: timeOf(number),
+  };
+}
+
+function eventRow(blockNumber: number): PoolEventRow {
+  return {
+    chainId: CHAIN_ID,
+    blockNumber,
+    logIndex: 0,
+    poolAddress: address(0x900),
+    kind: "mint",
+    blockHash: hash(blockNumber),
+    time: timeOf(blockNumber),
+    txHash: hash(blockNumber, 5),
+    sender: address(7),
+    amount0: 0n,
+    amount1: 0n,
+    sqrtPriceX96: 1n,
+    liquidity: 0n,
+    tick: 0,
+    reserve0: 0n,
+    reserve1: 0n,
+    feeProtocol: 0,
+    price0Usd: null,
+    price1Usd: null,
+    valueUsd: null,
+    feeUsd: null,
+    tickTravel: null,
+    previousMinute: null,
+  };
+}
+
+/** What findFork says of a store with these headers and rows, and a chain whose blocks above `fork` are others. */
+async function findIn(of: {
+  kept: readonly number[];
+  rows: readonly number[];
+  checkpoint: number;
+  fork: number;
+  head?: number;
+}) {
+  const store = await openTestStore();
+  await store.write([put(headers, of.kept.map(keptHeader)), put(poolEvents, of.rows.map(eventRow))]);
+  const source = createFakeSource({
+    headers: headersUpTo(of.head ?? of.checkpoint + 5, { forkedAbove: of.fork }),
+  });
+  const checkpoint = checkpointRow({
+    fromBlock: FROM,
+    blockNumber: of.checkpoint,
+    blockHash: hash(of.checkpoint),
+  });
+  const found = await findFork(store, { source, checkpoint });
+  await store.close();
+  const target = found && { number: found.number, hash: found.hash, time: found.time };
+  return { target, asked: source.headerRequests };
+}
+
+const block = (number: number) => ({ number, hash: hash(number), time: timeOf(number) });
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+describe("findFork", () => {
+  it("is the checkpoint itself where nothing was replaced", async () => {
+    const { target } = await findIn({ kept: range(180, 200), rows: [], checkpoint: 200, fork: 1_000 });
+    expect(target).to.deep.equal(block(200));
+  });
+
+  it("is the last kept header that the chain still has, found by one question", async () => {
+    const { target, asked } = await findIn({
+      kept: range(180, 200),
+      rows: [150, 190],
+      checkpoint: 200,
+      fork: 187,
+    });
+    expect(target).to.deep.equal(block(187));
+    expect(asked).to.have.length(1);
+  });
+
+  it("looks no higher than the chain's head", async () => {
+    const { target } = await findIn({
+      kept: range(180, 200),
+      rows: [],
+      checkpoint: 200,
+      fork: 1_000,
+      head: 190,
+    });
+    expect(target).to.deep.equal(block(190));
+  });
+
+  it("is the last row's block that the chain still has, where the fork is deeper than the headers", async () => {
+    const rows = [101, 120, 121, 150, 170, 185, 199];
+    expect((await findIn({ kept: range(180, 200), rows, checkpoint: 200, fork: 160 })).target).to.deep.equal(
+      block(150),
+    );
+    expect((await findIn({ kept: range(180, 200), rows, checkpoint: 200, fork: 121 })).target).to.deep.equal(
+      block(121),
+    );
+    expect((await findIn({ kept: range(180, 200), rows, checkpoint: 200, fork: 101 })).target).to.deep.equal(
+      block(101),
+    );
+  });
+
+  it("goes by rows alone where no headers are kept", async () => {
+    const rows = [101, 150, 200];
+    expect((await findIn({ kept: [], rows, checkpoint: 200, fork: 1_000 })).target).to.deep.equal(block(200));
+    expect((await findIn({ kept: [], rows, checkpoint: 200, fork: 180 })).target).to.deep.equal(block(150));
+  });
+
+  it("is null where the two have nothing in common", async () => {
+    const rows = [101, 150, 199];
+    expect((await findIn({ kept: range(180, 200), rows, checkpoint: 200, fork: 50 })).target).to.equal(null);
+    expect((await findIn({ kept: range(180, 200), rows: [], checkpoint: 200, fork: 150 })).target).to.equal(
+      null,
+    );
+    expect((await findIn({ kept: [], rows: [], checkpoint: 200, fork: 1_000 })).target).to.equal(null);
+  });
+
+  it("finds the same as a look at every row, with few questions", async () => {
+    const places = fc.record({
+      rows: fc.uniqueArray(fc.integer({ min: FROM, max: 260 }), { maxLength: 40 }),
+      fork: fc.integer({ min: FROM - 1, max: 265 }),
+      kept: fc.nat(30),
+    });
+    await fc.assert(
+      fc.asyncProperty(places, async ({ rows, fork, kept }) => {
+        const { target, asked } = await findIn({ kept: range(261 - kept, 260), rows, checkpoint: 260, fork });
+        const headersInCommon = kept > 0 && fork >= 261 - kept;
+        const common = rows
+          .filter((number) => number <= fork && number < 261 - kept)
+          .sort((a, b) => b - a)[0];
+        const expected = headersInCommon ? Math.min(fork, 260) : common;
+        expect(target?.number).to.equal(expected);
+        expect(asked.length).to.be.at.most(2 + Math.ceil(Math.log2(260 - FROM)));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
