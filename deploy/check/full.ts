@@ -33,7 +33,7 @@ export async function checkFully(): Promise<boolean> {
   try {
     tally = addTallies(tally, await runSteps(serverSteps));
     tally = addTallies(tally, await runTests("node", ALL_TESTS));
-    tally = addTallies(tally, await runTests("deno", PRODUCT_TESTS));
+    for (const files of PRODUCT_TESTS) tally = addTallies(tally, await runTests("deno", files));
   } finally {
     for (const server of servers) server.stop();
   }
@@ -46,7 +46,7 @@ export async function checkFully(): Promise<boolean> {
       timeoutMs: SUITE_TIMEOUT_MS,
       pendingAllowed: false,
     });
-    faults.push(...verdict.faults.map((fault) => `on ${runtime}: ${fault}`));
+    faults.push(...verdict.faults.map((fault) => `${files} on ${runtime}: ${fault}`));
     return verdict.tally;
   }
 

@@ -1,0 +1,171 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import type { Store, WriteStep } from "../../../shared/storage/port.ts";
+import { type CheckpointRow, COLLECTIONS, headers, tokenPrices } from "../../store/collections.ts";
+import { getCheckpoint } from "../../store/queries.ts";
+import { CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { type BlockPlan, blockPlans, growChain, indexBlocks, type SmallBlock, startCheckpoint } from "../../test/small-chain.ts";
+import { rollbackTo } from "./rollback.ts";
+
+const guard = () => [];
+
+async function dump(store: Store): Promise<Record<string, unknown[]>> {
+  const all: Record<string, unknown[]> = {};
+  for (const collection of COLLECTIONS) all[collection.name] = await store.find(collection, {});
+  return all;
+}
+
+async function dumpFresh(chain: readonly SmallBlock[]): Promise<Record<string, unknown[]>> {
+  const store = await openTestStore();
+  await indexBlocks(store, { chain, checkpoint: startCheckpoint() });
+  const all = await dump(store);
+  await store.close();
+  return all;
+}
+
+/** Compared without what a run from the start sees otherwise, and collection by collection for a short report. */
+function expectSame(
+  actual: Record<string, unknown[]>,
+  expected: Record<string, unknown[]>,
+  options: { without?: readonly string[] } = {},
+): void {
+  const plain = (name: string, rows: unknown[]) =>
+    name === "checkpoints" ? rows.map((row) => ({ ...(row as CheckpointRow), chainHead: 0 })) : rows;
+  for (const [name, rows] of Object.entries(expected)) {
+    if (options.without?.includes(name)) continue;
+    expect(plain(name, actual[name] ?? []), name).to.deep.equal(plain(name, rows));
+  }
+}
+
+function targetOf(chain: readonly SmallBlock[], number: number) {
+  const block = chain[number - 1]?.block;
+  const start = startCheckpoint();
+  if (block === undefined) return { number: 0, hash: start.blockHash, time: start.blockTime };
+  return { number, hash: block.hash, time: block.time };
+}
+
+const story = fc.record({ plan: blockPlans(14), keep: fc.nat(14), other: blockPlans(6), batch: fc.integer({ min: 1, max: 5 }) });
+
+describe("rollbackTo", function () {
+  this.timeout(30_000);
+
+  it("leaves what an index up to that block has, and lets another branch go on from there", async () => {
+    let undone = 0;
+    await fc.assert(
+      fc.asyncProperty(story, async ({ plan, keep, other, batch }) => {
+        const chain = growChain(plan);
+        const kept = chain.slice(0, Math.min(keep, chain.length - 1));
+        const store = await openTestStore();
+        const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint(), batch });
+        const target = targetOf(chain, kept.length);
+        undone += await rollbackTo(store, { checkpoint, target, guard });
+        // Prices are written with the next block.
+        if (kept.length > 0) expectSame(await dump(store), await dumpFresh(kept), { without: [tokenPrices.name] });
+        const branch = growChain(other, { after: kept, branch: 1 });
+        const back = (await getCheckpoint(store, CHAIN_ID)) as CheckpointRow;
+        await indexBlocks(store, { chain: branch, checkpoint: back, batch });
+        expectSame(await dump(store), await dumpFresh(branch));
+        await store.close();
+      }),
+      { numRuns: 40 },
+    );
+    expect(undone, "rollbacks that undo nothing prove nothing").to.be.greaterThan(40);
+  });
+
+  it("changes nothing where it goes back to the checkpoint itself, however often", async () => {
+    const chain = growChain(fc.sample(blockPlans(14), { numRuns: 1, seed: 5 })[0] as BlockPlan[]);
+    const store = await openTestStore();
+    const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint() });
+    const all = await dump(store);
+    for (let i = 0; i < 2; i++) {
+      expect(await rollbackTo(store, { checkpoint, target: targetOf(chain, chain.length), guard })).to.equal(0);
+      expectSame(await dump(store), all);
+    }
+    await store.close();
+  });
+
+  it("mends a write that was killed at any place, on a store that does each step for itself", async () => {
+    const killed = fc.record({ plan: blockPlans(10), before: fc.nat(9), kill: fc.nat(40), share: fc.nat(4) });
+    let partial = 0;
+    await fc.assert(
+      fc.asyncProperty(killed, async ({ plan, before, kill, share }) => {
+        const chain = growChain(plan);
+        const first = chain.slice(0, Math.min(before, chain.length - 1));
+        const store = await openTestStore();
+        const at = await indexBlocks(store, { chain: first, checkpoint: startCheckpoint() });
+        const dying = killedAfter(store, { steps: kill % 12, share: share / 4 });
+        const died = await indexBlocks(dying, { chain, checkpoint: at, batch: chain.length }).then(
+          () => false,
+          () => true,
+        );
+        if (died) partial += 1;
+        const checkpoint = (await getCheckpoint(store, CHAIN_ID)) ?? startCheckpoint();
+        await rollbackTo(store, { checkpoint, target: targetOf(chain, checkpoint.blockNumber), guard });
+        await indexBlocks(store, { chain, checkpoint });
+        expectSame(await dump(store), await dumpFresh(chain));
+        await store.close();
+      }),
+      { numRuns: 50 },
+    );
+    expect(partial).to.be.greaterThan(10);
+  });
+
+  it("ends the same when it is itself killed at any place and done again", async () => {
+    const killed = fc.record({ plan: blockPlans(12), keep: fc.nat(11), kill: fc.nat(40), again: fc.nat(40) });
+    await fc.assert(
+      fc.asyncProperty(killed, async ({ plan, keep, kill, again }) => {
+        const chain = growChain(plan);
+        const kept = chain.slice(0, Math.min(keep, chain.length - 1));
+        const store = await openTestStore();
+        await indexBlocks(store, { chain, checkpoint: startCheckpoint() });
+        const target = targetOf(chain, kept.length);
+        for (const steps of [kill, again]) {
+          const checkpoint = (await getCheckpoint(store, CHAIN_ID)) as CheckpointRow;
+          const dying = killedAfter(store, { steps, share: 0 });
+          await rollbackTo(dying, { checkpoint, target, guard }).catch(rethrowUnlessKilled);
+        }
+        const checkpoint = (await getCheckpoint(store, CHAIN_ID)) as CheckpointRow;
+        await rollbackTo(store, { checkpoint, target, guard });
+        expectSame(await dump(store), await dumpFresh(kept), {
+          without: kept.length > 0 ? [tokenPrices.name] : [tokenPrices.name, headers.name],
+        });
+        await store.close();
+      }),
+      { numRuns: 80 },
+    );
+  });
+});
+
+class Killed extends Error {}
+
+function rethrowUnlessKilled(error: unknown): void {
+  if (!(error instanceof Killed)) throw error;
+}
+
+/** A store that does so many steps of a write, and that share of the next one's rows, and then dies. */
+function killedAfter(store: Store, of: { steps: number; share: number }): Store {
+  let left = of.steps;
+  const dying = Object.create(store) as Store;
+  for (const name of ["find", "get", "getMany", "count"] as const) {
+    Object.defineProperty(dying, name, { value: (store[name] as (...args: unknown[]) => unknown).bind(store) });
+  }
+  Object.defineProperty(dying, "write", {
+    value: async (steps: readonly WriteStep[]) => {
+      for (const step of steps) {
+        if (left-- > 0) await store.write([step]);
+        else {
+          await store.write([partOf(step, of.share)]);
+          throw new Killed();
+        }
+      }
+    },
+  });
+  return dying;
+}
+
+function partOf(step: WriteStep, share: number): WriteStep {
+  if (step.kind === "put") return { ...step, rows: step.rows.slice(0, Math.floor(step.rows.length * share)) };
+  if (step.kind === "remove") return { ...step, keys: step.keys.slice(0, Math.floor(step.keys.length * share)) };
+  return { kind: "put", collection: step.collection, rows: [] };
+}
