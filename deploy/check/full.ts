@@ -1,11 +1,13 @@
+import { HOUSE } from "./command.ts";
 import { houseSteps } from "./house.ts";
 import { manifestSteps } from "./manifests/steps.ts";
 import { productionSteps } from "./production.ts";
 import { type Server, startMongodb, startRedis } from "./servers.ts";
-import { addTallies, NOTHING, runSteps, type Step, type Tally } from "./step.ts";
-import { ALL_TESTS, PRODUCT_TESTS, runSuite } from "./suites.ts";
+import { addTallies, runSteps, type Step } from "./step.ts";
+import { ALL_TESTS, listProductTests, runSuite } from "./suites.ts";
 
 const SUITE_TIMEOUT_MS = 30 * 60_000;
+const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
 /**
  * Everything that is checked anywhere, with servers: what CI runs. A pending test fails. Prints mocha's own output and,
@@ -13,45 +15,38 @@ const SUITE_TIMEOUT_MS = 30 * 60_000;
  */
 export async function checkFully(): Promise<boolean> {
   let tally = await runSteps([...houseSteps, ...manifestSteps, ...productionSteps()]);
-  const servers: Server[] = [];
-  const env: Record<string, string> = {};
-  const serverSteps: Step[] = [
-    { name: "Redis", inspect: () => start("REDIS_URL", startRedis) },
-    { name: "MongoDB", inspect: () => start("MONGODB_URL", startMongodb) },
-  ];
-  async function start(
-    variable: string,
-    starter: () => Promise<Server>,
-  ): Promise<{ faults: string[]; seen: string }> {
-    const server = await starter();
-    servers.push(server);
-    env[variable] = server.url;
-    return { faults: [], seen: server.url };
-  }
-
   const faults: string[] = [];
+  const servers = new Map<string, Server>();
   try {
-    tally = addTallies(tally, await runSteps(serverSteps));
-    tally = addTallies(tally, await runTests("node", ALL_TESTS));
-    for (const files of PRODUCT_TESTS) tally = addTallies(tally, await runTests("deno", files));
+    tally = addTallies(tally, await runSteps(serverSteps(servers)));
+    const env = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
+    const suites = [
+      { runtime: "node", files: ALL_TESTS } as const,
+      ...listProductTests(HOUSE).map((files) => ({ runtime: "deno", files }) as const),
+    ];
+    for (const { runtime, files } of suites) {
+      console.log(`\n${files} on ${runtime}`);
+      const options = { runtime, files: [files], env, timeoutMs: SUITE_TIMEOUT_MS, pendingAllowed: false };
+      const verdict = await runSuite(options);
+      tally = addTallies(tally, verdict.tally);
+      faults.push(...verdict.faults.map((fault) => `${files} on ${runtime}: ${fault}`));
+    }
   } finally {
-    for (const server of servers) server.stop();
+    for (const server of servers.values()) server.stop();
   }
-  async function runTests(runtime: "node" | "deno", files: string): Promise<Tally> {
-    console.log(`\n${files} on ${runtime}`);
-    const verdict = await runSuite({
-      runtime,
-      files: [files],
-      env,
-      timeoutMs: SUITE_TIMEOUT_MS,
-      pendingAllowed: false,
-    });
-    faults.push(...verdict.faults.map((fault) => `${files} on ${runtime}: ${fault}`));
-    return verdict.tally;
-  }
-
   for (const fault of faults) console.log(fault);
-  const { passed, failed } = tally ?? NOTHING;
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed === 0;
+  console.log(`${tally.passed} passed, ${tally.failed} failed`);
+  return tally.failed === 0;
+}
+
+/** Starts what tests ask for; one that cannot be started is a failed check, and its tests will be pending and so fail. */
+function serverSteps(servers: Map<string, Server>): Step[] {
+  return Object.entries(STARTERS).map(([variable, start]) => ({
+    name: variable,
+    inspect: async () => {
+      const server = await start();
+      servers.set(variable, server);
+      return { faults: [], seen: server.url };
+    },
+  }));
 }

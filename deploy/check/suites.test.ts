@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { HOUSE, run } from "./command.ts";
-import { judgeSuite, readRecord, runSuite, type SuiteRecord, suiteCommand } from "./suites.ts";
+import {
+  judgeSuite,
+  listProductTests,
+  readRecord,
+  runSuite,
+  type SuiteRecord,
+  suiteCommand,
+} from "./suites.ts";
 
 const ENDED = { ok: true, timedOut: false, exitCode: 0 };
 const GOOD: SuiteRecord = { passes: 3, failures: 0, pending: [] };
@@ -46,6 +53,15 @@ describe("verdict on a suite", () => {
       expect(faults).to.have.length(1);
     });
   }
+});
+
+describe("tests of the product", () => {
+  it("are those of the gateway and of every folder of services, by room", () =>
+    expect(listProductTests(HOUSE)).to.include.members([
+      "gateway/**/*.test.ts",
+      "services/evm-dex/**/*.test.ts",
+      "services/shared/**/*.test.ts",
+    ]));
 });
 
 describe("recording reporter", () => {
