@@ -15,9 +15,11 @@ import { openStore } from "../services/shared/storage/open.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { type BenchChain, buildBenchChain } from "./chain.ts";
 
-const SWAPS = Number(process.env["BENCH_SWAPS"] ?? 30_000);
-const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 3);
+const SWAPS = Number(process.env.BENCH_SWAPS ?? 30_000);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CHAIN_ID = 8453;
+/** As the Dockerfile sets them. */
+const IMAGE_FLAGS = ["--max-old-space-size=256"];
 const GOALS = { sqlite: 20_000, mongodb: 10_000, rssMb: 400 };
 
 interface Run {
@@ -30,13 +32,19 @@ const built = fileURLToPath(new URL("../dist/", import.meta.url));
 if (!existsSync(built)) throw new Error("There is no dist/: run npm run build first.");
 const chain = await buildBenchChain({ swaps: SWAPS, pools: 10, perBlock: 10, say: console.log });
 try {
-  console.log(`chain of ${chain.expected.headNumber + 1} blocks, ${chain.expected.swaps} swaps, ${chain.expected.senders} senders\n`);
-  const mongodbUrl = process.env["MONGODB_URL"];
-  const runs: Record<string, Run[]> = { "fetch and decode": [], sqlite: [], ...(mongodbUrl ? { mongodb: [] } : {}) };
+  console.log(
+    `chain of ${chain.expected.headNumber + 1} blocks, ${chain.expected.swaps} swaps, ${chain.expected.senders} senders\n`,
+  );
+  const mongodbUrl = process.env.MONGODB_URL;
+  const runs: Record<string, Run[]> = {
+    "fetch and decode": [],
+    sqlite: [],
+    ...(mongodbUrl ? { mongodb: [] } : {}),
+  };
   for (let round = 0; round < ROUNDS; round++) {
     runs["fetch and decode"]?.push(await runFetchAlone(chain));
-    runs["sqlite"]?.push(await runIngest(chain, { mongodbUrl: undefined }));
-    if (mongodbUrl) runs["mongodb"]?.push(await runIngest(chain, { mongodbUrl }));
+    runs.sqlite?.push(await runIngest(chain, { mongodbUrl: undefined }));
+    if (mongodbUrl) runs.mongodb?.push(await runIngest(chain, { mongodbUrl }));
   }
   report(runs);
   if (!mongodbUrl) console.log("mongodb: not measured, MONGODB_URL is not set");
@@ -65,11 +73,15 @@ async function runIngest(on: BenchChain, of: { mongodbUrl: string | undefined })
       LOG_LEVEL: "warn",
     };
     const startedMs = performance.now();
-    const child = spawn(process.execPath, [join(built, "services/evm-dex/ingest/main.js")], { env, stdio: "inherit" });
+    const child = spawn(process.execPath, [...IMAGE_FLAGS, join(built, "services/evm-dex/ingest/main.js")], {
+      env,
+      stdio: "inherit",
+    });
     const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
     let block = -1;
     while (block !== on.expected.headNumber) {
-      if (child.exitCode !== null) throw new Error(`The ingest ended with ${child.exitCode} at block ${block}.`);
+      if (child.exitCode !== null)
+        throw new Error(`The ingest ended with ${child.exitCode} at block ${block}.`);
       await new Promise((resolve) => setTimeout(resolve, 5));
       block = (await getCheckpoint(store, CHAIN_ID))?.blockNumber ?? -1;
     }
@@ -88,7 +100,8 @@ async function runIngest(on: BenchChain, of: { mongodbUrl: string | undefined })
 /** A bench of wrong numbers is worth nothing. Answers how many events there are. */
 async function check(store: Store, on: BenchChain): Promise<number> {
   const swaps = await store.count(poolEvents, { chainId: CHAIN_ID, kind: "swap" });
-  if (swaps !== on.expected.swaps) throw new Error(`${swaps} swaps are stored, ${on.expected.swaps} were made.`);
+  if (swaps !== on.expected.swaps)
+    throw new Error(`${swaps} swaps are stored, ${on.expected.swaps} were made.`);
   for (const span of [60, 3600, 86_400]) {
     const rows = await store.find(rollups, { filter: { chainId: CHAIN_ID } });
     const counted = rows.filter((row) => row.span === span).reduce((sum, row) => sum + row.swapCount, 0);
@@ -107,7 +120,14 @@ async function empty(store: Store): Promise<void> {
 async function runFetchAlone(on: BenchChain): Promise<Run> {
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", fileURLToPath(new URL("./fetch-decode.ts", import.meta.url)), on.url, on.deploymentsFile, String(on.expected.headNumber)],
+    [
+      "--import",
+      "tsx",
+      fileURLToPath(new URL("./fetch-decode.ts", import.meta.url)),
+      on.url,
+      on.deploymentsFile,
+      String(on.expected.headNumber),
+    ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   let printed = "";
@@ -125,7 +145,9 @@ async function peakRssOf(pid: number): Promise<number> {
 }
 
 function report(runs: Record<string, readonly Run[]>): void {
-  console.log(`${"".padEnd(18)}events   median s   events/s   peak RSS MB   (${ROUNDS} rounds; ingest from process start to last row, fetch and decode without it)`);
+  console.log(
+    `${"".padEnd(18)}events   median s   events/s   peak RSS MB   (${ROUNDS} rounds; ingest from process start to last row, fetch and decode without it)`,
+  );
   for (const [name, list] of Object.entries(runs)) {
     const sorted = [...list].sort((a, b) => a.seconds - b.seconds);
     const run = sorted[Math.floor(sorted.length / 2)] as Run;

@@ -57,7 +57,13 @@ export async function writeSyntheticYear(store: Store, of: { swaps: number }): P
       chainHead: last.number,
       genesisHash: "0x",
     };
-    await writeProgress(store, { indexer, taken: indexer.take(), prices, progress: { checkpoint, headers: [] }, guard: () => [] });
+    await writeProgress(store, {
+      indexer,
+      taken: indexer.take(),
+      prices,
+      progress: { checkpoint, headers: [] },
+      guard: () => [],
+    });
     pending = [];
   }
 }
@@ -112,7 +118,11 @@ function swapBlock(of: {
   return { number: of.number, hash: hashOf(of.number), time: of.time, events };
 }
 
-function place(logIndex: number, event: BlockEvents["events"][number]["event"], sender = `0x${"01".repeat(20)}`) {
+function place(
+  logIndex: number,
+  event: BlockEvents["events"][number]["event"],
+  sender = `0x${"01".repeat(20)}`,
+) {
   return { logIndex, txHash: hashOf(logIndex), sender, poolAddress: POOL.poolAddress, event };
 }
 

@@ -5,17 +5,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toCells } from "../services/shared/contract/cells.ts";
-import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
-import type { Store } from "../services/shared/storage/port.ts";
-import { renderTable } from "../services/shared/table.ts";
 import { dexbPool } from "../services/evm-dex/contract.ts";
 import { readV3Pool } from "../services/evm-dex/serve/v3-pool.ts";
 import { COLLECTIONS, rollups } from "../services/evm-dex/store/collections.ts";
+import { toCells } from "../services/shared/contract/cells.ts";
+import type { Store } from "../services/shared/storage/port.ts";
+import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
+import { renderTable } from "../services/shared/table.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 
 const FEW = 10_000;
-const MANY = Number(process.env["BENCH_SWAPS"] ?? 5_000_000);
+const MANY = Number(process.env.BENCH_SWAPS ?? 5_000_000);
 const ROUNDS = 400;
 const MAX_RATIO = 1.5;
 const MAX_MS = 5;
@@ -35,8 +35,13 @@ try {
   await many.close();
   const ratio = median(timesMany) / median(timesFew);
   console.log(`\n${"swaps".padStart(10)}  median ms   p99 ms`);
-  for (const [swaps, times] of [[FEW, timesFew], [MANY, timesMany]] as const) {
-    console.log(`${String(swaps).padStart(10)}  ${median(times).toFixed(3).padStart(9)}  ${quantile(times, 0.99).toFixed(3).padStart(7)}`);
+  for (const [swaps, times] of [
+    [FEW, timesFew],
+    [MANY, timesMany],
+  ] as const) {
+    console.log(
+      `${String(swaps).padStart(10)}  ${median(times).toFixed(3).padStart(9)}  ${quantile(times, 0.99).toFixed(3).padStart(7)}`,
+    );
   }
   console.log(`ratio of the medians ${ratio.toFixed(2)} (at most ${MAX_RATIO}); median under ${MAX_MS} ms`);
   if (ratio > MAX_RATIO || median(timesMany) > MAX_MS) {
@@ -60,7 +65,11 @@ async function prepare(swaps: number): Promise<Store> {
 
 async function timeRead(store: Store): Promise<number> {
   const startedMs = performance.now();
-  const found = await readV3Pool(store, { chainId: POOL.chainId, poolAddress: POOL.poolAddress, family: POOL.family });
+  const found = await readV3Pool(store, {
+    chainId: POOL.chainId,
+    poolAddress: POOL.poolAddress,
+    family: POOL.family,
+  });
   if (found === undefined) throw new Error("The synthetic pool is not there.");
   renderTable(dexbPool, [toCells(dexbPool, found.row)]);
   return performance.now() - startedMs;
