@@ -9,7 +9,10 @@ export interface Cache {
   /** Values in the order of the keys; undefined where absent. */
   getMany(keys: readonly string[]): Promise<(string | undefined)[]>;
   set(key: string, value: string, options: { ttlMs: number }): Promise<void>;
-  setMany(entries: readonly (readonly [key: string, value: string])[], options: { ttlMs: number }): Promise<void>;
+  setMany(
+    entries: readonly (readonly [key: string, value: string])[],
+    options: { ttlMs: number },
+  ): Promise<void>;
   delete(keys: readonly string[]): Promise<void>;
   /** Whether the engine answered its last call. */
   healthy(): boolean;

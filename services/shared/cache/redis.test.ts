@@ -11,7 +11,7 @@ import type { Cache } from "./port.ts";
 import { openRedisCache } from "./redis.ts";
 import { describeCache } from "./suite.ts";
 
-const url = process.env["REDIS_URL"];
+const url = process.env.REDIS_URL;
 const LONG = { ttlMs: 60_000 };
 
 if (url === undefined) {
@@ -33,7 +33,10 @@ const binary = spawnSync("redis-server", ["--version"]).status === 0;
 describe("redis cache without a server", () => {
   it("misses at once, and closes", async () => {
     const failures: Error[] = [];
-    const cache = await openCache({ redisUrl: "redis://127.0.0.1:9", onFailure: (error) => failures.push(error) });
+    const cache = await openCache({
+      redisUrl: "redis://127.0.0.1:9",
+      onFailure: (error) => failures.push(error),
+    });
     await cache.set("a", "1", LONG);
     expect(await cache.getMany(["a", "b"])).to.deep.equal([undefined, undefined]);
     expect(cache.healthy()).to.equal(false);
@@ -50,7 +53,18 @@ describe("redis cache in an outage", function () {
   let server: ChildProcess | undefined;
 
   const startServer = async (): Promise<void> => {
-    const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir];
+    const args = [
+      "--port",
+      String(port),
+      "--bind",
+      "127.0.0.1",
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+      "--dir",
+      dir,
+    ];
     const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "inherit"] });
     server = child;
     for await (const chunk of child.stdout) if (String(chunk).includes("Ready to accept connections")) break;
@@ -109,7 +123,12 @@ describe("redis cache in an outage", function () {
     expect(cache.healthy()).to.equal(false);
     // No timer may be needed to answer now.
     const answers = Promise.all(Array.from({ length: 50 }, () => cache.get("a")));
-    expect(await Promise.race([answers.then(() => "answered"), new Promise((resolve) => setImmediate(resolve, "waits"))])).to.equal("answered");
+    expect(
+      await Promise.race([
+        answers.then(() => "answered"),
+        new Promise((resolve) => setImmediate(resolve, "waits")),
+      ]),
+    ).to.equal("answered");
     process.kill(pid, "SIGCONT");
     await untilHealthy(cache);
     expect(await cache.get("a")).to.equal("1");

@@ -10,7 +10,7 @@ export interface RedisCacheOptions {
   readonly onFailure?: (error: Error) => void;
 }
 
-type Client = ReturnType<(typeof import("redis"))["createClient"]>;
+type Client = ReturnType<typeof import("redis")["createClient"]>;
 
 /** After a command without an answer, the server is left alone this long: callers must not each wait in turn. */
 const REST_AFTER_TIMEOUT_MS = 500;
@@ -29,7 +29,8 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<Cache>
       disableOfflineQueue: true,
       socket: {
         connectTimeout: 2_000,
-        reconnectStrategy: (retries) => Math.min(2_000, 50 * 2 ** Math.min(retries, 10)) * (0.5 + Math.random()),
+        reconnectStrategy: (retries) =>
+          Math.min(2_000, 50 * 2 ** Math.min(retries, 10)) * (0.5 + Math.random()),
       },
     }) as Client;
   }, options);
@@ -82,7 +83,10 @@ class RedisCache implements Cache {
     return this.setMany([[key, value]], options);
   }
 
-  async setMany(entries: readonly (readonly [key: string, value: string])[], { ttlMs }: { ttlMs: number }): Promise<void> {
+  async setMany(
+    entries: readonly (readonly [key: string, value: string])[],
+    { ttlMs }: { ttlMs: number },
+  ): Promise<void> {
     if (!(ttlMs > 0)) return this.delete(entries.map(([key]) => key));
     const ttl = Math.min(Math.ceil(ttlMs), MAX_TTL_MS);
     const expiration = { type: "PX", value: ttl } as const;
@@ -152,7 +156,9 @@ class RedisCache implements Cache {
 
 /** Pieces that a healthy server answers well within the time of one command. */
 function partsOf<T>(items: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(items.length / PART) }, (_, i) => items.slice(i * PART, (i + 1) * PART));
+  return Array.from({ length: Math.ceil(items.length / PART) }, (_, i) =>
+    items.slice(i * PART, (i + 1) * PART),
+  );
 }
 
 class RedisTimeout extends Error {

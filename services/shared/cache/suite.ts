@@ -34,7 +34,18 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
     });
 
     it("takes any text as key and value", async () => {
-      const texts = ["", " ", "a\0b", "a\r\nGET x\r\n", "é", "日本", "\u{1F680}", '{"a":1}', "*", "x".repeat(500_000)];
+      const texts = [
+        "",
+        " ",
+        "a\0b",
+        "a\r\nGET x\r\n",
+        "é",
+        "日本",
+        "\u{1F680}",
+        '{"a":1}',
+        "*",
+        "x".repeat(500_000),
+      ];
       for (const text of texts) {
         await cache.set(own(text), text, LONG);
         expect(await cache.get(own(text))).to.equal(text);
@@ -52,7 +63,9 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
     it("writes many entries at once, the last of one key winning", async () => {
       const entries = Array.from({ length: 3_000 }, (_, i) => [own(`key ${i}`), `value ${i}`] as const);
       await cache.setMany([[own("key 7"), "old"], ...entries], LONG);
-      expect(await cache.getMany(entries.map(([key]) => key))).to.deep.equal(entries.map(([, value]) => value));
+      expect(await cache.getMany(entries.map(([key]) => key))).to.deep.equal(
+        entries.map(([, value]) => value),
+      );
       await cache.setMany([], LONG);
     });
 
@@ -86,7 +99,13 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
     });
 
     it("deletes keys, present or not", async () => {
-      await cache.setMany([[own("a"), "1"], [own("b"), "2"]], LONG);
+      await cache.setMany(
+        [
+          [own("a"), "1"],
+          [own("b"), "2"],
+        ],
+        LONG,
+      );
       await cache.delete([own("a"), own("x")]);
       await cache.delete([]);
       expect(await cache.getMany([own("a"), own("b")])).to.deep.equal([undefined, "2"]);

@@ -31,9 +31,11 @@ describe("bigint key", () => {
 
   it("orders neighbours around every power of 16 and around zero", () => {
     const edges: bigint[] = [];
-    for (let digits = 64; digits >= 0; digits--) for (const step of [1n, 0n, -1n]) edges.push(-(1n << BigInt(4 * digits)) - step);
+    for (let digits = 64; digits >= 0; digits--)
+      for (const step of [1n, 0n, -1n]) edges.push(-(1n << BigInt(4 * digits)) - step);
     edges.push(0n);
-    for (let digits = 0; digits <= 64; digits++) for (const step of [-1n, 0n, 1n]) edges.push((1n << BigInt(4 * digits)) + step);
+    for (let digits = 0; digits <= 64; digits++)
+      for (const step of [-1n, 0n, 1n]) edges.push((1n << BigInt(4 * digits)) + step);
     const inRange = [...new Set(edges)].filter((value) => value >= -LIMIT && value <= LIMIT);
     const shuffledByText = [...inRange].sort((a, b) => (encodeBigint(a) < encodeBigint(b) ? -1 : 1));
     expect(shuffledByText).to.deep.equal([...inRange].sort((a, b) => (a < b ? -1 : 1)));

@@ -10,8 +10,14 @@ const LENGTH_ZERO = 48;
 const LIMIT = 1n << 256n;
 
 /** 16^n − 1 for n digits: what a negative number's digits are complemented by. */
-const ALL_ONES: readonly bigint[] = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => (1n << BigInt(4 * digits)) - 1n);
-const POSITIVE_PREFIX = Array.from({ length: MAX_DIGITS + 1 }, (_, digits) => `p${String.fromCharCode(LENGTH_ZERO + digits)}`);
+const ALL_ONES: readonly bigint[] = Array.from(
+  { length: MAX_DIGITS + 1 },
+  (_, digits) => (1n << BigInt(4 * digits)) - 1n,
+);
+const POSITIVE_PREFIX = Array.from(
+  { length: MAX_DIGITS + 1 },
+  (_, digits) => `p${String.fromCharCode(LENGTH_ZERO + digits)}`,
+);
 const NEGATIVE_PREFIX = Array.from(
   { length: MAX_DIGITS + 1 },
   (_, digits) => `n${String.fromCharCode(LENGTH_ZERO + MAX_DIGITS - digits)}`,

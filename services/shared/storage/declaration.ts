@@ -27,7 +27,8 @@ export function compileCollection(collection: Collection): Declared {
   const fail = (fault: string): never => {
     throw new TypeError(`Cannot declare collection "${name}": ${fault}`);
   };
-  if (!NAME.test(name) || /^(sqlite|system)/i.test(name)) fail("its name must be letters, digits and _, not a reserved word");
+  if (!NAME.test(name) || /^(sqlite|system)/i.test(name))
+    fail("its name must be letters, digits and _, not a reserved word");
 
   const fields = Object.entries(collection.fields).map(([field, spec]): FieldInfo => {
     const nullable = spec.endsWith("?");
@@ -52,15 +53,18 @@ export function compileCollection(collection: Collection): Declared {
   };
   const key = fieldsOf(collection.key, "key");
   for (const field of key) {
-    if (field.nullable || field.type === "float") fail(`key field "${field.name}" must be text, int, bool or bigint and not nullable`);
+    if (field.nullable || field.type === "float")
+      fail(`key field "${field.name}" must be text, int, bool or bigint and not nullable`);
   }
   const indexes = collection.indexes.map((index) => {
     const indexed = fieldsOf(index.fields, "index");
     // Engines disagree whether two nulls are equal in a unique index.
-    if (index.unique && indexed.some((field) => field.nullable)) fail("a unique index must not hold a nullable field");
+    if (index.unique && indexed.some((field) => field.nullable))
+      fail("a unique index must not hold a nullable field");
     return { fields: [...index.fields], unique: index.unique === true };
   });
-  const leadsWith = (list: readonly string[]): boolean => collection.shardKey.every((field, i) => list[i] === field);
+  const leadsWith = (list: readonly string[]): boolean =>
+    collection.shardKey.every((field, i) => list[i] === field);
   fieldsOf(collection.shardKey, "shard key");
   if (![collection.key, ...collection.indexes.map((index) => index.fields)].some(leadsWith)) {
     fail("its shard key is not a prefix of the key or of an index");
@@ -76,11 +80,19 @@ export function compileCollection(collection: Collection): Declared {
 }
 
 /** The error for a collection whose stored declaration is another one. */
-export function changedDeclarationError(declared: Declared, options: { stored: string; place: string }): Error {
+export function changedDeclarationError(
+  declared: Declared,
+  options: { stored: string; place: string },
+): Error {
   const before = JSON.parse(options.stored) as Record<string, unknown>;
   const now = JSON.parse(declared.fingerprint) as Record<string, unknown>;
-  const changed = ["key", "indexes", "shardKey"].filter((part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]));
-  const [oldFields, newFields] = [before["fields"], now["fields"]] as [Record<string, string>, Record<string, string>];
+  const changed = ["key", "indexes", "shardKey"].filter(
+    (part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]),
+  );
+  const [oldFields, newFields] = [before.fields, now.fields] as [
+    Record<string, string>,
+    Record<string, string>,
+  ];
   for (const field of new Set([...Object.keys(oldFields), ...Object.keys(newFields)])) {
     if (oldFields[field] !== newFields[field]) {
       changed.push(`field ${field} (${oldFields[field] ?? "absent"} is now ${newFields[field] ?? "absent"})`);
@@ -108,7 +120,9 @@ export class DeclaredCollections<T extends { readonly declared: Declared }> {
     if (known !== undefined) return known;
     const entry = this.#byName.get(collection.name);
     if (entry === undefined || compileCollection(collection).fingerprint !== entry.declared.fingerprint) {
-      throw new Error(`Cannot use collection "${collection.name}": store.declare was not called with this declaration`);
+      throw new Error(
+        `Cannot use collection "${collection.name}": store.declare was not called with this declaration`,
+      );
     }
     this.#byObject.set(collection, entry);
     return entry;

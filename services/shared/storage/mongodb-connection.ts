@@ -29,7 +29,9 @@ export class MongoConnection {
     const { MongoClient } = await import("mongodb");
     const defaults = { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeoutMS: 5_000 };
     // Options would override what the URL says.
-    const unsaid = Object.fromEntries(Object.entries(defaults).filter(([name]) => !url.toLowerCase().includes(`${name.toLowerCase()}=`)));
+    const unsaid = Object.fromEntries(
+      Object.entries(defaults).filter(([name]) => !url.toLowerCase().includes(`${name.toLowerCase()}=`)),
+    );
     return new MongoConnection(() => new MongoClient(url, unsaid), database);
   }
 

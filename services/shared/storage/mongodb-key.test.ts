@@ -17,8 +17,14 @@ const declared = compileCollection({
 
 type Key = readonly [n: number, text: string, big: bigint, flag: boolean];
 const anyInt = fc.oneof(fc.constantFrom(0, 1, -1, 9, 10, -9, -10, -11, 99, 100), fc.maxSafeInteger());
-const anyText = fc.oneof(fc.string({ unit: fc.constantFrom(" ", "!", "\0", "\u0001", "a", "b", '"', "~", "é"), maxLength: 4 }), fc.string());
-const anyBig = fc.oneof(fc.bigInt({ min: -20n, max: 20n }), fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }));
+const anyText = fc.oneof(
+  fc.string({ unit: fc.constantFrom(" ", "!", "\0", "\u0001", "a", "b", '"', "~", "é"), maxLength: 4 }),
+  fc.string(),
+);
+const anyBig = fc.oneof(
+  fc.bigInt({ min: -20n, max: 20n }),
+  fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }),
+);
 const anyKey: fc.Arbitrary<Key> = fc.tuple(anyInt, anyText, anyBig, fc.boolean());
 
 const stored = ([n, text, big, flag]: Key): Stored[] => [n, text, encodeBigint(big), flag];
@@ -47,7 +53,9 @@ describe("mongodb key", () => {
         // Keys that share their first fields are where an order by a joined string goes wrong.
         const b = [...a.slice(0, shared), ...other.slice(shared)] as unknown as Key;
         const [x, y] = [stored(a), stored(b)];
-        expect(Math.sign(compareBytes(idOf(declared, x), idOf(declared, y)))).to.equal(Math.sign(compareKeys(x, y)));
+        expect(Math.sign(compareBytes(idOf(declared, x), idOf(declared, y)))).to.equal(
+          Math.sign(compareKeys(x, y)),
+        );
       }),
       { numRuns: 5_000 },
     );
@@ -55,29 +63,44 @@ describe("mongodb key", () => {
 
   it("selects by _id exactly what the covered conditions select by fields", () => {
     const operators = ["gt", "gte", "lt", "lte"] as const;
-    const anyWhere = fc.tuple(anyKey, fc.nat(4), fc.option(fc.constantFrom(...operators)), fc.option(fc.constantFrom(...operators)), fc.boolean());
+    const anyWhere = fc.tuple(
+      anyKey,
+      fc.nat(4),
+      fc.option(fc.constantFrom(...operators)),
+      fc.option(fc.constantFrom(...operators)),
+      fc.boolean(),
+    );
     fc.assert(
-      fc.property(fc.array(anyKey, { maxLength: 8 }), anyWhere, (keys, [pivot, equal, first, second, asList]) => {
-        const values = stored(pivot);
-        const where: Predicate[] = declared.key.slice(0, equal).map((field, i) => {
-          const value = values[i] as Stored;
-          return asList ? { field, op: "in", values: [value, stored(keys[0] ?? pivot)[i] as Stored], orNull: false } : { field, op: "eq", value };
-        });
-        const next = declared.key[equal];
-        for (const op of new Set([first, second])) {
-          if (next !== undefined && op !== null) where.push({ field: next, op, value: values[equal] as Stored });
-        }
-        const match = matchKey(declared, where);
-        expect(match === undefined).to.equal(where.length === 0);
-        if (match === undefined) return;
-        // Keys near the pivot: any of them may share its first fields.
-        const near = keys.flatMap((key) => declared.key.map((_, i) => [...values.slice(0, i), ...stored(key).slice(i)]));
-        for (const candidate of [values, ...near, ...keys.map(stored)]) {
-          const byFields = [...(match.covered)].every((predicate) => holds(predicate, candidate));
-          const byId = match.conditions.some((condition) => holdsId(condition, idOf(declared, candidate)));
-          expect(byId, JSON.stringify([candidate, match.conditions])).to.equal(byFields);
-        }
-      }),
+      fc.property(
+        fc.array(anyKey, { maxLength: 8 }),
+        anyWhere,
+        (keys, [pivot, equal, first, second, asList]) => {
+          const values = stored(pivot);
+          const where: Predicate[] = declared.key.slice(0, equal).map((field, i) => {
+            const value = values[i] as Stored;
+            return asList
+              ? { field, op: "in", values: [value, stored(keys[0] ?? pivot)[i] as Stored], orNull: false }
+              : { field, op: "eq", value };
+          });
+          const next = declared.key[equal];
+          for (const op of new Set([first, second])) {
+            if (next !== undefined && op !== null)
+              where.push({ field: next, op, value: values[equal] as Stored });
+          }
+          const match = matchKey(declared, where);
+          expect(match === undefined).to.equal(where.length === 0);
+          if (match === undefined) return;
+          // Keys near the pivot: any of them may share its first fields.
+          const near = keys.flatMap((key) =>
+            declared.key.map((_, i) => [...values.slice(0, i), ...stored(key).slice(i)]),
+          );
+          for (const candidate of [values, ...near, ...keys.map(stored)]) {
+            const byFields = [...match.covered].every((predicate) => holds(predicate, candidate));
+            const byId = match.conditions.some((condition) => holdsId(condition, idOf(declared, candidate)));
+            expect(byId, JSON.stringify([candidate, match.conditions])).to.equal(byFields);
+          }
+        },
+      ),
       { numRuns: 3_000 },
     );
   });

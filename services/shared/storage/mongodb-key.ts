@@ -14,6 +14,8 @@ const SEPARATOR = " ";
 const AFTER_SEPARATOR = "!";
 /** Prefix ranges beyond this are left to the engine's own evaluation. */
 const MAX_PREFIXES = 100;
+/** More whole keys than this in one query likewise. */
+const MAX_IDS = 20_000;
 
 function encodePart(field: FieldInfo, stored: Stored): string {
   switch (field.type) {
@@ -72,43 +74,55 @@ export function matchKey(declared: Declared, where: readonly Predicate[]): KeyMa
   let prefixes = [""];
   for (const [position, field] of declared.key.entries()) {
     const last = position === declared.key.length - 1;
-    const exact = where.find((p) => p.field === field && (p.op === "eq" || p.op === "in"));
-    const values = exact?.op === "in" ? exact.values : exact?.op === "eq" ? [exact.value] : undefined;
-    if (exact !== undefined && values !== undefined && (last || values.length * prefixes.length <= MAX_PREFIXES)) {
-      covered.add(exact);
-      const end = last ? "" : SEPARATOR;
-      prefixes = prefixes.flatMap((prefix) => values.map((value) => prefix + encodePart(field, value) + end));
-      if (last) return { conditions: prefixes.length === 1 ? prefixes : [{ $in: prefixes }], covered };
-      continue;
+    const exact = exactValues(where, field);
+    if (exact === undefined || exact.values.length * prefixes.length > (last ? MAX_IDS : MAX_PREFIXES)) {
+      const bounds = boundsOf(where, field);
+      for (const bound of bounds) covered.add(bound);
+      if (covered.size === 0) return undefined;
+      return { conditions: prefixes.map((prefix) => rangeOf(prefix, { bounds, last })), covered };
     }
-    const lower = where.find((p) => p.field === field && (p.op === "gt" || p.op === "gte"));
-    const upper = where.find((p) => p.field === field && (p.op === "lt" || p.op === "lte"));
-    for (const bound of [lower, upper]) if (bound !== undefined) covered.add(bound);
-    if (covered.size === 0) return undefined;
-    return { conditions: prefixes.map((prefix) => rangeOf(prefix, { lower, upper, last })), covered };
+    covered.add(exact.predicate);
+    const end = last ? "" : SEPARATOR;
+    prefixes = prefixes.flatMap((prefix) =>
+      exact.values.map((value) => prefix + encodePart(field, value) + end),
+    );
+  }
+  return { conditions: prefixes.length === 1 ? prefixes : [{ $in: prefixes }], covered };
+}
+
+function exactValues(
+  where: readonly Predicate[],
+  field: FieldInfo,
+): { predicate: Predicate; values: readonly Stored[] } | undefined {
+  for (const predicate of where) {
+    if (predicate.field !== field) continue;
+    if (predicate.op === "eq") return { predicate, values: [predicate.value] };
+    if (predicate.op === "in") return { predicate, values: predicate.values };
   }
   return undefined;
 }
 
-interface Bounds {
-  readonly lower: Predicate | undefined;
-  readonly upper: Predicate | undefined;
-  /** Whether the bounds are on the key's last field: else rows that share the bound's value go on after it. */
-  readonly last: boolean;
+type Bound = Predicate & { readonly op: "gt" | "gte" | "lt" | "lte" };
+
+/** One lower and one upper bound at most; what is left over stays a condition on the field. */
+function boundsOf(where: readonly Predicate[], field: FieldInfo): Bound[] {
+  const find = (...ops: Bound["op"][]): Bound | undefined =>
+    where.find((p): p is Bound => p.field === field && ops.includes(p.op as Bound["op"]));
+  return [find("gt", "gte"), find("lt", "lte")].filter((bound) => bound !== undefined);
 }
 
-/** All `_id`s that begin with the prefix (which is empty or ends in a separator) and go on within the bounds. */
-function rangeOf(prefix: string, { lower, upper, last }: Bounds): IdRange {
+/**
+ * All `_id`s that begin with the prefix (which is empty or ends in a separator) and go on within the bounds.
+ * Unless the bounds are on the key's last field, rows that share a bound's value go on after it.
+ */
+function rangeOf(prefix: string, { bounds, last }: { bounds: readonly Bound[]; last: boolean }): IdRange {
   let from: IdRange = prefix === "" ? {} : { $gte: prefix };
   let to: IdRange = prefix === "" ? {} : { $lt: prefix.slice(0, -1) + AFTER_SEPARATOR };
-  if (lower !== undefined && "value" in lower) {
-    const edge = prefix + encodePart(lower.field, lower.value);
-    if (lower.op === "gte") from = { $gte: edge };
-    else from = last ? { $gt: edge } : { $gte: edge + AFTER_SEPARATOR };
-  }
-  if (upper !== undefined && "value" in upper) {
-    const edge = prefix + encodePart(upper.field, upper.value);
-    if (upper.op === "lt") to = { $lt: edge };
+  for (const { field, op, value } of bounds) {
+    const edge = prefix + encodePart(field, value);
+    if (op === "gte") from = { $gte: edge };
+    else if (op === "gt") from = last ? { $gt: edge } : { $gte: edge + AFTER_SEPARATOR };
+    else if (op === "lt") to = { $lt: edge };
     else to = last ? { $lte: edge } : { $lt: edge + AFTER_SEPARATOR };
   }
   return { ...from, ...to };
@@ -118,7 +132,11 @@ function rangeOf(prefix: string, { lower, upper, last }: Bounds): IdRange {
  * The order with its end replaced by `_id` where that end is the rest of the key in one direction
  * (`fixed` are fields that the filter pins to one value).
  */
-export function sortOf(declared: Declared, order: readonly OrderTerm[], fixed: ReadonlySet<string>): Record<string, 1 | -1> {
+export function sortOf(
+  declared: Declared,
+  order: readonly OrderTerm[],
+  fixed: ReadonlySet<string>,
+): Record<string, 1 | -1> {
   const sign = (term: OrderTerm): 1 | -1 => (term.direction === "asc" ? 1 : -1);
   for (let from = 0; from < order.length; from++) {
     const tail = order.slice(from);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Document } from "mongodb";
 import { describe, it } from "mocha";
+import type { Document } from "mongodb";
 import { compileCollection, type FieldInfo } from "./declaration.ts";
 import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
 import { readNullsLast } from "./nulls-last.ts";
@@ -71,7 +71,10 @@ describe("mongodb query", () => {
     expect(byKey?.filter).to.deep.equal({ dex: "a", _id: { $gte: "48453 ", $lt: "48453!" } });
     const [byIndex] = await findsOf({ filter: { chainId: 8453, dex: "a", blockTime: { gt: 5 } } });
     expect(byIndex?.filter).to.deep.equal({ chainId: 8453, dex: "a", blockTime: { $gt: 5 } });
-    const [byOrder] = await findsOf({ filter: { chainId: 8453 }, order: [{ field: "tvlUsd", direction: "desc" }] });
+    const [byOrder] = await findsOf({
+      filter: { chainId: 8453 },
+      order: [{ field: "tvlUsd", direction: "desc" }],
+    });
     expect(byOrder).to.deep.equal({ filter: { chainId: 8453 }, sort: { tvlUsd: -1, _id: -1 } });
   });
 
@@ -97,11 +100,16 @@ describe("mongodb query", () => {
 describe("mongodb explain", () => {
   const explained = (winningPlan: Document): Document => ({ queryPlanner: { winningPlan } });
   const filtered = { filtered: true, limited: true };
-  const ixscan = (bounds: string): Document => ({ stage: "FETCH", inputStage: { stage: "IXSCAN", indexBounds: { a: [bounds] } } });
+  const ixscan = (bounds: string): Document => ({
+    stage: "FETCH",
+    inputStage: { stage: "IXSCAN", indexBounds: { a: [bounds] } },
+  });
 
   it("tells an index from a scan", () => {
     expect(planOfExplain(explained({ stage: "COLLSCAN" }), filtered)).to.equal("scan");
-    expect(planOfExplain(explained({ stage: "SORT", inputStage: { stage: "COLLSCAN" } }), filtered)).to.equal("scan");
+    expect(planOfExplain(explained({ stage: "SORT", inputStage: { stage: "COLLSCAN" } }), filtered)).to.equal(
+      "scan",
+    );
     expect(planOfExplain(explained(ixscan("[1.0, inf.0]")), filtered)).to.equal("index");
     expect(planOfExplain(explained({ stage: "IDHACK" }), filtered)).to.equal("index");
     expect(planOfExplain(explained({ stage: "EXPRESS_IXSCAN" }), filtered)).to.equal("index");
@@ -117,9 +125,14 @@ describe("mongodb explain", () => {
   });
 
   it("looks into every shard and both plan formats", () => {
-    const shards = { stage: "SHARD_MERGE", shards: [{ winningPlan: ixscan("[1, 1]") }, { winningPlan: { stage: "COLLSCAN" } }] };
+    const shards = {
+      stage: "SHARD_MERGE",
+      shards: [{ winningPlan: ixscan("[1, 1]") }, { winningPlan: { stage: "COLLSCAN" } }],
+    };
     expect(planOfExplain(explained(shards), filtered)).to.equal("scan");
-    expect(planOfExplain(explained({ queryPlan: ixscan("[1, 1]"), slotBasedPlan: { stages: "" } }), filtered)).to.equal("index");
+    expect(
+      planOfExplain(explained({ queryPlan: ixscan("[1, 1]"), slotBasedPlan: { stages: "" } }), filtered),
+    ).to.equal("index");
   });
 
   it("does not guess", () => {

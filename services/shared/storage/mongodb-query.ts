@@ -11,14 +11,18 @@ export interface MongoQuery {
   readonly sort: Record<string, 1 | -1>;
 }
 
-export function toMongoQuery(declared: Declared, { where, order }: Pick<PageRequest, "where" | "order">): MongoQuery {
+export function toMongoQuery(
+  declared: Declared,
+  { where, order }: Pick<PageRequest, "where" | "order">,
+): MongoQuery {
   const fixed = new Set(where.filter((p) => p.op === "eq" || p.op === "null").map((p) => p.field.name));
   const key = keyServesBest(declared, { where, order }) ? matchKey(declared, where) : undefined;
   const rest = key === undefined ? where : where.filter((predicate) => !key.covered.has(predicate));
   const conditions = rest.map(conditionOf);
   if (key?.conditions.length === 1) conditions.push({ _id: key.conditions[0] });
   else if (key?.conditions.length === 0) conditions.push({ _id: { $in: [] } });
-  else if (key !== undefined) conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
+  else if (key !== undefined)
+    conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
   return { filter: joined(conditions), sort: sortOf(declared, order, fixed) };
 }
 
@@ -29,7 +33,11 @@ function joined(conditions: readonly Document[]): Document {
     for (const [name, wanted] of Object.entries(condition)) {
       const before: unknown = filter[name];
       if (before === undefined) filter[name] = wanted;
-      else if (isRange(before) && isRange(wanted) && !Object.keys(wanted).some((operator) => operator in before)) {
+      else if (
+        isRange(before) &&
+        isRange(wanted) &&
+        !Object.keys(wanted).some((operator) => operator in before)
+      ) {
         filter[name] = { ...before, ...wanted };
       } else return { $and: conditions };
     }
@@ -88,7 +96,10 @@ function keyServesBest(declared: Declared, { where, order }: Pick<PageRequest, "
  * Reads the answer of MongoDB's `explain`. "scan": a collection scan, or an index read from end to end although the
  * query filters or has no limit. "unknown" for a shape that is not understood.
  */
-export function planOfExplain(explained: Document, options: { filtered: boolean; limited: boolean }): "index" | "scan" | "unknown" {
+export function planOfExplain(
+  explained: Document,
+  options: { filtered: boolean; limited: boolean },
+): "index" | "scan" | "unknown" {
   const stages: Document[] = [];
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) for (const child of node) visit(child);
@@ -97,15 +108,18 @@ export function planOfExplain(explained: Document, options: { filtered: boolean;
       for (const child of Object.values(node)) visit(child);
     }
   };
-  visit((explained["queryPlanner"] as Document | undefined)?.["winningPlan"]);
-  const names = stages.map((stage) => String(stage["stage"]));
+  visit((explained.queryPlanner as Document | undefined)?.winningPlan);
+  const names = stages.map((stage) => String(stage.stage));
   if (names.includes("COLLSCAN")) return "scan";
   if (names.some((name) => name === "IDHACK" || name === "EOF" || name.startsWith("EXPRESS"))) return "index";
-  const reads = stages.filter((stage) => /^(IXSCAN|COUNT_SCAN|DISTINCT_SCAN)$/.test(String(stage["stage"])));
+  const reads = stages.filter((stage) => /^(IXSCAN|COUNT_SCAN|DISTINCT_SCAN)$/.test(String(stage.stage)));
   if (reads.length === 0) return "unknown";
   const whole = reads.some((stage) => {
-    const bounds = Object.values((stage["indexBounds"] ?? {}) as Document).flat();
-    return bounds.length > 0 && bounds.every((bound) => /^\[(MinKey, MaxKey|MaxKey, MinKey)\]$/.test(String(bound)));
+    const bounds = Object.values((stage.indexBounds ?? {}) as Document).flat();
+    return (
+      bounds.length > 0 &&
+      bounds.every((bound) => /^\[(MinKey, MaxKey|MaxKey, MinKey)\]$/.test(String(bound)))
+    );
   });
   if (!whole) return "index";
   return options.filtered || !options.limited || names.includes("SORT") ? "scan" : "index";

@@ -15,7 +15,8 @@ function failing(...errors: Error[]): () => Promise<number> {
 
 describe("mongodb retry", () => {
   const pausesMs = [1, 1, 1];
-  const retryTransient = (work: () => Promise<number>): Promise<number> => retry(work, isTransient, { pausesMs });
+  const retryTransient = (work: () => Promise<number>): Promise<number> =>
+    retry(work, isTransient, { pausesMs });
   const lost = named("MongoNetworkError");
 
   it("repeats what a lost connection or a change of primary ended", async () => {
@@ -31,7 +32,11 @@ describe("mongodb retry", () => {
   });
 
   it("passes every other error at once", async () => {
-    for (const error of [named("MongoServerError", { code: 11000 }), new TypeError("wrong"), named("MongoBulkWriteError", { code: 121 })]) {
+    for (const error of [
+      named("MongoServerError", { code: 11000 }),
+      new TypeError("wrong"),
+      named("MongoBulkWriteError", { code: 121 }),
+    ]) {
       expect(isTransient(error)).to.equal(false);
       expect(await retryTransient(failing(error)).catch((reason: unknown) => reason)).to.equal(error);
     }
@@ -39,14 +44,18 @@ describe("mongodb retry", () => {
 
   it("tells what was never sent from what may have been done", () => {
     expect(wasNeverSent(named("MongoServerSelectionError"))).to.equal(true);
-    expect(wasNeverSent(named("MongoBulkWriteError", { errorResponse: named("MongoServerSelectionError") }))).to.equal(true);
+    expect(
+      wasNeverSent(named("MongoBulkWriteError", { errorResponse: named("MongoServerSelectionError") })),
+    ).to.equal(true);
     expect(wasNeverSent(lost)).to.equal(false);
     expect(wasNeverSent(undefined)).to.equal(false);
   });
 
   it("gives up after four attempts, with the last error", async () => {
     const last = named("MongoNetworkError");
-    expect(await retryTransient(failing(lost, lost, lost, last)).catch((reason: unknown) => reason)).to.equal(last);
+    expect(await retryTransient(failing(lost, lost, lost, last)).catch((reason: unknown) => reason)).to.equal(
+      last,
+    );
     expect(await retryTransient(failing(lost, lost, lost))).to.equal(4);
   });
 });

@@ -1,5 +1,7 @@
 /** The server's codes for "not this node, not now": it steps down, starts or shuts down, or the network failed. */
-const TRANSIENT_CODES: ReadonlySet<number> = new Set([6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+const TRANSIENT_CODES: ReadonlySet<number> = new Set([
+  6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
+]);
 const TRANSIENT_NAMES =
   /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|TopologyClosed|ClientClosed)Error$/;
 const PAUSES_MS = [100, 400, 1600];

@@ -35,7 +35,9 @@ export async function putDocuments(
     while (next < documents.length) {
       const chunk = documents.slice(next, next + CHUNK);
       next += CHUNK;
-      await connection.repeatable((db) => putChunk(db.collection<StoredDocument>(options.collection), chunk, options));
+      await connection.repeatable((db) =>
+        putChunk(db.collection<StoredDocument>(options.collection), chunk, options),
+      );
     }
   };
   const lanes = Math.min(IN_FLIGHT, Math.ceil(documents.length / CHUNK));
@@ -45,7 +47,11 @@ export async function putDocuments(
   if (failed !== undefined) throw failed.reason;
 }
 
-async function putChunk(collection: Collection<StoredDocument>, chunk: readonly StoredDocument[], options: PutOptions): Promise<void> {
+async function putChunk(
+  collection: Collection<StoredDocument>,
+  chunk: readonly StoredDocument[],
+  options: PutOptions,
+): Promise<void> {
   const { duplicates } = options;
   if (duplicates.last > 0.5) {
     const inserted = await replaceAll(collection, chunk, options);
@@ -58,12 +64,18 @@ async function putChunk(collection: Collection<StoredDocument>, chunk: readonly 
 }
 
 /** Answers the documents whose place is taken. */
-async function insertNew(collection: Collection<StoredDocument>, chunk: readonly StoredDocument[]): Promise<StoredDocument[]> {
+async function insertNew(
+  collection: Collection<StoredDocument>,
+  chunk: readonly StoredDocument[],
+): Promise<StoredDocument[]> {
   try {
     await collection.insertMany(chunk as StoredDocument[], { ordered: false });
     return [];
   } catch (error) {
-    const writeErrors = [(error as { writeErrors?: unknown }).writeErrors ?? []].flat() as { index: number; code: number }[];
+    const writeErrors = [(error as { writeErrors?: unknown }).writeErrors ?? []].flat() as {
+      index: number;
+      code: number;
+    }[];
     const onlyDuplicates = writeErrors.length > 0 && writeErrors.every(({ code }) => code === DUPLICATE_KEY);
     if (!onlyDuplicates) throw error;
     return writeErrors.map(({ index }) => chunk[index] as StoredDocument);

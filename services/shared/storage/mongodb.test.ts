@@ -6,10 +6,10 @@ import { describe, it } from "mocha";
 import type { Db } from "mongodb";
 import { openMongoStore } from "./mongodb.ts";
 import { put, removeWhere } from "./port.ts";
-import { describeStore } from "./suite.ts";
 import { sample, samples } from "./suite/sample.ts";
+import { describeStore } from "./suite.ts";
 
-const url = process.env["MONGODB_URL"];
+const url = process.env.MONGODB_URL;
 
 if (url === undefined) {
   describe("store contract: mongodb", () => {
@@ -19,7 +19,11 @@ if (url === undefined) {
   });
 } else {
   describeStore("mongodb", {
-    traits: { shared: true, atomicWrites: false, readsIndexesInOrder: () => withDatabase(newName(), probeOrderedReads) },
+    traits: {
+      shared: true,
+      atomicWrites: false,
+      readsIndexesInOrder: () => withDatabase(newName(), probeOrderedReads),
+    },
     open: async () => {
       const database = newName();
       return {
@@ -34,11 +38,17 @@ if (url === undefined) {
       this.timeout(30_000);
       const proxy = await breakingProxy(new URL(url));
       const database = newName();
-      const store = await openMongoStore({ url: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&serverSelectionTimeoutMS=1000`, database });
+      const store = await openMongoStore({
+        url: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&serverSelectionTimeoutMS=1000`,
+        database,
+      });
       try {
         await store.declare([samples]);
         const rows = Array.from({ length: 8_000 }, (_, i) => sample(i));
-        const writing = store.write([put(samples, rows), removeWhere(samples, { blockTime: { lt: sample(10).blockTime } })]);
+        const writing = store.write([
+          put(samples, rows),
+          removeWhere(samples, { blockTime: { lt: sample(10).blockTime } }),
+        ]);
         for (let i = 0; i < 3; i++) {
           await new Promise((resolve) => setTimeout(resolve, 30));
           proxy.breakAll();
@@ -58,7 +68,9 @@ if (url === undefined) {
 }
 
 /** Passes bytes on to the server, and cuts every connection when told to. */
-async function breakingProxy(target: URL): Promise<{ port: number; breakAll(): void; broken(): number; close(): Promise<void> }> {
+async function breakingProxy(
+  target: URL,
+): Promise<{ port: number; breakAll(): void; broken(): number; close(): Promise<void> }> {
   const open = new Set<Socket>();
   let broken = 0;
   const server = createServer((inbound) => {

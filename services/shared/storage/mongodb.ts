@@ -6,14 +6,28 @@
  * Figures and how to repeat them: storage.bench.ts.
  */
 import type { Db, Document, Collection as MongoCollection } from "mongodb";
-import { changedDeclarationError, compileCollection, type Declared, DeclaredCollections } from "./declaration.ts";
+import {
+  changedDeclarationError,
+  compileCollection,
+  type Declared,
+  DeclaredCollections,
+} from "./declaration.ts";
 import { MongoConnection, type MongoOptions } from "./mongodb-connection.ts";
 import { idOf } from "./mongodb-key.ts";
 import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
 import { type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
-import { type Collection, ConflictError, type Filter, type Query, type QueryPlan, type RowOf, type Store, type WriteStep } from "./port.ts";
-import { type Encoders, type LooseQuery, parseFilter, parseQuery, type Predicate } from "./query.ts";
+import {
+  type Collection,
+  ConflictError,
+  type Filter,
+  type Query,
+  type QueryPlan,
+  type RowOf,
+  type Store,
+  type WriteStep,
+} from "./port.ts";
+import { type Encoders, type LooseQuery, type Predicate, parseFilter, parseQuery } from "./query.ts";
 import { decoderOf, encoderOf, type Stored } from "./values.ts";
 
 /** Connects, and answers when the server has. @throws Error without the URL's credentials. */
@@ -21,7 +35,7 @@ export async function openMongoStore(options: MongoOptions): Promise<Store> {
   const connection = await MongoConnection.create(options);
   try {
     const hello = await connection.admin({ hello: 1 });
-    return new MongoStore(connection, { sharded: hello["msg"] === "isdbgrid" });
+    return new MongoStore(connection, { sharded: hello.msg === "isdbgrid" });
   } catch (cause) {
     await connection.close();
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -69,7 +83,10 @@ class MongoStore implements Store {
   }
 
   /** Reads and writes of one collection that may be done twice. */
-  #documents<T>({ declared }: Entry, work: (documents: MongoCollection<StoredDocument>) => Promise<T>): Promise<T> {
+  #documents<T>(
+    { declared }: Entry,
+    work: (documents: MongoCollection<StoredDocument>) => Promise<T>,
+  ): Promise<T> {
     return this.#connection.repeatable((db) => work(db.collection<StoredDocument>(declared.name)));
   }
 
@@ -92,14 +109,22 @@ class MongoStore implements Store {
         return;
       }
       case "removeWhere": {
-        const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, step.filter), order: [] });
+        const { filter } = toMongoQuery(declared, {
+          where: parseFilter(declared, encoders, step.filter),
+          order: [],
+        });
         await this.#documents(entry, (documents) => documents.deleteMany(filter));
         return;
       }
       case "require": {
-        const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, step.expected), order: [] });
+        const { filter } = toMongoQuery(declared, {
+          where: parseFilter(declared, encoders, step.expected),
+          order: [],
+        });
         const match = { $and: [{ _id: keyId(entry, step.key) }, filter] };
-        const found = await this.#documents(entry, (documents) => documents.findOne(match, { projection: { _id: 1 } }));
+        const found = await this.#documents(entry, (documents) =>
+          documents.findOne(match, { projection: { _id: 1 } }),
+        );
         if (found === null) throw new ConflictError(declared.name);
       }
     }
@@ -120,7 +145,10 @@ class MongoStore implements Store {
   /** Names one document; a sharded cluster also has to know the shard. */
   #targeted({ declared }: Entry, document: StoredDocument): Document {
     if (!this.#sharded) return { _id: document._id };
-    return { _id: document._id, ...Object.fromEntries(declared.shardKey.map((field) => [field, document[field] ?? null])) };
+    return {
+      _id: document._id,
+      ...Object.fromEntries(declared.shardKey.map((field) => [field, document[field] ?? null])),
+    };
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
@@ -137,7 +165,9 @@ class MongoStore implements Store {
       ids.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
     );
     const read = (chunk: readonly string[]): Promise<StoredDocument[]> =>
-      this.#documents(entry, (documents) => documents.find({ _id: { $in: chunk } }, { batchSize: KEYS_A_QUERY + 1 }).toArray());
+      this.#documents(entry, (documents) =>
+        documents.find({ _id: { $in: chunk } }, { batchSize: KEYS_A_QUERY + 1 }).toArray(),
+      );
     const documents = (await Promise.all(chunks.map(read))).flat();
     return rowsOf(documents, entry.declared.fields) as RowOf<C>[];
   }
@@ -152,11 +182,17 @@ class MongoStore implements Store {
     if (parsed.limit === 0) return [];
     // The fields of the order are needed to put nulls last.
     const names = [...parsed.fields, ...parsed.order.map((term) => term.field)].map((field) => field.name);
-    const projection = { _id: 0, ...(query.fields === undefined ? {} : Object.fromEntries(names.map((name) => [name, 1]))) };
+    const projection = {
+      _id: 0,
+      ...(query.fields === undefined ? {} : Object.fromEntries(names.map((name) => [name, 1]))),
+    };
     const source: NullsFirstSource = {
       read: ({ where, order, skip, limit }) => {
         const { filter, sort } = toMongoQuery(declared, { where, order });
-        const page = limit === Number.POSITIVE_INFINITY ? { batchSize: 10_000 } : { limit, batchSize: Math.min(limit + 1, 10_000) };
+        const page =
+          limit === Number.POSITIVE_INFINITY
+            ? { batchSize: 10_000 }
+            : { limit, batchSize: Math.min(limit + 1, 10_000) };
         const options = { projection, sort, skip, ...page };
         return this.#documents(entry, (documents) => documents.find<StoredRow>(filter, options).toArray());
       },
@@ -176,13 +212,20 @@ class MongoStore implements Store {
     return this.#documents(entry, (documents) => documents.countDocuments(filter));
   }
 
-  async compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean> {
+  async compareAndSet<C extends Collection>(
+    target: C,
+    row: RowOf<C>,
+    expected: Filter<RowOf<C>> | null,
+  ): Promise<boolean> {
     const entry = this.#collections.of(target);
     const { declared, encoders } = entry;
     const document = documentOf(entry, row);
     // Never twice: after a lost answer nobody knows whether it was this call that wrote.
     if (expected !== null) {
-      const { filter } = toMongoQuery(declared, { where: parseFilter(declared, encoders, expected), order: [] });
+      const { filter } = toMongoQuery(declared, {
+        where: parseFilter(declared, encoders, expected),
+        order: [],
+      });
       const match = { $and: [this.#targeted(entry, document), filter] };
       const replaced = await this.#connection.once((db) =>
         db.collection<StoredDocument>(declared.name).replaceOne(match, document),
@@ -195,7 +238,11 @@ class MongoStore implements Store {
     } catch (error) {
       // A clash in a unique index of another row is a fault of the caller, not a lost race.
       const { _id } = document;
-      if (isDuplicate(error) && (await this.#documents(entry, (documents) => documents.countDocuments({ _id }))) === 1) return false;
+      if (
+        isDuplicate(error) &&
+        (await this.#documents(entry, (documents) => documents.countDocuments({ _id }))) === 1
+      )
+        return false;
       throw error;
     }
   }
@@ -208,7 +255,9 @@ class MongoStore implements Store {
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
     try {
       const options = { sort, skip: parsed.skip, ...(limited ? { limit: parsed.limit } : {}) };
-      const explained = await this.#documents(entry, (documents) => documents.find(filter, options).explain("queryPlanner"));
+      const explained = await this.#documents(entry, (documents) =>
+        documents.find(filter, options).explain("queryPlanner"),
+      );
       return planOfExplain(explained, { filtered: parsed.where.length > 0, limited });
     } catch {
       return "unknown";
@@ -233,7 +282,9 @@ async function declareIn(db: Db, declared: Declared): Promise<void> {
   if (await isRecorded()) return;
   const indexes = declared.indexes.map(({ fields, unique }) => {
     // They end with _id: ties come out in key order without sorting.
-    const key = Object.fromEntries([...fields, ...(unique ? [] : ["_id"])].map((field) => [field, 1 as const]));
+    const key = Object.fromEntries(
+      [...fields, ...(unique ? [] : ["_id"])].map((field) => [field, 1 as const]),
+    );
     return { key, name: `by_${fields.join("_")}${unique ? "_unique" : ""}`, ...(unique ? { unique } : {}) };
   });
   if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
@@ -256,7 +307,10 @@ function documentOf({ declared, encoders }: Entry, row: Readonly<Record<string, 
   return document;
 }
 
-function keyId({ declared, encoders }: Pick<Entry, "declared" | "encoders">, row: Readonly<Record<string, unknown>>): string {
+function keyId(
+  { declared, encoders }: Pick<Entry, "declared" | "encoders">,
+  row: Readonly<Record<string, unknown>>,
+): string {
   return idOf(
     declared,
     declared.key.map((field) => (encoders.get(field.name) as (value: unknown) => Stored)(row[field.name])),

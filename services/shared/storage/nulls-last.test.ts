@@ -6,20 +6,27 @@ import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-la
 import type { OrderTerm, Predicate } from "./query.ts";
 
 const FIELDS = ["a", "b", "c", "d"].map((name): FieldInfo => ({ name, type: "int", nullable: name !== "d" }));
-const valueOf = (row: StoredRow, name: string): number | null => (row[name] as number | undefined) ?? null;
+const cellOf = (row: StoredRow, name: string): number | null => (row[name] as number | undefined) ?? null;
 
 /** An engine over an array that sorts null first, and counts what it is asked. */
 function engineOver(rows: readonly StoredRow[]): NullsFirstSource & { reads: number; counts: number } {
   const matches = (row: StoredRow, predicate: Predicate): boolean => {
-    const value = valueOf(row, predicate.field.name);
+    const value = cellOf(row, predicate.field.name);
     if (predicate.op === "null") return value === null;
     if (value === null) return false;
     if (predicate.op === "notNull") return true;
     if (!("value" in predicate)) throw new Error("not of this test");
     const bound = predicate.value as number;
-    return { eq: value === bound, gt: value > bound, gte: value >= bound, lt: value < bound, lte: value <= bound }[predicate.op];
+    return {
+      eq: value === bound,
+      gt: value > bound,
+      gte: value >= bound,
+      lt: value < bound,
+      lte: value <= bound,
+    }[predicate.op];
   };
-  const matching = (where: readonly Predicate[]): StoredRow[] => rows.filter((row) => where.every((each) => matches(row, each)));
+  const matching = (where: readonly Predicate[]): StoredRow[] =>
+    rows.filter((row) => where.every((each) => matches(row, each)));
   return {
     reads: 0,
     counts: 0,
@@ -36,11 +43,15 @@ function engineOver(rows: readonly StoredRow[]): NullsFirstSource & { reads: num
   };
 }
 
-function compare(x: StoredRow, y: StoredRow, { order, nullIs }: { order: readonly OrderTerm[]; nullIs: number | "last" }): number {
+function compare(
+  x: StoredRow,
+  y: StoredRow,
+  { order, nullIs }: { order: readonly OrderTerm[]; nullIs: number | "last" },
+): number {
   for (const { field, direction } of order) {
     const last = direction === "asc" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     const absent = nullIs === "last" ? last : nullIs;
-    const [p, q] = [valueOf(x, field.name) ?? absent, valueOf(y, field.name) ?? absent];
+    const [p, q] = [cellOf(x, field.name) ?? absent, cellOf(y, field.name) ?? absent];
     if (p !== q) return (p < q ? -1 : 1) * (direction === "asc" ? 1 : -1);
   }
   return 0;
@@ -55,17 +66,32 @@ const anyCell = fc.constantFrom(undefined, 1, 2, 3);
 describe("nulls last", () => {
   it("gives the page of the whole set sorted with nulls last, for any order, skip and limit", async () => {
     const anyOrder = fc
-      .uniqueArray(fc.record({ name: fc.constantFrom("a", "b", "c"), direction: fc.constantFrom("asc" as const, "desc" as const) }), {
-        selector: ({ name }) => name,
-      })
-      .chain((terms) => fc.constantFrom("asc" as const, "desc" as const).map((last) => [...terms.map((t) => term(t.name, t.direction)), term("d", last)]));
+      .uniqueArray(
+        fc.record({
+          name: fc.constantFrom("a", "b", "c"),
+          direction: fc.constantFrom("asc" as const, "desc" as const),
+        }),
+        {
+          selector: ({ name }) => name,
+        },
+      )
+      .chain((terms) =>
+        fc
+          .constantFrom("asc" as const, "desc" as const)
+          .map((last) => [...terms.map((t) => term(t.name, t.direction)), term("d", last)]),
+      );
     const anyRows = fc
       .array(fc.record({ a: anyCell, b: anyCell, c: anyCell }), { maxLength: 40 })
       .map((rows) => rows.map((row, d) => ({ ...row, d })));
+    const anyPage = fc.record({ skip: fc.nat(45), limit: fc.nat(45) });
     await fc.assert(
-      fc.asyncProperty(anyRows, anyOrder, fc.nat(45), fc.nat(45), async (rows, order, skip, limit) => {
-        const expected = [...rows].sort((x, y) => compare(x, y, { order, nullIs: "last" })).slice(skip, skip + limit);
-        expect(await readNullsLast(engineOver(rows), { where: [], order, skip, limit })).to.deep.equal(expected);
+      fc.asyncProperty(anyRows, anyOrder, anyPage, async (rows, order, { skip, limit }) => {
+        const expected = [...rows]
+          .sort((x, y) => compare(x, y, { order, nullIs: "last" }))
+          .slice(skip, skip + limit);
+        expect(await readNullsLast(engineOver(rows), { where: [], order, skip, limit })).to.deep.equal(
+          expected,
+        );
       }),
       { numRuns: 1_500 },
     );

@@ -37,12 +37,22 @@ async function readInTwoParts(source: NullsFirstSource, request: PageRequest): P
   const { where, skip, limit } = request;
   const [first, ...rest] = request.order as [OrderTerm, ...OrderTerm[]];
   const present = [...where, { field: first.field, op: "notNull" }] satisfies Predicate[];
-  const rows = await readNullsLast(source, { where: present, order: [{ ...first, nullable: false }, ...rest], skip, limit });
+  const rows = await readNullsLast(source, {
+    where: present,
+    order: [{ ...first, nullable: false }, ...rest],
+    skip,
+    limit,
+  });
   if (rows.length === limit) return rows;
   // Only a page that begins beyond the first part needs to know how long that part is.
   const skipped = rows.length > 0 || skip === 0 ? skip : Math.min(skip, await source.count(present));
   const absent = [...where, { field: first.field, op: "null" }] satisfies Predicate[];
-  const more = await readNullsLast(source, { where: absent, order: rest, skip: skip - skipped, limit: limit - rows.length });
+  const more = await readNullsLast(source, {
+    where: absent,
+    order: rest,
+    skip: skip - skipped,
+    limit: limit - rows.length,
+  });
   return [...rows, ...more];
 }
 
@@ -51,13 +61,21 @@ async function readInTwoParts(source: NullsFirstSource, request: PageRequest): P
  * place. The engine's page therefore holds the right number of rows of each group. Groups that lie wholly inside
  * the page are put right in memory; the first and the last may be cut and are read again for themselves.
  */
-async function readByGroups(source: NullsFirstSource, request: PageRequest & { readonly at: number }): Promise<StoredRow[]> {
+async function readByGroups(
+  source: NullsFirstSource,
+  request: PageRequest & { readonly at: number },
+): Promise<StoredRow[]> {
   const { where, order, skip, limit, at } = request;
   const page = await source.read({ where, order, skip, limit });
   const groups = groupsOf(page, order.slice(0, at));
   const readGroup = async (group: readonly StoredRow[], groupSkip: number): Promise<StoredRow[]> => {
-    const same = order.slice(0, at).map(({ field }) => equals(field, valueOf(group[0] as StoredRow, field)));
-    const inGroup = { where: [...where, ...same], order: order.slice(at), skip: groupSkip, limit: group.length };
+    const same = order.slice(0, at).map(({ field }) => equals(field, cellOf(group[0] as StoredRow, field)));
+    const inGroup = {
+      where: [...where, ...same],
+      order: order.slice(at),
+      skip: groupSkip,
+      limit: group.length,
+    };
     return readNullsLast(source, inGroup);
   };
   const result: StoredRow[] = [];
@@ -80,9 +98,13 @@ async function countBefore(
   const same: Predicate[] = [];
   let total = 0;
   for (const { field, direction } of order.slice(0, at)) {
-    const value = valueOf(row, field);
+    const value = cellOf(row, field);
     if (value !== null) {
-      total += await source.count([...where, ...same, { field, op: direction === "asc" ? "lt" : "gt", value }]);
+      total += await source.count([
+        ...where,
+        ...same,
+        { field, op: direction === "asc" ? "lt" : "gt", value },
+      ]);
     } else {
       // Only a descending term can be null here, and its nulls stand last.
       total += await source.count([...where, ...same, { field, op: "notNull" }]);
@@ -99,8 +121,8 @@ function nullsLast(rows: readonly StoredRow[], order: readonly OrderTerm[]): Sto
   const { field } = order[at] as OrderTerm;
   const rest = order.slice(at + 1);
   return groupsOf(rows, order.slice(0, at)).flatMap((group) => {
-    const present = group.filter((row) => valueOf(row, field) !== null);
-    const absent = group.filter((row) => valueOf(row, field) === null);
+    const present = group.filter((row) => cellOf(row, field) !== null);
+    const absent = group.filter((row) => cellOf(row, field) === null);
     const known = { ...(order[at] as OrderTerm), nullable: false };
     return [...nullsLast(present, [known, ...rest]), ...nullsLast(absent, rest)];
   });
@@ -112,14 +134,15 @@ function groupsOf(rows: readonly StoredRow[], terms: readonly OrderTerm[]): Stor
   for (const row of rows) {
     const last = groups.at(-1);
     const head = last?.[0];
-    const sameGroup = head !== undefined && terms.every(({ field }) => valueOf(head, field) === valueOf(row, field));
+    const sameGroup =
+      head !== undefined && terms.every(({ field }) => cellOf(head, field) === cellOf(row, field));
     if (sameGroup) last?.push(row);
     else groups.push([row]);
   }
   return groups;
 }
 
-function valueOf(row: StoredRow, field: FieldInfo): Stored {
+function cellOf(row: StoredRow, field: FieldInfo): Stored {
   return row[field.name] ?? null;
 }
 

@@ -18,12 +18,14 @@ describe("open store", () => {
 
   it("refuses a service name that is no plain name", async () => {
     for (const service of ["../x", "A", "", "a/b"]) {
-      expect(await openStore({ service, dataDir: "." }).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+      expect(await openStore({ service, dataDir: "." }).catch((error: unknown) => error)).to.be.instanceOf(
+        TypeError,
+      );
     }
   });
 
   it("opens the database named after the service when there is a MongoDB", async function () {
-    const mongodbUrl = process.env["MONGODB_URL"];
+    const mongodbUrl = process.env.MONGODB_URL;
     if (mongodbUrl === undefined) {
       console.log("      pending: MONGODB_URL is not set, so there is no server to run against");
       return this.skip();
@@ -37,7 +39,9 @@ describe("open store", () => {
   it("says that the server does not answer, without the URL's password", async function () {
     this.timeout(10_000);
     const mongodbUrl = "mongodb://user:secret@127.0.0.1:9/?serverSelectionTimeoutMS=200";
-    const error = await openStore({ service: "evm-dex", mongodbUrl, dataDir: "." }).catch((reason: unknown) => reason);
+    const error = await openStore({ service: "evm-dex", mongodbUrl, dataDir: "." }).catch(
+      (reason: unknown) => reason,
+    );
     expect(String(error)).to.contain("Cannot reach MongoDB").and.not.contain("secret");
   });
 });

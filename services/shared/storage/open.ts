@@ -15,7 +15,9 @@ export interface OpenStoreOptions {
  */
 export async function openStore({ service, mongodbUrl, dataDir }: OpenStoreOptions): Promise<Store> {
   if (!/^[a-z][a-z0-9-]*$/.test(service)) {
-    throw new TypeError(`Cannot open the store of "${service}": a service name is lower-case letters, digits and -`);
+    throw new TypeError(
+      `Cannot open the store of "${service}": a service name is lower-case letters, digits and -`,
+    );
   }
   if (mongodbUrl !== undefined) {
     const { openMongoStore } = await import("./mongodb.ts");

@@ -53,7 +53,10 @@ export function collection<const F extends Fields>(declaration: TypedCollection<
 }
 
 /** A value (equality; null matches null), a set, or bounds. Nulls never satisfy bounds. */
-export type Condition<V> = V | { readonly in: readonly V[] } | { readonly gt?: V; readonly gte?: V; readonly lt?: V; readonly lte?: V };
+export type Condition<V> =
+  | V
+  | { readonly in: readonly V[] }
+  | { readonly gt?: V; readonly gte?: V; readonly lt?: V; readonly lte?: V };
 export type Filter<R> = { readonly [K in keyof R]?: Condition<R[K]> };
 
 export interface OrderBy<R> {
@@ -73,9 +76,21 @@ export interface Query<R, K extends keyof R = keyof R> {
 
 /** One step of a write. Build with put, remove, removeWhere and requireRow. */
 export type WriteStep =
-  | { readonly kind: "put"; readonly collection: Collection; readonly rows: readonly Record<string, unknown>[] }
-  | { readonly kind: "remove"; readonly collection: Collection; readonly keys: readonly Record<string, unknown>[] }
-  | { readonly kind: "removeWhere"; readonly collection: Collection; readonly filter: Filter<Record<string, Value>> }
+  | {
+      readonly kind: "put";
+      readonly collection: Collection;
+      readonly rows: readonly Record<string, unknown>[];
+    }
+  | {
+      readonly kind: "remove";
+      readonly collection: Collection;
+      readonly keys: readonly Record<string, unknown>[];
+    }
+  | {
+      readonly kind: "removeWhere";
+      readonly collection: Collection;
+      readonly filter: Filter<Record<string, Value>>;
+    }
   | {
       readonly kind: "require";
       readonly collection: Collection;
@@ -103,7 +118,11 @@ export function removeWhere<C extends Collection>(target: C, filter: Filter<RowO
  * SQLite: nothing of the write remains, and the row cannot change before the write is done. MongoDB: steps before
  * stay, steps after do not happen; another process may change the row between two steps.
  */
-export function requireRow<C extends Collection>(target: C, key: Partial<RowOf<C>>, expected: Filter<RowOf<C>>): WriteStep {
+export function requireRow<C extends Collection>(
+  target: C,
+  key: Partial<RowOf<C>>,
+  expected: Filter<RowOf<C>>,
+): WriteStep {
   return { kind: "require", collection: target, key, expected: expected as Filter<Record<string, Value>> };
 }
 
@@ -131,13 +150,20 @@ export interface Store {
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
   /** The rows that exist, one per distinct key, in no particular order: one round trip for many keys. */
   getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
-  find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(from: C, query: Query<RowOf<C>, K>): Promise<Pick<RowOf<C>, K>[]>;
+  find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
+    from: C,
+    query: Query<RowOf<C>, K>,
+  ): Promise<Pick<RowOf<C>, K>[]>;
   count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number>;
   /**
    * Writes one row if the stored row with its key satisfies `expected` (or, with null, if no row has that key).
    * Atomic against other processes. Answers whether it wrote.
    */
-  compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean>;
+  compareAndSet<C extends Collection>(
+    target: C,
+    row: RowOf<C>,
+    expected: Filter<RowOf<C>> | null,
+  ): Promise<boolean>;
   /** For tests and tuning. */
   plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan>;
   close(): Promise<void>;

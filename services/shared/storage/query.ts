@@ -6,7 +6,12 @@ import type { Stored } from "./values.ts";
 export type Predicate =
   | { readonly field: FieldInfo; readonly op: "eq" | "gt" | "gte" | "lt" | "lte"; readonly value: Stored }
   | { readonly field: FieldInfo; readonly op: "null" | "notNull" }
-  | { readonly field: FieldInfo; readonly op: "in"; readonly values: readonly Stored[]; readonly orNull: boolean };
+  | {
+      readonly field: FieldInfo;
+      readonly op: "in";
+      readonly values: readonly Stored[];
+      readonly orNull: boolean;
+    };
 
 export interface OrderTerm {
   readonly field: FieldInfo;
@@ -41,7 +46,11 @@ export const MAX_IN_VALUES = 16_384;
 const BOUNDS = ["gt", "gte", "lt", "lte"] as const;
 
 /** @throws TypeError that names collection, field and fault. */
-export function parseFilter(declared: Declared, encoders: Encoders, filter: Readonly<Record<string, unknown>>): Predicate[] {
+export function parseFilter(
+  declared: Declared,
+  encoders: Encoders,
+  filter: Readonly<Record<string, unknown>>,
+): Predicate[] {
   const predicates: Predicate[] = [];
   for (const [name, condition] of Object.entries(filter)) {
     const field = declared.byName.get(name);
@@ -60,15 +69,21 @@ export function parseFilter(declared: Declared, encoders: Encoders, filter: Read
 
 function parseCondition(
   condition: Readonly<Record<string, unknown>>,
-  { field, encode, fail }: { field: FieldInfo; encode: (value: unknown) => Stored; fail: (fault: string) => never },
+  {
+    field,
+    encode,
+    fail,
+  }: { field: FieldInfo; encode: (value: unknown) => Stored; fail: (fault: string) => never },
 ): Predicate[] {
   const operators = Object.keys(condition);
   if (operators.length === 1 && operators[0] === "in") {
-    const values = condition["in"];
+    const values = condition.in;
     if (!Array.isArray(values)) return fail('"in" needs a list');
     if (values.length > MAX_IN_VALUES) return fail(`${values.length} values are above ${MAX_IN_VALUES}`);
     const present = values.filter((value) => value !== null);
-    return [{ field, op: "in", values: [...new Set(present.map(encode))], orNull: present.length < values.length }];
+    return [
+      { field, op: "in", values: [...new Set(present.map(encode))], orNull: present.length < values.length },
+    ];
   }
   if (operators.length === 0) return fail("the condition is empty");
   return operators.map((operator): Predicate => {
@@ -97,8 +112,10 @@ export function completeOrder(
   };
   for (const { field: name, direction } of order) {
     const field = declared.byName.get(name);
-    if (field === undefined || field.type === "json") throw new TypeError(`Cannot order ${declared.name} by "${name}"`);
-    if (direction !== "asc" && direction !== "desc") throw new TypeError(`Cannot order ${declared.name}.${name} by "${String(direction)}"`);
+    if (field === undefined || field.type === "json")
+      throw new TypeError(`Cannot order ${declared.name} by "${name}"`);
+    if (direction !== "asc" && direction !== "desc")
+      throw new TypeError(`Cannot order ${declared.name}.${name} by "${String(direction)}"`);
     add(field, direction);
   }
   const unique = declared.indexes.filter((index) => index.unique).map((index) => index.fields);
@@ -117,12 +134,14 @@ export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQ
   const count = (name: "skip" | "limit", absent: number): number => {
     const value = query[name];
     if (value === undefined) return absent;
-    if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`Cannot ${name} ${value} rows of ${declared.name}`);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new TypeError(`Cannot ${name} ${value} rows of ${declared.name}`);
     return value;
   };
   const fields = query.fields?.map((name) => {
     const field = declared.byName.get(String(name));
-    if (field === undefined) throw new TypeError(`Cannot read ${declared.name}.${String(name)}: there is no such field`);
+    if (field === undefined)
+      throw new TypeError(`Cannot read ${declared.name}.${String(name)}: there is no such field`);
     return field;
   });
   return {

@@ -27,12 +27,16 @@ describe("sqlite between processes", function () {
   const start = (script: string, ...args: string[]): ChildProcess => {
     const file = fileURLToPath(new URL(script, import.meta.url));
     const runtime = "Deno" in globalThis ? ["run", "-A", "--quiet", file] : ["--import", "tsx", file];
-    const child = spawn(execPath, [...runtime, "--path", path, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(execPath, [...runtime, "--path", path, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     children.push(child);
     return child;
   };
   /** The generations that the child has said it wrote, up to now. */
-  const follow = (child: ChildProcess): { last: () => number; reached: (generation: number) => Promise<void> } => {
+  const follow = (
+    child: ChildProcess,
+  ): { last: () => number; reached: (generation: number) => Promise<void> } => {
     let text = "";
     child.stdout?.on("data", (chunk: Buffer) => {
       text += chunk.toString();
@@ -67,7 +71,10 @@ describe("sqlite between processes", function () {
     expect(codes).to.deep.equal([0, 0, 0]);
     const store = await open();
     await store.declare([counters, marks]);
-    expect(await store.get(counters, { name: "shared" })).to.deep.equal({ name: "shared", value: workers.length * times });
+    expect(await store.get(counters, { name: "shared" })).to.deep.equal({
+      name: "shared",
+      value: workers.length * times,
+    });
     for (const worker of workers) expect(await store.count(marks, { worker })).to.equal(times);
   });
 
@@ -111,8 +118,12 @@ describe("sqlite between processes", function () {
     const { default: Database } = await import("libsql");
     const holder = new Database(path);
     holder.exec("BEGIN IMMEDIATE");
-    const writes = [one, two].map((store, i) => store.compareAndSet(counters, { name: `${i}`, value: 1 }, null));
-    expect(await Promise.race([...writes, new Promise((resolve) => setTimeout(resolve, 60, "waiting"))])).to.equal("waiting");
+    const writes = [one, two].map((store, i) =>
+      store.compareAndSet(counters, { name: `${i}`, value: 1 }, null),
+    );
+    expect(
+      await Promise.race([...writes, new Promise((resolve) => setTimeout(resolve, 60, "waiting"))]),
+    ).to.equal("waiting");
     expect(await one.count(counters, {})).to.equal(0);
     holder.exec("COMMIT");
     holder.close();
@@ -126,7 +137,9 @@ describe("sqlite between processes", function () {
     const { default: Database } = await import("libsql");
     const holder = new Database(path);
     holder.exec("BEGIN IMMEDIATE");
-    const error = await store.compareAndSet(counters, { name: "a", value: 1 }, null).catch((reason: unknown) => reason);
+    const error = await store
+      .compareAndSet(counters, { name: "a", value: 1 }, null)
+      .catch((reason: unknown) => reason);
     holder.close();
     expect(String(error)).to.contain("locked");
   });
@@ -148,21 +161,30 @@ describe("sqlite between processes", function () {
   });
 
   it("a read-only store reads, refuses to write, and needs a file", async () => {
-    expect(String(await open({ readOnly: true }).catch((error: unknown) => error))).to.contain("there is no such file");
+    expect(String(await open({ readOnly: true }).catch((error: unknown) => error))).to.contain(
+      "there is no such file",
+    );
     const writer = await open();
     await writer.declare([counters]);
     await writer.compareAndSet(counters, { name: "a", value: 1 }, null);
     const reader = await open({ readOnly: true });
     await reader.declare([counters]);
     expect(await reader.find(counters, {})).to.deep.equal([{ name: "a", value: 1 }]);
-    expect(await reader.compareAndSet(counters, { name: "b", value: 1 }, null).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(
+      await reader.compareAndSet(counters, { name: "b", value: 1 }, null).catch((error: unknown) => error),
+    ).to.be.instanceOf(Error);
     expect(String(await reader.declare([marks]).catch((error: unknown) => error))).to.contain('"marks"');
   });
 
   it("says which file it cannot open", async () => {
     const { writeFile } = await import("node:fs/promises");
-    await writeFile(path, "this is no database, and it is long enough to be taken for one at first sight ".repeat(20));
-    expect(String(await open().catch((error: unknown) => error))).to.contain(`Cannot open the SQLite file ${path}`);
+    await writeFile(
+      path,
+      "this is no database, and it is long enough to be taken for one at first sight ".repeat(20),
+    );
+    expect(String(await open().catch((error: unknown) => error))).to.contain(
+      `Cannot open the SQLite file ${path}`,
+    );
   });
 });
 

@@ -8,14 +8,18 @@ export interface Sql {
   readonly params: readonly Stored[];
 }
 
-const COLUMN_TYPE = { text: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER", bigint: "TEXT", json: "TEXT" } as const;
+const COLUMN_TYPE = {
+  text: "TEXT",
+  int: "INTEGER",
+  float: "REAL",
+  bool: "INTEGER",
+  bigint: "TEXT",
+  json: "TEXT",
+} as const;
 /** Rough bytes of a value in a row, to choose the table's layout. */
 const COLUMN_BYTES = { text: 40, int: 4, float: 8, bool: 1, bigint: 24, json: 400 } as const;
 /** A 20th of a page of 8 KiB: beyond it, SQLite's advice against WITHOUT ROWID holds (rows also fill the inner nodes). */
 const CLUSTERED_ROW_BYTES = 400;
-
-const NUL = /[\0\x01]/g;
-const NUL_ESCAPED = /\x01[\x01\x02]/g;
 
 /**
  * Booleans are 0 and 1. Text is cut at NUL by the driver, and token symbols on chain do hold NULs: NUL and \x01
@@ -25,9 +29,12 @@ export const SQLITE_DIALECT: Dialect = {
   bool: { encode: (value) => (value ? 1 : 0), decode: (stored) => stored === 1 },
   text: {
     encode: (value) =>
-      value.includes("\0") || value.includes("\x01") ? value.replace(NUL, (c) => (c === "\0" ? "\x01\x01" : "\x01\x02")) : value,
+      value.includes("\0") || value.includes("\x01")
+        ? value.replaceAll("\x01", "\x01\x02").replaceAll("\0", "\x01\x01")
+        : value,
+    // From the left, pairs of \x01 are whole escapes: a run of them never begins inside one.
     decode: (stored) =>
-      stored.includes("\x01") ? stored.replace(NUL_ESCAPED, (pair) => (pair === "\x01\x01" ? "\0" : "\x01")) : stored,
+      stored.includes("\x01") ? stored.replaceAll("\x01\x01", "\0").replaceAll("\x01\x02", "\x01") : stored,
   },
 };
 
@@ -43,12 +50,16 @@ const list = (fields: readonly FieldInfo[]): string => fields.map((field) => quo
  */
 export function createSql(declared: Declared): string[] {
   const { name, fields, key } = declared;
-  const columns = fields.map((field) => `${quoted(field.name)} ${COLUMN_TYPE[field.type]}${field.nullable ? "" : " NOT NULL"}`);
+  const columns = fields.map(
+    (field) => `${quoted(field.name)} ${COLUMN_TYPE[field.type]}${field.nullable ? "" : " NOT NULL"}`,
+  );
   const rowBytes = fields.reduce((sum, field) => sum + COLUMN_BYTES[field.type], 0);
   const layout = rowBytes <= CLUSTERED_ROW_BYTES ? "STRICT, WITHOUT ROWID" : "STRICT";
   const table = `CREATE TABLE ${quoted(name)} (${columns.join(", ")}, PRIMARY KEY (${list(key)})) ${layout}`;
   const indexes = declared.indexes.map((index) => {
-    const rest = index.unique ? [] : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
+    const rest = index.unique
+      ? []
+      : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
     const indexName = `${name}_by_${index.fields.join("_")}${index.unique ? "_unique" : ""}`;
     const indexed = [...index.fields, ...rest].map(quoted).join(", ");
     return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName)} ON ${quoted(name)} (${indexed})`;
@@ -75,7 +86,10 @@ function insertSql(declared: Declared): string {
 export function updateSql(declared: Declared, where: readonly Predicate[]): Sql {
   const condition = whereSql(where);
   const assignments = declared.fields.map((field) => `${quoted(field.name)} = ?`).join(", ");
-  return { text: `UPDATE ${quoted(declared.name)} SET ${assignments}${condition.text}`, params: condition.params };
+  return {
+    text: `UPDATE ${quoted(declared.name)} SET ${assignments}${condition.text}`,
+    params: condition.params,
+  };
 }
 
 export function deleteSql(declared: Declared, where: readonly Predicate[]): Sql {

@@ -4,9 +4,23 @@
  * `npm run bench:storage` has the measure of the hot path; see storage.bench.ts for the figures.
  */
 import type Libsql from "libsql";
-import { changedDeclarationError, compileCollection, type Declared, DeclaredCollections } from "./declaration.ts";
-import { type Collection, ConflictError, type Filter, type Query, type QueryPlan, type RowOf, type Store, type WriteStep } from "./port.ts";
-import { type Encoders, type LooseQuery, parseFilter, parseQuery, type Predicate } from "./query.ts";
+import {
+  changedDeclarationError,
+  compileCollection,
+  type Declared,
+  DeclaredCollections,
+} from "./declaration.ts";
+import {
+  type Collection,
+  ConflictError,
+  type Filter,
+  type Query,
+  type QueryPlan,
+  type RowOf,
+  type Store,
+  type WriteStep,
+} from "./port.ts";
+import { type Encoders, type LooseQuery, type Predicate, parseFilter, parseQuery } from "./query.ts";
 import { Connection } from "./sqlite-connection.ts";
 import {
   countSql,
@@ -15,8 +29,8 @@ import {
   deleteSql,
   insertIfAbsentSql,
   planOf,
-  type Sql,
   SQLITE_DIALECT,
+  type Sql,
   selectByKeySql,
   selectSql,
   updateSql,
@@ -66,7 +80,8 @@ function configure(connection: Connection, options: SqliteOptions): void {
   } else {
     connection.exec("PRAGMA page_size = 8192");
     const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
-    if (mode !== "wal" && mode !== "memory") throw new Error("this file system does not allow write-ahead logging");
+    if (mode !== "wal" && mode !== "memory")
+      throw new Error("this file system does not allow write-ahead logging");
     connection.exec(
       "CREATE TABLE IF NOT EXISTS _collections (name TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) STRICT, WITHOUT ROWID",
     );
@@ -101,9 +116,15 @@ class SqliteStore implements Store {
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
-    const entries = collections.map((collection) => [collection, entryOf(compileCollection(collection))] as const);
+    const entries = collections.map(
+      (collection) => [collection, entryOf(compileCollection(collection))] as const,
+    );
     const readStored = (): Map<unknown, unknown> =>
-      new Map(this.#connection.all("SELECT name, declaration FROM _collections").map(([name, text]) => [name, text]));
+      new Map(
+        this.#connection
+          .all("SELECT name, declaration FROM _collections")
+          .map(([name, text]) => [name, text]),
+      );
     const missing = (stored: Map<unknown, unknown>): Declared[] => {
       const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
       for (const [, { declared }] of entries) {
@@ -118,11 +139,15 @@ class SqliteStore implements Store {
       // Usually all is there: then no lock is needed, and a read-only store can declare too.
       const [absent] = missing(readStored());
       if (absent === undefined) return;
-      if (this.#readOnly) throw new Error(`Cannot read collection "${absent.name}": it is not in ${this.#path} yet`);
+      if (this.#readOnly)
+        throw new Error(`Cannot read collection "${absent.name}": it is not in ${this.#path} yet`);
       this.#connection.transaction("write", () => {
         for (const declared of missing(readStored())) {
           for (const sql of createSql(declared)) this.#connection.exec(sql);
-          this.#connection.run("INSERT INTO _collections VALUES (?, ?)", [declared.name, declared.fingerprint]);
+          this.#connection.run("INSERT INTO _collections VALUES (?, ?)", [
+            declared.name,
+            declared.fingerprint,
+          ]);
         }
       });
     });
@@ -130,7 +155,9 @@ class SqliteStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    const work = steps.filter((step) => !("rows" in step && step.rows.length === 0) && !("keys" in step && step.keys.length === 0));
+    const work = steps.filter(
+      (step) => !("rows" in step && step.rows.length === 0) && !("keys" in step && step.keys.length === 0),
+    );
     if (work.length === 0) return;
     await this.#connection.retrying(() =>
       this.#connection.transaction("write", () => {
@@ -168,7 +195,9 @@ class SqliteStore implements Store {
     const entry = this.#collections.of(from);
     const { declared } = entry;
     const params = keyPredicates(entry, key).map((p) => p.value);
-    const rows = await this.#connection.retrying(() => this.#connection.all(selectByKeySql(declared), params));
+    const rows = await this.#connection.retrying(() =>
+      this.#connection.all(selectByKeySql(declared), params),
+    );
     return rowsOf(rows, declared.fields)[0] as RowOf<C> | undefined;
   }
 
@@ -211,7 +240,11 @@ class SqliteStore implements Store {
     return rows[0]?.[0] as number;
   }
 
-  async compareAndSet<C extends Collection>(target: C, row: RowOf<C>, expected: Filter<RowOf<C>> | null): Promise<boolean> {
+  async compareAndSet<C extends Collection>(
+    target: C,
+    row: RowOf<C>,
+    expected: Filter<RowOf<C>> | null,
+  ): Promise<boolean> {
     const entry = this.#collections.of(target);
     const { declared, encoders } = entry;
     const values = encodeRow(entry, row, []);
@@ -219,15 +252,23 @@ class SqliteStore implements Store {
     if (expected !== null) {
       sql = updateSql(declared, [...keyPredicates(entry, row), ...parseFilter(declared, encoders, expected)]);
     }
-    return (await this.#connection.retrying(() => this.#connection.run(sql.text, [...values, ...sql.params]))) === 1;
+    return (
+      (await this.#connection.retrying(() => this.#connection.run(sql.text, [...values, ...sql.params]))) ===
+      1
+    );
   }
 
   async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
     const { declared, encoders } = this.#collections.of(from);
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
     const sql = selectSql(declared, parsed);
-    const steps = await this.#connection.retrying(() => this.#connection.all(`EXPLAIN QUERY PLAN ${sql.text}`, sql.params));
-    return planOf(steps.map((step) => String(step[3])), parsed);
+    const steps = await this.#connection.retrying(() =>
+      this.#connection.all(`EXPLAIN QUERY PLAN ${sql.text}`, sql.params),
+    );
+    return planOf(
+      steps.map((step) => String(step[3])),
+      parsed,
+    );
   }
 
   async close(): Promise<void> {
@@ -237,12 +278,18 @@ class SqliteStore implements Store {
 
 function entryOf(declared: Declared): Entry {
   const encode = declared.fields.map((field) => encoderOf(declared.name, field, SQLITE_DIALECT));
-  const encoders = new Map(declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]));
+  const encoders = new Map(
+    declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]),
+  );
   return { declared, encoders, encode, upsert: upsertSql(declared) };
 }
 
 /** Fills `into` with the row's values in column order. */
-function encodeRow({ declared, encode }: Entry, row: Readonly<Record<string, unknown>>, into: Stored[]): Stored[] {
+function encodeRow(
+  { declared, encode }: Entry,
+  row: Readonly<Record<string, unknown>>,
+  into: Stored[],
+): Stored[] {
   const { fields } = declared;
   for (let i = 0; i < fields.length; i++) {
     into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
@@ -252,14 +299,20 @@ function encodeRow({ declared, encode }: Entry, row: Readonly<Record<string, unk
 
 type KeyPredicate = Predicate & { readonly op: "eq" };
 
-function keyPredicates({ declared, encoders }: Entry, row: Readonly<Record<string, unknown>>): KeyPredicate[] {
+function keyPredicates(
+  { declared, encoders }: Entry,
+  row: Readonly<Record<string, unknown>>,
+): KeyPredicate[] {
   return declared.key.map((field) => {
     const encode = encoders.get(field.name) as (value: unknown) => Stored;
     return { field, op: "eq", value: encode(row[field.name]) };
   });
 }
 
-function rowsOf(stored: readonly (readonly Stored[])[], fields: Declared["fields"]): Record<string, unknown>[] {
+function rowsOf(
+  stored: readonly (readonly Stored[])[],
+  fields: Declared["fields"],
+): Record<string, unknown>[] {
   const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
   return stored.map((cells) => {
     const row: Record<string, unknown> = {};

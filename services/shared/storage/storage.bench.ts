@@ -41,7 +41,9 @@ const swaps = collection({
   indexes: [{ fields: ["pool", "time"] }],
   shardKey: ["chainId", "block"],
 });
-const NUMBER_FIELDS = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, i < 6 ? "int" : "float"] as const));
+const NUMBER_FIELDS = Object.fromEntries(
+  Array.from({ length: 20 }, (_, i) => [`f${i}`, i < 6 ? "int" : "float"] as const),
+);
 const numbers: Collection = {
   name: "numbers",
   fields: NUMBER_FIELDS,
@@ -78,7 +80,9 @@ function swapRow(i: number): Record<string, unknown> {
 }
 
 function numberRow(i: number): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(NUMBER_FIELDS).map((name, f) => [name, f < 6 ? (f === 2 ? i % 50 : i) : i / (f + 1)]));
+  return Object.fromEntries(
+    Object.keys(NUMBER_FIELDS).map((name, f) => [name, f < 6 ? (f === 2 ? i % 50 : i) : i / (f + 1)]),
+  );
 }
 
 const BATCH = 5_000;
@@ -89,8 +93,14 @@ async function benchStore(name: string, { store, rows }: { store: Store; rows: n
     const rate = Math.round((count / (performance.now() - startedMs)) * 1_000);
     console.log(`${name.padEnd(8)} ${what.padEnd(34)} ${rate.toLocaleString("en").padStart(10)} /s`);
   };
-  const write = async (target: Collection, make: (i: number) => Record<string, unknown>, what: string): Promise<void> => {
-    const batches = Array.from({ length: rows / BATCH }, (_, b) => Array.from({ length: BATCH }, (_, i) => make(b * BATCH + i)));
+  const write = async (
+    target: Collection,
+    make: (i: number) => Record<string, unknown>,
+    what: string,
+  ): Promise<void> => {
+    const batches = Array.from({ length: rows / BATCH }, (_, b) =>
+      Array.from({ length: BATCH }, (_, i) => make(b * BATCH + i)),
+    );
     const started = performance.now();
     for (const batch of batches) await store.write([put(target, batch as never)]);
     report(what, rows, started);
@@ -101,20 +111,25 @@ async function benchStore(name: string, { store, rows }: { store: Store; rows: n
 
   const gets = 2_000;
   let started = performance.now();
-  for (let i = 0; i < gets; i++) await store.get(swaps, { chainId: 8453, block: 20_000_000 + ((i * 7) % (rows / 10)), logIndex: i % 10 });
+  for (let i = 0; i < gets; i++)
+    await store.get(swaps, { chainId: 8453, block: 20_000_000 + ((i * 7) % (rows / 10)), logIndex: i % 10 });
   report("rows by key, one by one", gets, started);
   started = performance.now();
   const order = [{ field: "time", direction: "desc" }] as const;
-  for (let i = 0; i < 200; i++) await store.find(swaps, { filter: { pool: hex(i % 50, 40) }, order, limit: 100 });
+  for (let i = 0; i < 200; i++)
+    await store.find(swaps, { filter: { pool: hex(i % 50, 40) }, order, limit: 100 });
   report("pages of 100 by index", 200, started);
   await store.close();
 }
 
 async function main(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "bench-"));
-  await benchStore("sqlite", { store: await openSqliteStore({ path: join(dir, "bench.sqlite") }), rows: 200_000 });
+  await benchStore("sqlite", {
+    store: await openSqliteStore({ path: join(dir, "bench.sqlite") }),
+    rows: 200_000,
+  });
   await rm(dir, { recursive: true });
-  const url = env["MONGODB_URL"];
+  const url = env.MONGODB_URL;
   if (url === undefined) return console.log("mongodb  not measured: MONGODB_URL is not set");
   const database = `chaintables_bench_${process.pid}`;
   await benchStore("mongodb", { store: await openMongoStore({ url, database }), rows: 60_000 });

@@ -25,7 +25,10 @@ export interface StoreTraits {
 }
 
 /** What is true of every store, whatever its engine. Run it from the engine's own test file. */
-export function describeStore(name: string, options: { open: () => Promise<StorePlace>; traits: StoreTraits }): void {
+export function describeStore(
+  name: string,
+  options: { open: () => Promise<StorePlace>; traits: StoreTraits },
+): void {
   describe(`store contract: ${name}`, () => {
     describeDeclarations(options);
     describeValues(options);

@@ -15,10 +15,21 @@ export interface Dialect {
  * by each engine (and a boolean bound as such aborts the process in libsql).
  * @throws TypeError that names collection, field and value.
  */
-export function encoderOf(collection: string, field: FieldInfo, dialect: Dialect = {}): (value: unknown) => Stored {
+export function encoderOf(
+  collection: string,
+  field: FieldInfo,
+  dialect: Dialect = {},
+): (value: unknown) => Stored {
   const encode = bareEncoder(field, dialect, (value, rule) => {
-    const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : Array.isArray(value) ? "a list" : String(value);
-    return new TypeError(`Cannot use ${shown} as ${collection}.${field.name}: it must be ${rule}${field.nullable ? " or null" : ""}`);
+    const shown =
+      typeof value === "string"
+        ? JSON.stringify(value.slice(0, 80))
+        : Array.isArray(value)
+          ? "a list"
+          : String(value);
+    return new TypeError(
+      `Cannot use ${shown} as ${collection}.${field.name}: it must be ${rule}${field.nullable ? " or null" : ""}`,
+    );
   });
   return field.nullable ? (value) => (value === null ? null : encode(value)) : encode;
 }
@@ -77,7 +88,10 @@ function bareEncoder(
 }
 
 /** The way back from what is stored; undefined where a stored value is already the row's value. */
-export function decoderOf(field: FieldInfo, dialect: Dialect = {}): ((stored: unknown) => unknown) | undefined {
+export function decoderOf(
+  field: FieldInfo,
+  dialect: Dialect = {},
+): ((stored: unknown) => unknown) | undefined {
   const decode = bareDecoder(field, dialect);
   if (decode === undefined || !field.nullable) return decode;
   return (stored) => (stored === null ? null : decode(stored));

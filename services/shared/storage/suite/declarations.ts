@@ -33,8 +33,16 @@ export function describeDeclarations(options: SuiteOptions): void {
     }
 
     const changes: [what: string, changed: Collection, said: string][] = [
-      ["a field's type", { ...samples, fields: { ...samples.fields, tick: "float?" } }, "field tick (int? is now float?)"],
-      ["a new field", { ...samples, fields: { ...samples.fields, extra: "int" } }, "field extra (absent is now int)"],
+      [
+        "a field's type",
+        { ...samples, fields: { ...samples.fields, tick: "float?" } },
+        "field tick (int? is now float?)",
+      ],
+      [
+        "a new field",
+        { ...samples, fields: { ...samples.fields, extra: "int" } },
+        "field extra (absent is now int)",
+      ],
       ["the key", { ...samples, key: ["chainId"], shardKey: ["chainId"] }, "key"],
       ["the indexes", { ...samples, indexes: [] }, "indexes"],
     ];
@@ -42,7 +50,11 @@ export function describeDeclarations(options: SuiteOptions): void {
       it(`refuses a declaration that changes ${what}, and says what to do`, async () => {
         const { store } = fixture;
         const { message } = await failure(store.declare([changed]));
-        expect(message).to.contain('"samples"').and.contain(said).and.contain("Delete DATA_DIR").and.contain("migrate");
+        expect(message)
+          .to.contain('"samples"')
+          .and.contain(said)
+          .and.contain("Delete DATA_DIR")
+          .and.contain("migrate");
         await store.write([put(samples, [sample(1)])]);
         expect(await store.count(samples, {})).to.equal(1);
       });
@@ -50,10 +62,18 @@ export function describeDeclarations(options: SuiteOptions): void {
 
     const faults: [fault: string, declaration: Collection, said: string][] = [
       ["a name that is no identifier", { ...samples, name: 'x"; --' }, "letters, digits"],
-      ["a field name with an operator in it", { ...samples, fields: { ...samples.fields, $set: "int" } }, "$set"],
+      [
+        "a field name with an operator in it",
+        { ...samples, fields: { ...samples.fields, $set: "int" } },
+        "$set",
+      ],
       ["a key field that is not declared", { ...samples, key: ["chainId", "pool"] }, '"pool"'],
       ["a key field that may be null", { ...samples, key: ["chainId", "address", "tick"] }, '"tick"'],
-      ["a unique index over a nullable field", { ...samples, indexes: [{ fields: ["tick"], unique: true }] }, "unique index"],
+      [
+        "a unique index over a nullable field",
+        { ...samples, indexes: [{ fields: ["tick"], unique: true }] },
+        "unique index",
+      ],
       ["an index over json", { ...samples, indexes: [{ fields: ["tags"] }] }, "json"],
       ["a shard key that no key or index begins with", { ...samples, shardKey: ["address"] }, "shard key"],
     ];
@@ -66,7 +86,10 @@ export function describeDeclarations(options: SuiteOptions): void {
 
     it("refuses a collection that was not declared", async () => {
       const unknown = { ...samples, name: "unknown" };
-      for (const work of [fixture.store.count(unknown, {}), fixture.store.write([put(unknown, [sample(1)])])]) {
+      for (const work of [
+        fixture.store.count(unknown, {}),
+        fixture.store.write([put(unknown, [sample(1)])]),
+      ]) {
         expect((await failure(work)).message).to.contain('Cannot use collection "unknown"');
       }
     });

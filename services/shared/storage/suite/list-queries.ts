@@ -11,14 +11,25 @@ export interface ListQuery {
 export const LIST_QUERIES: readonly ListQuery[] = [
   { name: "by whole key", query: { filter: { chainId: 8453, address: sample(77).address } } },
   { name: "by key prefix in key order", query: { filter: { chainId: 8453 }, limit: 20 } },
-  { name: "by key range", query: { filter: { chainId: 8453, address: { gte: sample(400).address } }, limit: 20 } },
+  {
+    name: "by key range",
+    query: { filter: { chainId: 8453, address: { gte: sample(400).address } }, limit: 20 },
+  },
   { name: "in key order, backwards", query: { order: [{ field: "chainId", direction: "desc" }], limit: 20 } },
   { name: "by an index", query: { filter: { blockTime: sample(77).blockTime } } },
-  { name: "by a range of an index", query: { filter: { blockTime: { gte: sample(70).blockTime, lt: sample(90).blockTime } } } },
-  { name: "by a list", query: { filter: { blockTime: { in: [sample(7).blockTime, sample(400).blockTime] } } } },
+  {
+    name: "by a range of an index",
+    query: { filter: { blockTime: { gte: sample(70).blockTime, lt: sample(90).blockTime } } },
+  },
+  {
+    name: "by a list",
+    query: { filter: { blockTime: { in: [sample(7).blockTime, sample(400).blockTime] } } },
+  },
   {
     name: "by a list of keys",
-    query: { filter: { chainId: { in: [1, 8453] }, address: { in: [sample(7).address, sample(400).address] } } },
+    query: {
+      filter: { chainId: { in: [1, 8453] }, address: { in: [sample(7).address, sample(400).address] } },
+    },
   },
   {
     name: "by an index, in order of its next field",
@@ -35,9 +46,21 @@ export const LIST_QUERIES: readonly ListQuery[] = [
     ordered: true,
   },
   { name: "by a null", query: { filter: { amount: null }, limit: 20 }, ordered: true },
-  { name: "in order of an index", query: { order: [{ field: "blockTime", direction: "desc" }], limit: 20 }, ordered: true },
-  { name: "in order of a nullable field", query: { order: [{ field: "amount", direction: "asc" }], limit: 20 }, ordered: true },
-  { name: "in order of it, descending", query: { order: [{ field: "amount", direction: "desc" }], limit: 20 }, ordered: true },
+  {
+    name: "in order of an index",
+    query: { order: [{ field: "blockTime", direction: "desc" }], limit: 20 },
+    ordered: true,
+  },
+  {
+    name: "in order of a nullable field",
+    query: { order: [{ field: "amount", direction: "asc" }], limit: 20 },
+    ordered: true,
+  },
+  {
+    name: "in order of it, descending",
+    query: { order: [{ field: "amount", direction: "desc" }], limit: 20 },
+    ordered: true,
+  },
   {
     name: "by an index, in order of a nullable next field",
     query: { filter: { chainId: 8453 }, order: [{ field: "tvlUsd", direction: "asc" }], limit: 20 },
@@ -45,7 +68,11 @@ export const LIST_QUERIES: readonly ListQuery[] = [
   },
   {
     name: "by a bound, in its order",
-    query: { filter: { chainId: 8453, tvlUsd: { gte: 500 } }, order: [{ field: "tvlUsd", direction: "desc" }], limit: 20 },
+    query: {
+      filter: { chainId: 8453, tvlUsd: { gte: 500 } },
+      order: [{ field: "tvlUsd", direction: "desc" }],
+      limit: 20,
+    },
     ordered: true,
   },
 ];

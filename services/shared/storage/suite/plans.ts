@@ -15,8 +15,11 @@ export function describePlans(options: SuiteOptions): void {
     const large = { ...samples, name: "large_samples" } as typeof samples;
     const fixture = useStore(options, [samples, large]);
     const fill = async (target: typeof samples, count: number): Promise<void> => {
-      const rows = Array.from({ length: count }, (_, i) => sample(i, i % 100 === 0 ? { amount: null, tvlUsd: null } : {}));
-      for (let i = 0; i < count; i += 5_000) await fixture.store.write([put(target, rows.slice(i, i + 5_000))]);
+      const rows = Array.from({ length: count }, (_, i) =>
+        sample(i, i % 100 === 0 ? { amount: null, tvlUsd: null } : {}),
+      );
+      for (let i = 0; i < count; i += 5_000)
+        await fixture.store.write([put(target, rows.slice(i, i + 5_000))]);
     };
 
     it("serves every list query, and is told from a scan", async function () {
@@ -35,13 +38,17 @@ export function describePlans(options: SuiteOptions): void {
 
       // The engine does not tell how it answers, so the time must: it may not grow with the collection.
       await fill(large, LARGE);
-      const slowdown = (query: SampleQuery): Promise<number> => compareTimes(store, { small: samples, large, query });
+      const slowdown = (query: SampleQuery): Promise<number> =>
+        compareTimes(store, { small: samples, large, query });
       expect(await slowdown(SCAN_QUERIES[0] as SampleQuery), "a scan").to.be.greaterThan(MOST_TIMES_SLOWER);
       const inOrder = (await options.traits.readsIndexesInOrder?.()) ?? true;
-      if (!inOrder) console.log("      (this server sorts every match: orders by an index are held by their shape only)");
+      if (!inOrder)
+        console.log("      (this server sorts every match: orders by an index are held by their shape only)");
       for (const { name, query, ordered } of LIST_QUERIES) {
         if (ordered && !inOrder) continue;
-        expect(await slowdown(query), `${name}, over ${LARGE / SMALL} times the rows`).to.be.lessThan(MOST_TIMES_SLOWER);
+        expect(await slowdown(query), `${name}, over ${LARGE / SMALL} times the rows`).to.be.lessThan(
+          MOST_TIMES_SLOWER,
+        );
       }
     });
   });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { before, describe, it } from "mocha";
-import { MAX_IN_VALUES } from "../query.ts";
 import { put, type Store } from "../port.ts";
+import { MAX_IN_VALUES } from "../query.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { referenceFind, referenceMatch } from "./reference.ts";
 import { allOf, anyQuery, anySample, type Sample, sample, samples } from "./sample.ts";
@@ -17,7 +17,9 @@ export function describeQueries(options: SuiteOptions): void {
 
     let population: Sample[];
     before(() => {
-      const byKey = new Map(fc.sample(anySample, { numRuns: 250, seed: 11 }).map((row) => [`${row.chainId} ${row.address}`, row]));
+      const byKey = new Map(
+        fc.sample(anySample, { numRuns: 250, seed: 11 }).map((row) => [`${row.chainId} ${row.address}`, row]),
+      );
       population = [...byKey.values()];
     });
 
@@ -36,7 +38,9 @@ export function describeQueries(options: SuiteOptions): void {
 
     for (const direction of ["asc", "desc"] as const) {
       it(`put nulls last, ${direction}, on every page across the border`, async () => {
-        const rows = Array.from({ length: 20 }, (_, i) => sample(i, { tvlUsd: i % 4 === 0 ? null : (i * 7) % 20 }));
+        const rows = Array.from({ length: 20 }, (_, i) =>
+          sample(i, { tvlUsd: i % 4 === 0 ? null : (i * 7) % 20 }),
+        );
         const store = await fill(rows);
         const order = [{ field: "tvlUsd", direction }] as const;
         const expected = referenceFind(rows, { order, fields: ["tvlUsd"] }).map((row) => row.tvlUsd);
@@ -44,7 +48,10 @@ export function describeQueries(options: SuiteOptions): void {
         for (let skip = 0; skip <= 21; skip++) {
           for (const limit of [1, 3, 30]) {
             const page = await store.find(samples, { order, skip, limit, fields: ["tvlUsd"] });
-            expect(page.map((row) => row.tvlUsd), `skip ${skip}, limit ${limit}`).to.deep.equal(expected.slice(skip, skip + limit));
+            expect(
+              page.map((row) => row.tvlUsd),
+              `skip ${skip}, limit ${limit}`,
+            ).to.deep.equal(expected.slice(skip, skip + limit));
           }
         }
       });
@@ -52,7 +59,9 @@ export function describeQueries(options: SuiteOptions): void {
 
     it("put nulls last in each of several fields", async () => {
       const values = [null, 1, 2];
-      const rows = values.flatMap((tick, i) => values.map((tvlUsd, j) => sample(3 * i + j, { tick, tvlUsd })));
+      const rows = values.flatMap((tick, i) =>
+        values.map((tvlUsd, j) => sample(3 * i + j, { tick, tvlUsd })),
+      );
       const store = await fill(rows);
       for (const first of ["asc", "desc"] as const) {
         for (const second of ["asc", "desc"] as const) {
@@ -73,8 +82,14 @@ export function describeQueries(options: SuiteOptions): void {
       const amounts = [-(2n ** 200n), -17n, -16n, -1n, 0n, 1n, 9n, 10n, 2n ** 64n, 2n ** 255n];
       const store = await fill([...amounts].reverse().map((amount, i) => sample(i, { amount })));
       const order = [{ field: "amount", direction: "asc" }] as const;
-      expect((await store.find(samples, { order, fields: ["amount"] })).map((row) => row.amount)).to.deep.equal(amounts);
-      const between = await store.find(samples, { filter: { amount: { gt: -17n, lte: 10n } }, order, fields: ["amount"] });
+      expect(
+        (await store.find(samples, { order, fields: ["amount"] })).map((row) => row.amount),
+      ).to.deep.equal(amounts);
+      const between = await store.find(samples, {
+        filter: { amount: { gt: -17n, lte: 10n } },
+        order,
+        fields: ["amount"],
+      });
       expect(between.map((row) => row.amount)).to.deep.equal([-16n, -1n, 0n, 1n, 9n, 10n]);
     });
 
@@ -84,7 +99,8 @@ export function describeQueries(options: SuiteOptions): void {
       const order = [{ field: "dex", direction: "desc" }] as const;
       const seen: string[] = [];
       for (let skip = 0; skip < 50; skip += 7) {
-        for (const row of await store.find(samples, { order, skip, limit: 7, fields: ["address"] })) seen.push(row.address);
+        for (const row of await store.find(samples, { order, skip, limit: 7, fields: ["address"] }))
+          seen.push(row.address);
       }
       expect(seen).to.deep.equal(rows.map((row) => row.address).reverse());
     });
@@ -93,19 +109,27 @@ export function describeQueries(options: SuiteOptions): void {
       const store = await fill([sample(1), sample(2), sample(3)]);
       for (const length of [1, 2, 3, 100, MAX_IN_VALUES]) {
         const blockTimes = Array.from({ length }, (_, i) => sample(2).blockTime + i);
-        const found = await store.find(samples, { filter: { blockTime: { in: blockTimes } }, fields: ["symbol"] });
+        const found = await store.find(samples, {
+          filter: { blockTime: { in: blockTimes } },
+          fields: ["symbol"],
+        });
         expect(found.map((row) => row.symbol)).to.deep.equal(length === 1 ? ["T2"] : ["T2", "T3"]);
       }
       expect(await store.count(samples, { blockTime: { in: [] } })).to.equal(0);
       expect(await store.find(samples, { filter: { chainId: 8453, address: { in: [] } } })).to.deep.equal([]);
       const tooMany = { blockTime: { in: Array.from({ length: MAX_IN_VALUES + 1 }, (_, i) => i) } };
-      expect(await store.count(samples, tooMany).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+      expect(await store.count(samples, tooMany).catch((error: unknown) => error)).to.be.instanceOf(
+        TypeError,
+      );
     });
 
     it("find rows by key, one by one and many at once", async () => {
       const rows = Array.from({ length: 1_500 }, (_, i) => sample(i));
       const store = await fill(rows);
-      const keyOf = (i: number): { chainId: number; address: string } => ({ chainId: 8453, address: sample(i).address });
+      const keyOf = (i: number): { chainId: number; address: string } => ({
+        chainId: 8453,
+        address: sample(i).address,
+      });
       expect(await store.get(samples, keyOf(7))).to.deep.equal(sample(7));
       expect(await store.get(samples, keyOf(9_999))).to.equal(undefined);
       expect(await store.getMany(samples, [])).to.deep.equal([]);
@@ -125,7 +149,9 @@ export function describeQueries(options: SuiteOptions): void {
 
     it("refuse a negative or fractional page", async () => {
       for (const query of [{ skip: -1 }, { limit: 1.5 }, { skip: Number.NaN }]) {
-        expect(await fixture.store.find(samples, query).catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+        expect(await fixture.store.find(samples, query).catch((error: unknown) => error)).to.be.instanceOf(
+          TypeError,
+        );
       }
     });
   });

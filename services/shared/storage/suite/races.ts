@@ -17,7 +17,9 @@ export function describeRaces(options: SuiteOptions): void {
     const fixture = useStore(options, [samples, counters]);
     /** Several connections where the engine has them, the one there is otherwise. */
     const connections = async (): Promise<Store[]> =>
-      options.traits.shared ? [fixture.store, await fixture.connect(), await fixture.connect()] : [fixture.store];
+      options.traits.shared
+        ? [fixture.store, await fixture.connect(), await fixture.connect()]
+        : [fixture.store];
     const each = (stores: Store[], i: number): Store => stores[i % stores.length] as Store;
 
     it("compareAndSet writes only where the row is as expected", async () => {
@@ -28,8 +30,16 @@ export function describeRaces(options: SuiteOptions): void {
       expect(await store.compareAndSet(counters, { ...row, value: 2 }, null)).to.equal(false);
       expect(await store.compareAndSet(counters, { ...row, value: 2 }, { value: 0 })).to.equal(false);
       expect(await store.get(counters, { name: "a" })).to.deep.equal(row);
-      expect(await store.compareAndSet(counters, { ...row, value: 2, holder: "x" }, { value: { lte: 1 }, holder: null })).to.equal(true);
-      expect(await store.compareAndSet(counters, { ...row, value: 3 }, { holder: { in: ["y"] } })).to.equal(false);
+      expect(
+        await store.compareAndSet(
+          counters,
+          { ...row, value: 2, holder: "x" },
+          { value: { lte: 1 }, holder: null },
+        ),
+      ).to.equal(true);
+      expect(await store.compareAndSet(counters, { ...row, value: 3 }, { holder: { in: ["y"] } })).to.equal(
+        false,
+      );
       expect(await store.compareAndSet(counters, { ...row, value: 3 }, {})).to.equal(true);
       expect(await store.find(counters, {})).to.deep.equal([{ name: "a", value: 3, holder: null }]);
     });
@@ -39,7 +49,9 @@ export function describeRaces(options: SuiteOptions): void {
       for (let round = 0; round < 5; round++) {
         const name = `round ${round}`;
         const won = await Promise.all(
-          Array.from({ length: 12 }, (_, i) => each(stores, i).compareAndSet(counters, { name, value: i, holder: null }, null)),
+          Array.from({ length: 12 }, (_, i) =>
+            each(stores, i).compareAndSet(counters, { name, value: i, holder: null }, null),
+          ),
         );
         expect(won.filter(Boolean)).to.have.length(1);
         expect((await fixture.store.get(counters, { name }))?.value).to.equal(won.indexOf(true));
@@ -52,7 +64,9 @@ export function describeRaces(options: SuiteOptions): void {
       for (let round = 0; round < 5; round++) {
         const next = (i: number) => ({ name: "a", value: round + 1, holder: `contender ${i}` });
         const won = await Promise.all(
-          Array.from({ length: 12 }, (_, i) => each(stores, i).compareAndSet(counters, next(i), { value: round })),
+          Array.from({ length: 12 }, (_, i) =>
+            each(stores, i).compareAndSet(counters, next(i), { value: round }),
+          ),
         );
         expect(won.filter(Boolean)).to.have.length(1);
         expect(await fixture.store.get(counters, { name: "a" })).to.deep.equal(next(won.indexOf(true)));
@@ -61,7 +75,9 @@ export function describeRaces(options: SuiteOptions): void {
 
     it("parallel writes of different keys all arrive", async () => {
       const stores = await connections();
-      const batches = Array.from({ length: 12 }, (_, b) => Array.from({ length: 100 }, (_, i) => sample(b * 100 + i)));
+      const batches = Array.from({ length: 12 }, (_, b) =>
+        Array.from({ length: 100 }, (_, i) => sample(b * 100 + i)),
+      );
       await Promise.all(batches.map((rows, i) => each(stores, i).write([put(samples, rows)])));
       expect(await allOf(fixture.store)).to.deep.equal(batches.flat());
     });

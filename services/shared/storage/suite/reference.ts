@@ -24,8 +24,15 @@ export function referenceFind(rows: readonly Sample[], query: SampleQuery): Part
   return page.map((row) => Object.fromEntries(fields.map((field) => [field, row[field]])) as Partial<Sample>);
 }
 
-export function referenceMatch(rows: readonly Sample[], filter: NonNullable<SampleQuery["filter"]>): Sample[] {
-  return rows.filter((row) => Object.entries(filter).every(([field, condition]) => satisfies(row[field as keyof Sample] as Cell, condition)));
+export function referenceMatch(
+  rows: readonly Sample[],
+  filter: NonNullable<SampleQuery["filter"]>,
+): Sample[] {
+  return rows.filter((row) =>
+    Object.entries(filter).every(([field, condition]) =>
+      satisfies(row[field as keyof Sample] as Cell, condition),
+    ),
+  );
 }
 
 function satisfies(value: Cell, condition: unknown): boolean {

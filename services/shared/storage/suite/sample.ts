@@ -85,7 +85,8 @@ export const ODD_TEXTS: readonly string[] = [
   "-1",
 ];
 
-const nullable = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(values, { nil: null, freq: 3 });
+const nullable = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.option(values, { nil: null, freq: 3 });
 const LIMIT = 2n ** 256n;
 
 /** Few different values, so that ties, nulls and hits are frequent. */
@@ -103,9 +104,20 @@ const VALUES = {
   liquidity: fc.constantFrom(0n, 1n, 15n, 16n, 2n ** 64n, 2n ** 128n - 1n, LIMIT),
   amount: nullable(fc.constantFrom(-LIMIT, -(2n ** 64n), -16n, -15n, -1n, 0n, 1n, 2n ** 63n)),
 };
-const JSON_VALUES = fc.constantFrom<unknown>({ $set: { a: 1 } }, [], [1, "a", null, [true]], { "a.b": 0.1, c: "a\0b" }, "text", 0);
+const JSON_VALUES = fc.constantFrom<unknown>(
+  { $set: { a: 1 } },
+  [],
+  [1, "a", null, [true]],
+  { "a.b": 0.1, c: "a\0b" },
+  "text",
+  0,
+);
 
-export const anySample: fc.Arbitrary<Sample> = fc.record({ ...VALUES, tags: JSON_VALUES, note: nullable(JSON_VALUES) });
+export const anySample: fc.Arbitrary<Sample> = fc.record({
+  ...VALUES,
+  tags: JSON_VALUES,
+  note: nullable(JSON_VALUES),
+});
 
 type Filterable = keyof typeof VALUES;
 const FILTERABLE = Object.keys(VALUES) as Filterable[];
@@ -132,7 +144,10 @@ const anyFilter = fc
   .chain((fields) => fc.record(Object.fromEntries(fields.map((field) => [field, conditionOn(field)]))));
 
 const anyOrder = fc.uniqueArray(
-  fc.record({ field: fc.constantFrom(...FILTERABLE), direction: fc.constantFrom("asc" as const, "desc" as const) }),
+  fc.record({
+    field: fc.constantFrom(...FILTERABLE),
+    direction: fc.constantFrom("asc" as const, "desc" as const),
+  }),
   { maxLength: 4, selector: (term) => term.field },
 );
 
@@ -142,7 +157,9 @@ export const anyQuery: fc.Arbitrary<SampleQuery> = fc.record(
     order: anyOrder,
     skip: fc.integer({ min: 0, max: 60 }),
     limit: fc.integer({ min: 0, max: 60 }),
-    fields: fc.uniqueArray(fc.constantFrom(...(Object.keys(samples.fields) as (keyof Sample)[])), { minLength: 1 }),
+    fields: fc.uniqueArray(fc.constantFrom(...(Object.keys(samples.fields) as (keyof Sample)[])), {
+      minLength: 1,
+    }),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<SampleQuery>;

@@ -24,13 +24,23 @@ export function describeValues(options: SuiteOptions): void {
       const { store } = fixture;
       const doubles = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
       const values = fc.sample(doubles, { numRuns: 500, seed: 7 });
-      await store.write([put(samples, values.map((price, i) => sample(i, { price })))]);
+      await store.write([
+        put(
+          samples,
+          values.map((price, i) => sample(i, { price })),
+        ),
+      ]);
       expect((await allOf(store)).map((row) => row.price)).to.deep.equal(values);
     });
 
     it("keep integers exact up to ±(2^53 − 1) and big integers up to ±2^256", async () => {
       const { store } = fixture;
-      const edge = { blockTime: Number.MAX_SAFE_INTEGER, tick: Number.MIN_SAFE_INTEGER, liquidity: 2n ** 256n, amount: -(2n ** 256n) };
+      const edge = {
+        blockTime: Number.MAX_SAFE_INTEGER,
+        tick: Number.MIN_SAFE_INTEGER,
+        liquidity: 2n ** 256n,
+        amount: -(2n ** 256n),
+      };
       await store.write([put(samples, [sample(1, edge)])]);
       expect(await allOf(store)).to.deep.equal([sample(1, edge)]);
       const { blockTime, tick, liquidity, amount } = edge;
@@ -52,8 +62,13 @@ export function describeValues(options: SuiteOptions): void {
       await store.write([put(samples, rows)]);
       expect(await store.count(samples, {})).to.equal(ODD_TEXTS.length);
       for (const [i, text] of ODD_TEXTS.entries()) {
-        expect(await store.get(samples, { chainId: 8453, address: text }), JSON.stringify(text)).to.deep.equal(rows[i]);
-        expect(await store.find(samples, { filter: { dex: text } }), JSON.stringify(text)).to.deep.equal([rows[i]]);
+        expect(
+          await store.get(samples, { chainId: 8453, address: text }),
+          JSON.stringify(text),
+        ).to.deep.equal(rows[i]);
+        expect(await store.find(samples, { filter: { dex: text } }), JSON.stringify(text)).to.deep.equal([
+          rows[i],
+        ]);
         expect(await store.find(samples, { filter: { symbol: { in: [text] } } })).to.deep.equal([rows[i]]);
       }
       const byBytes = [...ODD_TEXTS].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -62,7 +77,10 @@ export function describeValues(options: SuiteOptions): void {
 
     it("may be large", async () => {
       const { store } = fixture;
-      const large = sample(1, { symbol: "x".repeat(300_000), tags: Array.from({ length: 100_000 }, (_, i) => `item ${i}`) });
+      const large = sample(1, {
+        symbol: "x".repeat(300_000),
+        tags: Array.from({ length: 100_000 }, (_, i) => `item ${i}`),
+      });
       await store.write([put(samples, [large, sample(2)])]);
       expect(await store.get(samples, { chainId: 8453, address: large.address })).to.deep.equal(large);
     });
@@ -121,7 +139,11 @@ export function describeValues(options: SuiteOptions): void {
   });
 }
 
-async function expectRefusal(store: Store, target: Collection, { rows, field }: { rows: unknown[]; field: string }): Promise<void> {
+async function expectRefusal(
+  store: Store,
+  target: Collection,
+  { rows, field }: { rows: unknown[]; field: string },
+): Promise<void> {
   const error = await store.write([put(target, rows as never)]).then(
     () => undefined,
     (reason: unknown) => reason as Error,

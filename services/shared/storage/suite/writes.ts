@@ -1,13 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { collection, ConflictError, put, remove, removeWhere, requireRow, type Store } from "../port.ts";
+import { ConflictError, collection, put, remove, removeWhere, requireRow, type Store } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { referenceFind, referenceMatch } from "./reference.ts";
 import { allOf, anyQuery, anySample, type Sample, sample, samples } from "./sample.ts";
 
 /** Only a key, and a unique index beside a key. */
-const seen = collection({ name: "seen", fields: { hash: "text" }, key: ["hash"], indexes: [], shardKey: ["hash"] });
+const seen = collection({
+  name: "seen",
+  fields: { hash: "text" },
+  key: ["hash"],
+  indexes: [],
+  shardKey: ["hash"],
+});
 const names = collection({
   name: "names",
   fields: { id: "int", name: "text" },
@@ -19,13 +25,26 @@ const names = collection({
 export function describeWrites(options: SuiteOptions): void {
   describe("writes", () => {
     const fixture = useStore(options, [samples, seen, names]);
-    const keyOf = ({ chainId, address }: Sample): { chainId: number; address: string } => ({ chainId, address });
-    const failure = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
+    const keyOf = ({ chainId, address }: Sample): { chainId: number; address: string } => ({
+      chainId,
+      address,
+    });
+    const failure = (work: Promise<unknown>): Promise<unknown> =>
+      work.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
 
     it("replace whole rows by key: replaying batches in any order ends in the same rows", async () => {
       const { store } = fixture;
-      const batches = Array.from({ length: 6 }, (_, batch) => Array.from({ length: 40 }, (_, i) => sample(batch * 30 + i)));
-      for (const order of [[0, 1, 2, 3, 4, 5], [5, 3, 1, 0, 2, 4], [0, 0, 5, 5]]) {
+      const batches = Array.from({ length: 6 }, (_, batch) =>
+        Array.from({ length: 40 }, (_, i) => sample(batch * 30 + i)),
+      );
+      for (const order of [
+        [0, 1, 2, 3, 4, 5],
+        [5, 3, 1, 0, 2, 4],
+        [0, 0, 5, 5],
+      ]) {
         for (const i of order) await store.write([put(samples, batches[i] as Sample[])]);
         expect(await allOf(store)).to.deep.equal(Array.from({ length: 190 }, (_, i) => sample(i)));
       }
@@ -33,7 +52,15 @@ export function describeWrites(options: SuiteOptions): void {
 
     it("replace every field, null included", async () => {
       const { store } = fixture;
-      const changed = sample(1, { symbol: null, tick: null, tvlUsd: null, amount: null, stable: true, note: { a: 1 }, dex: "x" });
+      const changed = sample(1, {
+        symbol: null,
+        tick: null,
+        tvlUsd: null,
+        amount: null,
+        stable: true,
+        note: { a: 1 },
+        dex: "x",
+      });
       for (const row of [sample(1), changed, sample(1), changed]) {
         await store.write([put(samples, [row])]);
         expect(await allOf(store)).to.deep.equal([row]);
@@ -43,8 +70,15 @@ export function describeWrites(options: SuiteOptions): void {
 
     it("let the last of two rows with one key win, within a batch too", async () => {
       const { store } = fixture;
-      await store.write([put(samples, [sample(1), sample(2), sample(1, { price: 5 })]), put(samples, [sample(2, { price: 6 })])]);
+      await store.write([
+        put(samples, [sample(1), sample(2), sample(1, { price: 5 })]),
+        put(samples, [sample(2, { price: 6 })]),
+      ]);
       expect(await allOf(store)).to.deep.equal([sample(1, { price: 5 }), sample(2, { price: 6 })]);
+      // More than an engine sends at once.
+      const versions = [1, 2].map((price) => Array.from({ length: 3_000 }, (_, i) => sample(i, { price })));
+      await store.write([put(samples, versions.flat())]);
+      expect(await allOf(store)).to.deep.equal(versions[1]);
     });
 
     it("take batches of new, old and mixed rows of any size", async function () {
@@ -56,7 +90,11 @@ export function describeWrites(options: SuiteOptions): void {
       await store.write([put(samples, batch(4_000, 9_000, 2))]);
       await store.write([put(samples, batch(0, 100, 3))]);
       await store.write([put(samples, batch(8_999, 9_100, 4))]);
-      const prices = [3, 1, 2, 4].map((price) => store.find(samples, { filter: { chainId: 8453 }, fields: ["price"] }).then((rows) => rows.filter((row) => row.price === price).length));
+      const prices = [3, 1, 2, 4].map((price) =>
+        store
+          .find(samples, { filter: { chainId: 8453 }, fields: ["price"] })
+          .then((rows) => rows.filter((row) => row.price === price).length),
+      );
       expect(await Promise.all(prices)).to.deep.equal([100, 3_900, 4_999, 101]);
     });
 
@@ -95,19 +133,30 @@ export function describeWrites(options: SuiteOptions): void {
     it("remove ranges: what matches goes, all else stays", async function () {
       this.timeout(30_000);
       const { store } = fixture;
-      const population = referenceFind(uniqueByKey(fc.sample(anySample, { numRuns: 60, seed: 5 })), {}) as Sample[];
-      const filters = fc.sample(anyQuery, { numRuns: 25, seed: 9 }).flatMap(({ filter }) => (filter === undefined ? [] : [filter]));
+      const population = referenceFind(
+        uniqueByKey(fc.sample(anySample, { numRuns: 60, seed: 5 })),
+        {},
+      ) as Sample[];
+      const filters = fc
+        .sample(anyQuery, { numRuns: 25, seed: 9 })
+        .flatMap(({ filter }) => (filter === undefined ? [] : [filter]));
       for (const filter of [{ chainId: 8453 }, { chainId: 1, address: { gt: "a" } }, {}, ...filters]) {
         await store.write([put(samples, population)]);
         await store.write([removeWhere(samples, filter)]);
         const gone = new Set(referenceMatch(population, filter));
-        expect(await allOf(store), JSON.stringify(filter, bigintText)).to.deep.equal(population.filter((row) => !gone.has(row)));
+        expect(await allOf(store), JSON.stringify(filter, bigintText)).to.deep.equal(
+          population.filter((row) => !gone.has(row)),
+        );
       }
     });
 
     it("apply steps in their order", async () => {
       const { store } = fixture;
-      await store.write([put(samples, [sample(1), sample(2)]), removeWhere(samples, { chainId: 8453 }), put(samples, [sample(3)])]);
+      await store.write([
+        put(samples, [sample(1), sample(2)]),
+        removeWhere(samples, { chainId: 8453 }),
+        put(samples, [sample(3)]),
+      ]);
       expect(await allOf(store)).to.deep.equal([sample(3)]);
     });
 
@@ -117,7 +166,9 @@ export function describeWrites(options: SuiteOptions): void {
       await store.write([put(names, [{ id: 1, name: "a" }])]);
       await store.write([requireRow(names, key, { name: "a" }), put(names, [{ id: 2, name: "b" }])]);
       for (const expected of [requireRow(names, key, { name: "b" }), requireRow(names, { id: 9 }, {})]) {
-        expect(await failure(store.write([expected, put(names, [{ id: 3, name: "c" }])]))).to.be.instanceOf(ConflictError);
+        expect(await failure(store.write([expected, put(names, [{ id: 3, name: "c" }])]))).to.be.instanceOf(
+          ConflictError,
+        );
       }
       expect(await store.count(names, {})).to.equal(2);
     });
@@ -126,8 +177,16 @@ export function describeWrites(options: SuiteOptions): void {
       it("leave nothing of a write whose last step fails", async () => {
         const { store } = fixture;
         await store.write([put(names, [{ id: 1, name: "a" }])]);
-        const steps = [put(samples, [sample(1)]), removeWhere(names, { id: 1 }), put(names, [{ id: 2, name: "b" }])];
-        for (const last of [put(names, [{ id: 3, name: "b" }]), requireRow(names, { id: 1 }, {}), put(names, [{ id: 4 } as never])]) {
+        const steps = [
+          put(samples, [sample(1)]),
+          removeWhere(names, { id: 1 }),
+          put(names, [{ id: 2, name: "b" }]),
+        ];
+        for (const last of [
+          put(names, [{ id: 3, name: "b" }]),
+          requireRow(names, { id: 1 }, {}),
+          put(names, [{ id: 4 } as never]),
+        ]) {
           expect(await failure(store.write([...steps, last]))).to.be.instanceOf(Error);
           expect(await store.count(samples, {})).to.equal(0);
           expect(await store.find(names, {})).to.deep.equal([{ id: 1, name: "a" }]);

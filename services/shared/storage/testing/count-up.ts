@@ -27,11 +27,13 @@ async function countUp(path: string, { worker, times }: { worker: string; times:
   for (let step = 0; step < times; ) {
     const seen = await store.get(counters, { name: "shared" });
     const next = { name: "shared", value: (seen?.value ?? 0) + 1 };
-    if (!(await store.compareAndSet(counters, next, seen === undefined ? null : { value: seen.value }))) continue;
+    if (!(await store.compareAndSet(counters, next, seen === undefined ? null : { value: seen.value })))
+      continue;
     await store.write([put(marks, [{ worker, step }])]);
     step++;
   }
   await store.close();
 }
 
-if (argv[2] === "--path") await countUp(argv[3] as string, { worker: argv[4] as string, times: Number(argv[5]) });
+if (argv[2] === "--path")
+  await countUp(argv[3] as string, { worker: argv[4] as string, times: Number(argv[5]) });

@@ -20,7 +20,11 @@ async function writeForever(path: string): Promise<never> {
   const store = await openSqliteStore({ path });
   await store.declare([generations]);
   for (let generation = 1; ; generation++) {
-    const rows = Array.from({ length: GENERATION_ROWS }, (_, id) => ({ id, generation, padding: "x".repeat(id % 300) }));
+    const rows = Array.from({ length: GENERATION_ROWS }, (_, id) => ({
+      id,
+      generation,
+      padding: "x".repeat(id % 300),
+    }));
     await store.write([put(generations, rows.slice(0, 700)), put(generations, rows.slice(700))]);
     stdout.write(`${generation}\n`);
   }
