@@ -25,8 +25,12 @@ await runMain("all-in-one", () => startAll(process.env));
 async function startAll(given: Environment): Promise<Stoppable> {
   const startedMs = performance.now();
   // One process tells of several services: only what needs attention, unless asked for more.
-  const logLevel = given["LOG_LEVEL"] ?? "warn";
-  const log = createLog({ name: "all-in-one", level: readSettings({ LOG_LEVEL: logLevel }, ["LOG_LEVEL"]).LOG_LEVEL, destination: 2 });
+  const logLevel = given.LOG_LEVEL ?? "warn";
+  const log = createLog({
+    name: "all-in-one",
+    level: readSettings({ LOG_LEVEL: logLevel }, ["LOG_LEVEL"]).LOG_LEVEL,
+    destination: 2,
+  });
   const settings = readSettings(given, ["DATA_DIR", "EVM_RPC_8453", "EVM_RPC_1", "DEVNET_PORT"]);
   const isLocal = settings.EVM_RPC_8453 === undefined && settings.EVM_RPC_1 === undefined;
   // An index of the local chain and one of the real chain never meet.
@@ -47,15 +51,15 @@ async function startAll(given: Environment): Promise<Stoppable> {
       superviseProcess({
         name: "evm-dex-ingest",
         program: { entry: new URL("../services/evm-dex/ingest/main.ts", import.meta.url) },
-        env: { ...common, LOG_LEVEL: given["LOG_LEVEL"] ?? "info" },
+        env: { ...common, LOG_LEVEL: given.LOG_LEVEL ?? "info" },
         log,
         onLine: (line) => {
-          const readable = given["LOG_LEVEL"] === undefined ? readableLine(line) : line;
+          const readable = given.LOG_LEVEL === undefined ? readableLine(line) : line;
           if (readable !== undefined) say(readable);
         },
       }),
     );
-    const apiKey = given["BOOTSTRAP_API_KEY"] || (await readDemoKey(dataDir));
+    const apiKey = given.BOOTSTRAP_API_KEY || (await readDemoKey(dataDir));
     const gateway = await keep(
       startGateway(
         readGatewayConfig({
@@ -91,7 +95,8 @@ async function startAll(given: Environment): Promise<Stoppable> {
     running.push(process);
     // Another chain than the one that was indexed: the index is worthless, and made again within seconds.
     if (!ready.resumed) {
-      for (const suffix of ["", "-wal", "-shm"]) await rm(join(dataDir, `evm-dex.sqlite${suffix}`), { force: true });
+      for (const suffix of ["", "-wal", "-shm"])
+        await rm(join(dataDir, `evm-dex.sqlite${suffix}`), { force: true });
     }
     const [first] = ready.pools;
     return {

@@ -1,5 +1,5 @@
-import { superviseProcess, type SupervisedProcess } from "../../services/shared/host/supervisor.ts";
 import type { Log } from "../../services/shared/host/log.ts";
+import { type SupervisedProcess, superviseProcess } from "../../services/shared/host/supervisor.ts";
 
 /** What the devnet's process says of itself when it serves requests. */
 export interface DevnetReady {
@@ -40,7 +40,8 @@ export async function startDevnetProcess(of: {
             of.say(line);
           }
         },
-        onExit: ({ code }) => reject(new Error(`The local chain ended with ${code}: ${said.slice(-5).join(" ")}`)),
+        onExit: ({ code }) =>
+          reject(new Error(`The local chain ended with ${code}: ${said.slice(-5).join(" ")}`)),
       });
     });
     return { ready, process: process as SupervisedProcess };

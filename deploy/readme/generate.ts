@@ -21,6 +21,8 @@ if (before === undefined || after === undefined) throw new Error(`README.md lack
 const wanted = `${before}${START}\n${settingsTable()}\n${END}${after}`;
 if (!process.argv.includes("--check")) writeFileSync(README, wanted);
 else if (wanted !== readme) {
-  console.error("The settings in README.md are not those of services/shared/host/config.ts: run npm run generate.");
+  console.error(
+    "The settings in README.md are not those of services/shared/host/config.ts: run npm run generate.",
+  );
   process.exitCode = 1;
 }

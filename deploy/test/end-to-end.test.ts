@@ -38,7 +38,10 @@ describe("a swap made on a chain is a row through the gateway", () => {
       EVM_DEX_GRPC: evmDex.grpcAddress,
     });
     url = (await gateway.find(listening)).url;
-    const cli = startProgram("gateway/keys.ts", { env, args: ["create", "--label", "e2e", "--scopes", "evm-dex"] });
+    const cli = startProgram("gateway/keys.ts", {
+      env,
+      args: ["create", "--label", "e2e", "--scopes", "evm-dex"],
+    });
     key = await cli.find((line) => /ct_[A-Za-z0-9_-]{43}_[0-9a-f]{8}/.exec(line)?.[0]);
     await cli.ended;
   });
@@ -68,20 +71,20 @@ describe("a swap made on a chain is a row through the gateway", () => {
     const held1 = Number(await chain.balanceOf(pool.token1.address, pool.address, block)) / 1e6;
 
     for (let range = 0; range < RANGES; range++) {
-      expect(after["swapVolumeUsd"][range] - before["swapVolumeUsd"][range]).to.be.closeTo(valueUsd, USD_TOLERANCE);
-      expect(after["swapCount"][range] - before["swapCount"][range]).to.equal(1);
+      expect(after.swapVolumeUsd[range] - before.swapVolumeUsd[range]).to.be.closeTo(valueUsd, USD_TOLERANCE);
+      expect(after.swapCount[range] - before.swapCount[range]).to.equal(1);
       const feesUsd = amount0 * priceUsd * (pool.fee / 1e6);
       const seconds = [300, 3600, 86_400, 604_800, 2_592_000, 31_536_000][range] as number;
       const feeApr = ((feesUsd / (held0 * priceUsd + held1)) * 31_536_000) / seconds;
-      if (before["swapCount"][range] === 0) expect(after["feeApr"][range]).to.be.closeTo(feeApr, feeApr * 1e-6);
+      if (before.swapCount[range] === 0) expect(after.feeApr[range]).to.be.closeTo(feeApr, feeApr * 1e-6);
     }
-    expect(after["currentTick"]).to.equal(tick);
-    expect(after["currentSqrtPriceX96"]).to.equal(String(sqrtPriceX96));
-    expect(after["currentLiquidity"]).to.equal(String(await chain.liquidity(pool.address, block)));
-    expect(after["currentPoolPrice"]).to.be.closeTo(priceUsd, priceUsd * 1e-12);
+    expect(after.currentTick).to.equal(tick);
+    expect(after.currentSqrtPriceX96).to.equal(String(sqrtPriceX96));
+    expect(after.currentLiquidity).to.equal(String(await chain.liquidity(pool.address, block)));
+    expect(after.currentPoolPrice).to.be.closeTo(priceUsd, priceUsd * 1e-12);
     const tvlUsd = held0 * priceUsd + held1;
-    expect(after["poolTvlUsd"]).to.be.closeTo(tvlUsd, tvlUsd * 1e-12);
-    expect(after["token0Symbol"]).to.equal("WETH");
+    expect(after.poolTvlUsd).to.be.closeTo(tvlUsd, tvlUsd * 1e-12);
+    expect(after.token0Symbol).to.equal("WETH");
   });
 
   it("and not without a key, nor with one for another family", async () => {

@@ -12,11 +12,22 @@ export interface Started {
 }
 
 /** Starts a program of this repository as a real process of its own, under the runtime of the test. */
-export function startProgram(path: string, of: { env: Readonly<Record<string, string | undefined>>; args?: string[] }): Started {
+export function startProgram(
+  path: string,
+  of: { env: Readonly<Record<string, string | undefined>>; args?: string[] },
+): Started {
   const program = { entry: new URL(`../../${path}`, import.meta.url), args: of.args ?? [] };
   const [command, ...args] = commandLineOf(program, { graceMs: 1_000 });
-  const nothing = { MONGODB_URL: undefined, REDIS_URL: undefined, EVM_RPC_1: undefined, EVM_RPC_8453: undefined };
-  const child = spawn(command, args, { env: environmentOf(program, { ...nothing, ...of.env }), stdio: "pipe" });
+  const nothing = {
+    MONGODB_URL: undefined,
+    REDIS_URL: undefined,
+    EVM_RPC_1: undefined,
+    EVM_RPC_8453: undefined,
+  };
+  const child = spawn(command, args, {
+    env: environmentOf(program, { ...nothing, ...of.env }),
+    stdio: "pipe",
+  });
   child.stdin.on("error", () => {});
   const lines: string[] = [];
   const waiting: ((line: string) => void)[] = [];
@@ -53,6 +64,7 @@ export function listening(line: string): { httpUrl: string; grpcAddress: string;
 
 /** Sends the signal and waits for the exit code. Not child.kill, after which Deno hides the code. */
 export function stopProgram(started: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
-  if (started.child.exitCode === null && started.child.pid !== undefined) process.kill(started.child.pid, signal);
+  if (started.child.exitCode === null && started.child.pid !== undefined)
+    process.kill(started.child.pid, signal);
   return started.ended;
 }

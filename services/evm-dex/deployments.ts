@@ -35,7 +35,9 @@ export function loadDeployments(path: string | undefined): readonly ChainDeploym
   const source = path ?? new URL("./deployments.json", import.meta.url);
   const parsed = file.safeParse(JSON.parse(readFileSync(source, "utf8")));
   if (!parsed.success) {
-    throw new Error(`Cannot read deployments from ${path ?? "the built-in registry"}: ${z.prettifyError(parsed.error)}`);
+    throw new Error(
+      `Cannot read deployments from ${path ?? "the built-in registry"}: ${z.prettifyError(parsed.error)}`,
+    );
   }
   return parsed.data.evmDex.chains;
 }

@@ -1,4 +1,4 @@
-import { handle, type HandlerTable } from "../shared/host/handlers.ts";
+import { type HandlerTable, handle } from "../shared/host/handlers.ts";
 import { chains, dexbPool, dexbPools, dexes } from "./contract.ts";
 import { chainsHandler } from "./endpoints/evm/chains.handler.ts";
 import { dexbPoolHandler } from "./endpoints/evm/dexb/v3/pool.handler.ts";

@@ -29,7 +29,11 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
@@ -41,13 +45,20 @@ export class ServiceError extends Error {
 }
 
 /** What a thrown value tells the client: a ServiceError speaks for itself, everything else is `internal`. */
-export function toErrorBody(error: unknown, session: string): { status: number; body: ErrorBody; retryAfterSeconds?: number } {
+export function toErrorBody(
+  error: unknown,
+  session: string,
+): { status: number; body: ErrorBody; retryAfterSeconds?: number } {
   if (error instanceof ServiceError) {
     const body = { error: error.code, message: error.message, session };
     return error.retryAfterSeconds === undefined
       ? { status: error.status, body }
       : { status: error.status, body, retryAfterSeconds: error.retryAfterSeconds };
   }
-  const body = { error: "internal", message: "The service failed to answer; the session id names this request in its log.", session } as const;
+  const body = {
+    error: "internal",
+    message: "The service failed to answer; the session id names this request in its log.",
+    session,
+  } as const;
   return { status: STATUS_OF.internal, body };
 }

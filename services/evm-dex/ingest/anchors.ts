@@ -54,7 +54,8 @@ function toAnchor(answers: readonly (Hex | null | undefined)[]): PoolState | und
   const [slot0, liquidity] = answers;
   const reserve0 = readBalance(answers[2]);
   const reserve1 = readBalance(answers[3]);
-  if (typeof slot0 !== "string" || slot0.length < 2 + 7 * 64 || typeof liquidity !== "string") return undefined;
+  if (typeof slot0 !== "string" || slot0.length < 2 + 7 * 64 || typeof liquidity !== "string")
+    return undefined;
   if (liquidity.length < 66 || reserve0 === null || reserve1 === null) return undefined;
   return {
     sqrtPriceX96: readUint(slot0, 0),

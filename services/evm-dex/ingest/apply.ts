@@ -27,7 +27,10 @@ export interface ApplyOptions {
 }
 
 /** Adds one chunk to the store; answers the checkpoint it wrote. */
-export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<CheckpointRow> {
+export async function applyChunk(
+  bench: Workbench,
+  of: ApplyOptions & { chunk: Chunk },
+): Promise<CheckpointRow> {
   const { indexer, source } = bench;
   const { chunk, checkpoint, chainHead } = of;
   const described = await describePools(bench.tokens, {

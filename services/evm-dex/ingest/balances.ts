@@ -27,8 +27,14 @@ export async function observeBalances(
   of: { pools: readonly PoolEntry[]; head: number },
 ): Promise<void> {
   const stale = of.pools.filter((entry) => entry.balanceBlock !== entry.lastBlock);
-  const missed = await observeAt(source, stale.map((entry) => ({ entry, block: entry.lastBlock })));
-  const still = await observeAt(source, missed.map((entry) => ({ entry, block: of.head })));
+  const missed = await observeAt(
+    source,
+    stale.map((entry) => ({ entry, block: entry.lastBlock })),
+  );
+  const still = await observeAt(
+    source,
+    missed.map((entry) => ({ entry, block: of.head })),
+  );
   for (const entry of still) {
     entry.balance0 = entry.state.reserve0;
     entry.balance1 = entry.state.reserve1;

@@ -51,7 +51,10 @@ export async function discoverPools(
       signal,
     });
     for await (const { range, logs } of scan) {
-      const created = await toCreated(source, { logs: logs.filter((log) => fits(log, poolCreated)), factory });
+      const created = await toCreated(source, {
+        logs: logs.filter((log) => fits(log, poolCreated)),
+        factory,
+      });
       const described = await describePools(reader, { chainId, created, block: head });
       await store.write([
         ...of.guard(),
@@ -91,6 +94,7 @@ async function timesOf(source: EvmSource, logs: readonly RawLog[]): Promise<Map<
     if (header !== null) times.set(header.number, header.timestamp);
   }
   const missing = [...unknown].find((number) => !times.has(number));
-  if (missing !== undefined) throw new Error(`Block ${missing} of chain ${source.chainId} has logs, but no header.`);
+  if (missing !== undefined)
+    throw new Error(`Block ${missing} of chain ${source.chainId} has logs, but no header.`);
   return times;
 }

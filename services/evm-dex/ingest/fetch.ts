@@ -1,4 +1,11 @@
-import type { BlockWithSenders, EvmSource, Hex, LogFilter, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import type {
+  BlockWithSenders,
+  EvmSource,
+  Hex,
+  LogFilter,
+  LogRange,
+  RawLog,
+} from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Factory } from "../deployments.ts";
 import type { HeaderRow } from "../store/collections.ts";
@@ -54,7 +61,12 @@ export class Fetcher {
   async readSettled(range: LogRange, logs: readonly RawLog[]): Promise<Chunk> {
     const ours = this.#ours(logs);
     const numbers = [...new Set([...ours.map((log) => log.blockNumber), range.toBlock])];
-    return this.#assemble({ range, logs: ours, blocks: byNumber(await this.#source.blocks(numbers)), headers: [] });
+    return this.#assemble({
+      range,
+      logs: ours,
+      blocks: byNumber(await this.#source.blocks(numbers)),
+      headers: [],
+    });
   }
 
   /** A run read as whole blocks; undefined where the source has no quick way to them. */
@@ -65,7 +77,12 @@ export class Fetcher {
       await order.turn;
       if (list === undefined) return undefined;
       checkLinks(list, (list[0] as BlockWithSenders).parentHash);
-      return this.#assemble({ range, logs: this.#ours(list.flatMap((block) => block.logs)), blocks: byNumber(list), headers: [] });
+      return this.#assemble({
+        range,
+        logs: this.#ours(list.flatMap((block) => block.logs)),
+        blocks: byNumber(list),
+        headers: [],
+      });
     } finally {
       order.done();
     }
@@ -185,8 +202,14 @@ function byNumber(list: readonly BlockWithSenders[]): Map<number, BlockWithSende
 /** The block a log lies in; both were asked for apart, so their hashes must agree. */
 function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
   const block = blocks.get(log.blockNumber);
-  if (block === undefined || block.hash !== log.blockHash || block.senders[log.transactionIndex] === undefined) {
-    throw new ChainMoved(`Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`);
+  if (
+    block === undefined ||
+    block.hash !== log.blockHash ||
+    block.senders[log.transactionIndex] === undefined
+  ) {
+    throw new ChainMoved(
+      `Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`,
+    );
   }
   return block;
 }
@@ -196,5 +219,11 @@ export function numbersOf(range: LogRange): number[] {
 }
 
 function toHeaderRow(chainId: number, block: BlockWithSenders): HeaderRow {
-  return { chainId, number: block.number, hash: block.hash, parentHash: block.parentHash, time: block.timestamp };
+  return {
+    chainId,
+    number: block.number,
+    hash: block.hash,
+    parentHash: block.parentHash,
+    time: block.timestamp,
+  };
 }

@@ -1,10 +1,10 @@
+import type { Store } from "../../shared/storage/port.ts";
 import { poolPrice, toWholeTokens } from "../metrics/pool-price.ts";
 import { quantizeUsd, swapFeeUsd, swapValueUsd } from "../metrics/usd.ts";
 import type { PoolEventRow, PoolRow, TokenRow } from "../store/collections.ts";
-import type { Store } from "../../shared/storage/port.ts";
 import type { PoolEvent } from "./decode/events.ts";
 import { BucketBook } from "./state/bucket-book.ts";
-import { type PoolEntry, PoolBook } from "./state/pool-book.ts";
+import { PoolBook, type PoolEntry } from "./state/pool-book.ts";
 import { applyEvent, movedInto } from "./state/pool-state.ts";
 import { PriceBook } from "./state/price-book.ts";
 
@@ -79,7 +79,8 @@ export class Indexer {
     const touched = new Set<PoolEntry>();
     for (const placed of block.events) {
       const entry = this.pools.get(placed.poolAddress);
-      if (entry === undefined) throw new Error(`Pool ${placed.poolAddress} was not loaded before block ${block.number}.`);
+      if (entry === undefined)
+        throw new Error(`Pool ${placed.poolAddress} was not loaded before block ${block.number}.`);
       this.#events.push(this.#addEvent(entry, { block, placed }));
       touched.add(entry);
     }
@@ -118,7 +119,8 @@ export class Indexer {
       price1Usd: null,
       valueUsd: null,
       feeUsd: null,
-      tickTravel: placed.event.kind === "swap" ? travel(before.sqrtPriceX96, before.tick, placed.event.tick) : null,
+      tickTravel:
+        placed.event.kind === "swap" ? travel(before.sqrtPriceX96, before.tick, placed.event.tick) : null,
       previousMinute: null,
     };
   }
@@ -144,7 +146,10 @@ export class Indexer {
       valueUsd: row.valueUsd,
       feeUsd: row.feeUsd,
       tickTravel: row.tickTravel ?? 0,
-      closePrice: poolPrice(row.sqrtPriceX96, { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals }),
+      closePrice: poolPrice(row.sqrtPriceX96, {
+        decimals0: pool.token0Decimals,
+        decimals1: pool.token1Decimals,
+      }),
     });
   }
 

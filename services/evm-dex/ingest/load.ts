@@ -1,8 +1,8 @@
+import type { Store } from "../../shared/storage/port.ts";
 import { poolPrice } from "../metrics/pool-price.ts";
 import { MEDIAN_WINDOW_SECONDS, type PricePoint, trimPoints } from "../price/median.ts";
 import { poolEvents } from "../store/collections.ts";
 import { eventsSince, lastEventUpTo } from "../store/queries.ts";
-import type { Store } from "../../shared/storage/port.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 import { addPoint } from "./state/price-book.ts";
@@ -40,7 +40,8 @@ async function pointsOf(store: Store, at: { entry: PoolEntry; now: number }): Pr
   const { row, state, anchor } = entry;
   const decimals = { decimals0: row.token0Decimals, decimals1: row.token1Decimals };
   const from = now - MEDIAN_WINDOW_SECONDS;
-  if (entry.lastTime <= from) return [{ time: entry.lastTime, price: poolPrice(state.sqrtPriceX96, decimals) }];
+  if (entry.lastTime <= from)
+    return [{ time: entry.lastTime, price: poolPrice(state.sqrtPriceX96, decimals) }];
   const key = { chainId: row.chainId, poolAddress: row.poolAddress };
   const points: PricePoint[] = [];
   const before = await lastEventUpTo(store, { ...key, time: from, block: Number.MAX_SAFE_INTEGER });

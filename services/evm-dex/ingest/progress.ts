@@ -77,5 +77,10 @@ function formatSeconds(seconds: number): string {
     [whole % 60, "s"],
   ] as const;
   const first = parts.findIndex(([value]) => value > 0);
-  return first < 0 ? "0 s" : parts.slice(first, first + 2).map(([value, unit]) => `${value} ${unit}`).join(" ");
+  return first < 0
+    ? "0 s"
+    : parts
+        .slice(first, first + 2)
+        .map(([value, unit]) => `${value} ${unit}`)
+        .join(" ");
 }

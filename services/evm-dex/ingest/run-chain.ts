@@ -44,7 +44,10 @@ export async function runChain(options: RunChainOptions): Promise<void> {
 
 async function indexOnce(options: RunChainOptions): Promise<void> {
   const { store, source, chain, signal, log, guard } = options;
-  const report = createProgress((line) => log.info(line), { chain: chain.name, now: () => performance.now() });
+  const report = createProgress((line) => log.info(line), {
+    chain: chain.name,
+    now: () => performance.now(),
+  });
   const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock });
   const head = await source.head();
   await discoverPools(store, {
@@ -57,7 +60,15 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     guard,
   });
   const sync = await ChainSync.open(
-    { store, source, chain, signal, report, guard, log: (level, message, fields) => log[level](fields ?? {}, message) },
+    {
+      store,
+      source,
+      chain,
+      signal,
+      report,
+      guard,
+      log: (level, message, fields) => log[level](fields ?? {}, message),
+    },
     checkpoint,
   );
   log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");

@@ -10,7 +10,6 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { runChain } from "./run-chain.ts";
 
-
 interface ChainToRun {
   readonly chain: ChainDeployments;
   readonly urls: readonly string[];
@@ -29,7 +28,11 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   });
   await store.declare(COLLECTIONS);
   const stopping = new AbortController();
-  const runs = Promise.all(toRun.map((each) => leadAndRun(each, { store, log, signal: stopping.signal, ttlMs: settings.LEASE_TTL_MS })));
+  const runs = Promise.all(
+    toRun.map((each) =>
+      leadAndRun(each, { store, log, signal: stopping.signal, ttlMs: settings.LEASE_TTL_MS }),
+    ),
+  );
   // A run ends by itself only when going on would be wrong: then the process must not look alive.
   runs.catch((err) => {
     if (stopping.signal.aborted) return;
@@ -53,20 +56,31 @@ function chainsToRun(env: Environment): ChainToRun[] {
     "START_BLOCK_8453",
     "START_BLOCK_1",
   ]);
-  const rpc: Record<number, readonly string[] | undefined> = { 1: settings.EVM_RPC_1, 8453: settings.EVM_RPC_8453 };
-  const start: Record<number, number | undefined> = { 1: settings.START_BLOCK_1, 8453: settings.START_BLOCK_8453 };
+  const rpc: Record<number, readonly string[] | undefined> = {
+    1: settings.EVM_RPC_1,
+    8453: settings.EVM_RPC_8453,
+  };
+  const start: Record<number, number | undefined> = {
+    1: settings.START_BLOCK_1,
+    8453: settings.START_BLOCK_8453,
+  };
   const toRun = loadDeployments(settings.DEPLOYMENTS_FILE).flatMap((chain): ChainToRun[] => {
     const urls = rpc[chain.chainId];
     return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
   });
   if (toRun.length === 0) {
-    throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments."]);
+    throw new ConfigError([
+      "EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments.",
+    ]);
   }
   return toRun;
 }
 
 /** Waits for the chain's lease, indexes while it holds, and waits again when it is lost. */
-async function leadAndRun(of: ChainToRun, deps: { store: Store; log: Log; signal: AbortSignal; ttlMs: number }): Promise<void> {
+async function leadAndRun(
+  of: ChainToRun,
+  deps: { store: Store; log: Log; signal: AbortSignal; ttlMs: number },
+): Promise<void> {
   const { chain, urls, startBlock } = of;
   const { store, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });

@@ -31,7 +31,8 @@ export async function openCheckpoint(
     );
   }
   const head = await source.head();
-  const fromBlock = of.startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
+  const fromBlock =
+    of.startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
   const before = await startTarget(source, fromBlock);
   const first = await headerAt(source, fromBlock);
   const checkpoint: CheckpointRow = {
@@ -50,12 +51,16 @@ export async function openCheckpoint(
 
 async function headerAt(source: EvmSource, number: number): Promise<BlockHeader> {
   const [header] = await source.headers([number]);
-  if (header === null || header === undefined) throw new Error(`Chain ${source.chainId} has no block ${number} yet.`);
+  if (header === null || header === undefined)
+    throw new Error(`Chain ${source.chainId} has no block ${number} yet.`);
   return header;
 }
 
 /** The first block within `seconds` before the head: a binary search over timestamps. */
-async function firstBlockSince(source: EvmSource, of: { head: BlockHeader; seconds: number }): Promise<number> {
+async function firstBlockSince(
+  source: EvmSource,
+  of: { head: BlockHeader; seconds: number },
+): Promise<number> {
   const since = of.head.timestamp - of.seconds;
   let low = 0;
   let high = of.head.number;

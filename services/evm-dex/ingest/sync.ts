@@ -4,9 +4,9 @@ import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, poolStates } from "../store/collections.ts";
 import { listTokenPrices } from "../store/queries.ts";
 import { applyChunk, type Workbench } from "./apply.ts";
-import { observeBalances } from "./balances.ts";
 import { readBackfill } from "./backfill.ts";
-import { type Chunk, ChainMoved, Fetcher } from "./fetch.ts";
+import { observeBalances } from "./balances.ts";
+import { ChainMoved, type Chunk, Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import type { ProgressReport } from "./progress.ts";
@@ -49,8 +49,16 @@ export class ChainSync {
 
   /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
   static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
-    const undone = await rollbackTo(deps.store, { checkpoint, target: targetOf(checkpoint), guard: deps.guard });
-    if (undone > 0) deps.log("info", `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`);
+    const undone = await rollbackTo(deps.store, {
+      checkpoint,
+      target: targetOf(checkpoint),
+      guard: deps.guard,
+    });
+    if (undone > 0)
+      deps.log(
+        "info",
+        `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`,
+      );
     return new ChainSync(deps, { checkpoint, bench: await openBench(deps) });
   }
 
@@ -95,7 +103,10 @@ export class ChainSync {
 
   /** A node whose head is on our chain is behind; one that stays below us on another chain has reorganised. */
   async #lookAtLowerHead(head: BlockHeader): Promise<void> {
-    const fork = await findFork(this.#deps.store, { source: this.#deps.source, checkpoint: this.#checkpoint });
+    const fork = await findFork(this.#deps.store, {
+      source: this.#deps.source,
+      checkpoint: this.#checkpoint,
+    });
     if (fork !== null && fork.number >= head.number) this.#shorterLooks = 0;
     else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) {
       throw new ChainMoved(`The chain ends at block ${head.number}, on another branch than ours.`);
@@ -164,8 +175,16 @@ export class ChainSync {
         ? await this.#fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
         : undefined;
     const undone = await rollbackTo(store, { checkpoint: this.#checkpoint, target, guard });
-    log("warn", `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${undone} events undone.`);
-    this.#checkpoint = { ...this.#checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time };
+    log(
+      "warn",
+      `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${undone} events undone.`,
+    );
+    this.#checkpoint = {
+      ...this.#checkpoint,
+      blockNumber: target.number,
+      blockHash: target.hash,
+      blockTime: target.time,
+    };
     this.#bench = await openBench(this.#deps);
     this.#fetcher = fetcherFor(this.#deps, this.#bench);
     this.#shorterLooks = 0;

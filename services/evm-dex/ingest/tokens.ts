@@ -25,12 +25,16 @@ export class TokenReader {
   }
 
   /** Every token asked for, and which of them the store does not have yet. */
-  async read(addresses: Iterable<string>, block: number): Promise<{ all: Map<string, TokenRow>; fresh: TokenRow[] }> {
+  async read(
+    addresses: Iterable<string>,
+    block: number,
+  ): Promise<{ all: Map<string, TokenRow>; fresh: TokenRow[] }> {
     const chainId = this.#source.chainId;
     const wanted = [...new Set(addresses)];
     if (this.#known.size > KEEP) this.#known.clear();
     const unknown = wanted.filter((address) => !this.#known.has(address));
-    for (const row of await getTokens(this.#store, { chainId, addresses: unknown })) this.#known.set(row.address, row);
+    for (const row of await getTokens(this.#store, { chainId, addresses: unknown }))
+      this.#known.set(row.address, row);
     const fresh = await this.#ask(
       wanted.filter((address) => !this.#known.has(address)),
       block,

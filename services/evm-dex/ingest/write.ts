@@ -1,20 +1,20 @@
+import { put, remove, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
   type HeaderRow,
   headers,
+  type PoolRow,
   poolEvents,
   poolListings,
-  type PoolRow,
-  pools,
   poolStates,
+  pools,
   poolUsers,
   rollups,
+  type TokenPriceRow,
   tokenPrices,
   tokens,
-  type TokenPriceRow,
 } from "../store/collections.ts";
-import { put, remove, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import type { Indexer, Taken } from "./indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
@@ -42,7 +42,12 @@ export class PriceWriter {
     const changed: TokenPriceRow[] = [];
     const prices = indexer.prices.all();
     for (const [token, price] of prices) {
-      const row = { chainId: indexer.chainId, token, ...price, depthUsd: Math.min(price.depthUsd, Number.MAX_VALUE) };
+      const row = {
+        chainId: indexer.chainId,
+        token,
+        ...price,
+        depthUsd: Math.min(price.depthUsd, Number.MAX_VALUE),
+      };
       if (isSame(this.#stored.get(token), row)) continue;
       this.#stored.set(token, row);
       changed.push(row);
@@ -51,7 +56,10 @@ export class PriceWriter {
     for (const token of gone) this.#stored.delete(token);
     return [
       put(tokenPrices, changed),
-      remove(tokenPrices, gone.map((token) => ({ chainId: indexer.chainId, token }))),
+      remove(
+        tokenPrices,
+        gone.map((token) => ({ chainId: indexer.chainId, token })),
+      ),
     ];
   }
 }
@@ -94,9 +102,17 @@ export function toListings(row: PoolRow) {
 }
 
 function isEmpty(step: WriteStep): boolean {
-  return (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0);
+  return (
+    (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0)
+  );
 }
 
 function isSame(a: TokenPriceRow | undefined, b: TokenPriceRow): boolean {
-  return a !== undefined && a.usd === b.usd && a.hops === b.hops && a.depthUsd === b.depthUsd && a.viaPool === b.viaPool;
+  return (
+    a !== undefined &&
+    a.usd === b.usd &&
+    a.hops === b.hops &&
+    a.depthUsd === b.depthUsd &&
+    a.viaPool === b.viaPool
+  );
 }

@@ -18,7 +18,10 @@ export function toWholeTokens(raw: bigint, decimals: number): number {
  * The reserves a constant-product pool would need to trade like this one around its price, raw units:
  * x = L / √P, y = L × √P (Uniswap v3 whitepaper, section 6.2). They measure how much moves the price.
  */
-export function virtualReserves(sqrtPriceX96: bigint, liquidity: bigint): { reserve0: number; reserve1: number } {
+export function virtualReserves(
+  sqrtPriceX96: bigint,
+  liquidity: bigint,
+): { reserve0: number; reserve1: number } {
   if (sqrtPriceX96 === 0n) return { reserve0: 0, reserve1: 0 };
   const root = Number(sqrtPriceX96) / Q96;
   return { reserve0: Number(liquidity) / root, reserve1: Number(liquidity) * root };

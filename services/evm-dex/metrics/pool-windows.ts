@@ -1,4 +1,4 @@
-import { type Bucket, emptyBucket, mergeInto, type Span, SPANS, startOf } from "./bucket.ts";
+import { type Bucket, emptyBucket, mergeInto, SPANS, type Span, startOf } from "./bucket.ts";
 import { type Volatility, volatilityOf } from "./volatility.ts";
 import { segmentsOf, TIME_RANGES, type TimeRange, type Window, windowAt, YEAR_SECONDS } from "./window.ts";
 
@@ -90,7 +90,8 @@ export function metricsOf(
       feesUsd,
       feeApr: aprOf(feesUsd, { tvlUsd: of.tvlUsd, seconds: range.seconds }),
       ...volatilityOf(closesOf(buckets, { range, headTime: of.headTime })),
-      tickPressurePer1mUsd: swapVolumeUsd === null || swapVolumeUsd === 0 ? null : (sum.tickTravel * 1e6) / swapVolumeUsd,
+      tickPressurePer1mUsd:
+        swapVolumeUsd === null || swapVolumeUsd === 0 ? null : (sum.tickTravel * 1e6) / swapVolumeUsd,
       swapCount: sum.swapCount,
       uniqueUserCount: sum.lastSeenUsers,
     };

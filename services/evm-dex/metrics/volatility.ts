@@ -14,7 +14,8 @@ const UNKNOWN: Volatility = { priceVolatilityPct: null, meanAdjustedVolatilityPc
 export function volatilityOf(closes: readonly number[]): Volatility {
   if (closes.length < 3 || closes.some((close) => !(close > 0) || !Number.isFinite(close))) return UNKNOWN;
   const returns: number[] = [];
-  for (let i = 1; i < closes.length; i++) returns.push(Math.log((closes[i] as number) / (closes[i - 1] as number)));
+  for (let i = 1; i < closes.length; i++)
+    returns.push(Math.log((closes[i] as number) / (closes[i - 1] as number)));
   const ofReturns = meanAndDeviation(returns);
   // In units of the first close: squares of what tokens with 255 decimals cost leave the range of a float.
   const ofCloses = meanAndDeviation(closes.map((close) => close / (closes[0] as number)));

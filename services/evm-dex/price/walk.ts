@@ -51,7 +51,11 @@ export function walkPrices(
     if (price.hops === rules.maxHops) return;
     for (const edge of byToken.get(token) ?? []) {
       const candidate = candidateOver(edge, token, price);
-      if (!prices.has(candidate.token) && candidate.depthUsd >= rules.minDepthUsd && isUsable(candidate.usd)) {
+      if (
+        !prices.has(candidate.token) &&
+        candidate.depthUsd >= rules.minDepthUsd &&
+        isUsable(candidate.usd)
+      ) {
         queue.push(candidate);
       }
     }

@@ -37,5 +37,7 @@ export async function readAtHead<T>(
     if (after?.blockHash === checkpoint.blockHash) return { value, checkpoint };
     checkpoint = after;
   }
-  throw new ServiceError("unavailable", "The index is being rewritten; try again in a moment.", { retryAfterSeconds: 1 });
+  throw new ServiceError("unavailable", "The index is being rewritten; try again in a moment.", {
+    retryAfterSeconds: 1,
+  });
 }

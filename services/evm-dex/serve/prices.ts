@@ -16,7 +16,9 @@ export function createPriceSource({ store, chains }: ServeDeps): PriceSource {
         read: async () => getTokenPrices(store, { chainId, tokens: [...new Set(tokens)] }),
       });
       if (found === undefined) {
-        throw new ServiceError("unavailable", `Chain ${chainId} has no indexed block yet.`, { retryAfterSeconds: 5 });
+        throw new ServiceError("unavailable", `Chain ${chainId} has no indexed block yet.`, {
+          retryAfterSeconds: 5,
+        });
       }
       const { checkpoint, value } = found;
       if (block !== undefined && block !== checkpoint.blockNumber) {

@@ -5,16 +5,16 @@ import {
   type PoolEventRow,
   type PoolRow,
   type PoolStateRow,
+  type PoolUserRow,
   poolEvents,
   poolStates,
-  poolUsers,
   pools,
-  type PoolUserRow,
+  poolUsers,
   type RollupRow,
   rollups,
   type TokenPriceRow,
-  tokenPrices,
   type TokenRow,
+  tokenPrices,
   tokens,
 } from "./collections.ts";
 
@@ -28,19 +28,31 @@ export function getCheckpoint(store: Store, chainId: number): Promise<Checkpoint
   return store.get(checkpoints, { chainId });
 }
 
-export function getPool(store: Store, key: { chainId: number; poolAddress: string }): Promise<PoolRow | undefined> {
+export function getPool(
+  store: Store,
+  key: { chainId: number; poolAddress: string },
+): Promise<PoolRow | undefined> {
   return store.get(pools, key);
 }
 
-export function getPools(store: Store, of: { chainId: number; addresses: readonly string[] }): Promise<PoolRow[]> {
-  return store.getMany(pools, of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })));
+export function getPools(
+  store: Store,
+  of: { chainId: number; addresses: readonly string[] },
+): Promise<PoolRow[]> {
+  return store.getMany(
+    pools,
+    of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
+  );
 }
 
 export function getPoolStates(
   store: Store,
   of: { chainId: number; addresses: readonly string[] },
 ): Promise<PoolStateRow[]> {
-  return store.getMany(poolStates, of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })));
+  return store.getMany(
+    poolStates,
+    of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
+  );
 }
 
 export function listPoolStates(store: Store, chainId: number): Promise<PoolStateRow[]> {
@@ -57,14 +69,20 @@ export function getPoolUsers(
   store: Store,
   of: { chainId: number; users: readonly { poolAddress: string; user: string }[] },
 ): Promise<PoolUserRow[]> {
-  return store.getMany(poolUsers, of.users.map((user) => ({ chainId: of.chainId, ...user })));
+  return store.getMany(
+    poolUsers,
+    of.users.map((user) => ({ chainId: of.chainId, ...user })),
+  );
 }
 
 export function getRollups(
   store: Store,
   of: { chainId: number; buckets: readonly BucketKey[] },
 ): Promise<RollupRow[]> {
-  return store.getMany(rollups, of.buckets.map((bucket) => ({ chainId: of.chainId, ...bucket })));
+  return store.getMany(
+    rollups,
+    of.buckets.map((bucket) => ({ chainId: of.chainId, ...bucket })),
+  );
 }
 
 /** Buckets of one span that start in [start, end), oldest first. */
@@ -125,15 +143,24 @@ export function eventsSince(
   });
 }
 
-export function getTokens(store: Store, of: { chainId: number; addresses: readonly string[] }): Promise<TokenRow[]> {
-  return store.getMany(tokens, of.addresses.map((address) => ({ chainId: of.chainId, address })));
+export function getTokens(
+  store: Store,
+  of: { chainId: number; addresses: readonly string[] },
+): Promise<TokenRow[]> {
+  return store.getMany(
+    tokens,
+    of.addresses.map((address) => ({ chainId: of.chainId, address })),
+  );
 }
 
 export function getTokenPrices(
   store: Store,
   of: { chainId: number; tokens: readonly string[] },
 ): Promise<TokenPriceRow[]> {
-  return store.getMany(tokenPrices, of.tokens.map((token) => ({ chainId: of.chainId, token })));
+  return store.getMany(
+    tokenPrices,
+    of.tokens.map((token) => ({ chainId: of.chainId, token })),
+  );
 }
 
 export function listTokenPrices(store: Store, chainId: number): Promise<TokenPriceRow[]> {

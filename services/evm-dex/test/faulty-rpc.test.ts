@@ -25,7 +25,9 @@ describe("evm-dex ingest: RPC endpoints that fail", () => {
     chain = await createTestChain({ keptStates: 5000 });
     await mineBusyBlocks(chain, { blocks: 700, seed: 7 });
     for (const seed of [1, 2]) {
-      rpcs.push(await startFaultyRpc({ target: chain.url, faults: FAULTS, seed, rangeLimit: 40, retryAfterS: 0 }));
+      rpcs.push(
+        await startFaultyRpc({ target: chain.url, faults: FAULTS, seed, rangeLimit: 40, retryAfterS: 0 }),
+      );
     }
   });
   after(async () => {

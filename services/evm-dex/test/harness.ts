@@ -6,8 +6,8 @@ import { createEvmSource, type SourceOptions } from "../../shared/chain/evm/sour
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
-import { openCheckpoint } from "../ingest/start-block.ts";
 import { ChainMoved } from "../ingest/fetch.ts";
+import { openCheckpoint } from "../ingest/start-block.ts";
 import { ChainSync } from "../ingest/sync.ts";
 import { COLLECTIONS, checkpoints, headers } from "../store/collections.ts";
 
@@ -24,11 +24,20 @@ export interface TestIngest {
 
 export async function startTestIngest(
   chain: Pick<TestChain, "url" | "deploymentsFile">,
-  options: { store?: Store; startBlock?: number; urls?: readonly string[]; sourceOptions?: SourceOptions } = {},
+  options: {
+    store?: Store;
+    startBlock?: number;
+    urls?: readonly string[];
+    sourceOptions?: SourceOptions;
+  } = {},
 ): Promise<TestIngest> {
   const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
   await store.declare(COLLECTIONS);
-  const source = createEvmSource({ chainId: 8453, urls: options.urls ?? [chain.url], options: options.sourceOptions ?? {} });
+  const source = createEvmSource({
+    chainId: 8453,
+    urls: options.urls ?? [chain.url],
+    options: options.sourceOptions ?? {},
+  });
   const stop = new AbortController();
   const deps = {
     store,
@@ -82,7 +91,9 @@ export async function dumpStore(store: Store): Promise<Record<string, unknown[]>
 }
 
 /** A store indexed from the start by an ingest that has seen nothing else. */
-export async function dumpFreshIndex(chain: Pick<TestChain, "url" | "deploymentsFile">): Promise<Record<string, unknown[]>> {
+export async function dumpFreshIndex(
+  chain: Pick<TestChain, "url" | "deploymentsFile">,
+): Promise<Record<string, unknown[]>> {
   const ingest = await startTestIngest(chain);
   try {
     await ingest.catchUp();
@@ -102,7 +113,10 @@ export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; see
 }
 
 /** Fails with the name of the first collection that differs: a whole store in one diff is unreadable. */
-export function expectSameStore(actual: Record<string, unknown[]>, expected: Record<string, unknown[]>): void {
+export function expectSameStore(
+  actual: Record<string, unknown[]>,
+  expected: Record<string, unknown[]>,
+): void {
   expect(Object.keys(actual)).to.deep.equal(Object.keys(expected));
   for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
 }

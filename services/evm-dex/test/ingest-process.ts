@@ -17,7 +17,12 @@ export function startIngestProcess(env: Readonly<Record<string, string | undefin
   const program = { entry };
   const [command, ...args] = commandLineOf(program, { graceMs: 1_000 });
   const child = spawn(command, args, {
-    env: environmentOf(program, { MONGODB_URL: undefined, LOG_LEVEL: undefined, LEASE_TTL_MS: "200", ...env }),
+    env: environmentOf(program, {
+      MONGODB_URL: undefined,
+      LOG_LEVEL: undefined,
+      LEASE_TTL_MS: "200",
+      ...env,
+    }),
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin.on("error", () => {});
@@ -37,7 +42,9 @@ export function startIngestProcess(env: Readonly<Record<string, string | undefin
       if (lines.some((line) => line.includes(JSON.stringify(message)))) return Promise.resolve();
       return new Promise((resolve, reject) => {
         waiting.set(message, resolve);
-        void ended.then(({ code }) => reject(new Error(`The ingest ended with ${code}:\n${lines.join("\n")}`)));
+        void ended.then(({ code }) =>
+          reject(new Error(`The ingest ended with ${code}:\n${lines.join("\n")}`)),
+        );
       });
     },
     stop(signal) {

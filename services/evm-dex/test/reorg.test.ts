@@ -37,7 +37,9 @@ describe("evm-dex ingest: reorgs", () => {
       const depth = Math.min(1 + random.below(MAX_DEPTH), await reorgableBlocks(chain));
       await chain.reorg(depth, { transactionsPerBlock: random.below(4), seed: random.below(1e9) });
       await ingest.catchUp();
-      const hashes = new Set((await ingest.store.find(poolEvents, { fields: ["blockHash"] })).map((row) => row.blockHash));
+      const hashes = new Set(
+        (await ingest.store.find(poolEvents, { fields: ["blockHash"] })).map((row) => row.blockHash),
+      );
       undone += before.filter((row) => !hashes.has(row.blockHash)).length;
       expectSameStore(await dumpStore(ingest.store), await dumpFreshIndex(chain));
     }

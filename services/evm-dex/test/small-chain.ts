@@ -4,7 +4,7 @@ import type { PoolEvent } from "../ingest/decode/events.ts";
 import type { BlockEvents } from "../ingest/indexer.ts";
 import { loadIndexer } from "../ingest/load.ts";
 import { PriceWriter, writeProgress } from "../ingest/write.ts";
-import { checkpoints, type CheckpointRow, type PoolRow } from "../store/collections.ts";
+import { type CheckpointRow, checkpoints, type PoolRow } from "../store/collections.ts";
 import { listTokenPrices } from "../store/queries.ts";
 import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "./rows.ts";
 
@@ -31,7 +31,12 @@ const ROOTS = [2n ** 95n, 2n ** 96n, (2n ** 96n * 102n) / 100n, 2n ** 97n];
 
 export interface BlockPlan {
   readonly seconds: number;
-  readonly events: readonly { readonly pool: number; readonly kind: number; readonly user: number; readonly size: number }[];
+  readonly events: readonly {
+    readonly pool: number;
+    readonly kind: number;
+    readonly user: number;
+    readonly size: number;
+  }[];
 }
 
 /** Plans of blocks: gaps from none to days, events on up to four pools by three users. */
@@ -40,7 +45,12 @@ export const blockPlans = (most: number) =>
     fc.record({
       seconds: fc.constantFrom(0, 1, 2, 12, 59, 61, 200, 3_599, 3_700, 90_000),
       events: fc.array(
-        fc.record({ pool: fc.nat(3), kind: fc.nat(9), user: fc.nat(2), size: fc.integer({ min: 1, max: 9 }) }),
+        fc.record({
+          pool: fc.nat(3),
+          kind: fc.nat(9),
+          user: fc.nat(2),
+          size: fc.integer({ min: 1, max: 9 }),
+        }),
         { maxLength: 4 },
       ),
     }),
@@ -48,7 +58,10 @@ export const blockPlans = (most: number) =>
   );
 
 /** The blocks of a plan after `parent`; `branch` tells two continuations apart. A pool is created where it is first used. */
-export function growChain(plan: readonly BlockPlan[], of: { after?: readonly SmallBlock[]; branch?: number } = {}): SmallBlock[] {
+export function growChain(
+  plan: readonly BlockPlan[],
+  of: { after?: readonly SmallBlock[]; branch?: number } = {},
+): SmallBlock[] {
   const { after = [], branch = 0 } = of;
   const chain = [...after];
   const created = new Set(after.flatMap((each) => each.created.map((row) => row.poolAddress)));
@@ -60,8 +73,14 @@ export function growChain(plan: readonly BlockPlan[], of: { after?: readonly Sma
     const fresh = used.filter((row) => !created.has(row.poolAddress));
     for (const row of fresh) created.add(row.poolAddress);
     const placed = [
-      ...fresh.flatMap((row) => [initialize, firstMint].map((event) => ({ pool: row.poolAddress, user: 0, event }))),
-      ...events.map(({ pool, kind, user, size }) => ({ pool: poolAddress(pool), user, event: eventOf(kind, size) })),
+      ...fresh.flatMap((row) =>
+        [initialize, firstMint].map((event) => ({ pool: row.poolAddress, user: 0, event })),
+      ),
+      ...events.map(({ pool, kind, user, size }) => ({
+        pool: poolAddress(pool),
+        user,
+        event: eventOf(kind, size),
+      })),
     ];
     chain.push({
       parentHash: parent?.hash ?? hash(0),
@@ -125,7 +144,14 @@ function eventOf(kind: number, size: number): PoolEvent {
 
 /** The checkpoint of a store without blocks. */
 export function startCheckpoint(): CheckpointRow {
-  return checkpointRow({ blockNumber: 0, blockHash: hash(0), blockTime: START_S, fromBlock: 1, fromTime: START_S, chainHead: 0 });
+  return checkpointRow({
+    blockNumber: 0,
+    blockHash: hash(0),
+    blockTime: START_S,
+    fromBlock: 1,
+    fromTime: START_S,
+    chainHead: 0,
+  });
 }
 
 /** Indexes the blocks beyond the checkpoint as the ingest does, `batch` blocks a write. */
@@ -154,7 +180,13 @@ export async function indexBlocks(
     await indexer.pools.prepare(blocks.flatMap(({ events }) => events.map((event) => event.poolAddress)));
     await indexer.prepare(blocks);
     for (const block of blocks) indexer.addBlock(block);
-    checkpoint = { ...checkpoint, blockNumber: last.number, blockHash: last.hash, blockTime: last.time, chainHead: last.number };
+    checkpoint = {
+      ...checkpoint,
+      blockNumber: last.number,
+      blockHash: last.hash,
+      blockTime: last.time,
+      chainHead: last.number,
+    };
     const headers = part.map(({ block, parentHash }) => ({
       chainId: CHAIN_ID,
       number: block.number,
@@ -162,7 +194,13 @@ export async function indexBlocks(
       parentHash,
       time: block.time,
     }));
-    await writeProgress(store, { indexer, taken: indexer.take(), prices, guard, progress: { checkpoint, headers } });
+    await writeProgress(store, {
+      indexer,
+      taken: indexer.take(),
+      prices,
+      guard,
+      progress: { checkpoint, headers },
+    });
   }
   return checkpoint;
 }

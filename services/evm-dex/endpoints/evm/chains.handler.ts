@@ -1,5 +1,5 @@
-import type { Handler } from "../../../shared/contract/endpoint.ts";
 import { toCells } from "../../../shared/contract/cells.ts";
+import type { Handler } from "../../../shared/contract/endpoint.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { endpoint } from "./chains.endpoint.ts";
 

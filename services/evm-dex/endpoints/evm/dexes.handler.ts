@@ -15,7 +15,10 @@ export function dexesHandler({ chains }: ServeDeps): Handler<typeof endpoint> {
         dexType: dexTypeOf(factory),
         family: factory.family,
       }))
-      .sort((a, b) => compare(a.family, b.family) || compare(a.dexName, b.dexName) || compare(a.dexAddress, b.dexAddress));
+      .sort(
+        (a, b) =>
+          compare(a.family, b.family) || compare(a.dexName, b.dexName) || compare(a.dexAddress, b.dexAddress),
+      );
     return { rows: rows.map((row) => toCells(endpoint, row)) };
   };
 }

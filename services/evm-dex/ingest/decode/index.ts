@@ -26,7 +26,10 @@ export const POOL_TOPICS: readonly Hex[] = POOL_DECODERS.map((decoder) => decode
 const byTopic = new Map<string, Decoder<PoolEvent>>(POOL_DECODERS.map((decoder) => [decoder.topic, decoder]));
 
 /** The pool event of a log, or undefined where the log is none (another event, or another form under the same topic). */
-export function decodePoolEvent(log: { readonly topics: readonly Hex[]; readonly data: Hex }): PoolEvent | undefined {
+export function decodePoolEvent(log: {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}): PoolEvent | undefined {
   const decoder = byTopic.get(log.topics[0] ?? "");
   return decoder !== undefined && fits(log, decoder) ? decoder.decode(log) : undefined;
 }

@@ -1,7 +1,15 @@
-import { addSwap, type BucketSwap, emptyBucket, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
-import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
-import { getPoolUsers, getRollups, type BucketKey } from "../../store/queries.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import {
+  addSwap,
+  type BucketSwap,
+  emptyBucket,
+  MINUTE,
+  SPANS,
+  type Span,
+  startOf,
+} from "../../metrics/bucket.ts";
+import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
+import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
 
 /** Rows kept in memory between writes; beyond it all go, since what is written can be loaded again. */
 const KEEP_ROWS = 60_000;
@@ -57,7 +65,9 @@ export class BucketBook {
       want(poolAddress, time);
     }
     if (users.size > 0) {
-      const keys = [...users].flatMap(([poolAddress, names]) => [...names].map((user) => ({ poolAddress, user })));
+      const keys = [...users].flatMap(([poolAddress, names]) =>
+        [...names].map((user) => ({ poolAddress, user })),
+      );
       for (const row of await getPoolUsers(this.#store, { chainId, users: keys })) {
         this.#addUser(row);
         want(row.poolAddress, row.lastMinute);
@@ -83,7 +93,8 @@ export class BucketBook {
       row.lastSeenUsers += 1;
       if (previousStart !== null) this.#touchRollup(poolAddress, span, previousStart).lastSeenUsers -= 1;
     }
-    if (known === undefined) this.#dirtyUsers.add(this.#addUser({ chainId: this.#chainId, poolAddress, user, lastMinute: minute }));
+    if (known === undefined)
+      this.#dirtyUsers.add(this.#addUser({ chainId: this.#chainId, poolAddress, user, lastMinute: minute }));
     else if (previous !== minute) {
       known.lastMinute = minute;
       this.#dirtyUsers.add(known);
@@ -93,7 +104,8 @@ export class BucketBook {
 
   #touchRollup(poolAddress: string, span: Span, start: number): RollupRow {
     const known = this.#rowsOf(poolAddress).rollups.get(rollupKey(span, start));
-    const row = known ?? this.#addRollup({ chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() });
+    const row =
+      known ?? this.#addRollup({ chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() });
     this.#dirtyRollups.add(row);
     return row;
   }

@@ -1,6 +1,6 @@
-import { getPools, getPoolStates, listKnownPools, listPoolStates } from "../../store/queries.ts";
-import type { PoolRow, PoolStateRow } from "../../store/collections.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { PoolRow, PoolStateRow } from "../../store/collections.ts";
+import { getPoolStates, getPools, listKnownPools, listPoolStates } from "../../store/queries.ts";
 import { EMPTY_STATE, type PoolState } from "./pool-state.ts";
 
 /** A pool as the ingest works with it. */
@@ -36,17 +36,23 @@ export class PoolBook {
   async load(): Promise<void> {
     for (const address of await listKnownPools(this.#store, this.#chainId)) this.#known.add(address);
     const states = await listPoolStates(this.#store, this.#chainId);
-    await this.#addEntries(states.map((state) => state.poolAddress), states);
+    await this.#addEntries(
+      states.map((state) => state.poolAddress),
+      states,
+    );
   }
 
   /** Makes entries available for pools about to be touched. */
   async prepare(addresses: Iterable<string>): Promise<void> {
-    const missing = [...addresses].filter((address) => this.#known.has(address) && !this.#entries.has(address));
+    const missing = [...addresses].filter(
+      (address) => this.#known.has(address) && !this.#entries.has(address),
+    );
     if (missing.length > 0) await this.#addEntries(missing, []);
   }
 
   async #addEntries(addresses: readonly string[], states: readonly PoolStateRow[]): Promise<void> {
-    const known = states.length > 0 ? states : await getPoolStates(this.#store, { chainId: this.#chainId, addresses });
+    const known =
+      states.length > 0 ? states : await getPoolStates(this.#store, { chainId: this.#chainId, addresses });
     const stateOf = new Map(known.map((state) => [state.poolAddress, state]));
     for (const row of await getPools(this.#store, { chainId: this.#chainId, addresses })) {
       this.#entries.set(row.poolAddress, toEntry(row, stateOf.get(row.poolAddress)));

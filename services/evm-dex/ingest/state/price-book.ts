@@ -37,11 +37,17 @@ export class PriceBook {
   /** The price a pool had before its first event of this run. */
   anchor(entry: PoolEntry): void {
     if (entry.state.sqrtPriceX96 === 0n) return;
-    this.#points.set(entry.row.poolAddress, [{ time: 0, price: poolPrice(entry.state.sqrtPriceX96, decimalsOf(entry)) }]);
+    this.#points.set(entry.row.poolAddress, [
+      { time: 0, price: poolPrice(entry.state.sqrtPriceX96, decimalsOf(entry)) },
+    ]);
   }
 
   /** Takes in the pools a block touched and walks anew if any of them can matter to a price. */
-  closeBlock(touched: Iterable<PoolEntry>, time: number, entryOf: (pool: string) => PoolEntry | undefined): void {
+  closeBlock(
+    touched: Iterable<PoolEntry>,
+    time: number,
+    entryOf: (pool: string) => PoolEntry | undefined,
+  ): void {
     let matters = false;
     for (const entry of touched) {
       this.#addPoint(entry, time);

@@ -1,5 +1,14 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { addSwap, type Bucket, DAY, emptyBucket, HOUR, MINUTE, mergeInto, startOf } from "../../metrics/bucket.ts";
+import {
+  addSwap,
+  type Bucket,
+  DAY,
+  emptyBucket,
+  HOUR,
+  MINUTE,
+  mergeInto,
+  startOf,
+} from "../../metrics/bucket.ts";
 import { poolPrice } from "../../metrics/pool-price.ts";
 import type { PoolRow, RollupRow } from "../../store/collections.ts";
 import { eventsSince, findRollups } from "../../store/queries.ts";
@@ -23,7 +32,10 @@ export async function rebuildOpenBuckets(
       valueUsd: event.valueUsd,
       feeUsd: event.feeUsd,
       tickTravel: event.tickTravel ?? 0,
-      closePrice: poolPrice(event.sqrtPriceX96, { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals }),
+      closePrice: poolPrice(event.sqrtPriceX96, {
+        decimals0: pool.token0Decimals,
+        decimals1: pool.token1Decimals,
+      }),
     });
   }
   const hourStart = startOf(target.time, HOUR);

@@ -10,7 +10,14 @@ export interface RollbackTarget {
   readonly time: number;
 }
 
-export const REMOVED_FIELDS = ["poolAddress", "kind", "sender", "previousMinute", "blockNumber", "logIndex"] as const;
+export const REMOVED_FIELDS = [
+  "poolAddress",
+  "kind",
+  "sender",
+  "previousMinute",
+  "blockNumber",
+  "logIndex",
+] as const;
 
 /** What is needed of a row that goes: whom it was by, and when they had swapped before. */
 export type RemovedEvent = Pick<RowOf<typeof poolEvents>, (typeof REMOVED_FIELDS)[number]>;
@@ -22,5 +29,7 @@ export function removeRollupsFrom(of: {
   starts: readonly number[];
 }): WriteStep[] {
   const { chainId, poolAddress, starts } = of;
-  return SPANS.map((span, i) => removeWhere(rollups, { chainId, poolAddress, span, start: { gte: starts[i] ?? 0 } }));
+  return SPANS.map((span, i) =>
+    removeWhere(rollups, { chainId, poolAddress, span, start: { gte: starts[i] ?? 0 } }),
+  );
 }

@@ -1,9 +1,9 @@
 import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { SPANS, startOf } from "../../metrics/bucket.ts";
-import { poolStates, type PoolUserRow, poolUsers, type RollupRow, rollups } from "../../store/collections.ts";
+import { type PoolUserRow, poolStates, poolUsers, type RollupRow, rollups } from "../../store/collections.ts";
 import { getPool, getPoolStates, getPoolUsers, getRollups, lastEventUpTo } from "../../store/queries.ts";
 import { rebuildOpenBuckets } from "./rebuild-buckets.ts";
-import { type RemovedEvent, removeRollupsFrom, type RollbackTarget } from "./removed.ts";
+import { type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 
 /**
  * The steps that take one pool back to the target: its state from the last row up to it, its users from what the
@@ -111,7 +111,11 @@ async function countLastSeen(store: Store, of: { row: RollupRow; users: Repaired
   const { chainId, poolAddress, span, start } = row;
   const isIn = (minute: number | null | undefined) =>
     minute !== null && minute !== undefined && minute >= start && minute < start + span;
-  let count = await store.count(poolUsers, { chainId, poolAddress, lastMinute: { gte: start, lt: start + span } });
+  let count = await store.count(poolUsers, {
+    chainId,
+    poolAddress,
+    lastMinute: { gte: start, lt: start + span },
+  });
   for (const [user, minute] of users.after) {
     if (isIn(users.stored.get(user))) count -= 1;
     if (isIn(minute)) count += 1;

@@ -4,16 +4,16 @@ import {
   checkpoints,
   discoveries,
   headers,
+  type PoolRow,
   poolEvents,
   poolListings,
-  type PoolRow,
-  pools,
   poolStates,
+  pools,
   poolUsers,
   tokens,
 } from "../../store/collections.ts";
 import { type Guard, toListings } from "../write.ts";
-import { REMOVED_FIELDS, type RemovedEvent, removeRollupsFrom, type RollbackTarget } from "./removed.ts";
+import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
 
 /**
@@ -43,12 +43,15 @@ export async function rollbackTo(
   }
   const steps: WriteStep[] = [
     ...guard(),
-    put(checkpoints, [{ ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time }]),
+    put(checkpoints, [
+      { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time },
+    ]),
     ...(await discoveriesBackTo(store, { chainId, number: target.number })),
     ...repairs,
-    ...(await removePools(store, { chainId, gonePools })),
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(poolEvents, after),
+    // After their events, which without a pool could not be undone any more.
+    ...(await removePools(store, { chainId, gonePools })),
   ];
   await store.write(steps);
   return removed.length;
@@ -65,17 +68,27 @@ function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
 }
 
 /** A pool that was created after the target leaves nothing. */
-function removeSwaps(of: { chainId: number; poolAddress: string; events: readonly RemovedEvent[] }): WriteStep[] {
+function removeSwaps(of: {
+  chainId: number;
+  poolAddress: string;
+  events: readonly RemovedEvent[];
+}): WriteStep[] {
   const { chainId, poolAddress, events } = of;
   const users = new Set(events.filter((event) => event.kind === "swap").map((event) => event.sender));
   return [
-    remove(poolUsers, [...users].map((user) => ({ chainId, poolAddress, user }))),
+    remove(
+      poolUsers,
+      [...users].map((user) => ({ chainId, poolAddress, user })),
+    ),
     ...removeRollupsFrom({ chainId, poolAddress, starts: [0, 0, 0] }),
     remove(poolStates, [{ chainId, poolAddress }]),
   ];
 }
 
-async function removePools(store: Store, of: { chainId: number; gonePools: readonly PoolRow[] }): Promise<WriteStep[]> {
+async function removePools(
+  store: Store,
+  of: { chainId: number; gonePools: readonly PoolRow[] },
+): Promise<WriteStep[]> {
   const { chainId, gonePools } = of;
   if (gonePools.length === 0) return [];
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
@@ -84,13 +97,24 @@ async function removePools(store: Store, of: { chainId: number; gonePools: reado
     if (!(await isTokenOfAnotherPool(store, { chainId, token, gone }))) goneTokens.push(token);
   }
   return [
-    remove(tokens, goneTokens.map((address) => ({ chainId, address }))),
+    remove(
+      tokens,
+      goneTokens.map((address) => ({ chainId, address })),
+    ),
     remove(
       poolListings,
-      gonePools.flatMap(toListings).map(({ family, token, poolAddress }) => ({ chainId, family, token, poolAddress })),
+      gonePools
+        .flatMap(toListings)
+        .map(({ family, token, poolAddress }) => ({ chainId, family, token, poolAddress })),
     ),
-    remove(poolStates, [...gone].map((poolAddress) => ({ chainId, poolAddress }))),
-    remove(pools, [...gone].map((poolAddress) => ({ chainId, poolAddress }))),
+    remove(
+      poolStates,
+      [...gone].map((poolAddress) => ({ chainId, poolAddress })),
+    ),
+    remove(
+      pools,
+      [...gone].map((poolAddress) => ({ chainId, poolAddress })),
+    ),
   ];
 }
 
@@ -107,8 +131,13 @@ async function isTokenOfAnotherPool(
   return others.some((row) => !gone.has(row.poolAddress));
 }
 
-async function discoveriesBackTo(store: Store, of: { chainId: number; number: number }): Promise<WriteStep[]> {
+async function discoveriesBackTo(
+  store: Store,
+  of: { chainId: number; number: number },
+): Promise<WriteStep[]> {
   const rows = await store.find(discoveries, { filter: { chainId: of.chainId } });
-  const back = rows.filter((row) => row.blockNumber > of.number).map((row) => ({ ...row, blockNumber: of.number }));
+  const back = rows
+    .filter((row) => row.blockNumber > of.number)
+    .map((row) => ({ ...row, blockNumber: of.number }));
   return back.length === 0 ? [] : [put(discoveries, back)];
 }

@@ -79,7 +79,9 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
     // Not yet tried, or tried and slower: readBlocks finds out.
     if (!isReceiptsFaster()) return undefined;
     const questions = numbers.map((number) => askBlockLogsByReceipts(number, of.filter));
-    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch }));
+    return allOrNone(
+      await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch }),
+    );
   }
 
   /** In the order asked; `about` names the blocks in errors. */
@@ -93,7 +95,11 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
       blocks = await tried;
     } else await trial;
     if (blocks.length === numbers.length) return blocks;
-    const rest = await read(isReceiptsFaster() ? "receipts" : "transactions", numbers.slice(blocks.length), about);
+    const rest = await read(
+      isReceiptsFaster() ? "receipts" : "transactions",
+      numbers.slice(blocks.length),
+      about,
+    );
     return blocks.concat(rest);
   }
 

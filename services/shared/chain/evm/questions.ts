@@ -58,10 +58,7 @@ export function askBlockByReceipts(number: number): Question<BlockWithSenders | 
 }
 
 /** The same with the filter's logs; null where nobody gives receipts. */
-export function askBlockLogsByReceipts(
-  number: number,
-  filter: LogFilter,
-): Question<BlockWithLogs | null> {
+export function askBlockLogsByReceipts(number: number, filter: LogFilter): Question<BlockWithLogs | null> {
   const { calls, read, conclude } = askBlockByReceipts(number);
   return {
     calls,

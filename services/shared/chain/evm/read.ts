@@ -91,7 +91,8 @@ export function readReceiptLogs(
   for (const receipt of receipts as readonly Record<string, unknown>[]) {
     if (!Array.isArray(receipt.logs)) return distrust(`block ${block.number}: a receipt has no list of logs`);
     for (const entry of receipt.logs) {
-      if (parseQuantity(entry?.logIndex) !== next++) return distrust(`block ${block.number}: log ${next - 1} is missing`);
+      if (parseQuantity(entry?.logIndex) !== next++)
+        return distrust(`block ${block.number}: log ${next - 1} is missing`);
       if (!mayBeWanted(entry)) continue;
       const log = read(entry);
       if (log === undefined || log.blockNumber !== block.number || log.blockHash !== block.hash) {
@@ -110,7 +111,9 @@ function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[] }) =>
   const topics = filter.topics.length === 0 ? undefined : new Set<unknown>(filter.topics.map(lower));
   return ({ topics: raw }) => {
     const topic0 = raw?.[0];
-    return topics === undefined || typeof topic0 !== "string" || topics.has(topic0) || topics.has(lower(topic0));
+    return (
+      topics === undefined || typeof topic0 !== "string" || topics.has(topic0) || topics.has(lower(topic0))
+    );
   };
 }
 
