@@ -2,10 +2,23 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Store, WriteStep } from "../../../shared/storage/port.ts";
-import { type CheckpointRow, COLLECTIONS, headers, poolEvents, tokenPrices } from "../../store/collections.ts";
+import {
+  type CheckpointRow,
+  COLLECTIONS,
+  headers,
+  poolEvents,
+  tokenPrices,
+} from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { CHAIN_ID, openTestStore } from "../../test/rows.ts";
-import { type BlockPlan, blockPlans, growChain, indexBlocks, type SmallBlock, startCheckpoint } from "../../test/small-chain.ts";
+import {
+  type BlockPlan,
+  blockPlans,
+  growChain,
+  indexBlocks,
+  type SmallBlock,
+  startCheckpoint,
+} from "../../test/small-chain.ts";
 import { rollbackTo } from "./rollback.ts";
 
 const guard = () => [];
@@ -55,10 +68,19 @@ interface Kill {
 const isDone = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 const anyKill: fc.Arbitrary<Kill> = fc.oneof(
   fc.record({ collection: fc.constant(poolEvents.name), step: fc.constant(0), isDone }),
-  fc.record({ collection: fc.constantFrom(...COLLECTIONS.map(({ name }) => name)), step: fc.constantFrom(0, 1, 2, 5), isDone }),
+  fc.record({
+    collection: fc.constantFrom(...COLLECTIONS.map(({ name }) => name)),
+    step: fc.constantFrom(0, 1, 2, 5),
+    isDone,
+  }),
 );
 
-const story = fc.record({ plan: blockPlans(14), keep: fc.nat(14), other: blockPlans(6), batch: fc.integer({ min: 1, max: 5 }) });
+const story = fc.record({
+  plan: blockPlans(14),
+  keep: fc.nat(14),
+  other: blockPlans(6),
+  batch: fc.integer({ min: 1, max: 5 }),
+});
 
 describe("rollbackTo", function () {
   this.timeout(30_000);
@@ -74,7 +96,8 @@ describe("rollbackTo", function () {
         const target = targetOf(chain, kept.length);
         undone += await rollbackTo(store, { checkpoint, target, guard });
         // Prices are written with the next block.
-        if (kept.length > 0) expectSame(await dump(store), await dumpFresh(kept), { without: [tokenPrices.name] });
+        if (kept.length > 0)
+          expectSame(await dump(store), await dumpFresh(kept), { without: [tokenPrices.name] });
         const branch = growChain(other, { after: kept, branch: 1 });
         const back = (await getCheckpoint(store, CHAIN_ID)) as CheckpointRow;
         await indexBlocks(store, { chain: branch, checkpoint: back, batch });
@@ -92,7 +115,9 @@ describe("rollbackTo", function () {
     const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint() });
     const all = await dump(store);
     for (let i = 0; i < 2; i++) {
-      expect(await rollbackTo(store, { checkpoint, target: targetOf(chain, chain.length), guard })).to.equal(0);
+      expect(await rollbackTo(store, { checkpoint, target: targetOf(chain, chain.length), guard })).to.equal(
+        0,
+      );
       expectSame(await dump(store), all);
     }
     await store.close();
@@ -125,7 +150,11 @@ describe("rollbackTo", function () {
   });
 
   it("ends the same when it is itself killed at any place and done again", async () => {
-    const killed = fc.record({ plan: blockPlans(12), keep: fc.nat(11), kills: fc.array(anyKill, { minLength: 1, maxLength: 2 }) });
+    const killed = fc.record({
+      plan: blockPlans(12),
+      keep: fc.nat(11),
+      kills: fc.array(anyKill, { minLength: 1, maxLength: 2 }),
+    });
     await fc.assert(
       fc.asyncProperty(killed, async ({ plan, keep, kills }) => {
         const chain = growChain(plan);
@@ -161,7 +190,9 @@ function killedAt(store: Store, kill: Kill): Store {
   let left = kill.step;
   const dying = Object.create(store) as Store;
   for (const name of ["find", "get", "getMany", "count"] as const) {
-    Object.defineProperty(dying, name, { value: (store[name] as (...args: unknown[]) => unknown).bind(store) });
+    Object.defineProperty(dying, name, {
+      value: (store[name] as (...args: unknown[]) => unknown).bind(store),
+    });
   }
   Object.defineProperty(dying, "write", {
     value: async (steps: readonly WriteStep[]) => {
