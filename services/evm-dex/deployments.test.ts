@@ -1,0 +1,130 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { dexTypeOf, type Factory, loadDeployments } from "./deployments.ts";
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+const CHAIN = {
+  chainId: 8453,
+  name: "Base",
+  stablecoins: ["0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
+  factories: [
+    {
+      address: "0x33128a8fC17869897dcE68Ed026d694621f6FDfD",
+      dexName: "Uniswap V3",
+      family: "dexb",
+      kind: "uniswap-v3",
+      fromBlock: 1,
+    },
+  ],
+};
+const [FACTORY] = CHAIN.factories;
+
+describe("loadDeployments", () => {
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "chaintables-deployments-"));
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  async function load(content: unknown) {
+    const path = join(directory, "deployments.json");
+    await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+    return loadDeployments(path);
+  }
+  const loadChains = (...chains: unknown[]) => load({ evmDex: { chains } });
+
+  it("has a built-in registry of Ethereum and Base, with Uniswap v3 on both", () => {
+    const chains = loadDeployments(undefined);
+    expect(chains.map(({ chainId, name }) => [chainId, name])).to.deep.equal([
+      [1, "Ethereum"],
+      [8453, "Base"],
+    ]);
+    for (const { factories, stablecoins } of chains) {
+      for (const address of [...stablecoins, ...factories.map((factory) => factory.address)]) {
+        expect(address).to.match(ADDRESS);
+      }
+      expect(new Set(stablecoins).size).to.equal(stablecoins.length);
+      expect(new Set(factories.map(({ address }) => address)).size).to.equal(factories.length);
+    }
+    const uniswap = chains.map(({ factories }) => factories.find(({ dexName }) => dexName === "Uniswap V3"));
+    expect(uniswap.map((factory) => factory?.address)).to.deep.equal([
+      "0x1f98431c8ad98523631ae4a59f267346ea31f984",
+      "0x33128a8fc17869897dce68ed026d694621f6fdfd",
+    ]);
+    expect(uniswap.every((factory) => factory?.family === "dexb")).to.equal(true);
+    // USDC of either chain is an anchor.
+    expect(chains[0]?.stablecoins).to.include("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48");
+    expect(chains[1]?.stablecoins).to.include("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913");
+  });
+
+  it("reads a file in its place, addresses in any case, and leaves other services' sections alone", async () => {
+    const [chain, ...others] = await load({ evmDex: { chains: [CHAIN] }, lending: { whatever: true } });
+    expect(others).to.deep.equal([]);
+    expect(chain).to.deep.equal({
+      ...CHAIN,
+      stablecoins: ["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"],
+      factories: [{ ...FACTORY, address: "0x33128a8fc17869897dce68ed026d694621f6fdfd" }],
+    });
+  });
+
+  const faults: readonly [string, unknown, string][] = [
+    ["no section of ours", { lending: {} }, "evmDex"],
+    ["no chain", { evmDex: { chains: [] } }, "evmDex.chains"],
+    ["no factory", { evmDex: { chains: [{ ...CHAIN, factories: [] }] } }, "evmDex.chains[0].factories"],
+    [
+      "no stablecoin",
+      { evmDex: { chains: [{ ...CHAIN, stablecoins: [] }] } },
+      "evmDex.chains[0].stablecoins",
+    ],
+    [
+      "a short address",
+      { evmDex: { chains: [{ ...CHAIN, stablecoins: ["0x12"] }] } },
+      "evmDex.chains[0].stablecoins[0]",
+    ],
+    ["a field without use", { evmDex: { chains: [{ ...CHAIN, rpc: "x" }] } }, "rpc"],
+    [
+      "a chain id that is a text",
+      { evmDex: { chains: [CHAIN, { ...CHAIN, chainId: "1" }] } },
+      "evmDex.chains[1].chainId",
+    ],
+    [
+      "an unknown family",
+      { evmDex: { chains: [{ ...CHAIN, factories: [{ ...FACTORY, family: "dexz" }] }] } },
+      "evmDex.chains[0].factories[0].family",
+    ],
+    [
+      "a negative block",
+      { evmDex: { chains: [{ ...CHAIN, factories: [{ ...FACTORY, fromBlock: -1 }] }] } },
+      "evmDex.chains[0].factories[0].fromBlock",
+    ],
+  ];
+  for (const [name, content, field] of faults) {
+    it(`refuses ${name}, naming file and field`, async () => {
+      const error = await load(content).catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(Error);
+      expect((error as Error).message)
+        .to.contain(join(directory, "deployments.json"))
+        .and.contain(field);
+    });
+  }
+
+  it("names a file that is not there", () => {
+    expect(() => loadDeployments(join(directory, "none.json"))).to.throw(join(directory, "none.json"));
+  });
+
+  it("reads several chains in their order", async () => {
+    const chains = await loadChains(CHAIN, { ...CHAIN, chainId: 1, name: "Ethereum" });
+    expect(chains.map(({ chainId }) => chainId)).to.deep.equal([8453, 1]);
+  });
+});
+
+describe("dexTypeOf", () => {
+  it("calls Uniswap v3's pools v3", () => {
+    const [base] = loadDeployments(undefined);
+    expect(base?.factories.map((factory: Factory) => dexTypeOf(factory))).to.include("v3");
+  });
+});
