@@ -1,46 +1,9 @@
 import { expect } from "chai";
-import Libsql from "libsql";
 import { after, before, describe, it } from "mocha";
-import { compileCollection } from "../../shared/storage/declaration.ts";
-import type { Collection, OrderBy, Query, RowOf } from "../../shared/storage/port.ts";
-import { parseQuery } from "../../shared/storage/query.ts";
-import { createSql, SQLITE_DIALECT, selectSql } from "../../shared/storage/sqlite-sql.ts";
-import { encoderOf } from "../../shared/storage/values.ts";
+import type { OrderBy, RowOf } from "../../shared/storage/port.ts";
+import { expectSearch, Planner } from "../test/planner.ts";
 import { address, CHAIN_ID } from "../test/rows.ts";
-import { COLLECTIONS, poolEvents, poolListings, poolUsers, rollups } from "./collections.ts";
-
-/** How SQLite would answer, in its own words. */
-class Planner {
-  readonly #database = new Libsql(":memory:");
-
-  constructor() {
-    for (const collection of COLLECTIONS) {
-      for (const sql of createSql(compileCollection(collection))) this.#database.exec(sql);
-    }
-  }
-
-  explain<C extends Collection>(from: C, query: Query<RowOf<C>>): string[] {
-    const declared = compileCollection(from);
-    const encoders = new Map(
-      declared.fields.map((field) => [field.name, encoderOf(declared.name, field, SQLITE_DIALECT)] as const),
-    );
-    const { text, params } = selectSql(declared, parseQuery(declared, encoders, query as never));
-    const steps = this.#database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(params as never) as {
-      detail: string;
-    }[];
-    return steps.map(({ detail }) => detail);
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-}
-
-/** One search of an index, in the order asked: nothing is sorted, nothing read through. */
-function expectSearch(plan: readonly string[], title: string): void {
-  expect(plan, title).to.have.length(1);
-  expect(plan[0], title).to.match(/^SEARCH /);
-}
+import { poolEvents, poolListings, poolUsers, rollups } from "./collections.ts";
 
 const COLUMNS = [
   "dexAddress",

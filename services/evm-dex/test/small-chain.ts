@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { put, type Store } from "../../shared/storage/port.ts";
-import type { PoolEvent } from "../ingest/decode/events.ts";
+import type { LiquidityEvent, PoolEvent } from "../ingest/decode/events.ts";
 import type { BlockEvents } from "../ingest/indexer.ts";
 import { loadIndexer } from "../ingest/load.ts";
 import { PriceWriter, writeProgress } from "../ingest/write.ts";
@@ -117,7 +117,7 @@ function rowOf(pool: number, at: { number: number; time: number }): PoolRow {
 }
 
 const initialize: PoolEvent = { kind: "initialize", sqrtPriceX96: 2n ** 96n, tick: 0 };
-const firstMint: PoolEvent = {
+const firstMint: LiquidityEvent = {
   kind: "mint",
   tickLower: -600,
   tickUpper: 600,
