@@ -91,6 +91,9 @@ async function startAll(given: Environment): Promise<Stoppable> {
 
   async function openLocalChain() {
     const port = settings.DEVNET_PORT;
+    say(
+      "No RPC endpoint is configured: starting a local chain (the first time with a week of history, some seconds).",
+    );
     const { ready, process } = await startDevnetProcess({ dataDir, port, log, say });
     running.push(process);
     // Another chain than the one that was indexed: the index is worthless, and made again within seconds.

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { findAnvilBinary, type Supervised, spawnSupervised } from "./anvil-binary.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
-import { saveState } from "./state-file.ts";
+import { savedGenesisTime, saveState } from "./state-file.ts";
 
 /** The well-known development phrase: its keys are public, never fund them on a real chain. */
 export const DEV_MNEMONIC = "test test test test test test test test test test test junk";
@@ -95,9 +95,11 @@ function commandLine(options: AnvilOptions): string[] {
   args.push("--gas-limit", "500000000", "--no-request-size-limit", "--color", "never");
   if (options.blockTimeS === undefined) args.push("--no-mining");
   else args.push("--block-time", String(options.blockTimeS));
-  if (options.timestamp !== undefined) args.push("--timestamp", String(options.timestamp));
   const { stateFile } = options;
-  if (stateFile !== undefined && existsSync(stateFile)) args.push("--load-state", stateFile);
+  const isContinued = stateFile !== undefined && existsSync(stateFile);
+  const timestamp = isContinued ? savedGenesisTime(stateFile) : options.timestamp;
+  if (timestamp !== undefined) args.push("--timestamp", String(timestamp));
+  if (isContinued) args.push("--load-state", stateFile);
   return args;
 }
 

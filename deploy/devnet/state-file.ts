@@ -1,4 +1,5 @@
-import { mkdir, open, rename } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, open, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -68,15 +69,30 @@ export function createTraceStripper(): Transform {
   });
 }
 
+function genesisFile(file: string): string {
+  return `${file}.genesis`;
+}
+
+/**
+ * Unix seconds of a saved chain's first block; undefined where they were not saved. A node makes a first block of its
+ * own before it loads a chain, and dumps both: only if they are the same block does block 0 stay what it was.
+ */
+export function savedGenesisTime(file: string): number | undefined {
+  const path = genesisFile(file);
+  return existsSync(path) ? Number(readFileSync(path, "utf8")) : undefined;
+}
+
 /**
  * Writes the whole chain to `file`, in the form that anvil's --load-state reads, in one step: a temporary file, then a
  * rename, so that a kill at any moment leaves the old or the new file. The node answers nothing else meanwhile
  * (about 0.2 s per 1,000 transactions since its start).
  */
 export async function saveState(rpc: Rpc, file: string): Promise<void> {
+  const genesis = await rpc.call<{ timestamp: string }>("eth_getBlockByNumber", ["0x0", false]);
   const hex = await rpc.call<string>("anvil_dumpState");
   const compressed = Buffer.from(hex.slice(2), "hex");
   await mkdir(dirname(file), { recursive: true });
+  await writeFile(genesisFile(file), String(Number(genesis.timestamp)));
   const temporary = `${file}.${process.pid}.tmp`;
   const handle = await open(temporary, "w");
   try {

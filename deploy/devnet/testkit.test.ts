@@ -204,4 +204,25 @@ describe("devnet: saved chain", function () {
       await rm(directory, { recursive: true, force: true });
     }
   });
+
+  it("keeps its first block through any number of stops", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "chaintables-devnet-test-"));
+    const stateFile = join(directory, "chain.json");
+    try {
+      const hashes: string[] = [];
+      for (let start = 0; start < 4; start++) {
+        const chain = await createTestChain({ stateFile, timestamp: GENESIS_S + start, poolCount: 1 });
+        try {
+          await chain.mine(2);
+          hashes.push((await chain.header(0)).hash, (await chain.header(1)).parentHash);
+          await chain.anvil.saveState(stateFile);
+        } finally {
+          await chain.stop();
+        }
+      }
+      expect(new Set(hashes).size, hashes.join(" ")).to.equal(1);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
 });

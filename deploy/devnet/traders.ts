@@ -39,6 +39,8 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
   return {
     async tradeBlock({ timestamp, swaps = 2 } = {}) {
       const chosen = Array.from({ length: poisson(random, swaps) }, () => random.pick(wheel));
+      // Live, the first pool trades in every block: whoever looks twice sees it move.
+      if (timestamp === undefined) chosen.push(0);
       const dealt = random.next() < 0.12 ? random.below(prepared.length) : undefined;
       const position = random.below(TRADER_RANGES.length);
       const reads: { to: Address; data: Hex }[] = chosen.map((i) => ({
