@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -221,6 +221,10 @@ describe("devnet: saved chain", function () {
         }
       }
       expect(new Set(hashes).size, hashes.join(" ")).to.equal(1);
+      // Each start that made a first block of its own would have left it in the file.
+      const { blocks } = JSON.parse(await readFile(stateFile, "utf8"));
+      const numbers = blocks.map((block: { header: { number: string } }) => Number(block.header.number));
+      expect(numbers.filter((number: number) => number === 0)).to.have.length(1);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
