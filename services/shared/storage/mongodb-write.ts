@@ -17,7 +17,8 @@ export interface PutOptions {
   readonly duplicates: DuplicateShare;
 }
 
-const CHUNK = 2_000;
+const MOST_IN_CHUNK = 1_500;
+const LEAST_IN_CHUNK = 250;
 const IN_FLIGHT = 4;
 const DUPLICATE_KEY = 11_000;
 
@@ -30,17 +31,20 @@ export async function putDocuments(
   documents: readonly StoredDocument[],
   options: PutOptions,
 ): Promise<void> {
+  // Lanes of equal work: the write is done when the last of them is.
+  const share = Math.ceil(documents.length / IN_FLIGHT);
+  const size = Math.min(Math.max(share, LEAST_IN_CHUNK), MOST_IN_CHUNK);
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < documents.length) {
-      const chunk = documents.slice(next, next + CHUNK);
-      next += CHUNK;
+      const chunk = documents.slice(next, next + size);
+      next += size;
       await connection.repeatable((db) =>
         putChunk(db.collection<StoredDocument>(options.collection), chunk, options),
       );
     }
   };
-  const lanes = Math.min(IN_FLIGHT, Math.ceil(documents.length / CHUNK));
+  const lanes = Math.min(IN_FLIGHT, Math.ceil(documents.length / size));
   // allSettled: no chunk may still be written after the step has failed.
   const results = await Promise.allSettled(Array.from({ length: lanes }, work));
   const failed = results.find((result) => result.status === "rejected");

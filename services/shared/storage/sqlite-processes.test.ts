@@ -9,8 +9,8 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite.ts";
-import { counters, marks } from "./testing/count-up.ts";
-import { GENERATION_ROWS, generations } from "./testing/generations.ts";
+import { counters, marks } from "./testkit/count-up.ts";
+import { GENERATION_ROWS, generations } from "./testkit/generations.ts";
 
 describe("sqlite between processes", function () {
   this.timeout(60_000);
@@ -66,7 +66,7 @@ describe("sqlite between processes", function () {
   it("compareAndSet loses no step of several processes", async () => {
     const workers = ["a", "b", "c"];
     const times = 150;
-    const running = workers.map((worker) => start("./testing/count-up.ts", worker, String(times)));
+    const running = workers.map((worker) => start("./testkit/count-up.ts", worker, String(times)));
     const codes = await Promise.all(running.map(async (child) => (await once(child, "exit"))[0] as number));
     expect(codes).to.deep.equal([0, 0, 0]);
     const store = await open();
@@ -79,7 +79,7 @@ describe("sqlite between processes", function () {
   });
 
   it("readers see a write whole or not at all, while it goes on", async () => {
-    const writer = start("./testing/generations.ts");
+    const writer = start("./testkit/generations.ts");
     const progress = follow(writer);
     await progress.reached(1);
     const reader = await open({ readOnly: true });
@@ -96,7 +96,7 @@ describe("sqlite between processes", function () {
 
   it("a process killed in the middle of a write leaves all of it or nothing", async () => {
     for (let kill = 0; kill < 5; kill++) {
-      const writer = start("./testing/generations.ts");
+      const writer = start("./testkit/generations.ts");
       const progress = follow(writer);
       await progress.reached(2 + kill);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));

@@ -1,6 +1,22 @@
 import { afterEach, beforeEach } from "mocha";
 import type { Collection, Store } from "../port.ts";
-import type { StorePlace, StoreTraits } from "../suite.ts";
+
+/** An empty place for data. */
+export interface StorePlace {
+  /** Another connection to the place; the suite closes it. */
+  connect(): Promise<Store>;
+  /** Removes the place with its data. */
+  remove(): Promise<void>;
+}
+
+export interface StoreTraits {
+  /** Whether a second connection sees the same data; not so for a database in memory. */
+  readonly shared: boolean;
+  /** Whether one write is all or nothing. */
+  readonly atomicWrites: boolean;
+  /** For an engine that does not tell its plans: whether it can read a secondary index in order. */
+  readonly readsIndexesInOrder?: () => Promise<boolean>;
+}
 
 export interface SuiteOptions {
   readonly open: () => Promise<StorePlace>;
