@@ -32,7 +32,7 @@ export function describeQueries(options: SuiteOptions): void {
           const filter = query.filter ?? {};
           expect(await store.count(samples, filter)).to.equal(referenceMatch(population, filter).length);
         }),
-        { numRuns: 250 },
+        { numRuns: 150 },
       );
     });
 
