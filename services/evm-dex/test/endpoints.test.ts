@@ -1,0 +1,396 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import type { DeployedPool } from "../../../deploy/devnet/deploy.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { checkRows } from "../../shared/contract/check-rows.ts";
+import type { Cell } from "../../shared/contract/column.ts";
+import type { Endpoint } from "../../shared/contract/endpoint.ts";
+import { ServiceError } from "../../shared/errors.ts";
+import { bodyOf } from "../../shared/host/testkit/fixture.ts";
+import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
+import { describeService } from "../../shared/host/testkit/service-suite.ts";
+import { createPricesClient, createStatusClient } from "../../shared/rpc/client.ts";
+import type { PriceSource, RpcClient } from "../../shared/rpc/types.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
+import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
+import { pools } from "../store/collections.ts";
+import { startTestIngest, type TestIngest } from "./harness.ts";
+import { pricesOf, rangesOf, swapsOf, tvlOf, wholePrice } from "./pool-expectation.ts";
+import { address, poolRow } from "./rows.ts";
+
+const entry = new URL("../main.ts", import.meta.url);
+const NOTHING = {
+  indexedBlock: null,
+  indexedBlockHash: null,
+  indexedTime: null,
+  fromBlock: null,
+  chainHead: null,
+  lagBlocks: null,
+};
+
+describe("evm-dex with an empty store", () => {
+  const dataDir = join(tmpdir(), `chaintables-evm-dex-${randomUUID()}`);
+  after(() => rm(dataDir, { recursive: true, force: true }));
+
+  describeService({
+    name: "evm-dex",
+    entry,
+    env: { DATA_DIR: dataDir, DEPLOYMENTS_FILE: undefined },
+    endpoints,
+    status: {
+      mode: "empty",
+      chains: [
+        { chainId: 1, name: "Ethereum", ...NOTHING },
+        { chainId: 8453, name: "Base", ...NOTHING },
+      ],
+      peers: [],
+    },
+  });
+});
+
+/** 2025-10-09T08:53:20Z: long ago, so that the index is stale. */
+const GENESIS_S = 1_760_000_000;
+/** Seconds before each block: windows of all lengths hold something, and something lies before them. */
+const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 2, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
+const ETHEREUM_FACTORY = "0x1f98431c8ad98523631ae4a59f267346ea31f984";
+
+describe("evm-dex over an indexed chain", function () {
+  this.timeout(60_000);
+  let chain: TestChain;
+  let dataDir: string;
+  let store: Store;
+  let ingest: TestIngest;
+  let service: ServiceProcess;
+  let head: number;
+
+  before(async () => {
+    chain = await createTestChain({ timestamp: GENESIS_S });
+    await trade(chain);
+    head = await chain.headNumber();
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-endpoints-"));
+    store = await openStore({ service: "evm-dex", dataDir });
+    ingest = await startTestIngest(chain, { store });
+    await ingest.catchUp();
+    const env = { DATA_DIR: dataDir, DEPLOYMENTS_FILE: await withEthereum(chain, dataDir) };
+    service = await startServiceProcess(entry, env);
+  });
+  after(async () => {
+    await service?.stop();
+    await ingest?.close();
+    await chain?.stop();
+    if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  });
+
+  /** Rows as objects by column, after a check against the declaration. */
+  async function get(
+    endpoint: Endpoint,
+    query = "",
+  ): Promise<{ rows: Record<string, Cell>[]; headers: Headers }> {
+    const response = await fetch(`${service.httpUrl}${endpoint.path}?${query}`);
+    const body = await bodyOf(response);
+    expect(response.status, JSON.stringify(body).slice(0, 300)).to.equal(200);
+    expect(response.headers.get("content-type")).to.equal(endpoint.mediaType);
+    const [table] = body as [{ columns: { name: string }[]; data: Cell[][]; rows: number }];
+    expect(table.columns.map(({ name }) => name)).to.deep.equal(endpoint.columns.map(({ name }) => name));
+    checkRows(endpoint, table.data);
+    const rows = table.data.map((cells) =>
+      Object.fromEntries(table.columns.map(({ name }, i) => [name, cells[i] as Cell])),
+    );
+    return { rows, headers: response.headers };
+  }
+
+  it("/evm/chains and /evm/dexes list what the deployments name", async () => {
+    expect((await get(chains)).rows).to.deep.equal([
+      { id: 1, name: "Ethereum" },
+      { id: 8453, name: "Base (local devnet)" },
+    ]);
+    const uniswap = { dexName: "Uniswap V3", dexType: "v3", family: "dexb" };
+    const onBase = { chainId: 8453, dexAddress: chain.deployment.factory, ...uniswap };
+    expect((await get(dexes)).rows, "8453 is the default").to.deep.equal([onBase]);
+    expect((await get(dexes, "chain_id=8453")).rows).to.deep.equal([onBase]);
+    expect((await get(dexes, "chain_id=1")).rows).to.deep.equal([
+      { chainId: 1, dexAddress: ETHEREUM_FACTORY, ...uniswap },
+    ]);
+  });
+
+  it("/evm/dexb/v3/pools lists what the factory created", async () => {
+    const all = await expectedPools(chain);
+    const byAddress = [...all].sort((a, b) => (a.poolAddress < b.poolAddress ? -1 : 1));
+    // All were created in one block.
+    expect((await get(dexbPools)).rows).to.deep.equal(byAddress);
+    expect((await get(dexbPools, "limit=3&offset=4")).rows).to.deep.equal(byAddress.slice(4, 7));
+    expect((await get(dexbPools, "offset=10")).rows).to.deep.equal([]);
+    const ordered = [...all].sort((a, b) => b.fee - a.fee || (a.poolAddress < b.poolAddress ? -1 : 1));
+    expect((await get(dexbPools, "order_desc=fee&order_asc=,poolAddress")).rows).to.deep.equal(ordered);
+    const weth = chain.deployment.tokens.WETH.address;
+    const ofWeth = byAddress.filter(({ token0Address, token1Address }) =>
+      [token0Address, token1Address].includes(weth),
+    );
+    expect(ofWeth).to.have.length(5);
+    expect(
+      (await get(dexbPools, `token_address=${weth.toUpperCase().replace("0X", "0x")}`)).rows,
+    ).to.deep.equal(ofWeth);
+  });
+
+  // Deepest; with a protocol share; two stablecoins; one token without a price; neither with one.
+  for (const at of [0, 1, 4, 8, 9]) {
+    it(`/evm/dexb/v3/pool tells of pool ${at} what every swap on the chain adds up to`, async () => {
+      const pool = chain.pools[at] as DeployedPool;
+      const { rows } = await get(dexbPool, `pool_address=${pool.address}`);
+      expect(rows).to.have.length(1);
+      const priceAt = pricesOf(chain);
+      const tvlUsd = await tvlOf(chain, { pool, priceAt, head });
+      const swaps = await swapsOf(chain, { pool, priceAt });
+      expect(swaps.length, "a pool without swaps proves nothing").to.be.greaterThan(2);
+      expectPool(rows[0] as Record<string, Cell>, {
+        state: await expectedState(chain, { pool, head }),
+        tvlUsd,
+        ranges: rangesOf(swaps, { headTime: (await chain.header(head)).timestamp, tvlUsd }),
+      });
+    });
+  }
+
+  it("knows no pool that is not there, of another family, or without an event", async () => {
+    const stranger = address(0xdead);
+    const clone = poolRow({ poolAddress: address(0xc10e), family: "clones" });
+    const silent = poolRow({ poolAddress: address(0x51e7) });
+    await store.write([put(pools, [clone, silent])]);
+    const ask = async (path: string, pool: string) => {
+      const response = await fetch(`${service.httpUrl}${path}?pool_address=${pool}`);
+      const body = await bodyOf(response);
+      expect([response.status, body.error], `${path} of ${pool}`).to.deep.equal([404, "not_found"]);
+      expect(response.headers.get("etag")).to.equal(null);
+      expect(body.message).to.contain(pool);
+      return body.message as string;
+    };
+    await ask(dexbPool.path, stranger);
+    await ask(dexbPool.path, clone.poolAddress);
+    expect(await ask(dexbPool.path, silent.poolAddress)).to.contain("no event since block 0");
+    const real = chain.pools[0]?.address ?? "";
+    await ask("/evm/clones/v3/pool", real);
+    await ask("/evm/dexa/v3/pool", real);
+  });
+
+  it("names the state of the data in headers, and answers 304 until it changes", async () => {
+    const { hash: _, timestamp } = await chain.header(head);
+    const asOf = `${new Date(timestamp * 1_000).toISOString().slice(0, 19)}+00:00`;
+    const urls = [`${dexbPool.path}?pool_address=${chain.pools[0]?.address}`, `${dexbPools.path}?limit=2`];
+    const tags: string[] = [];
+    for (const url of urls) {
+      const response = await fetch(service.httpUrl + url);
+      expect(response.headers.get("x-data-block")).to.equal(`${head}`);
+      expect(response.headers.get("x-data-as-of")).to.equal(asOf);
+      expect(response.headers.get("x-data-from-block")).to.equal("0");
+      tags.push(response.headers.get("etag") ?? "");
+    }
+    expect(new Set(tags).size).to.equal(2);
+    const askAgain = (i: number) =>
+      fetch(service.httpUrl + urls[i], { headers: { "If-None-Match": tags[i] as string } });
+    for (const i of [0, 1]) {
+      const again = await askAgain(i);
+      expect([again.status, await again.text()]).to.deep.equal([304, ""]);
+      expect(again.headers.get("x-data-block")).to.equal(`${head}`);
+    }
+    await chain.mine(1, { intervalS: 2 });
+    await ingest.catchUp();
+    head += 1;
+    for (const i of [0, 1]) {
+      const next = await askAgain(i);
+      expect(next.status).to.equal(200);
+      expect(next.headers.get("x-data-block")).to.equal(`${head}`);
+      expect(next.headers.get("etag")).not.to.equal(tags[i]);
+    }
+  });
+
+  describe("over gRPC", () => {
+    let prices: PriceSource & RpcClient;
+    before(() => {
+      prices = createPricesClient(service.grpcAddress);
+    });
+    after(() => prices?.close());
+
+    const refusal = async (request: Parameters<PriceSource["getPrices"]>[0]) => {
+      const error = await prices.getPrices(request).catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(ServiceError);
+      return error as ServiceError;
+    };
+
+    it("prices tokens at the indexed block", async () => {
+      const { USDC, WETH, THIN, ISLE } = chain.deployment.tokens;
+      const tokens = [WETH, ISLE, USDC, THIN].map((token) => token.address);
+      const answer = await prices.getPrices({ chainId: 8453, tokens });
+      const { timestamp } = await chain.header(head);
+      expect([answer.block, answer.blockTime]).to.deep.equal([head, timestamp]);
+      const [weth, isle, usdc, thin] = answer.prices;
+      const priceUsd = (await pricesOf(chain)(WETH.address, head)) as number;
+      expect(weth).to.include({ token: WETH.address, hops: 1 });
+      expect(weth?.usd).to.be.closeTo(priceUsd, priceUsd * 1e-12);
+      expect(weth?.depthUsd).to.be.within(10_000_000, 13_000_000);
+      expect(usdc).to.deep.equal({ token: USDC.address, usd: 1, hops: 0, depthUsd: null });
+      for (const [token, none] of [
+        [ISLE, isle],
+        [THIN, thin],
+      ] as const) {
+        expect(none).to.deep.equal({ token: token.address, usd: null, hops: 0, depthUsd: null });
+      }
+      expect((await prices.getPrices({ chainId: 8453, tokens, block: head })).prices).to.deep.equal(
+        answer.prices,
+      );
+    });
+
+    it("takes 500 tokens in one call, and no more", async () => {
+      const tokens = Array.from({ length: 501 }, (_, i) => address(0xf000 + i));
+      tokens[499] = chain.deployment.tokens.USDC.address;
+      const answer = await prices.getPrices({ chainId: 8453, tokens: tokens.slice(0, 500) });
+      expect(answer.prices.map(({ token }) => token)).to.deep.equal(tokens.slice(0, 500));
+      expect(answer.prices.map(({ usd }) => usd)).to.deep.equal([...Array(499).fill(null), 1]);
+      const error = await refusal({ chainId: 8453, tokens });
+      expect(error.code).to.equal("bad_request");
+      expect(error.message).to.contain("501").and.contain("500");
+    });
+
+    it("has no prices of past blocks, of unknown chains, or of a chain without blocks", async () => {
+      const tokens = [chain.deployment.tokens.WETH.address];
+      expect((await refusal({ chainId: 8453, tokens, block: head - 1 })).code).to.equal("not_found");
+      expect((await refusal({ chainId: 10, tokens })).code).to.equal("not_found");
+      expect((await refusal({ chainId: 1, tokens })).code).to.equal("unavailable");
+    });
+
+    it("tells its status", async () => {
+      const client = createStatusClient(service.grpcAddress);
+      try {
+        const { hash, timestamp } = await chain.header(head);
+        const { mode, chains: known } = await client.getStatus();
+        expect(mode).to.equal("stale");
+        expect(known).to.deep.equal([
+          {
+            chainId: 8453,
+            name: "Base (local devnet)",
+            indexedBlock: head,
+            indexedBlockHash: hash,
+            indexedTime: timestamp,
+            fromBlock: 0,
+            chainHead: head,
+            lagBlocks: 0,
+          },
+          { chainId: 1, name: "Ethereum", ...NOTHING },
+        ]);
+      } finally {
+        client.close();
+      }
+    });
+  });
+});
+
+/** Random actions on all pools in every block, and swaps both ways in those that are checked. */
+async function trade(chain: TestChain): Promise<void> {
+  for (const [i, gap] of GAPS.entries()) {
+    const from = chain.accounts[1 + (i % 6)] as `0x${string}`;
+    for (const at of [0, 1, 4, 8, 9]) {
+      const pool = chain.pools[at] as DeployedPool;
+      const zeroForOne = (i + at) % 3 !== 0;
+      const token = zeroForOne ? pool.token0 : pool.token1;
+      const amount = BigInt(
+        Math.round(((pool.spec.swapUsd * (1 + i / 4)) / token.usd) * 10 ** token.decimals),
+      );
+      if ((i + at) % 4 !== 0) await chain.swap(pool.address, { zeroForOne, amount, from });
+    }
+    await chain.send(chain.randomActions(i, 4));
+    await chain.mine(1, { intervalS: gap });
+  }
+}
+
+/** The devnet's deployments with Ethereum's beside them. */
+async function withEthereum(chain: TestChain, directory: string): Promise<string> {
+  const document = JSON.parse(await readFile(chain.deploymentsFile, "utf8"));
+  const builtIn = JSON.parse(await readFile(new URL("../deployments.json", import.meta.url), "utf8"));
+  const ethereum = builtIn.evmDex.chains.find(({ chainId }: { chainId: number }) => chainId === 1);
+  ethereum.factories = ethereum.factories.filter(
+    ({ address }: { address: string }) => address === ETHEREUM_FACTORY,
+  );
+  document.evmDex.chains.push(ethereum);
+  const path = join(directory, "deployments.json");
+  await writeFile(path, JSON.stringify(document));
+  return path;
+}
+
+function pairOf({ token0, token1 }: DeployedPool) {
+  return {
+    token0Address: token0.address,
+    token0Symbol: token0.symbol,
+    token0Decimals: token0.decimals,
+    token1Address: token1.address,
+    token1Symbol: token1.symbol,
+    token1Decimals: token1.decimals,
+  };
+}
+
+async function createdAt(chain: TestChain, pool: DeployedPool): Promise<string> {
+  const events = await chain.events();
+  const created = events.find(
+    (event) => event.eventName === "PoolCreated" && event.args.pool.toLowerCase() === pool.address,
+  );
+  const { timestamp } = await chain.header(Number(created?.blockNumber));
+  return `${new Date(timestamp * 1_000).toISOString().slice(0, 19)}+00:00`;
+}
+
+async function expectedPools(chain: TestChain) {
+  const created = await createdAt(chain, chain.pools[0] as DeployedPool);
+  return chain.pools.map((pool) => ({
+    chainId: 8453,
+    dexAddress: chain.deployment.factory,
+    dexName: "Uniswap V3",
+    poolAddress: pool.address,
+    ...pairOf(pool),
+    createdAt: created,
+    fee: pool.fee,
+    tickSpacing: pool.tickSpacing,
+  }));
+}
+
+async function expectedState(chain: TestChain, of: { pool: DeployedPool; head: number }) {
+  const { pool, head } = of;
+  const { sqrtPriceX96, tick } = await chain.slot0(pool.address, head);
+  return {
+    createdAt: await createdAt(chain, pool),
+    ...pairOf(pool),
+    feeTier: pool.fee,
+    tickSpacing: pool.tickSpacing,
+    currentLiquidity: `${await chain.liquidity(pool.address, head)}`,
+    currentSqrtPriceX96: `${sqrtPriceX96}`,
+    currentTick: tick,
+    currentPoolPrice: wholePrice(sqrtPriceX96, pool),
+    timeRanges: ["5 minute", "1 hour", "1 day", "1 week", "1 month", "1 year"],
+  };
+}
+
+/** USD of rows are rounded to a millionth. */
+const RELATIVE_ERROR = 1e-6;
+
+function expectPool(
+  row: Record<string, Cell>,
+  expected: {
+    state: Awaited<ReturnType<typeof expectedState>>;
+    tvlUsd: number | null;
+    ranges: ReturnType<typeof rangesOf>;
+  },
+): void {
+  const expectNear = (cell: unknown, value: number | null, title: string) => {
+    if (value === null || Number.isInteger(value)) expect(cell, title).to.equal(value);
+    else expect(cell, title).to.be.closeTo(value, Math.abs(value) * RELATIVE_ERROR);
+  };
+  const { currentPoolPrice, ...state } = expected.state;
+  for (const [name, value] of Object.entries(state)) expect(row[name], name).to.deep.equal(value);
+  expectNear(row.currentPoolPrice, currentPoolPrice, "currentPoolPrice");
+  expectNear(row.poolTvlUsd, expected.tvlUsd, "poolTvlUsd");
+  for (const [i, range] of expected.ranges.entries()) {
+    for (const [name, value] of Object.entries(range)) {
+      expectNear((row[name] as Cell[])[i], value, `${name} of ${expected.state.timeRanges[i]}`);
+    }
+  }
+}

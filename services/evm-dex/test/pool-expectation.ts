@@ -1,0 +1,157 @@
+import type { DeployedPool } from "../../../deploy/devnet/deploy.ts";
+import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+
+/** What a v3 pool endpoint should say, worked out from the chain by viem alone: every swap, every block, no buckets. */
+
+const DAY = 86_400;
+/** [seconds, seconds between closes] of the six ranges. */
+const RANGES = [
+  [300, 60],
+  [3_600, 60],
+  [DAY, 3_600],
+  [7 * DAY, 3_600],
+  [30 * DAY, DAY],
+  [365 * DAY, DAY],
+] as const;
+
+export interface ExpectedSwap {
+  readonly time: number;
+  readonly user: string;
+  readonly valueUsd: number | null;
+  readonly feeUsd: number | null;
+  readonly tickTravel: number;
+  readonly closePrice: number;
+}
+
+export interface ExpectedRange {
+  readonly swapVolumeUsd: number | null;
+  readonly feeApr: number | null;
+  readonly priceVolatilityPct: number | null;
+  readonly meanAdjustedVolatilityPct: number | null;
+  readonly tickPressurePer1mUsd: number | null;
+  readonly swapCount: number;
+  readonly uniqueUserCount: number;
+}
+
+/** USD of a token at a block; null where there is no price. */
+export type PriceAt = (token: string, block: number) => Promise<number | null>;
+
+/** Prices of a devnet whose deepest pool of WETH is its first: stablecoins are 1 USD, WETH what that pool says. */
+export function pricesOf(chain: TestChain): PriceAt {
+  const { USDC, DAI, WETH } = chain.deployment.tokens;
+  const deepest = chain.pools[0] as DeployedPool;
+  return async (token, block) => {
+    if (token === USDC.address || token === DAI.address) return 1;
+    if (token !== WETH.address) return null;
+    const { sqrtPriceX96 } = await chain.slot0(deepest.address, block);
+    const price = wholePrice(sqrtPriceX96, deepest);
+    return deepest.token0.address === WETH.address ? price : 1 / price;
+  };
+}
+
+/** token1 per token0, whole tokens. */
+export function wholePrice(sqrtPriceX96: bigint, { token0, token1 }: DeployedPool): number {
+  return (Number(sqrtPriceX96) / 2 ** 96) ** 2 * 10 ** (token0.decimals - token1.decimals);
+}
+
+export async function tvlOf(
+  chain: TestChain,
+  of: { pool: DeployedPool; priceAt: PriceAt; head: number },
+): Promise<number | null> {
+  const { pool, priceAt, head } = of;
+  let tvlUsd = 0;
+  for (const { address, decimals } of [pool.token0, pool.token1]) {
+    const price = await priceAt(address, head);
+    if (price === null) return null;
+    tvlUsd += (Number(await chain.balanceOf(address, pool.address, head)) / 10 ** decimals) * price;
+  }
+  return tvlUsd;
+}
+
+/** What a swap is worth and what its providers earned by it. */
+function worthOf(
+  pool: DeployedPool,
+  swap: { amounts: readonly [bigint, bigint]; prices: readonly [number | null, number | null] },
+): Pick<ExpectedSwap, "valueUsd" | "feeUsd"> {
+  const usdOf = (side: 0 | 1) => {
+    const price = swap.prices[side];
+    const { decimals } = side === 0 ? pool.token0 : pool.token1;
+    return price === null ? null : (Math.abs(Number(swap.amounts[side])) / 10 ** decimals) * price;
+  };
+  const [value0, value1] = [usdOf(0), usdOf(1)];
+  const valueUsd = value0 !== null && value1 !== null ? (value0 + value1) / 2 : (value0 ?? value1);
+  const valueIn = (swap.amounts[0] > 0n ? value0 : value1) ?? valueUsd;
+  const toProviders = pool.spec.protocolFee === undefined ? 1 : 1 - 1 / pool.spec.protocolFee;
+  return { valueUsd, feeUsd: valueIn === null ? null : ((valueIn * pool.fee) / 1e6) * toProviders };
+}
+
+/** All swaps of a pool, valued at the prices of their blocks' ends. */
+export async function swapsOf(
+  chain: TestChain,
+  of: { pool: DeployedPool; priceAt: PriceAt },
+): Promise<ExpectedSwap[]> {
+  const { pool, priceAt } = of;
+  const swaps: ExpectedSwap[] = [];
+  let tick: number | undefined;
+  for (const event of await chain.events({ pool: pool.address })) {
+    if (event.eventName === "Initialize") tick = event.args.tick;
+    if (event.eventName !== "Swap") continue;
+    const block = Number(event.blockNumber);
+    const [price0, price1, header, transaction] = await Promise.all([
+      priceAt(pool.token0.address, block),
+      priceAt(pool.token1.address, block),
+      chain.header(block),
+      chain.client.getTransaction({ hash: event.transactionHash }),
+    ]);
+    const { amount0, amount1 } = event.args;
+    swaps.push({
+      time: header.timestamp,
+      user: transaction.from,
+      ...worthOf(pool, { amounts: [amount0, amount1], prices: [price0, price1] }),
+      tickTravel: Math.abs(event.args.tick - (tick ?? event.args.tick)),
+      closePrice: wholePrice(event.args.sqrtPriceX96, pool),
+    });
+    tick = event.args.tick;
+  }
+  return swaps;
+}
+
+/** The six ranges at a head, of a pool that was created within the index. */
+export function rangesOf(
+  swaps: readonly ExpectedSwap[],
+  of: { headTime: number; tvlUsd: number | null },
+): ExpectedRange[] {
+  return RANGES.map(([seconds, every]) => {
+    const end = Math.floor(of.headTime / 60) * 60 + 60;
+    const start = end - seconds;
+    const own = swaps.filter(({ time }) => time >= start && time < end);
+    const swapVolumeUsd = sumOf(own.map(({ valueUsd }) => valueUsd));
+    const feesUsd = sumOf(own.map(({ feeUsd }) => feeUsd));
+    const travel = own.reduce((sum, { tickTravel }) => sum + tickTravel, 0);
+    const closes: number[] = [];
+    for (let at = Math.floor(start / every) * every; at < end; at += every) {
+      const last = swaps.filter(({ time }) => time < at + every).at(-1);
+      if (last !== undefined) closes.push(last.closePrice);
+    }
+    const returns = closes.slice(1).map((close, i) => Math.log(close / (closes[i] as number)));
+    const known = closes.length >= 3;
+    return {
+      swapVolumeUsd,
+      feeApr: feesUsd === null || of.tvlUsd === null ? null : ((feesUsd / of.tvlUsd) * 365 * DAY) / seconds,
+      priceVolatilityPct: known ? 100 * deviationOf(returns) : null,
+      meanAdjustedVolatilityPct: known ? (100 * deviationOf(closes)) / meanOf(closes) : null,
+      tickPressurePer1mUsd:
+        swapVolumeUsd === null || swapVolumeUsd === 0 ? null : (travel * 1e6) / swapVolumeUsd,
+      swapCount: own.length,
+      uniqueUserCount: new Set(own.map(({ user }) => user)).size,
+    };
+  });
+}
+
+function sumOf(values: readonly (number | null)[]): number | null {
+  return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const deviationOf = (values: readonly number[]) =>
+  Math.sqrt(values.reduce((sum, value) => sum + (value - meanOf(values)) ** 2, 0) / (values.length - 1));
