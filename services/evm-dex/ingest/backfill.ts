@@ -3,7 +3,8 @@ import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import { type Chunk, EVENT_FILTER, type Fetcher } from "./fetch.ts";
 import { mapAhead } from "./map-ahead.ts";
 
-const INITIAL_RANGE = 200;
+/** Small at first: which way of reading suits the source is known after the first answers. */
+const INITIAL_RANGE = 40;
 const MAX_RANGE = 5_000;
 const SCAN_CONCURRENCY = 2;
 /** Small answers keep the heap small; beyond some thousand logs larger ones are no faster. */
@@ -14,10 +15,10 @@ const TARGET_LOGS = 2_500;
  */
 const VERIFY_BLOCKS = Number.POSITIVE_INFINITY;
 /** Chunks fetched while one is being written. */
-const AHEAD = 2;
+const AHEAD = 3;
 
 /** Blocks a chunk when whole blocks are read. */
-const DENSE_RANGE = 120;
+const DENSE_RANGE = 60;
 /** Whole blocks are read where more than this share of blocks has our events, and given up below a quarter of it. */
 const DENSE_SHARE = 0.5;
 /** Blocks scanned after whole blocks were not to be had, before they are asked for again. */

@@ -12,6 +12,8 @@ export interface BlockReaderOptions {
 
 type Way = "transactions" | "receipts";
 
+/** Below so many blocks a call is not worth dividing between the two ways. */
+const EQUAL_FROM = 8;
 /** Both ways are tried again after so many calls. */
 const TRY_EVERY = 128;
 
@@ -50,11 +52,13 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
 
   /** One request each way, with a look at the clock; few blocks leave the second way to the next call. */
   async function runTrials(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
+    // As many blocks each way: a request's fixed cost would else speak against the smaller one.
+    const size = numbers.length < EQUAL_FROM ? maxBatch : Math.min(maxBatch, Math.floor(numbers.length / 2));
     let blocks: BlockWithSenders[] = [];
     while (blocks.length < numbers.length) {
       const way = trials.shift();
       if (way === undefined) break;
-      const part = numbers.slice(blocks.length, blocks.length + maxBatch);
+      const part = numbers.slice(blocks.length, blocks.length + size);
       blocks = blocks.concat(await tryOut(way, part, about));
     }
     return blocks;
