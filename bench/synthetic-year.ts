@@ -112,10 +112,15 @@ function swapBlock(of: {
         liquidity: LIQUIDITY,
         tick: -196_256 + of.random.below(21) - 10,
       },
-      `0x${of.random.below(USERS).toString(16).padStart(40, "0")}`,
+      `0x${pickUser(of.random).toString(16).padStart(40, "0")}`,
     );
   });
   return { number: of.number, hash: hashOf(of.number), time: of.time, events };
+}
+
+/** Few accounts make most swaps: the share of the most active falls off as it does on real pools. */
+function pickUser(random: ReturnType<typeof createRandom>): number {
+  return Math.floor(USERS * random.next() ** 6);
 }
 
 function place(
