@@ -40,6 +40,11 @@ describe("trustedPrice", () => {
     }
   });
 
+  it("takes the lower of two prices that held for half the window each", () => {
+    expect(trustedPrice(pointsAt([9_999, 100], [150, 1000]), NOW)).to.equal(100);
+    expect(trustedPrice(pointsAt([9_999, 100], [150, 10]), NOW)).to.equal(10);
+  });
+
   it("returns to the spot price at once when a spike is over", () => {
     expect(trustedPrice(pointsAt([9_999, 100], [140, 500], [0, 101]), NOW)).to.equal(101);
   });

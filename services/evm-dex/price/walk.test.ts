@@ -208,6 +208,25 @@ describe("walkPrices over random graphs", () => {
     );
   });
 
+  it("equals a naive search where many deep pools compete for each token", () => {
+    const deep = fc.record({
+      pair: fc.tuple(fc.nat(TOKENS.length - 1), fc.nat(TOKENS.length - 2)),
+      price: fc.constantFrom(0.5, 0.9, 1, 1.1, 2),
+      depths: fc.tuple(fc.integer({ min: 10_000, max: 99_999 }), fc.integer({ min: 10_000, max: 99_999 })),
+    });
+    fc.assert(
+      fc.property(fc.array(deep, { minLength: 20, maxLength: 60 }), (list) => {
+        const pools = list.map(({ pair: [first, second], price, depths }, i) => {
+          const tokens = [TOKENS[first], TOKENS[second < first ? second : second + 1]] as [string, string];
+          return pool(`0x${i.toString(16).padStart(2, "0")}`, { tokens, price, depths });
+        });
+        const prices = walkPrices(pools, { anchors: ANCHORS });
+        expect(new Map([...prices].sort())).to.deep.equal(new Map([...naiveWalk(pools)].sort()));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   it("gives prices that multiply out along their pools, down to an anchor", () => {
     fc.assert(
       fc.property(edges, (list) => {

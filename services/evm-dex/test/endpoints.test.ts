@@ -18,7 +18,7 @@ import type { PriceSource, RpcClient } from "../../shared/rpc/types.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
-import { pools } from "../store/collections.ts";
+import { type PoolStateRow, poolStates, pools } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 import { pricesOf, rangesOf, swapsOf, tvlOf, wholePrice } from "./pool-expectation.ts";
 import { address, poolRow } from "./rows.ts";
@@ -159,7 +159,12 @@ describe("evm-dex over an indexed chain", function () {
     const stranger = address(0xdead);
     const clone = poolRow({ poolAddress: address(0xc10e), family: "clones" });
     const silent = poolRow({ poolAddress: address(0x51e7) });
-    await store.write([put(pools, [clone, silent])]);
+    const { poolAddress, ...state } = await firstState(store);
+    expect(poolAddress).not.to.equal(clone.poolAddress);
+    await store.write([
+      put(pools, [clone, silent]),
+      put(poolStates, [{ ...state, poolAddress: clone.poolAddress }]),
+    ]);
     const ask = async (path: string, pool: string) => {
       const response = await fetch(`${service.httpUrl}${path}?pool_address=${pool}`);
       const body = await bodyOf(response);
@@ -168,8 +173,9 @@ describe("evm-dex over an indexed chain", function () {
       expect(body.message).to.contain(pool);
       return body.message as string;
     };
-    await ask(dexbPool.path, stranger);
-    await ask(dexbPool.path, clone.poolAddress);
+    for (const pool of [stranger, clone.poolAddress]) {
+      expect(await ask(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
+    }
     expect(await ask(dexbPool.path, silent.poolAddress)).to.contain("no event since block 0");
     const real = chain.pools[0]?.address ?? "";
     await ask("/evm/clones/v3/pool", real);
@@ -286,6 +292,12 @@ describe("evm-dex over an indexed chain", function () {
     });
   });
 });
+
+async function firstState(store: Store): Promise<PoolStateRow> {
+  const [state] = await store.find(poolStates, { filter: { chainId: 8453 }, limit: 1 });
+  if (state === undefined) throw new Error("The index has no pool with events.");
+  return state;
+}
 
 /** Random actions on all pools in every block, and swaps both ways in those that are checked. */
 async function trade(chain: TestChain): Promise<void> {

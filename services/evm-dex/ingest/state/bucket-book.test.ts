@@ -80,6 +80,27 @@ describe("BucketBook", () => {
     await store.close();
   });
 
+  it("reads again what it had to forget", async function () {
+    this.timeout(20_000);
+    const store = await openTestStore();
+    const book = new BucketBook(store, CHAIN_ID);
+    const day = 86_400;
+    const first = 1_000 * day;
+    await addBatch(book, { store, swaps: [swapAt(first), swapAt(first, "bob")] });
+    // Three buckets a day: more than the 60,000 that are kept in memory.
+    const others = Array.from({ length: 20_000 }, (_, i) => swapAt(first + (i + 1) * day, "bob"));
+    await addBatch(book, { store, swaps: others });
+    expect(await addBatch(book, { store, swaps: [swapAt(first + 20_001 * day)] })).to.deep.equal([first]);
+    for (const span of SPANS) {
+      const [row] = await store.find(rollups, {
+        filter: { chainId: CHAIN_ID, poolAddress: POOL, span },
+        limit: 1,
+      });
+      expect(row, `span ${span}`).to.include({ start: first, swapCount: 2, lastSeenUsers: 0 });
+    }
+    await store.close();
+  });
+
   it("equals a model over the whole list, in any batches, over restarts, with two pools", async function () {
     this.timeout(20_000);
     const swapLists = anyHead.chain((head) =>
