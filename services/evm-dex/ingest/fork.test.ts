@@ -132,6 +132,18 @@ describe("findFork", () => {
     expect((await findIn({ kept: [], rows: [], checkpoint: 200, fork: 1_000 })).target).to.equal(null);
   });
 
+  it("finds every fork among rows of every block", async () => {
+    const store = await openTestStore();
+    const rows = range(FROM, 160);
+    await store.write([put(poolEvents, rows.map(eventRow))]);
+    for (const fork of rows) {
+      const source = createFakeSource({ headers: headersUpTo(170, { forkedAbove: fork }) });
+      const checkpoint = checkpointRow({ fromBlock: FROM, blockNumber: 160, blockHash: hash(160) });
+      expect((await findFork(store, { source, checkpoint }))?.number).to.equal(fork);
+    }
+    await store.close();
+  });
+
   it("finds the same as a look at every row, with few questions", async () => {
     const places = fc.record({
       rows: fc.uniqueArray(fc.integer({ min: FROM, max: 260 }), { maxLength: 150 }),
@@ -149,7 +161,7 @@ describe("findFork", () => {
         expect(target?.number).to.equal(expected);
         expect(asked.length).to.be.at.most(2 + Math.ceil(Math.log2(260 - FROM)));
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });
