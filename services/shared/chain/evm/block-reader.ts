@@ -8,6 +8,8 @@ export interface BlockReaderOptions {
   readonly clock: Clock;
   /** Blocks a request. */
   readonly maxBatch: number;
+  /** Never asks for receipts, whatever they would cost. */
+  readonly withoutReceipts?: boolean;
 }
 
 type Way = "transactions" | "receipts";
@@ -22,7 +24,7 @@ const TRY_EVERY = 128;
  * senders from signatures for every answer (anvil) gives receipts ten times faster, a provider far away gives the
  * smaller full blocks sooner. Now and then one request is made each way, and the faster way does the rest.
  */
-export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions) {
+export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = false }: BlockReaderOptions) {
   const msPerBlock: Record<Way, number> = { transactions: 0, receipts: Number.POSITIVE_INFINITY };
   const trials: Way[] = [];
   let calls = 0;
@@ -91,7 +93,7 @@ export function createBlockReader({ pool, clock, maxBatch }: BlockReaderOptions)
   /** In the order asked; `about` names the blocks in errors. */
   async function readBlocks(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     let blocks: BlockWithSenders[] = [];
-    if (calls++ % TRY_EVERY === 0) trials.push("transactions", "receipts");
+    if (calls++ % TRY_EVERY === 0 && !withoutReceipts) trials.push("transactions", "receipts");
     if (trials.length > 0) {
       const tried = trial.then(() => runTrials(numbers, about));
       // A trial that fails fails the call that made it, not those that waited for it.

@@ -19,6 +19,8 @@ export interface SourceOptions {
   readonly batchSize?: number;
   /** Whole blocks (with transactions) a batch; default 20. */
   readonly blockBatchSize?: number;
+  /** Reads senders from full blocks and logs by eth_getLogs only; default: receipts where they are faster. */
+  readonly withoutReceipts?: boolean;
   /** HTTP requests in flight an endpoint; default 8. */
   readonly maxParallel?: number;
   /** After this long an unanswered question becomes an UpstreamError; default 120,000. */
@@ -130,7 +132,12 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
   });
 
   const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
-  const { readBlocks, readWithLogs } = createBlockReader({ pool, clock, maxBatch });
+  const { readBlocks, readWithLogs } = createBlockReader({
+    pool,
+    clock,
+    maxBatch,
+    withoutReceipts: options.withoutReceipts ?? false,
+  });
 
   return {
     chainId,
