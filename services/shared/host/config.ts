@@ -89,7 +89,8 @@ export const SETTINGS = {
     parse: url(["redis", "rediss"]),
     secret: true,
     usedBy: everyone,
-    meaning: "Redis for hot snapshots and shared limits; unset = memory of each process",
+    meaning:
+      "Redis for hot snapshots and shared limits, which come with later releases; unset = memory of each process",
   },
   DATA_DIR: {
     parse: text(),
