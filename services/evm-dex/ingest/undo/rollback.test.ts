@@ -104,7 +104,7 @@ describe("rollbackTo", function () {
         expectSame(await dump(store), await dumpFresh(branch));
         await store.close();
       }),
-      { numRuns: 25 },
+      { numRuns: 20 },
     );
     expect(undone, "rollbacks that undo nothing prove nothing").to.be.greaterThan(25);
   });
@@ -144,7 +144,7 @@ describe("rollbackTo", function () {
         expectSame(await dump(store), await dumpFresh(chain));
         await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: 30 },
     );
     expect(partial).to.be.greaterThan(5);
   });
@@ -174,7 +174,7 @@ describe("rollbackTo", function () {
         });
         await store.close();
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
