@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../../deploy/devnet/faulty-rpc.ts";
 import { bloomOfLogs, suspectEmpty } from "../bloom.ts";
-import { createHeaderChain } from "../chain.ts";
 import type { BlockHeader, EvmSource, RawLog } from "../port.ts";
 import { scanLogs } from "../scan.ts";
 import { createEvmSource, type SourceOptions } from "../source.ts";
@@ -187,19 +186,4 @@ describe("EVM source over anvil", function () {
       expect((await source.head()).number).to.equal(BLOCKS + 1);
     },
   );
-
-  it("finds where a reorganised chain left ours", async () => {
-    const source = open([chain.anvil.url]);
-    const head = await source.head();
-    const numbers = Array.from({ length: 60 }, (_, i) => head.number - 59 + i);
-    const links = (await source.headers(numbers)) as BlockHeader[];
-    const ours = createHeaderChain({ links });
-    expect(await ours.findFork(source)).to.deep.equal({ kind: "same" });
-    await chain.anvil.rpc.call("anvil_reorg", [13, []]);
-    const check = await ours.findFork(source);
-    expect(check.kind === "fork" && { common: check.common.number, depth: check.depth }).to.deep.equal({
-      common: head.number - 13,
-      depth: 13,
-    });
-  });
 });
