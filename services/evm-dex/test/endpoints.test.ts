@@ -20,7 +20,7 @@ import { put, type Store } from "../../shared/storage/port.ts";
 import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
 import { type PoolStateRow, poolStates, pools } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
-import { pricesOf, rangesOf, swapsOf, tvlOf, wholePrice } from "./pool-expectation.ts";
+import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./pool-expectation.ts";
 import { address, poolRow } from "./rows.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
@@ -329,56 +329,6 @@ async function withEthereum(chain: TestChain, directory: string): Promise<string
   const path = join(directory, "deployments.json");
   await writeFile(path, JSON.stringify(document));
   return path;
-}
-
-function pairOf({ token0, token1 }: DeployedPool) {
-  return {
-    token0Address: token0.address,
-    token0Symbol: token0.symbol,
-    token0Decimals: token0.decimals,
-    token1Address: token1.address,
-    token1Symbol: token1.symbol,
-    token1Decimals: token1.decimals,
-  };
-}
-
-async function createdAt(chain: TestChain, pool: DeployedPool): Promise<string> {
-  const events = await chain.events();
-  const created = events.find(
-    (event) => event.eventName === "PoolCreated" && event.args.pool.toLowerCase() === pool.address,
-  );
-  const { timestamp } = await chain.header(Number(created?.blockNumber));
-  return `${new Date(timestamp * 1_000).toISOString().slice(0, 19)}+00:00`;
-}
-
-async function expectedPools(chain: TestChain) {
-  const created = await createdAt(chain, chain.pools[0] as DeployedPool);
-  return chain.pools.map((pool) => ({
-    chainId: 8453,
-    dexAddress: chain.deployment.factory,
-    dexName: "Uniswap V3",
-    poolAddress: pool.address,
-    ...pairOf(pool),
-    createdAt: created,
-    fee: pool.fee,
-    tickSpacing: pool.tickSpacing,
-  }));
-}
-
-async function expectedState(chain: TestChain, of: { pool: DeployedPool; head: number }) {
-  const { pool, head } = of;
-  const { sqrtPriceX96, tick } = await chain.slot0(pool.address, head);
-  return {
-    createdAt: await createdAt(chain, pool),
-    ...pairOf(pool),
-    feeTier: pool.fee,
-    tickSpacing: pool.tickSpacing,
-    currentLiquidity: `${await chain.liquidity(pool.address, head)}`,
-    currentSqrtPriceX96: `${sqrtPriceX96}`,
-    currentTick: tick,
-    currentPoolPrice: wholePrice(sqrtPriceX96, pool),
-    timeRanges: ["5 minute", "1 hour", "1 day", "1 week", "1 month", "1 year"],
-  };
 }
 
 /** USD of rows are rounded to a millionth. */

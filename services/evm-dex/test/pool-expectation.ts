@@ -155,3 +155,55 @@ function sumOf(values: readonly (number | null)[]): number | null {
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const deviationOf = (values: readonly number[]) =>
   Math.sqrt(values.reduce((sum, value) => sum + (value - meanOf(values)) ** 2, 0) / (values.length - 1));
+
+function pairOf({ token0, token1 }: DeployedPool) {
+  return {
+    token0Address: token0.address,
+    token0Symbol: token0.symbol,
+    token0Decimals: token0.decimals,
+    token1Address: token1.address,
+    token1Symbol: token1.symbol,
+    token1Decimals: token1.decimals,
+  };
+}
+
+async function createdAt(chain: TestChain, pool: DeployedPool): Promise<string> {
+  const events = await chain.events();
+  const created = events.find(
+    (event) => event.eventName === "PoolCreated" && event.args.pool.toLowerCase() === pool.address,
+  );
+  const { timestamp } = await chain.header(Number(created?.blockNumber));
+  return `${new Date(timestamp * 1_000).toISOString().slice(0, 19)}+00:00`;
+}
+
+/** The pool list, as the factory created it. */
+export async function expectedPools(chain: TestChain) {
+  const created = await createdAt(chain, chain.pools[0] as DeployedPool);
+  return chain.pools.map((pool) => ({
+    chainId: 8453,
+    dexAddress: chain.deployment.factory,
+    dexName: "Uniswap V3",
+    poolAddress: pool.address,
+    ...pairOf(pool),
+    createdAt: created,
+    fee: pool.fee,
+    tickSpacing: pool.tickSpacing,
+  }));
+}
+
+/** What a pool endpoint says of the pool itself at a head. */
+export async function expectedState(chain: TestChain, of: { pool: DeployedPool; head: number }) {
+  const { pool, head } = of;
+  const { sqrtPriceX96, tick } = await chain.slot0(pool.address, head);
+  return {
+    createdAt: await createdAt(chain, pool),
+    ...pairOf(pool),
+    feeTier: pool.fee,
+    tickSpacing: pool.tickSpacing,
+    currentLiquidity: `${await chain.liquidity(pool.address, head)}`,
+    currentSqrtPriceX96: `${sqrtPriceX96}`,
+    currentTick: tick,
+    currentPoolPrice: wholePrice(sqrtPriceX96, pool),
+    timeRanges: ["5 minute", "1 hour", "1 day", "1 week", "1 month", "1 year"],
+  };
+}
