@@ -7,8 +7,12 @@ import { type SampleQuery, sample, samples } from "./sample.ts";
 
 const SMALL = 500;
 const LARGE = 50_000;
-/** A scan of the large collection takes about a hundred times the small one's (on a quiet machine), an index about the same. */
-const MOST_TIMES_SLOWER = 15;
+/**
+ * A scan of the large collection takes up to a hundred times the small one's, less where each query has a cost of its
+ * own; an index takes about the same. The limit lies between: half of what the scan takes here and now.
+ */
+const LEAST_OF_A_SCAN = 6;
+const ATTEMPTS = 4;
 
 export function describePlans(options: SuiteOptions): void {
   describe("index use", () => {
@@ -40,15 +44,19 @@ export function describePlans(options: SuiteOptions): void {
       await fill(large, LARGE);
       const slowdown = (query: SampleQuery): Promise<number> =>
         compareTimes(store, { small: samples, large, query });
-      expect(await slowdown(SCAN_QUERIES[0] as SampleQuery), "a scan").to.be.greaterThan(MOST_TIMES_SLOWER);
+      const scan = await slowdown(SCAN_QUERIES[0] as SampleQuery);
+      expect(scan, "a scan").to.be.greaterThan(LEAST_OF_A_SCAN);
       const inOrder = (await options.traits.readsIndexesInOrder?.()) ?? true;
       if (!inOrder)
         console.log("      (this server sorts every match: orders by an index are held by their shape only)");
       for (const { name, query, ordered } of LIST_QUERIES) {
         if (ordered && !inOrder) continue;
-        expect(await slowdown(query), `${name}, over ${LARGE / SMALL} times the rows`).to.be.lessThan(
-          MOST_TIMES_SLOWER,
-        );
+        let least = Number.POSITIVE_INFINITY;
+        // A busy machine can slow every run of one attempt, but never makes a scan fast.
+        for (let attempt = 0; attempt < ATTEMPTS && least >= scan / 2; attempt++) {
+          least = Math.min(least, await slowdown(query));
+        }
+        expect(least, `${name}, over ${LARGE / SMALL} times the rows`).to.be.lessThan(scan / 2);
       }
     });
   });
