@@ -116,6 +116,12 @@ describe("loadDeployments", () => {
     expect(() => loadDeployments(join(directory, "none.json"))).to.throw(join(directory, "none.json"));
   });
 
+  it("names a file that is no JSON", async () => {
+    const path = join(directory, "broken.json");
+    await writeFile(path, '{"evmDex": {');
+    expect(() => loadDeployments(path)).to.throw(`Cannot read deployments from ${path}: `);
+  });
+
   it("reads several chains in their order", async () => {
     const chains = await loadChains(CHAIN, { ...CHAIN, chainId: 1, name: "Ethereum" });
     expect(chains.map(({ chainId }) => chainId)).to.deep.equal([8453, 1]);

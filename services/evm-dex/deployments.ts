@@ -33,13 +33,22 @@ export type ChainDeployments = z.output<typeof chain>;
 /** The chains, factories and stablecoins to index: of `path`, else the built-in mainnet registry. Throws naming the file and what is wrong in it. */
 export function loadDeployments(path: string | undefined): readonly ChainDeployments[] {
   const source = path ?? new URL("./deployments.json", import.meta.url);
-  const parsed = file.safeParse(JSON.parse(readFileSync(source, "utf8")));
+  const parsed = file.safeParse(readJson(source));
   if (!parsed.success) {
     throw new Error(
       `Cannot read deployments from ${path ?? "the built-in registry"}: ${z.prettifyError(parsed.error)}`,
     );
   }
   return parsed.data.evmDex.chains;
+}
+
+function readJson(source: string | URL): unknown {
+  try {
+    return JSON.parse(readFileSync(source, "utf8"));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot read deployments from ${source}: ${reason}`, { cause });
+  }
 }
 
 /** The protocol generation of a factory's pools, as /evm/dexes names it. */

@@ -83,6 +83,24 @@ describe("mapAhead", () => {
     }
   });
 
+  it("gives what came before its source broke, and then the error", async () => {
+    async function* broken() {
+      yield 0;
+      yield 1;
+      yield 2;
+      throw new Error("the source broke");
+    }
+    const got: number[] = [];
+    let caught: unknown;
+    try {
+      for await (const item of mapAhead(broken(), async (value) => value, 2)) got.push(item);
+    } catch (error) {
+      caught = error;
+    }
+    expect(got).to.deep.equal([0, 1, 2]);
+    expect(String(caught)).to.contain("the source broke");
+  });
+
   it("throws the error of its source", async () => {
     const { got, error } = await collect(mapAhead(items(6, { failAt: 4 }), async (item) => item, 0));
     expect(got).to.deep.equal([0, 1, 2, 3]);

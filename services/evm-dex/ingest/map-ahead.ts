@@ -8,12 +8,23 @@ export async function* mapAhead<T, R>(
   ahead: number,
 ): AsyncGenerator<R> {
   const queue: Promise<R>[] = [];
-  for await (const item of source) {
-    const result = map(item);
-    // Awaited later: until then a failure must not count as unhandled.
-    result.catch(() => {});
-    queue.push(result);
-    if (queue.length > ahead) yield await (queue.shift() as Promise<R>);
+  const items = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await items.next().catch((error: unknown) => ({ error }));
+      if ("error" in next || next.done === true) {
+        // What came before the source ended, or broke, is good and comes first.
+        for (const result of queue) yield await result;
+        if ("error" in next) throw next.error;
+        return;
+      }
+      const result = map(next.value);
+      // Awaited later: until then a failure must not count as unhandled.
+      result.catch(() => {});
+      queue.push(result);
+      if (queue.length > ahead) yield await (queue.shift() as Promise<R>);
+    }
+  } finally {
+    await items.return?.();
   }
-  for (const result of queue) yield await result;
 }

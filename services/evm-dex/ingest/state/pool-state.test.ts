@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { decodeBigint, encodeBigint } from "../../../shared/storage/bigint-key.ts";
 import type { PoolEvent } from "../decode/events.ts";
 import { applyEvent, EMPTY_STATE, movedInto, type PoolState } from "./pool-state.ts";
 
@@ -76,6 +77,14 @@ describe("applyEvent by hand", () => {
       reserve0: 50_003n,
       reserve1: 70_004n,
     });
+  });
+
+  it("reserves stop where the store's numbers end, whatever a lying token claims", () => {
+    const flash = { kind: "flash", paid0: 2n ** 255n, paid1: 1n } as const;
+    const state = [flash, flash, flash].reduce(applyEvent, AT_100);
+    expect(state.reserve0).to.equal(2n ** 255n);
+    expect(decodeBigint(encodeBigint(state.reserve0))).to.equal(state.reserve0);
+    expect(state.reserve1).to.equal(AT_100.reserve1 + 3n);
   });
 
   it("a new protocol share changes nothing else", () => {

@@ -37,11 +37,21 @@ export function movedInto(event: PoolEvent): { amount0: bigint; amount1: bigint 
   }
 }
 
+const MOST = 2n ** 255n;
+
+/**
+ * A token that lies about its balances can make events add up to more than any token has: the sum stops where the
+ * store's numbers end, instead of stopping the chain's index.
+ */
+function bounded(reserve: bigint): bigint {
+  return reserve > MOST ? MOST : reserve < -MOST ? -MOST : reserve;
+}
+
 /** The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. */
 export function applyEvent(state: PoolState, event: PoolEvent): PoolState {
   const moved = movedInto(event);
-  const reserve0 = state.reserve0 + moved.amount0;
-  const reserve1 = state.reserve1 + moved.amount1;
+  const reserve0 = bounded(state.reserve0 + moved.amount0);
+  const reserve1 = bounded(state.reserve1 + moved.amount1);
   switch (event.kind) {
     case "initialize":
       return { ...state, sqrtPriceX96: event.sqrtPriceX96, tick: event.tick };

@@ -1,7 +1,14 @@
 import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
-import { SPANS, startOf } from "../../metrics/bucket.ts";
+import { MINUTE, SPANS, startOf } from "../../metrics/bucket.ts";
 import { type PoolUserRow, poolStates, poolUsers, type RollupRow, rollups } from "../../store/collections.ts";
-import { getPool, getPoolStates, getPoolUsers, getRollups, lastEventUpTo } from "../../store/queries.ts";
+import {
+  eventsSince,
+  getPool,
+  getPoolStates,
+  getPoolUsers,
+  getRollups,
+  lastEventUpTo,
+} from "../../store/queries.ts";
 import { rebuildOpenBuckets } from "./rebuild-buckets.ts";
 import { type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 
@@ -62,30 +69,57 @@ interface RepairedUsers {
   readonly stored: ReadonlyMap<string, number>;
 }
 
+/**
+ * The first removed swap of a user says when they had swapped before. If that lies beyond the target, the rows before
+ * it are missing: a write was killed among them, when no user had been written yet, or a rollback among their removal,
+ * when every user had been repaired. Either way what is stored is right.
+ */
 async function repairUsers(
   store: Store,
-  of: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[] },
+  of: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
 ): Promise<RepairedUsers> {
-  const { chainId, poolAddress, removed } = of;
-  const after = new Map<string, number | null>();
+  const { chainId, poolAddress, removed, target } = of;
+  const previous = new Map<string, number | null>();
   for (const event of [...removed].sort(byPlace)) {
-    if (event.kind === "swap" && !after.has(event.sender)) after.set(event.sender, event.previousMinute);
+    if (event.kind === "swap" && !previous.has(event.sender))
+      previous.set(event.sender, event.previousMinute);
   }
   const rows = await getPoolUsers(store, {
     chainId,
-    users: [...after.keys()].map((user) => ({ poolAddress, user })),
+    users: [...previous.keys()].map((user) => ({ poolAddress, user })),
   });
+  const stored = new Map(rows.map((row) => [row.user, row.lastMinute]));
+  const openMinute = startOf(target.time, MINUTE);
+  const inOpenMinute = await usersSince(store, {
+    chainId,
+    poolAddress,
+    time: openMinute,
+    upTo: target.number,
+  });
+  const after = new Map<string, number | null>();
   const kept: PoolUserRow[] = [];
   const gone: { chainId: number; poolAddress: string; user: string }[] = [];
-  for (const [user, lastMinute] of after) {
+  for (const [user, lastMinute] of previous) {
+    const isKnown =
+      lastMinute === null || lastMinute < openMinute || (lastMinute === openMinute && inOpenMinute.has(user));
+    after.set(user, isKnown ? lastMinute : (stored.get(user) ?? null));
+    if (!isKnown) continue;
     if (lastMinute === null) gone.push({ chainId, poolAddress, user });
     else kept.push({ chainId, poolAddress, user, lastMinute });
   }
-  return {
-    steps: [put(poolUsers, kept), remove(poolUsers, gone)],
-    after,
-    stored: new Map(rows.map((row) => [row.user, row.lastMinute])),
-  };
+  return { steps: [put(poolUsers, kept), remove(poolUsers, gone)], after, stored };
+}
+
+async function usersSince(
+  store: Store,
+  of: { chainId: number; poolAddress: string; time: number; upTo: number },
+): Promise<Set<string>> {
+  const events = await eventsSince(store, of);
+  return new Set(
+    events
+      .filter((event) => event.kind === "swap" && event.blockNumber <= of.upTo)
+      .map((event) => event.sender),
+  );
 }
 
 /** Closed buckets that affected users fall back into. */

@@ -210,9 +210,7 @@ function killedAt(store: Store, kill: Kill): Store {
 
 async function partOf(store: Store, of: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
   const { step, kill } = of;
-  // Of a step on events, none: users are not mended yet from a part of their rows (repairUsers in repair-pool.ts).
-  const isAllOrNone = step.collection.name === poolEvents.name;
-  const isDone = (_: unknown, i: number) => !isAllOrNone && kill.isDone[i % kill.isDone.length] === true;
+  const isDone = (_: unknown, i: number) => kill.isDone[i % kill.isDone.length] === true;
   if (step.kind === "put") return { ...step, rows: step.rows.filter(isDone) };
   if (step.kind === "remove") return { ...step, keys: step.keys.filter(isDone) };
   if (step.kind === "require") return step;
