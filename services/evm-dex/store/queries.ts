@@ -85,13 +85,30 @@ export function getRollups(
   );
 }
 
+/** What a window needs of a rollup: reading the texts of its key would double the cost of a row. */
+const BUCKET_FIELDS = [
+  "start",
+  "swapCount",
+  "volumeUsd",
+  "feesUsd",
+  "unpricedCount",
+  "tickTravel",
+  "closePrice",
+  "lastSeenUsers",
+] as const;
+export type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
+
 /** Buckets of one span that start in [start, end), oldest first. */
 export function findRollups(
   store: Store,
   of: { chainId: number; poolAddress: string; span: number; start: number; end: number },
-): Promise<RollupRow[]> {
+): Promise<BucketRow[]> {
   const { chainId, poolAddress, span, start, end } = of;
-  return store.find(rollups, { filter: { chainId, poolAddress, span, start: { gte: start, lt: end } } });
+  return store.find(rollups, {
+    filter: { chainId, poolAddress, span, start: { gte: start, lt: end } },
+    order: [{ field: "start", direction: "asc" }],
+    fields: BUCKET_FIELDS,
+  });
 }
 
 /** Price after the last swap before `start`, or undefined where there was none. */
