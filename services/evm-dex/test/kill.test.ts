@@ -17,7 +17,7 @@ import { startIngestProcess } from "./ingest-process.ts";
 const KILLS = 50;
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;
-const BLOCKS = 900;
+const BLOCKS = 1_200;
 
 describe("evm-dex ingest: SIGKILL", () => {
   let chain: TestChain;
@@ -55,8 +55,8 @@ describe("evm-dex ingest: SIGKILL", () => {
         const ingest = startIngestProcess(env);
         await ingest.said("indexing");
         await mineBusyBlocks(chain, { blocks: random.below(3), seed: 1000 + i });
-        await progress(chain, { store, blocks: random.below(3 * RANGE_LIMIT) });
-        await sleep(random.below(25));
+        await progress(chain, { store, blocks: random.below(2 * RANGE_LIMIT) });
+        await sleep(random.below(10));
         expect((await ingest.stop("SIGKILL")).signal).to.equal("SIGKILL");
         blocksAtKill.push((await blockOf(store)) ?? -1);
       }
