@@ -51,17 +51,15 @@ export class BucketBook {
     const buckets = new Map<string, Map<number, BucketKey>>();
     const want = (poolAddress: string, time: number) => {
       const { rollups } = this.#rowsOf(poolAddress);
-      for (let i = 0; i < SPANS.length; i++) {
-        const span = SPANS[i] as Span;
+      for (const span of SPANS) {
         const start = startOf(time, span);
-        const key = start * 4 + i;
+        const key = rollupKey(span, start);
         if (!rollups.has(key)) entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {
-      const known = this.#rowsOf(poolAddress).users.get(user);
-      if (known === undefined) entryOf(users, poolAddress, newSet).add(user);
-      else want(poolAddress, known.lastMinute);
+      // A known user's last buckets are known too: both are loaded together, and forgotten together.
+      if (!this.#rowsOf(poolAddress).users.has(user)) entryOf(users, poolAddress, newSet).add(user);
       want(poolAddress, time);
     }
     if (users.size > 0) {
