@@ -8,7 +8,7 @@ const [url = "", deploymentsFile = "", head = "0"] = process.argv.slice(2);
 const startedMs = performance.now();
 const source = createEvmSource({ chainId: 8453, urls: [url] });
 const factories = loadDeployments(deploymentsFile)[0]?.factories ?? [];
-const fetcher = new Fetcher(source, { factories, isKnown: () => false });
+const fetcher = new Fetcher(source, { factories, protocolOf: () => undefined });
 const { signal } = new AbortController();
 let events = 0;
 for await (const chunk of readBackfill({ source, fetcher, from: 0, to: Number(head), signal })) {

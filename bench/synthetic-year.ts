@@ -2,6 +2,7 @@ import { createRandom } from "../deploy/devnet/random.ts";
 import type { BlockEvents } from "../services/evm-dex/ingest/indexer.ts";
 import { Indexer } from "../services/evm-dex/ingest/indexer.ts";
 import { PriceWriter, writeProgress } from "../services/evm-dex/ingest/write.ts";
+import type { V3Event } from "../services/evm-dex/protocols/v3/events.ts";
 import type { PoolRow } from "../services/evm-dex/store/collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 
@@ -19,6 +20,7 @@ export const POOL: PoolRow = {
   dexAddress: `0x${"ff".repeat(20)}`,
   dexName: "Uniswap V3",
   family: "dexb",
+  protocol: "uniswap-v3",
   token0Address: WETH,
   token0Symbol: "WETH",
   token0Decimals: 18,
@@ -123,11 +125,7 @@ function pickUser(random: ReturnType<typeof createRandom>): number {
   return Math.floor(USERS * random.next() ** 6);
 }
 
-function place(
-  logIndex: number,
-  event: BlockEvents["events"][number]["event"],
-  sender = `0x${"01".repeat(20)}`,
-) {
+function place(logIndex: number, event: V3Event, sender = `0x${"01".repeat(20)}`) {
   return { logIndex, txHash: hashOf(logIndex), sender, poolAddress: POOL.poolAddress, event };
 }
 

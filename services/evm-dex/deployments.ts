@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { protocolOf } from "./protocols/index.ts";
+import { KINDS } from "./protocols/protocol.ts";
 
 const address = z
   .string()
@@ -10,8 +12,7 @@ const factory = z.strictObject({
   address,
   dexName: z.string().min(1),
   family: z.enum(["dexa", "dexb", "clones"]),
-  /** Which events and getters its pools have. */
-  kind: z.enum(["uniswap-v3"]),
+  kind: z.enum(KINDS),
   /** First block that can hold one of its PoolCreated events. */
   fromBlock: z.int().nonnegative(),
 });
@@ -53,5 +54,5 @@ function readJson(source: string | URL): unknown {
 
 /** The protocol generation of a factory's pools, as /evm/dexes names it. */
 export function dexTypeOf(deployed: Factory): "v2" | "v3" {
-  return deployed.kind === "uniswap-v3" ? "v3" : "v2";
+  return protocolOf(deployed.kind).generation;
 }

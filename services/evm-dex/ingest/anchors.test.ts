@@ -3,10 +3,10 @@ import { describe, it } from "mocha";
 import { encodeAbiParameters, encodeFunctionData, encodeFunctionResult } from "viem";
 import { poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
 import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { EMPTY_STATE } from "../protocols/v3/state.ts";
 import { createFakeSource } from "../test/fake-source.ts";
 import { address, poolEntry, poolRow } from "../test/rows.ts";
 import { readAnchors } from "./anchors.ts";
-import { EMPTY_STATE } from "./state/pool-state.ts";
 
 const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
 const LIQUIDITY = encodeFunctionData({ abi: poolAbi, functionName: "liquidity" });

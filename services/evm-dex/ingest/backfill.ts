@@ -1,6 +1,6 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
-import { type Chunk, EVENT_FILTER, type Fetcher } from "./fetch.ts";
+import type { Chunk, Fetcher } from "./fetch.ts";
 import { mapAhead } from "./map-ahead.ts";
 
 /** Small at first: which way of reading suits the source is known after the first answers. */
@@ -76,7 +76,7 @@ function readSparse(of: BackfillRange): AsyncGenerator<Chunk> {
   const scan = scanLogs(of.source, {
     fromBlock: of.from,
     toBlock: of.to,
-    filter: EVENT_FILTER,
+    filter: of.fetcher.filter,
     initialRange: INITIAL_RANGE,
     maxRange: MAX_RANGE,
     concurrency: SCAN_CONCURRENCY,

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { decodeFunctionData, encodeAbiParameters, parseAbi } from "viem";
 import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { EMPTY_STATE } from "../protocols/v3/state.ts";
 import { createFakeSource } from "../test/fake-source.ts";
 import { address, poolEntry, poolRow } from "../test/rows.ts";
 import { balanceCalls, observeBalances, readBalance } from "./balances.ts";
-import { EMPTY_STATE } from "./state/pool-state.ts";
 
 const abi = parseAbi(["function balanceOf(address) view returns (uint256)"]);
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);

@@ -36,8 +36,9 @@ export async function observeBalances(
     missed.map((entry) => ({ entry, block: of.head })),
   );
   for (const entry of still) {
-    entry.balance0 = entry.state.reserve0;
-    entry.balance1 = entry.state.reserve1;
+    const reserves = entry.protocol.reserves(entry.state);
+    entry.balance0 = reserves.amount0;
+    entry.balance1 = reserves.amount1;
     entry.balanceBlock = entry.lastBlock;
   }
 }

@@ -2,9 +2,9 @@ import type { EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { Factory } from "../deployments.ts";
+import { protocolOf } from "../protocols/index.ts";
+import { type Decoder, fits, type PoolCreatedEvent } from "../protocols/protocol.ts";
 import { discoveries, poolListings, pools, tokens } from "../store/collections.ts";
-import { fits } from "./decode/index.ts";
-import { poolCreated } from "./decode/pool-created.ts";
 import type { CreatedPool } from "./fetch.ts";
 import { describePools } from "./new-pools.ts";
 import type { ProgressReport } from "./progress.ts";
@@ -40,7 +40,8 @@ export async function discoverPools(
     const done = await store.get(discoveries, { chainId, factory: factory.address });
     const fromBlock = Math.max(factory.fromBlock, (done?.blockNumber ?? -1) + 1);
     if (fromBlock > toBlock) continue;
-    const filter = { topics: [poolCreated.topic], addresses: [factory.address] };
+    const decoder = protocolOf(factory.kind).created;
+    const filter = { topics: [decoder.topic], addresses: [factory.address] };
     const scan = scanLogs(source, {
       fromBlock,
       toBlock,
@@ -52,8 +53,9 @@ export async function discoverPools(
     });
     for await (const { range, logs } of scan) {
       const created = await toCreated(source, {
-        logs: logs.filter((log) => fits(log, poolCreated)),
+        logs: logs.filter((log) => fits(log, decoder)),
         factory,
+        decoder,
       });
       const described = await describePools(reader, { chainId, created, block: head });
       await store.write([
@@ -70,11 +72,11 @@ export async function discoverPools(
 
 async function toCreated(
   source: EvmSource,
-  of: { logs: readonly RawLog[]; factory: Factory },
+  of: { logs: readonly RawLog[]; factory: Factory; decoder: Decoder<PoolCreatedEvent> },
 ): Promise<CreatedPool[]> {
   const times = await timesOf(source, of.logs);
   return of.logs.map((log) => ({
-    ...poolCreated.decode(log),
+    ...of.decoder.decode(log),
     factory: of.factory,
     block: log.blockNumber,
     time: times.get(log.blockNumber) as number,

@@ -8,10 +8,9 @@ import type {
 } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Factory } from "../deployments.ts";
+import { decodeEvent, protocolOf } from "../protocols/index.ts";
+import { fits, type PoolCreatedEvent, type Protocol } from "../protocols/protocol.ts";
 import type { HeaderRow } from "../store/collections.ts";
-import type { PoolCreatedEvent } from "./decode/events.ts";
-import { decodePoolEvent, fits, POOL_TOPICS } from "./decode/index.ts";
-import { poolCreated } from "./decode/pool-created.ts";
 import type { BlockEvents, PlacedEvent } from "./indexer.ts";
 
 /** A pool that a known factory created. */
@@ -37,8 +36,15 @@ export class ChainMoved extends Error {
   override readonly name = "ChainMoved";
 }
 
-/** PoolCreated and every pool event, of any contract: which are ours is decided by address. */
-export const EVENT_FILTER: LogFilter = { topics: [poolCreated.topic, ...POOL_TOPICS] };
+/** What factories say and every event of their pools, of any contract: which are ours is decided by address. */
+export function filterOf(factories: readonly Factory[]): LogFilter {
+  const protocols = new Set(factories.map((factory) => protocolOf(factory.kind)));
+  const topics = [...protocols].flatMap(({ created, decoders }) => [
+    created.topic,
+    ...decoders.map((decoder) => decoder.topic),
+  ]);
+  return { topics: [...new Set(topics)] };
+}
 
 /**
  * Fetches and decodes runs of blocks in order. Runs ahead of the writing: it remembers the pools it saw being created,
@@ -46,14 +52,20 @@ export const EVENT_FILTER: LogFilter = { topics: [poolCreated.topic, ...POOL_TOP
  */
 export class Fetcher {
   readonly #source: EvmSource;
-  readonly #isKnown: (pool: string) => boolean;
+  readonly #protocolOf: (pool: string) => Protocol | undefined;
+  /** What is asked of the source. */
+  readonly filter: LogFilter;
   readonly #factories: ReadonlyMap<string, Factory>;
-  readonly #created = new Set<string>();
+  readonly #created = new Map<string, Protocol>();
   #lastTurn = Promise.resolve();
 
-  constructor(source: EvmSource, of: { factories: readonly Factory[]; isKnown: (pool: string) => boolean }) {
+  constructor(
+    source: EvmSource,
+    of: { factories: readonly Factory[]; protocolOf: (pool: string) => Protocol | undefined },
+  ) {
     this.#source = source;
-    this.#isKnown = of.isKnown;
+    this.#protocolOf = of.protocolOf;
+    this.filter = filterOf(of.factories);
     this.#factories = new Map(of.factories.map((factory) => [factory.address, factory]));
   }
 
@@ -73,7 +85,7 @@ export class Fetcher {
   async readWhole(range: LogRange): Promise<Chunk | undefined> {
     const order = this.#takeTurn();
     try {
-      const list = await this.#source.blocksWithLogs(numbersOf(range), EVENT_FILTER);
+      const list = await this.#source.blocksWithLogs(numbersOf(range), this.filter);
       await order.turn;
       if (list === undefined) return undefined;
       checkLinks(list, (list[0] as BlockWithSenders).parentHash);
@@ -91,13 +103,13 @@ export class Fetcher {
   /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<Chunk> {
     const numbers = numbersOf(range);
-    const whole = await this.#source.blocksWithLogs(numbers, EVENT_FILTER);
+    const whole = await this.#source.blocksWithLogs(numbers, this.filter);
     const [list, logs] =
       whole !== undefined
         ? [whole, whole.flatMap((block) => block.logs)]
         : await Promise.all([this.#source.blocks(numbers), this.#logsOf(range)]);
     checkLinks(list, parentHash);
-    const checked = await this.#source.verifyEmpty(list, { logs, filter: EVENT_FILTER });
+    const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
     return this.#assemble({
       range,
       logs: this.#ours(checked),
@@ -122,7 +134,7 @@ export class Fetcher {
   async #logsOf(range: LogRange): Promise<RawLog[]> {
     const logs: RawLog[] = [];
     const initialRange = range.toBlock - range.fromBlock + 1;
-    for await (const part of scanLogs(this.#source, { ...range, filter: EVENT_FILTER, initialRange })) {
+    for await (const part of scanLogs(this.#source, { ...range, filter: this.filter, initialRange })) {
       logs.push(...part.logs);
     }
     return logs;
@@ -131,13 +143,17 @@ export class Fetcher {
   /** Logs of known pools and of known factories, in order, so that a pool is known from its creation on. */
   #ours(logs: readonly RawLog[]): RawLog[] {
     return logs.filter((log) => {
-      if (log.topics[0] === poolCreated.topic) {
-        if (!this.#factories.has(log.address) || !fits(log, poolCreated)) return false;
-        this.#created.add(poolCreated.decode(log).pool);
-        return true;
-      }
-      return this.#isKnown(log.address) || this.#created.has(log.address);
+      const factory = this.#factories.get(log.address);
+      if (factory === undefined) return this.#emitter(log.address) !== undefined;
+      const protocol = protocolOf(factory.kind);
+      if (log.topics[0] !== protocol.created.topic || !fits(log, protocol.created)) return false;
+      this.#created.set(protocol.created.decode(log).pool, protocol);
+      return true;
     });
+  }
+
+  #emitter(address: string): Protocol | undefined {
+    return this.#protocolOf(address) ?? this.#created.get(address);
   }
 
   #assemble(of: {
@@ -151,11 +167,12 @@ export class Fetcher {
     for (const log of of.logs) {
       const block = blockOf(log, of.blocks);
       const factory = this.#factories.get(log.address);
-      if (factory !== undefined && log.topics[0] === poolCreated.topic) {
-        created.push({ ...poolCreated.decode(log), factory, block: block.number, time: block.timestamp });
+      if (factory !== undefined) {
+        const event = protocolOf(factory.kind).created.decode(log);
+        created.push({ ...event, factory, block: block.number, time: block.timestamp });
         continue;
       }
-      const event = decodePoolEvent(log);
+      const event = decodeEvent(this.#emitter(log.address) as Protocol, log);
       if (event === undefined) continue;
       let entry = byBlock.get(block.number);
       if (entry === undefined) {

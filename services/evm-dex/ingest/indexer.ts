@@ -1,11 +1,11 @@
 import type { Store } from "../../shared/storage/port.ts";
-import { poolPrice, toWholeTokens } from "../metrics/pool-price.ts";
-import { quantizeUsd, swapFeeUsd, swapValueUsd } from "../metrics/usd.ts";
+import { toWholeTokens } from "../metrics/pool-price.ts";
+import { quantizeUsd, type SwapAmounts, swapValueUsd } from "../metrics/usd.ts";
+import { writeIntegers } from "../protocols/integers.ts";
+import type { PoolEvent, RawPair } from "../protocols/protocol.ts";
 import type { PoolEventRow, PoolRow, TokenRow } from "../store/collections.ts";
-import type { PoolEvent } from "./decode/events.ts";
 import { BucketBook } from "./state/bucket-book.ts";
 import { PoolBook, type PoolEntry } from "./state/pool-book.ts";
-import { applyEvent, movedInto } from "./state/pool-state.ts";
 import { PriceBook } from "./state/price-book.ts";
 
 /** One decoded event with its place on the chain. */
@@ -23,6 +23,14 @@ export interface BlockEvents {
   readonly hash: string;
   readonly time: number;
   readonly events: readonly PlacedEvent[];
+}
+
+/** A row on its way: what its value is worked out from. */
+interface AddedEvent {
+  readonly row: PoolEventRow;
+  readonly entry: PoolEntry;
+  readonly moved: RawPair;
+  readonly state: unknown;
 }
 
 /** What a run of blocks adds to the store, apart from the absolute rows of the books. */
@@ -75,70 +83,69 @@ export class Indexer {
   }
 
   addBlock(block: BlockEvents): void {
-    const first = this.#events.length;
+    const added: AddedEvent[] = [];
     const touched = new Set<PoolEntry>();
     for (const placed of block.events) {
       const entry = this.pools.get(placed.poolAddress);
       if (entry === undefined)
         throw new Error(`Pool ${placed.poolAddress} was not loaded before block ${block.number}.`);
-      this.#events.push(this.#addEvent(entry, { block, placed }));
+      added.push(this.#addEvent(entry, { block, placed }));
       touched.add(entry);
     }
     this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
-    for (let i = first; i < this.#events.length; i++) this.#valueRow(this.#events[i] as PoolEventRow);
+    for (const each of added) {
+      this.#valueRow(each);
+      this.#events.push(each.row);
+    }
     for (const entry of touched) this.#touched.add(entry);
   }
 
-  #addEvent(entry: PoolEntry, at: { block: BlockEvents; placed: PlacedEvent }): PoolEventRow {
+  #addEvent(entry: PoolEntry, at: { block: BlockEvents; placed: PlacedEvent }): AddedEvent {
     const { block, placed } = at;
-    const before = entry.state;
+    const { protocol, state: before } = entry;
+    const { event } = placed;
     entry.anchor ??= before;
-    entry.state = applyEvent(before, placed.event);
+    const state = protocol.apply(before, event);
+    entry.state = state;
     entry.lastBlock = block.number;
     entry.lastTime = block.time;
-    const moved = movedInto(placed.event);
-    return {
+    const moved = protocol.moved(event);
+    const row: PoolEventRow = {
       chainId: this.chainId,
       blockNumber: block.number,
       logIndex: placed.logIndex,
       poolAddress: placed.poolAddress,
-      kind: placed.event.kind,
+      kind: event.kind,
       blockHash: block.hash,
       time: block.time,
       txHash: placed.txHash,
       sender: placed.sender,
-      amount0: moved.amount0,
-      amount1: moved.amount1,
-      sqrtPriceX96: entry.state.sqrtPriceX96,
-      liquidity: entry.state.liquidity,
-      tick: entry.state.tick,
-      reserve0: entry.state.reserve0,
-      reserve1: entry.state.reserve1,
-      feeProtocol: entry.state.feeProtocol,
+      amounts: writeIntegers([moved.amount0, moved.amount1]),
+      state: protocol.write(state),
       price0Usd: null,
       price1Usd: null,
       valueUsd: null,
       feeUsd: null,
-      tickTravel:
-        placed.event.kind === "swap" ? travel(before.sqrtPriceX96, before.tick, placed.event.tick) : null,
+      tickTravel: event.kind === "swap" ? protocol.travel(before, event) : null,
       previousMinute: null,
     };
+    return { row, entry, moved, state };
   }
 
   /** Prices a row by the prices at the end of its block, and counts it if it is a swap. */
-  #valueRow(row: PoolEventRow): void {
-    const pool = (this.pools.get(row.poolAddress) as PoolEntry).row;
+  #valueRow({ row, entry, moved, state }: AddedEvent): void {
+    const { protocol, row: pool } = entry;
     row.price0Usd = this.prices.usd(pool.token0Address);
     row.price1Usd = this.prices.usd(pool.token1Address);
     if (row.kind !== "swap") return;
-    const swap = {
-      amount0: toWholeTokens(row.amount0, pool.token0Decimals),
-      amount1: toWholeTokens(row.amount1, pool.token1Decimals),
+    const swap: SwapAmounts = {
+      amount0: toWholeTokens(moved.amount0, pool.token0Decimals),
+      amount1: toWholeTokens(moved.amount1, pool.token1Decimals),
       price0Usd: row.price0Usd,
       price1Usd: row.price1Usd,
     };
     row.valueUsd = quantized(swapValueUsd(swap));
-    row.feeUsd = quantized(swapFeeUsd(swap, { fee: pool.fee, feeProtocol: row.feeProtocol }));
+    row.feeUsd = quantized(protocol.feeUsd(swap, { state, pool }));
     row.previousMinute = this.buckets.add({
       poolAddress: row.poolAddress,
       user: row.sender,
@@ -146,10 +153,8 @@ export class Indexer {
       valueUsd: row.valueUsd,
       feeUsd: row.feeUsd,
       tickTravel: row.tickTravel ?? 0,
-      closePrice: poolPrice(row.sqrtPriceX96, {
-        decimals0: pool.token0Decimals,
-        decimals1: pool.token1Decimals,
-      }),
+      // A pool that swaps has a price after it.
+      closePrice: protocol.price(state, pool) ?? 0,
     });
   }
 
@@ -163,11 +168,6 @@ export class Indexer {
     this.#touched.clear();
     return taken;
   }
-}
-
-/** A pool whose price before its first indexed swap is not known has travelled nowhere by it. */
-function travel(sqrtPriceBefore: bigint, tickBefore: number, tickAfter: number): number {
-  return sqrtPriceBefore === 0n ? 0 : Math.abs(tickAfter - tickBefore);
 }
 
 function quantized(usd: number | null): number | null {

@@ -22,6 +22,7 @@ export async function describePools(
       dexAddress: pool.factory.address,
       dexName: pool.factory.dexName,
       family: pool.factory.family,
+      protocol: pool.factory.kind,
       token0Address: token0.address,
       token0Symbol: token0.symbol,
       token0Decimals: token0.decimals,

@@ -230,6 +230,6 @@ async function openBench(deps: SyncDeps): Promise<Workbench> {
 function fetcherFor(deps: SyncDeps, bench: Workbench): Fetcher {
   return new Fetcher(deps.source, {
     factories: deps.chain.factories,
-    isKnown: (pool) => bench.indexer.pools.knows(pool),
+    protocolOf: (pool) => bench.indexer.pools.protocolOf(pool),
   });
 }

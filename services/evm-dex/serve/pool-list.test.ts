@@ -95,7 +95,7 @@ describe("readPoolList", () => {
       request({ order: [{ field: "poolAddress", direction: "asc" }], limit: 1 }),
     );
     const pool = POOLS.find(({ poolAddress }) => poolAddress === address(0x900));
-    const { family: _, createdBlock: __, createdAt: ___, ...columns } = pool as PoolRow;
+    const { family: _, protocol: ____, createdBlock: __, createdAt: ___, ...columns } = pool as PoolRow;
     expect(rows).to.deep.equal([{ ...columns, createdAt: "2023-11-14T22:13:20+00:00" }]);
   });
 

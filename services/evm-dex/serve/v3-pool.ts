@@ -2,7 +2,7 @@ import { formatDateTime } from "../../shared/contract/cells.ts";
 import { ServiceError } from "../../shared/errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Span } from "../metrics/bucket.ts";
-import { poolPrice, toWholeTokens } from "../metrics/pool-price.ts";
+import { toWholeTokens } from "../metrics/pool-price.ts";
 import {
   bucketRangesAt,
   closeRange,
@@ -12,6 +12,9 @@ import {
   type TimedBucket,
 } from "../metrics/pool-windows.ts";
 import { TIME_RANGES } from "../metrics/window.ts";
+import { protocolOf } from "../protocols/index.ts";
+import { priceOf } from "../protocols/v3/protocol.ts";
+import { readState } from "../protocols/v3/state.ts";
 import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
 import { findRollups, getPool, getPoolStates, getTokenPrices, lastCloseBefore } from "../store/queries.ts";
 import { readAtHead } from "./head.ts";
@@ -66,9 +69,11 @@ async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStateRow
   const usdOf = new Map(rows.map((row) => [row.token, row.usd]));
   const [price0, price1] = tokens.map((token) => usdOf.get(token));
   if (price0 === undefined || price1 === undefined) return null;
+  const protocol = protocolOf(pool.protocol);
+  const reserves = protocol.reserves(protocol.read(state.state));
   const isRead = state.balanceBlock >= 0;
-  const amount0 = toWholeTokens(isRead ? state.balance0 : state.reserve0, pool.token0Decimals);
-  const amount1 = toWholeTokens(isRead ? state.balance1 : state.reserve1, pool.token1Decimals);
+  const amount0 = toWholeTokens(isRead ? state.balance0 : reserves.amount0, pool.token0Decimals);
+  const amount1 = toWholeTokens(isRead ? state.balance1 : reserves.amount1, pool.token1Decimals);
   const tvlUsd = amount0 * price0 + amount1 * price1;
   return Number.isFinite(tvlUsd) ? tvlUsd : null;
 }
@@ -98,8 +103,8 @@ function rowOf(of: {
   tvlUsd: number | null;
   metrics: readonly RangeMetrics[];
 }) {
-  const { pool, state, metrics } = of;
-  const decimals = { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals };
+  const { pool, metrics } = of;
+  const state = readState(of.state.state);
   return {
     createdAt: formatDateTime(pool.createdAt),
     dexName: pool.dexName,
@@ -114,7 +119,7 @@ function rowOf(of: {
     currentLiquidity: state.liquidity,
     currentSqrtPriceX96: state.sqrtPriceX96,
     currentTick: state.tick,
-    currentPoolPrice: poolPrice(state.sqrtPriceX96, decimals),
+    currentPoolPrice: priceOf(state.sqrtPriceX96, pool),
     poolTvlUsd: of.tvlUsd,
     timeRanges: TIME_RANGES.map((range) => range.label),
     swapVolumeUsd: metrics.map((range) => range.swapVolumeUsd),

@@ -58,6 +58,8 @@ export const pools = collection({
     dexAddress: "text",
     dexName: "text",
     family: "text",
+    /** Kind of its factory: which protocol reads its events and its state. */
+    protocol: "text",
     token0Address: "text",
     token0Symbol: "text",
     token0Decimals: "int",
@@ -120,16 +122,10 @@ export const poolEvents = collection({
     txHash: "text",
     /** tx.from. */
     sender: "text",
-    /** What the event moved into the pool (negative: out of it), raw units. */
-    amount0: "bigint",
-    amount1: "bigint",
-    /** State after the event. */
-    sqrtPriceX96: "bigint",
-    liquidity: "bigint",
-    tick: "int",
-    reserve0: "bigint",
-    reserve1: "bigint",
-    feeProtocol: "int",
+    /** What the event moved into the pool (negative: out of it), raw units: amount0 and amount1 (protocols/integers.ts). */
+    amounts: "text",
+    /** The pool's state after the event, as its protocol writes it. */
+    state: "text",
     /** USD per token at the end of the event's block; null where unknown. */
     price0Usd: "float?",
     price1Usd: "float?",
@@ -151,21 +147,16 @@ export const poolStates = collection({
   fields: {
     chainId: "int",
     poolAddress: "text",
-    sqrtPriceX96: "bigint",
-    liquidity: "bigint",
-    tick: "int",
-    /** What the events say the pool holds, raw units. Prices weigh pools by it: it is a function of the chain's events alone. */
-    reserve0: "bigint",
-    reserve1: "bigint",
-    feeProtocol: "int",
+    /** What the events alone tell, as the protocol writes it: prices are a function of the chain's events. */
+    state: "text",
     lastBlock: "int",
     lastTime: "int",
     /** balanceOf(pool) of both tokens at balanceBlock; TVL stands on these. -1: not read yet. */
     balance0: "bigint",
     balance1: "bigint",
     balanceBlock: "int",
-    /** State before the first indexed event, as an array: [sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol]. */
-    anchor: "json",
+    /** The state before the first indexed event. */
+    anchor: "text",
   },
   key: ["chainId", "poolAddress"],
   indexes: [],

@@ -59,10 +59,12 @@ export function listPoolStates(store: Store, chainId: number): Promise<PoolState
   return store.find(poolStates, { filter: { chainId } });
 }
 
-/** Addresses of every pool of a chain. */
-export async function listKnownPools(store: Store, chainId: number): Promise<string[]> {
-  const rows = await store.find(pools, { filter: { chainId }, fields: ["poolAddress"] });
-  return rows.map((row) => row.poolAddress);
+/** Addresses of every pool of a chain, with the kind of their protocol. */
+export function listKnownPools(
+  store: Store,
+  chainId: number,
+): Promise<Pick<PoolRow, "poolAddress" | "protocol">[]> {
+  return store.find(pools, { filter: { chainId }, fields: ["poolAddress", "protocol"] });
 }
 
 export function getPoolUsers(

@@ -2,7 +2,8 @@ import type { Hex } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import type { PoolEntry } from "../ingest/state/pool-book.ts";
-import { EMPTY_STATE } from "../ingest/state/pool-state.ts";
+import { uniswapV3 } from "../protocols/uniswap-v3.ts";
+import { EMPTY_STATE } from "../protocols/v3/state.ts";
 import { type CheckpointRow, COLLECTIONS, type PoolRow } from "../store/collections.ts";
 
 export const CHAIN_ID = 8453;
@@ -24,6 +25,7 @@ export function poolRow(row: Partial<PoolRow> = {}): PoolRow {
     dexAddress: address(0xfac),
     dexName: "Uniswap V3",
     family: "dexb",
+    protocol: "uniswap-v3",
     token0Address: address(0x10),
     token0Symbol: "WETH",
     token0Decimals: 18,
@@ -42,6 +44,7 @@ export function poolRow(row: Partial<PoolRow> = {}): PoolRow {
 export function poolEntry(of: Partial<PoolEntry> = {}): PoolEntry {
   return {
     row: poolRow(),
+    protocol: uniswapV3,
     state: EMPTY_STATE,
     anchor: undefined,
     lastBlock: -1,

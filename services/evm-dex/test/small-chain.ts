@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { put, type Store } from "../../shared/storage/port.ts";
-import type { LiquidityEvent, PoolEvent } from "../ingest/decode/events.ts";
 import type { BlockEvents } from "../ingest/indexer.ts";
 import { loadIndexer } from "../ingest/load.ts";
 import { PriceWriter, writeProgress } from "../ingest/write.ts";
+import type { LiquidityEvent, V3Event } from "../protocols/v3/events.ts";
 import { type CheckpointRow, checkpoints, type PoolRow } from "../store/collections.ts";
 import { listTokenPrices } from "../store/queries.ts";
 import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "./rows.ts";
@@ -116,7 +116,7 @@ function rowOf(pool: number, at: { number: number; time: number }): PoolRow {
   });
 }
 
-const initialize: PoolEvent = { kind: "initialize", sqrtPriceX96: 2n ** 96n, tick: 0 };
+const initialize: V3Event = { kind: "initialize", sqrtPriceX96: 2n ** 96n, tick: 0 };
 const firstMint: LiquidityEvent = {
   kind: "mint",
   tickLower: -600,
@@ -126,7 +126,7 @@ const firstMint: LiquidityEvent = {
   amount1: 20_000n * E18,
 };
 
-function eventOf(kind: number, size: number): PoolEvent {
+function eventOf(kind: number, size: number): V3Event {
   const amount = BigInt(size) * 1_000n * E18;
   if (kind === 0) return { kind: "flash", paid0: amount, paid1: 0n };
   if (kind === 1) return { kind: "collect", amount0: amount, amount1: amount };

@@ -1,14 +1,17 @@
 import type { Store } from "../../../shared/storage/port.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import type { Protocol } from "../../protocols/protocol.ts";
 import type { PoolRow, PoolStateRow } from "../../store/collections.ts";
 import { getPoolStates, getPools, listKnownPools, listPoolStates } from "../../store/queries.ts";
-import { EMPTY_STATE, type PoolState } from "./pool-state.ts";
 
 /** A pool as the ingest works with it. */
 export interface PoolEntry {
   readonly row: PoolRow;
-  state: PoolState;
+  readonly protocol: Protocol;
+  /** The protocol's own. */
+  state: unknown;
   /** State before the first indexed event; undefined until the pool is first touched. */
-  anchor: PoolState | undefined;
+  anchor: unknown;
   lastBlock: number;
   lastTime: number;
   balance0: bigint;
@@ -24,7 +27,7 @@ export interface PoolEntry {
 export class PoolBook {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, Protocol>();
   readonly #entries = new Map<string, PoolEntry>();
 
   constructor(store: Store, chainId: number) {
@@ -34,7 +37,8 @@ export class PoolBook {
 
   /** Reads all addresses and every pool that has events. */
   async load(): Promise<void> {
-    for (const address of await listKnownPools(this.#store, this.#chainId)) this.#known.add(address);
+    for (const pool of await listKnownPools(this.#store, this.#chainId))
+      this.#known.set(pool.poolAddress, protocolOf(pool.protocol));
     const states = await listPoolStates(this.#store, this.#chainId);
     await this.#addEntries(
       states.map((state) => state.poolAddress),
@@ -61,12 +65,17 @@ export class PoolBook {
 
   add(row: PoolRow): void {
     if (this.#known.has(row.poolAddress)) return;
-    this.#known.add(row.poolAddress);
+    this.#known.set(row.poolAddress, protocolOf(row.protocol));
     this.#entries.set(row.poolAddress, toEntry(row, undefined));
   }
 
   knows(address: string): boolean {
     return this.#known.has(address);
+  }
+
+  /** Which protocol a known pool's events are of. */
+  protocolOf(address: string): Protocol | undefined {
+    return this.#known.get(address);
   }
 
   get(address: string): PoolEntry | undefined {
@@ -83,10 +92,12 @@ export class PoolBook {
 }
 
 function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
+  const protocol = protocolOf(row.protocol);
   if (stored === undefined) {
     return {
       row,
-      state: EMPTY_STATE,
+      protocol,
+      state: protocol.empty,
       anchor: undefined,
       lastBlock: -1,
       lastTime: 0,
@@ -95,49 +106,31 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
       balanceBlock: -1,
     };
   }
-  const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = stored;
+  const { lastBlock, lastTime, balance0, balance1, balanceBlock } = stored;
   return {
     row,
-    state: { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol },
-    anchor: readAnchor(stored.anchor),
-    lastBlock: stored.lastBlock,
-    lastTime: stored.lastTime,
-    balance0: stored.balance0,
-    balance1: stored.balance1,
-    balanceBlock: stored.balanceBlock,
+    protocol,
+    state: protocol.read(stored.state),
+    anchor: protocol.read(stored.anchor),
+    lastBlock,
+    lastTime,
+    balance0,
+    balance1,
+    balanceBlock,
   };
 }
 
 export function toStateRow(entry: PoolEntry): PoolStateRow {
+  const { row, protocol, state, anchor, lastBlock, lastTime, balance0, balance1, balanceBlock } = entry;
   return {
-    chainId: entry.row.chainId,
-    poolAddress: entry.row.poolAddress,
-    ...entry.state,
-    lastBlock: entry.lastBlock,
-    lastTime: entry.lastTime,
-    balance0: entry.balance0,
-    balance1: entry.balance1,
-    balanceBlock: entry.balanceBlock,
-    anchor: writeAnchor(entry.anchor ?? EMPTY_STATE),
-  };
-}
-
-type StoredAnchor = readonly [string, string, number, string, string, number];
-
-function writeAnchor(anchor: PoolState): StoredAnchor {
-  const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = anchor;
-  return [`${sqrtPriceX96}`, `${liquidity}`, tick, `${reserve0}`, `${reserve1}`, feeProtocol];
-}
-
-/** The anchor of a stored state. */
-export function readAnchor(stored: unknown): PoolState {
-  const [sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol] = stored as StoredAnchor;
-  return {
-    sqrtPriceX96: BigInt(sqrtPriceX96),
-    liquidity: BigInt(liquidity),
-    tick,
-    reserve0: BigInt(reserve0),
-    reserve1: BigInt(reserve1),
-    feeProtocol,
+    chainId: row.chainId,
+    poolAddress: row.poolAddress,
+    state: protocol.write(state),
+    lastBlock,
+    lastTime,
+    balance0,
+    balance1,
+    balanceBlock,
+    anchor: protocol.write(anchor ?? protocol.empty),
   };
 }

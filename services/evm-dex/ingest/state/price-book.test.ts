@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { trustedPrice } from "../../price/median.ts";
 import { type PriceEdge, type TokenPrice, walkPrices } from "../../price/walk.ts";
+import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/rows.ts";
 import type { PoolEntry } from "./pool-book.ts";
-import { EMPTY_STATE } from "./pool-state.ts";
 import { PriceBook } from "./price-book.ts";
 
 const USDC = address(0xa0);
@@ -81,7 +81,7 @@ describe("PriceBook", () => {
     const depthWith = (liquidity: bigint) => {
       const book = new PriceBook([USDC]);
       const entry = entryOf(1, { tokens: [token, USDC], price: 4, reserves: [1e6, 50_000] });
-      entry.state = { ...entry.state, liquidity };
+      entry.state = { ...(entry.state as V3State), liquidity };
       book.closeBlock([entry], 1_000, nothing);
       return book.all().get(token)?.depthUsd;
     };
@@ -220,7 +220,7 @@ function remember(
   of: { entry: PoolEntry; time: number },
 ): void {
   const points = model.get(of.entry) ?? [];
-  const root = Number(of.entry.state.sqrtPriceX96) / 2 ** 96;
+  const root = Number((of.entry.state as V3State).sqrtPriceX96) / 2 ** 96;
   model.set(of.entry, [
     ...points.filter(({ time }) => time !== of.time),
     { time: of.time, price: root * root },
@@ -238,8 +238,8 @@ function pricesOf(
       token0: row.token0Address,
       token1: row.token1Address,
       price: trustedPrice(points, now),
-      depth0: Number(state.reserve0) / 1e18,
-      depth1: Number(state.reserve1) / 1e18,
+      depth0: Number((state as V3State).reserve0) / 1e18,
+      depth1: Number((state as V3State).reserve1) / 1e18,
     }),
   );
   return walkPrices(edges, { anchors: [USDC] });

@@ -1,4 +1,3 @@
-import { poolPrice, toWholeTokens, virtualReserves } from "../../metrics/pool-price.ts";
 import { type PricePoint, trimPoints, trustedPrice } from "../../price/median.ts";
 import { DEFAULT_RULES, type PriceEdge, type TokenPrice, walkPrices } from "../../price/walk.ts";
 import type { PoolEntry } from "./pool-book.ts";
@@ -36,10 +35,8 @@ export class PriceBook {
 
   /** The price a pool had before its first event of this run. */
   anchor(entry: PoolEntry): void {
-    if (entry.state.sqrtPriceX96 === 0n) return;
-    this.#points.set(entry.row.poolAddress, [
-      { time: 0, price: poolPrice(entry.state.sqrtPriceX96, decimalsOf(entry)) },
-    ]);
+    const price = priceOf(entry);
+    if (price !== undefined) this.#points.set(entry.row.poolAddress, [{ time: 0, price }]);
   }
 
   /** Takes in the pools a block touched and walks anew if any of them can matter to a price. */
@@ -65,8 +62,8 @@ export class PriceBook {
   }
 
   #addPoint(entry: PoolEntry, time: number): void {
-    if (entry.state.sqrtPriceX96 === 0n) return;
-    const price = poolPrice(entry.state.sqrtPriceX96, decimalsOf(entry));
+    const price = priceOf(entry);
+    if (price === undefined) return;
     const points = this.#points.get(entry.row.poolAddress);
     if (points === undefined) {
       this.#points.set(entry.row.poolAddress, [{ time, price }]);
@@ -108,25 +105,19 @@ export function addPoint(points: PricePoint[], point: PricePoint): void {
   points.push(point);
 }
 
-function decimalsOf(entry: PoolEntry): { decimals0: number; decimals1: number } {
-  return { decimals0: entry.row.token0Decimals, decimals1: entry.row.token1Decimals };
+/** The pool's spot price; undefined before it has one. */
+export function priceOf({ protocol, state, row }: PoolEntry): number | undefined {
+  return protocol.price(state, row);
 }
 
-/**
- * Depth is the smaller of what the pool holds and what its active liquidity amounts to: the one cannot be faked by
- * liquidity packed into a narrow range, the other not by tokens parked far from the price.
- */
-function toEdge(entry: PoolEntry, price: number): PriceEdge {
-  const { row, state } = entry;
-  const virtual = virtualReserves(state.sqrtPriceX96, state.liquidity);
-  const scale0 = 10 ** row.token0Decimals;
-  const scale1 = 10 ** row.token1Decimals;
+function toEdge({ protocol, row, state }: PoolEntry, price: number): PriceEdge {
+  const depth = protocol.depth(state, row);
   return {
     pool: row.poolAddress,
     token0: row.token0Address,
     token1: row.token1Address,
     price,
-    depth0: Math.min(toWholeTokens(state.reserve0, row.token0Decimals), virtual.reserve0 / scale0),
-    depth1: Math.min(toWholeTokens(state.reserve1, row.token1Decimals), virtual.reserve1 / scale1),
+    depth0: depth.amount0,
+    depth1: depth.amount1,
   };
 }

@@ -9,7 +9,7 @@ import {
   mergeInto,
   startOf,
 } from "../../metrics/bucket.ts";
-import { poolPrice } from "../../metrics/pool-price.ts";
+import { protocolOf } from "../../protocols/index.ts";
 import type { PoolRow, RollupRow } from "../../store/collections.ts";
 import { eventsSince, findRollups } from "../../store/queries.ts";
 import type { RollbackTarget } from "./removed.ts";
@@ -26,16 +26,14 @@ export async function rebuildOpenBuckets(
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const minuteStart = startOf(target.time, MINUTE);
   const minute = emptyBucket();
+  const protocol = protocolOf(pool.protocol);
   for (const event of await eventsSince(store, { ...key, time: minuteStart })) {
     if (event.kind !== "swap" || event.blockNumber > target.number) continue;
     addSwap(minute, {
       valueUsd: event.valueUsd,
       feeUsd: event.feeUsd,
       tickTravel: event.tickTravel ?? 0,
-      closePrice: poolPrice(event.sqrtPriceX96, {
-        decimals0: pool.token0Decimals,
-        decimals1: pool.token1Decimals,
-      }),
+      closePrice: protocol.price(protocol.read(event.state), pool) ?? 0,
     });
   }
   const hourStart = startOf(target.time, HOUR);

@@ -48,12 +48,11 @@ async function repairState(
   const last = await lastEventUpTo(store, { chainId, poolAddress, block: target.number, time: target.time });
   const [stored] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
   if (last === undefined || stored === undefined) return remove(poolStates, [{ chainId, poolAddress }]);
-  const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = last;
   const unread = last.blockNumber === stored.lastBlock ? {} : { balanceBlock: -1 };
   return put(poolStates, [
     {
       ...stored,
-      ...{ sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol },
+      state: last.state,
       lastBlock: last.blockNumber,
       lastTime: last.time,
       ...unread,

@@ -1,5 +1,6 @@
-import { readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Decoder, InitializeEvent } from "./events.ts";
+import { readInt, readUint } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { InitializeEvent } from "../events.ts";
 
 /** Initialize(uint160 sqrtPriceX96, int24 tick) */
 export const initialize: Decoder<InitializeEvent> = {

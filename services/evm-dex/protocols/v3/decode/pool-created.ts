@@ -1,5 +1,5 @@
-import { readAddress, readInt, readTopicAddress, readTopicInt } from "../../../shared/chain/evm/abi.ts";
-import type { Decoder, PoolCreatedEvent } from "./events.ts";
+import { readAddress, readInt, readTopicAddress, readTopicInt } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder, PoolCreatedEvent } from "../../protocol.ts";
 
 /** PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing, address pool) */
 export const poolCreated: Decoder<PoolCreatedEvent> = {

@@ -2,11 +2,14 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, toEventSelector } from "viem";
-import { factoryAbi, poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
-import type { PoolEvent } from "./events.ts";
-import { decodePoolEvent, fits, POOL_DECODERS, POOL_TOPICS } from "./index.ts";
+import { factoryAbi, poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
+import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import { createDecode, fits } from "../../protocol.ts";
+import type { V3Event } from "../events.ts";
+import { uniswapDecoders } from "./index.ts";
 import { poolCreated } from "./pool-created.ts";
+
+const decodeV3 = createDecode(uniswapDecoders);
 
 const uint = (bits: number) => {
   const max = 2n ** BigInt(bits) - 1n;
@@ -29,7 +32,7 @@ const EVENTS: readonly {
   readonly name: string;
   readonly args: fc.Arbitrary<Record<string, unknown>>;
   // biome-ignore lint/suspicious/noExplicitAny: arguments of many events, read by name.
-  readonly expected: (args: any) => PoolEvent;
+  readonly expected: (args: any) => V3Event;
 }[] = [
   {
     name: "Initialize",
@@ -68,7 +71,7 @@ const EVENTS: readonly {
       amount1: uint(256),
     }),
     // biome-ignore lint/suspicious/noExplicitAny: as above.
-    expected: ({ tickLower, tickUpper, amount, amount0, amount1 }: any): PoolEvent => ({
+    expected: ({ tickLower, tickUpper, amount, amount0, amount1 }: any): V3Event => ({
       kind: name === "Mint" ? "mint" : "burn",
       tickLower,
       tickUpper,
@@ -144,7 +147,7 @@ describe("pool events", () => {
     it(`${name} is read as viem wrote it`, () => {
       fc.assert(
         fc.property(args, (values) => {
-          expect(decodePoolEvent(encodeLog(name, values))).to.deep.equal(expected(values));
+          expect(decodeV3(encodeLog(name, values))).to.deep.equal(expected(values));
         }),
         { numRuns: 60 },
       );
@@ -163,22 +166,22 @@ describe("pool events", () => {
         { topics, data: `${data}00` as Hex },
         { topics, data: "0x" as Hex },
       ];
-      for (const other of others) expect(decodePoolEvent(other)).to.equal(undefined);
-      expect(decodePoolEvent({ topics, data })).not.to.equal(undefined);
+      for (const other of others) expect(decodeV3(other)).to.equal(undefined);
+      expect(decodeV3({ topics, data })).not.to.equal(undefined);
     });
   }
 
   it("have the topics of the genuine contracts' ABI", () => {
     const topics = EVENTS.map(({ name }) => toEventSelector(abiOf(name)));
-    expect(new Set(POOL_TOPICS)).to.deep.equal(new Set(topics));
-    expect(POOL_DECODERS).to.have.length(topics.length);
+    expect(new Set(uniswapDecoders.map(({ topic }) => topic))).to.deep.equal(new Set(topics));
+    expect(uniswapDecoders).to.have.length(topics.length);
     expect(poolCreated.topic).to.equal(toEventSelector(abiOf("PoolCreated")));
   });
 
   it("are told from other contracts' events, and from logs without topics", () => {
     const transfer: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-    expect(decodePoolEvent({ topics: [transfer], data: "0x" })).to.equal(undefined);
-    expect(decodePoolEvent({ topics: [], data: "0x" })).to.equal(undefined);
+    expect(decodeV3({ topics: [transfer], data: "0x" })).to.equal(undefined);
+    expect(decodeV3({ topics: [], data: "0x" })).to.equal(undefined);
   });
 });
 

@@ -1,5 +1,6 @@
-import { readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Decoder, FlashEvent } from "./events.ts";
+import { readUint } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { FlashEvent } from "../events.ts";
 
 /** Flash(address indexed sender, address indexed recipient, uint256 amount0, uint256 amount1, uint256 paid0, uint256 paid1) */
 export const flash: Decoder<FlashEvent> = {

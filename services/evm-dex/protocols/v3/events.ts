@@ -1,6 +1,4 @@
-import type { Hex } from "../../../shared/chain/evm/port.ts";
-
-/** What the events of a Uniswap-v3-style pool and factory say. Amounts are raw units; the pool's view is kept. */
+/** What the events of a Uniswap-v3-style pool say. Amounts are raw units; the pool's view is kept. */
 export interface InitializeEvent {
   readonly kind: "initialize";
   readonly sqrtPriceX96: bigint;
@@ -45,27 +43,10 @@ export interface SetFeeProtocolEvent {
   readonly feeProtocol: number;
 }
 
-export type PoolEvent =
+export type V3Event =
   | InitializeEvent
   | SwapEvent
   | LiquidityEvent
   | CollectEvent
   | FlashEvent
   | SetFeeProtocolEvent;
-
-export interface PoolCreatedEvent {
-  readonly pool: string;
-  readonly token0: string;
-  readonly token1: string;
-  readonly fee: number;
-  readonly tickSpacing: number;
-}
-
-/** An event's signature hash and its reading. */
-export interface Decoder<E> {
-  readonly topic: Hex;
-  /** Topics beside topic 0, and data words: a log of another form is not this event. */
-  readonly indexed: number;
-  readonly words: number;
-  decode(log: { readonly topics: readonly Hex[]; readonly data: Hex }): E;
-}

@@ -1,5 +1,6 @@
-import { readInt } from "../../../shared/chain/evm/abi.ts";
-import type { Decoder, SetFeeProtocolEvent } from "./events.ts";
+import { readInt } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { SetFeeProtocolEvent } from "../events.ts";
 
 /** SetFeeProtocol(uint8 feeProtocol0Old, uint8 feeProtocol1Old, uint8 feeProtocol0New, uint8 feeProtocol1New) */
 export const setFeeProtocol: Decoder<SetFeeProtocolEvent> = {

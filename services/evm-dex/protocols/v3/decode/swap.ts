@@ -1,5 +1,6 @@
-import { readInt, readSigned, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Decoder, SwapEvent } from "./events.ts";
+import { readInt, readSigned, readUint } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { SwapEvent } from "../events.ts";
 
 /** Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick) */
 export const swap: Decoder<SwapEvent> = {

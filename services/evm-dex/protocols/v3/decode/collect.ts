@@ -1,5 +1,6 @@
-import { readUint } from "../../../shared/chain/evm/abi.ts";
-import type { CollectEvent, Decoder } from "./events.ts";
+import { readUint } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { CollectEvent } from "../events.ts";
 
 /** Collect(address indexed owner, address recipient, int24 indexed tickLower, int24 indexed tickUpper, uint128 amount0, uint128 amount1) */
 export const collect: Decoder<CollectEvent> = {

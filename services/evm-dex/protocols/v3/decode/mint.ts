@@ -1,5 +1,6 @@
-import { readTopicInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Decoder, LiquidityEvent } from "./events.ts";
+import { readTopicInt, readUint } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { LiquidityEvent } from "../events.ts";
 
 /** Mint(address sender, address indexed owner, int24 indexed tickLower, int24 indexed tickUpper, uint128 amount, uint256 amount0, uint256 amount1) */
 export const mint: Decoder<LiquidityEvent> = {

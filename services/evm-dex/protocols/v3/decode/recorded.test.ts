@@ -3,13 +3,16 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import { type Log, parseEventLogs, toEventSelector } from "viem";
-import { poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
-import type { PoolEvent } from "./events.ts";
-import { decodePoolEvent } from "./index.ts";
+import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
+import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import { createDecode } from "../../protocol.ts";
+import type { V3Event } from "../events.ts";
+import { uniswapDecoders } from "./index.ts";
+
+const decodeV3 = createDecode(uniswapDecoders);
 
 /** Beside the repository: whole blocks of Ethereum and Base with receipts. */
-const RECORDED = new URL("../../../../../shared/data/chainstorage-blocks/", import.meta.url);
+const RECORDED = new URL("../../../../../../shared/data/chainstorage-blocks/", import.meta.url);
 /** Of the ten Ethereum blocks, by their description. */
 const SWAPS = 60;
 
@@ -26,7 +29,7 @@ const poolTopics = new Set(
 );
 
 /** What viem makes of a log, in our words; undefined where it is no event of a pool. */
-function parseByViem(log: { topics: readonly Hex[]; data: Hex }): PoolEvent | undefined {
+function parseByViem(log: { topics: readonly Hex[]; data: Hex }): V3Event | undefined {
   const [event] = parseEventLogs({ abi: poolAbi, logs: [log as unknown as Log], strict: true });
   switch (event?.eventName) {
     case "Initialize":
@@ -81,7 +84,7 @@ describe("recorded blocks", () => {
   it(`hold ${SWAPS} swaps on Ethereum, by topic and by form`, () => {
     const logs = logsOf(blocks.filter(({ chain }) => chain === "ethereum"));
     expect(logs.filter(({ topics }) => topics[0] === swapTopic)).to.have.length(SWAPS);
-    expect(logs.filter((log) => decodePoolEvent(log)?.kind === "swap")).to.have.length(SWAPS);
+    expect(logs.filter((log) => decodeV3(log)?.kind === "swap")).to.have.length(SWAPS);
   });
 
   it("are read as viem reads them, every log of them", () => {
@@ -89,7 +92,7 @@ describe("recorded blocks", () => {
     expect(logs.length).to.be.greaterThan(1_000);
     const found = new Set<string>();
     for (const log of logs) {
-      const event = decodePoolEvent(log);
+      const event = decodeV3(log);
       // viem takes its time over logs that are none: those are told by their topic.
       const isOne = poolTopics.has(log.topics[0] as Hex);
       expect(event).to.deep.equal(isOne ? parseByViem(log) : undefined);

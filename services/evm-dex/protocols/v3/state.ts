@@ -1,7 +1,8 @@
-import type { PoolEvent } from "../decode/events.ts";
+import { readIntegers, writeIntegers } from "../integers.ts";
+import type { V3Event } from "./events.ts";
 
 /** What a Uniswap-v3-style pool's events alone tell of it, raw units. */
-export interface PoolState {
+export interface V3State {
   readonly sqrtPriceX96: bigint;
   /** Active liquidity, that of the positions around the current tick. */
   readonly liquidity: bigint;
@@ -12,7 +13,7 @@ export interface PoolState {
   readonly feeProtocol: number;
 }
 
-export const EMPTY_STATE: PoolState = {
+export const EMPTY_STATE: V3State = {
   sqrtPriceX96: 0n,
   liquidity: 0n,
   tick: 0,
@@ -22,7 +23,7 @@ export const EMPTY_STATE: PoolState = {
 };
 
 /** What an event moved into the pool; negative: out of it. A burn moves nothing: its tokens leave with a collect. */
-export function movedInto(event: PoolEvent): { amount0: bigint; amount1: bigint } {
+export function movedInto(event: V3Event): { amount0: bigint; amount1: bigint } {
   switch (event.kind) {
     case "swap":
     case "mint":
@@ -48,7 +49,7 @@ function bounded(reserve: bigint): bigint {
 }
 
 /** The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. */
-export function applyEvent(state: PoolState, event: PoolEvent): PoolState {
+export function applyEvent(state: V3State, event: V3Event): V3State {
   const moved = movedInto(event);
   const reserve0 = bounded(state.reserve0 + moved.amount0);
   const reserve1 = bounded(state.reserve1 + moved.amount1);
@@ -70,4 +71,23 @@ export function applyEvent(state: PoolState, event: PoolEvent): PoolState {
     default:
       return { ...state, reserve0, reserve1 };
   }
+}
+
+/** As the rows keep it. */
+export function writeState(state: V3State): string {
+  const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = state;
+  return writeIntegers([sqrtPriceX96, liquidity, BigInt(tick), reserve0, reserve1, BigInt(feeProtocol)]);
+}
+
+export function readState(text: string): V3State {
+  const [sqrtPriceX96 = 0n, liquidity = 0n, tick = 0n, reserve0 = 0n, reserve1 = 0n, feeProtocol = 0n] =
+    readIntegers(text);
+  return {
+    sqrtPriceX96,
+    liquidity,
+    tick: Number(tick),
+    reserve0,
+    reserve1,
+    feeProtocol: Number(feeProtocol),
+  };
 }

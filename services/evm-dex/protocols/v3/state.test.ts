@@ -2,10 +2,10 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { decodeBigint, encodeBigint } from "../../../shared/storage/bigint-key.ts";
-import type { PoolEvent } from "../decode/events.ts";
-import { applyEvent, EMPTY_STATE, movedInto, type PoolState } from "./pool-state.ts";
+import type { V3Event } from "./events.ts";
+import { applyEvent, EMPTY_STATE, movedInto, readState, type V3State, writeState } from "./state.ts";
 
-const AT_100: PoolState = {
+const AT_100: V3State = {
   sqrtPriceX96: 2n ** 96n,
   liquidity: 1_000n,
   tick: 100,
@@ -169,7 +169,7 @@ describe("applyEvent over random lives of a pool", () => {
   it("movedInto has the pool's view of every event", () => {
     const both = { amount0: 5n, amount1: -6n };
     const position = { tickLower: 0, tickUpper: 1, liquidity: 9n };
-    const cases: readonly [PoolEvent, bigint, bigint][] = [
+    const cases: readonly [V3Event, bigint, bigint][] = [
       [{ kind: "swap", ...both, sqrtPriceX96: 1n, liquidity: 1n, tick: 1 }, 5n, -6n],
       [{ kind: "mint", ...position, amount0: 5n, amount1: 6n }, 5n, 6n],
       [{ kind: "burn", ...position, amount0: 5n, amount1: 6n }, 0n, 0n],
@@ -186,7 +186,7 @@ describe("applyEvent over random lives of a pool", () => {
 });
 
 /** The event of a step; swaps tell the liquidity that a pool would, from its positions. */
-function toEvent(each: Step, positions: Position[]): PoolEvent | undefined {
+function toEvent(each: Step, positions: Position[]): V3Event | undefined {
   if (each.kind === "mint") positions.push(each);
   if (each.kind === "burn") {
     const [gone] = positions.splice(each.which % Math.max(1, positions.length), 1);
@@ -206,3 +206,23 @@ function toEvent(each: Step, positions: Position[]): PoolEvent | undefined {
   );
   return { ...each, sqrtPriceX96: 1n, liquidity: around.reduce((sum, { liquidity }) => sum + liquidity, 0n) };
 }
+
+describe("a state as text", () => {
+  it("comes back", () => {
+    const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n });
+    const reserve = fc.bigInt({ min: -(2n ** 255n), max: 2n ** 255n });
+    const any: fc.Arbitrary<V3State> = fc.record({
+      sqrtPriceX96: uint(160),
+      liquidity: uint(128),
+      tick: fc.integer({ min: -887_272, max: 887_272 }),
+      reserve0: reserve,
+      reserve1: reserve,
+      feeProtocol: fc.nat(255),
+    });
+    fc.assert(
+      fc.property(any, (state) => {
+        expect(readState(writeState(state))).to.deep.equal(state);
+      }),
+    );
+  });
+});

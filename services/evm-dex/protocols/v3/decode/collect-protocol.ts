@@ -1,5 +1,6 @@
-import { readUint } from "../../../shared/chain/evm/abi.ts";
-import type { CollectEvent, Decoder } from "./events.ts";
+import { readUint } from "../../../../shared/chain/evm/abi.ts";
+import type { Decoder } from "../../protocol.ts";
+import type { CollectEvent } from "../events.ts";
 
 /** CollectProtocol(address indexed sender, address indexed recipient, uint128 amount0, uint128 amount1) */
 export const collectProtocol: Decoder<CollectEvent> = {

@@ -1,0 +1,109 @@
+import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { SwapAmounts } from "../metrics/usd.ts";
+
+/** Which events and getters a factory's pools have. The DEX of a pool is its factory's, never its events'. */
+export const KINDS = ["uniswap-v3"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Log {
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+}
+
+/** An event's signature hash and its reading. */
+export interface Decoder<E> {
+  readonly topic: Hex;
+  /** Topics beside topic 0, and data words: a log of another form is not this event. */
+  readonly indexed: number;
+  readonly words: number;
+  decode(log: Log): E;
+}
+
+/** What a factory says of a pool it creates. */
+export interface PoolCreatedEvent {
+  readonly pool: string;
+  readonly token0: string;
+  readonly token1: string;
+  /** Hundredths of a bip. */
+  readonly fee: number;
+  readonly tickSpacing: number;
+}
+
+/** Any protocol's event. Swaps are called "swap" by all; the rest is each protocol's own. */
+export interface PoolEvent {
+  readonly kind: string;
+}
+
+/** What a protocol needs of a pool's row. */
+export interface PoolFacts {
+  readonly poolAddress: string;
+  readonly token0Address: string;
+  readonly token1Address: string;
+  readonly token0Decimals: number;
+  readonly token1Decimals: number;
+  /** Hundredths of a bip. */
+  readonly fee: number;
+}
+
+/** An amount a side, raw units. */
+export interface RawPair {
+  readonly amount0: bigint;
+  readonly amount1: bigint;
+}
+
+/** The same in whole tokens. */
+export interface TokenPair {
+  readonly amount0: number;
+  readonly amount1: number;
+}
+
+/**
+ * All that tells one kind of pool from another, as functions without I/O. The rest of the service calls a pool's state
+ * S and never looks into it: what a pool's events alone tell of it, whole after every event, so that its text in the
+ * last row up to a block is the state at that block.
+ */
+export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
+  readonly kind: Kind;
+  readonly generation: "v2" | "v3";
+  /** The factory's event. */
+  readonly created: Decoder<PoolCreatedEvent>;
+  /** The pool's events. */
+  readonly decoders: readonly Decoder<E>[];
+  /** A pool before its first event. */
+  readonly empty: S;
+  apply(state: S, event: E): S;
+  /** What an event moves into the pool; negative: out of it. */
+  moved(event: E): RawPair;
+  /** Ticks a swap crossed from the state before it; 0 where there are no ticks or no price before. */
+  travel(before: S, event: E): number;
+  /** token1 per token0, whole tokens; undefined before there is a price. */
+  price(state: S, pool: PoolFacts): number | undefined;
+  /** What stands behind the price on either side. */
+  depth(state: S, pool: PoolFacts): TokenPair;
+  /** What the pool holds by its events. */
+  reserves(state: S): RawPair;
+  /** What the liquidity providers earned by the swap that led to this state; null where a needed price is unknown. */
+  feeUsd(swap: SwapAmounts, of: { state: S; pool: PoolFacts }): number | null;
+  write(state: S): string;
+  read(text: string): S;
+  /** The calls that tell the state of a pool older than the index, at one block. */
+  anchorCalls(pool: PoolFacts, block: number): readonly EthCall[];
+  /** The state that their answers give with the pool's balances; undefined where they give none. */
+  anchor(answers: readonly (Hex | null | undefined)[], balances: RawPair): S | undefined;
+  /** The state where only balances are to be had: the price is unknown until an event tells it. */
+  unknown(balances: RawPair): S;
+}
+
+/** Whether a log has as many topics and data words as its event: the decoders read without further checks. */
+export function fits(log: Log, decoder: Pick<Decoder<unknown>, "indexed" | "words">): boolean {
+  return log.topics.length === decoder.indexed + 1 && log.data.length === 2 + 64 * decoder.words;
+}
+
+/** One lookup by topic over decoders: the event of a log, or undefined where the log is none (another event, or another form under the same topic). */
+export function createDecode<E>(decoders: readonly Decoder<E>[]): (log: Log) => E | undefined {
+  const byTopic = new Map<string, Decoder<E>>(decoders.map((decoder) => [decoder.topic, decoder]));
+  return (log) => {
+    const decoder = byTopic.get(log.topics[0] ?? "");
+    return decoder !== undefined && fits(log, decoder) ? decoder.decode(log) : undefined;
+  };
+}

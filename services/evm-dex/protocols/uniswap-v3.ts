@@ -1,0 +1,17 @@
+import { swapFeeUsd } from "../metrics/usd.ts";
+import type { Protocol } from "./protocol.ts";
+import { uniswapDecoders } from "./v3/decode/index.ts";
+import { poolCreated } from "./v3/decode/pool-created.ts";
+import type { V3Event } from "./v3/events.ts";
+import { readAnchor, v3 } from "./v3/protocol.ts";
+import type { V3State } from "./v3/state.ts";
+
+/** Uniswap v3 and every fork with its events, slot0 and protocol fee. */
+export const uniswapV3: Protocol<V3State, V3Event> = {
+  ...v3,
+  kind: "uniswap-v3",
+  created: poolCreated,
+  decoders: uniswapDecoders,
+  feeUsd: (swap, { state, pool }) => swapFeeUsd(swap, { fee: pool.fee, feeProtocol: state.feeProtocol }),
+  anchor: (answers, balances) => readAnchor(answers, { balances, words: 7, feeProtocolAt: 5 }),
+};

@@ -1,0 +1,75 @@
+import { encodeCall, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
+import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { poolPrice, toWholeTokens, virtualReserves } from "../../metrics/pool-price.ts";
+import type { PoolFacts, Protocol } from "../protocol.ts";
+import type { V3Event } from "./events.ts";
+import { applyEvent, EMPTY_STATE, movedInto, readState, type V3State, writeState } from "./state.ts";
+
+const SLOT0 = encodeCall("0x3850c7bd");
+const LIQUIDITY = encodeCall("0x1a686502");
+
+/** What all concentrated-liquidity pools have in common, whatever their factory's and their fees' form. */
+export const v3: Omit<Protocol<V3State, V3Event>, "kind" | "created" | "decoders" | "feeUsd" | "anchor"> = {
+  generation: "v3",
+  empty: EMPTY_STATE,
+  apply: applyEvent,
+  moved: movedInto,
+  travel: (before, event) =>
+    event.kind === "swap" && before.sqrtPriceX96 !== 0n ? Math.abs(event.tick - before.tick) : 0,
+  price: ({ sqrtPriceX96 }, pool) => (sqrtPriceX96 === 0n ? undefined : priceOf(sqrtPriceX96, pool)),
+  /**
+   * The smaller of what the pool holds and what its active liquidity amounts to: the one cannot be faked by liquidity
+   * packed into a narrow range, the other not by tokens parked far from the price.
+   */
+  depth(state, pool) {
+    const virtual = virtualReserves(state.sqrtPriceX96, state.liquidity);
+    const { token0Decimals, token1Decimals } = pool;
+    return {
+      amount0: Math.min(
+        toWholeTokens(state.reserve0, token0Decimals),
+        virtual.reserve0 / 10 ** token0Decimals,
+      ),
+      amount1: Math.min(
+        toWholeTokens(state.reserve1, token1Decimals),
+        virtual.reserve1 / 10 ** token1Decimals,
+      ),
+    };
+  },
+  reserves: ({ reserve0, reserve1 }) => ({ amount0: reserve0, amount1: reserve1 }),
+  write: writeState,
+  read: readState,
+  anchorCalls: ({ poolAddress }, block) => [
+    { to: poolAddress as Hex, data: SLOT0, block },
+    { to: poolAddress as Hex, data: LIQUIDITY, block },
+  ],
+  unknown: ({ amount0, amount1 }) => ({ ...EMPTY_STATE, reserve0: amount0, reserve1: amount1 }),
+};
+
+/** token1 per token0, whole tokens. */
+export function priceOf(
+  sqrtPriceX96: bigint,
+  pool: Pick<PoolFacts, "token0Decimals" | "token1Decimals">,
+): number {
+  return poolPrice(sqrtPriceX96, { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals });
+}
+
+/**
+ * The state from slot0 and liquidity. slot0 returns sqrtPriceX96, tick and the oracle's three counters; a fee protocol
+ * may follow (`feeProtocolAt`, as a word), then whether the pool is unlocked.
+ */
+export function readAnchor(
+  answers: readonly (Hex | null | undefined)[],
+  of: { balances: { amount0: bigint; amount1: bigint }; words: number; feeProtocolAt?: number },
+): V3State | undefined {
+  const [slot0, liquidity] = answers;
+  if (typeof slot0 !== "string" || slot0.length < 2 + of.words * 64) return undefined;
+  if (typeof liquidity !== "string" || liquidity.length < 66) return undefined;
+  return {
+    sqrtPriceX96: readUint(slot0, 0),
+    tick: readInt(slot0, 1),
+    feeProtocol: of.feeProtocolAt === undefined ? 0 : readInt(slot0, of.feeProtocolAt),
+    liquidity: readUint(liquidity, 0),
+    reserve0: of.balances.amount0,
+    reserve1: of.balances.amount1,
+  };
+}
