@@ -80,7 +80,7 @@ export default {
       comment: "Ingest uses the pure rooms and the store of its service, not what answers requests.",
       severity: "error",
       from: { path: "^services/([^/]+)/ingest/", pathNot: TEST_FILES },
-      to: { path: "^services/$1/(endpoints/|handlers\\.ts$|main\\.ts$|contract\\.ts$)" },
+      to: { path: "^services/$1/(endpoints/|serve/|handlers\\.ts$|main\\.ts$|contract\\.ts$)" },
     },
     {
       name: "endpoint-declares-only",

@@ -6,8 +6,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dexbPool } from "../services/evm-dex/contract.ts";
-import { readV3Pool } from "../services/evm-dex/serve/v3-pool.ts";
+import { readPool } from "../services/evm-dex/serve/pool.ts";
 import { COLLECTIONS, rollups } from "../services/evm-dex/store/collections.ts";
+import { v3PoolView } from "../services/evm-dex/views/v3-pool.ts";
 import { toCells } from "../services/shared/contract/cells.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
@@ -65,11 +66,8 @@ async function prepare(swaps: number): Promise<Store> {
 
 async function timeRead(store: Store): Promise<number> {
   const startedMs = performance.now();
-  const found = await readV3Pool(store, {
-    chainId: POOL.chainId,
-    poolAddress: POOL.poolAddress,
-    family: POOL.family,
-  });
+  const { chainId, poolAddress, family } = POOL;
+  const found = await readPool(store, { view: v3PoolView, key: { chainId, poolAddress, family } });
   if (found === undefined) throw new Error("The synthetic pool is not there.");
   renderTable(dexbPool, [toCells(dexbPool, found.row)]);
   return performance.now() - startedMs;

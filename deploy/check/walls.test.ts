@@ -56,6 +56,11 @@ const BREACHES: readonly (Breach & Import)[] = [
     to: "services/evm-dex/endpoints/pool.handler.ts",
   },
   {
+    rule: "ingest-never-imports-serving",
+    from: "services/evm-dex/ingest/ahead.ts",
+    to: "services/evm-dex/serve/pool.ts",
+  },
+  {
     rule: "endpoint-declares-only",
     from: "services/evm-dex/endpoints/pool.endpoint.ts",
     to: "services/evm-dex/store.ts",

@@ -1,4 +1,5 @@
 import type { Cache } from "./port.ts";
+import { RecentSets } from "./recent-sets.ts";
 
 export interface MemoryCacheOptions {
   /** Estimated bytes of keys and values; 64 MiB by default. */
@@ -19,6 +20,7 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
   const { maxBytes = 64 * 1024 * 1024, maxEntries = 100_000, now = () => performance.now() } = options;
   /** Least recently used first: a Map keeps the order of insertion. */
   const entries = new Map<string, Entry>();
+  const sets = new RecentSets(now);
   let bytes = 0;
   let closed = false;
 
@@ -68,10 +70,17 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
     async delete(keys) {
       for (const key of keys) drop(key);
     },
+    async touch(set, members, bounds) {
+      if (!closed) sets.touch(set, members, bounds);
+    },
+    async recent(set, of) {
+      return sets.recent(set, of);
+    },
     healthy: () => !closed,
     async close() {
       closed = true;
       entries.clear();
+      sets.clear();
       bytes = 0;
     },
   };

@@ -6,13 +6,20 @@ export interface OpenCacheOptions {
   readonly redisUrl?: string;
   /** Bound of the cache in memory. */
   readonly maxBytes?: number;
+  /** A command of Redis that takes longer is a miss. */
+  readonly commandTimeoutMs?: number;
   /** Told of every failure of Redis; callers of the cache only ever see a miss. */
   readonly onFailure?: (error: Error) => void;
 }
 
 /** Opens the cache without waiting for Redis to answer; Redis's client is loaded only if it is used. */
-export async function openCache({ redisUrl, maxBytes, onFailure }: OpenCacheOptions = {}): Promise<Cache> {
+export async function openCache(options: OpenCacheOptions = {}): Promise<Cache> {
+  const { redisUrl, maxBytes, commandTimeoutMs, onFailure } = options;
   if (redisUrl === undefined) return createMemoryCache(maxBytes === undefined ? {} : { maxBytes });
   const { openRedisCache } = await import("./redis.ts");
-  return openRedisCache({ url: redisUrl, ...(onFailure === undefined ? {} : { onFailure }) });
+  return openRedisCache({
+    url: redisUrl,
+    ...(commandTimeoutMs !== undefined && { commandTimeoutMs }),
+    ...(onFailure !== undefined && { onFailure }),
+  });
 }

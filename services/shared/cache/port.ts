@@ -14,6 +14,10 @@ export interface Cache {
     options: { ttlMs: number },
   ): Promise<void>;
   delete(keys: readonly string[]): Promise<void>;
+  /** Notes members of a set as used now. Those unused for `ttlMs` are forgotten, as are the oldest beyond `keep`. */
+  touch(set: string, members: readonly string[], options: { ttlMs: number; keep: number }): Promise<void>;
+  /** Members touched within `ttlMs`, the latest first, at most `limit`. */
+  recent(set: string, options: { ttlMs: number; limit: number }): Promise<string[]>;
   /** Whether the engine answered its last call. */
   healthy(): boolean;
   close(): Promise<void>;

@@ -111,6 +111,45 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.getMany([own("a"), own("b")])).to.deep.equal([undefined, "2"]);
     });
 
+    it("knows what was touched, the latest first", async () => {
+      const bounds = { ttlMs: 60_000, keep: 100 };
+      const all = { ttlMs: 60_000, limit: 100 };
+      for (const member of ["a", "b", "c", "a"]) {
+        await cache.touch(own("set"), [member], bounds);
+        await pass(2);
+      }
+      expect(await cache.recent(own("set"), all)).to.deep.equal(["a", "c", "b"]);
+      expect(await cache.recent(own("set"), { ...all, limit: 2 })).to.deep.equal(["a", "c"]);
+      expect(await cache.recent(own("set"), { ...all, limit: 0 })).to.deep.equal([]);
+      expect(await cache.recent(own("another"), all)).to.deep.equal([]);
+      await cache.touch(own("set"), [], bounds);
+      expect(await cache.recent(own("set"), all)).to.have.length(3);
+    });
+
+    it("forgets what was not touched for long, and the oldest beyond a number", async () => {
+      const bounds = { ttlMs: 300, keep: 2 };
+      await cache.touch(own("set"), ["old"], bounds);
+      await pass(200);
+      await cache.touch(own("set"), ["new"], bounds);
+      expect(await cache.recent(own("set"), { ttlMs: 300, limit: 9 })).to.deep.equal(["new", "old"]);
+      await pass(150);
+      expect(await cache.recent(own("set"), { ttlMs: 300, limit: 9 })).to.deep.equal(["new"]);
+      await cache.touch(own("set"), ["newer"], bounds);
+      expect(await cache.recent(own("set"), { ttlMs: 60_000, limit: 9 }), "gone for good").to.deep.equal([
+        "newer",
+        "new",
+      ]);
+      await pass(2);
+      await cache.touch(own("set"), ["newest"], bounds);
+      expect(await cache.recent(own("set"), { ttlMs: 60_000, limit: 9 })).to.deep.equal(["newest", "newer"]);
+      await pass(400);
+      expect(await cache.recent(own("set"), { ttlMs: 300, limit: 9 })).to.deep.equal([]);
+      const many = Array.from({ length: 1_200 }, (_, i) => `member ${i}`);
+      await cache.touch(own("large"), many, { ttlMs: 60_000, keep: 2_000 });
+      const found = await cache.recent(own("large"), { ttlMs: 60_000, limit: 2_000 });
+      expect(found).to.have.members(many);
+    });
+
     it("is healthy while it answers, and after close a miss without an error", async () => {
       await cache.set(own("a"), "1", LONG);
       expect(cache.healthy()).to.equal(true);
@@ -120,6 +159,8 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       await cache.set(own("a"), "2", LONG);
       await cache.setMany([[own("b"), "2"]], LONG);
       await cache.delete([own("a")]);
+      await cache.touch(own("set"), ["a"], { ttlMs: 60_000, keep: 9 });
+      expect(await cache.recent(own("set"), { ttlMs: 60_000, limit: 9 })).to.deep.equal([]);
       expect(await cache.get(own("a"))).to.equal(undefined);
       expect(await cache.getMany([own("a"), own("b")])).to.deep.equal([undefined, undefined]);
     });

@@ -1,63 +1,44 @@
 import { formatDateTime } from "../../shared/contract/cells.ts";
 import { ServiceError } from "../../shared/errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import type { Span } from "../metrics/bucket.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
 import {
-  closeRangesAt,
+  bucketRangesAt,
+  closeRange,
   metricsOf,
   type PoolBuckets,
   type RangeMetrics,
-  sumRangesAt,
+  type TimedBucket,
 } from "../metrics/pool-windows.ts";
 import { TIME_RANGES } from "../metrics/window.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
-import {
-  findCloses,
-  getPool,
-  getPoolStates,
-  getTokenPrices,
-  lastCloseBefore,
-  sumRollups,
-} from "../store/queries.ts";
-import { readAtHead } from "./head.ts";
+import { findRollups, getPoolStates, getTokenPrices, lastCloseBefore } from "../store/queries.ts";
+import type { PoolView } from "./view.ts";
 
-export interface PoolKey {
-  readonly chainId: number;
-  readonly poolAddress: string;
-  /** A pool of another family is not found: each path answers for its own DEXes. */
-  readonly family: string;
-}
+/** Everything the v3 pool endpoints of any family tell of one pool. */
+export const v3PoolView: PoolView<V3PoolRow> = {
+  name: "v3",
+  async read(store, { pool, checkpoint }) {
+    const { chainId, poolAddress } = pool;
+    const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
+    if (state === undefined) throw noEventYet(pool, checkpoint);
+    const tvlUsd = await readTvlUsd(store, { pool, state });
+    const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
+    const metrics = metricsOf(buckets, {
+      headTime: checkpoint.blockTime,
+      coverage: { createdAt: pool.createdAt, indexedFrom: checkpoint.fromTime },
+      tvlUsd,
+    });
+    return rowOf({ pool, state, tvlUsd, metrics });
+  },
+};
 
-export interface V3PoolAnswer {
-  readonly checkpoint: CheckpointRow;
-  /** Every column that a v3 pool endpoint of any family has, by name. */
-  readonly row: ReturnType<typeof rowOf>;
-}
-
-/** Everything the v3 pool endpoints tell of one pool, on one block; undefined where the family has no such pool. */
-export async function readV3Pool(store: Store, key: PoolKey): Promise<V3PoolAnswer | undefined> {
-  const pool = await getPool(store, key);
-  if (pool === undefined || pool.family !== key.family) return undefined;
-  const found = await readAtHead(store, {
-    chainId: key.chainId,
-    read: async (checkpoint) => {
-      const [state] = await getPoolStates(store, { chainId: key.chainId, addresses: [key.poolAddress] });
-      if (state === undefined) throw noEventYet(pool, checkpoint);
-      const tvlUsd = await readTvlUsd(store, { pool, state });
-      const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
-      const metrics = metricsOf(buckets, {
-        headTime: checkpoint.blockTime,
-        coverage: { createdAt: pool.createdAt, indexedFrom: checkpoint.fromTime },
-        tvlUsd,
-      });
-      return rowOf({ pool, state, tvlUsd, metrics });
-    },
-  });
-  return found && { checkpoint: found.checkpoint, row: found.value };
-}
+/** Every column that a v3 pool endpoint of any family has, by name. */
+export type V3PoolRow = ReturnType<typeof rowOf>;
 
 function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
   return new ServiceError(
@@ -85,22 +66,21 @@ async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStateRow
 
 async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }): Promise<PoolBuckets> {
   const key = { chainId: of.pool.chainId, poolAddress: of.pool.poolAddress };
-  const [sums, closes] = await Promise.all([
-    Promise.all(
-      sumRangesAt(of.headTime).map(async (range) => ({
-        ...range,
-        totals: await sumRollups(store, { ...key, ...range }),
-      })),
-    ),
-    Promise.all(
-      closeRangesAt(of.headTime).map(async (range) => {
-        const at = { ...key, ...range };
-        const [before, found] = await Promise.all([lastCloseBefore(store, at), findCloses(store, at)]);
-        return [range.span, { before, closes: found }] as const;
-      }),
-    ),
-  ]);
-  return { sums, closes: new Map(closes) };
+  const ranges = bucketRangesAt(of.headTime);
+  const lists = await Promise.all(ranges.map((range) => findRollups(store, { ...key, ...range })));
+  const bySpan = new Map<Span, TimedBucket[]>();
+  ranges.forEach((range, i) => {
+    bySpan.set(range.span, [...(bySpan.get(range.span) ?? []), ...(lists[i] as TimedBucket[])]);
+  });
+  const closes = await Promise.all(
+    TIME_RANGES.map((range) => lastCloseBefore(store, { ...key, ...closeRange(range, of.headTime) })),
+  );
+  const closeBefore = new Map<string, number>();
+  TIME_RANGES.forEach((range, i) => {
+    const close = closes[i];
+    if (close !== undefined) closeBefore.set(range.label, close);
+  });
+  return { bySpan, closeBefore };
 }
 
 function rowOf(of: {

@@ -1,0 +1,13 @@
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+
+/**
+ * All that one kind of endpoint tells of one pool. Serving reads it when it is asked for; the ingest may read it ahead
+ * for a pool that is likely to be asked for: neither knows the other, both know views.
+ */
+export interface PoolView<R extends object = object> {
+  /** Names the view in snapshots: two views never share a name. */
+  readonly name: string;
+  /** The row at the checkpoint, by column. Throws ServiceError not_found where the pool has nothing to tell yet. */
+  read(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }): Promise<R>;
+}
