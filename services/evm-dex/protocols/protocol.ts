@@ -90,6 +90,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   anchorCalls(pool: PoolFacts, block: number): readonly EthCall[];
   /** The state that their answers give with the pool's balances; undefined where they give none. */
   anchor(answers: readonly (Hex | null | undefined)[], balances: RawPair): S | undefined;
+  /** What of a state the pool itself tells when asked by anchorCalls, by name: for auditing rows against the chain. */
+  told(state: S): Readonly<Record<string, bigint | number>>;
   /** The state where only balances are to be had: the price is unknown until an event tells it. */
   unknown(balances: RawPair): S;
 }

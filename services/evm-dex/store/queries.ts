@@ -146,14 +146,14 @@ export async function lastEventUpTo(
   return row;
 }
 
-/** Events of one pool from a second on, oldest first. */
+/** Events of one pool from a second on, before another where one is given, oldest first. */
 export function eventsSince(
   store: Store,
-  of: { chainId: number; poolAddress: string; time: number },
+  of: { chainId: number; poolAddress: string; time: number; before?: number },
 ): Promise<PoolEventRow[]> {
-  const { chainId, poolAddress, time } = of;
+  const { chainId, poolAddress, time, before } = of;
   return store.find(poolEvents, {
-    filter: { chainId, poolAddress, time: { gte: time } },
+    filter: { chainId, poolAddress, time: { gte: time, ...(before !== undefined && { lt: before }) } },
     order: [
       { field: "time", direction: "asc" },
       { field: "blockNumber", direction: "asc" },

@@ -42,6 +42,7 @@ export const v3: Omit<Protocol<V3State, V3Event>, "kind" | "created" | "decoders
     { to: poolAddress as Hex, data: SLOT0, block },
     { to: poolAddress as Hex, data: LIQUIDITY, block },
   ],
+  told: ({ sqrtPriceX96, liquidity, tick, feeProtocol }) => ({ sqrtPriceX96, liquidity, tick, feeProtocol }),
   unknown: ({ amount0, amount1 }) => ({ ...EMPTY_STATE, reserve0: amount0, reserve1: amount1 }),
 };
 

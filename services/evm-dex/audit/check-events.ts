@@ -1,0 +1,101 @@
+import type { Store } from "../../shared/storage/port.ts";
+import { MINUTE } from "../metrics/bucket.ts";
+import { decodeEvent, protocolOf } from "../protocols/index.ts";
+import { writeIntegers } from "../protocols/integers.ts";
+import { type PoolEventRow, type PoolRow, poolEvents, rollups } from "../store/collections.ts";
+import { eventsSince } from "../store/queries.ts";
+import { compare, type Finding } from "./finding.ts";
+import type { AuditRpc, RpcLog } from "./rpc.ts";
+import type { Picker } from "./sample.ts";
+
+/** Rows of a pool that are looked up by their receipt. */
+const ROWS_A_POOL = 4;
+/** Blocks before and after a minute's rows in which a swap that is no row would be found. */
+const MARGIN_BLOCKS = 10;
+
+/** Random rows of a pool against the receipts of their transactions: place, sender and amounts. */
+export async function checkRows(
+  rpc: AuditRpc,
+  of: { store: Store; pool: PoolRow; pick: Picker },
+): Promise<Finding[]> {
+  const { store, pool, pick } = of;
+  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
+  const count = await store.count(poolEvents, key);
+  const rows: PoolEventRow[] = [];
+  for (let i = 0; i < Math.min(ROWS_A_POOL, count); i++) {
+    const [row] = await store.find(poolEvents, {
+      filter: key,
+      order: [
+        { field: "time", direction: "asc" },
+        { field: "blockNumber", direction: "asc" },
+        { field: "logIndex", direction: "asc" },
+      ],
+      skip: pick(count),
+      limit: 1,
+    });
+    if (row !== undefined) rows.push(row);
+  }
+  const receipts = await rpc.receipts(rows.map((row) => row.txHash));
+  return rows.flatMap((row, i) => {
+    const receipt = receipts[i] ?? null;
+    const log = receipt?.logs.find((each) => Number(each.logIndex) === row.logIndex);
+    const at = { pool: pool.poolAddress, block: row.blockNumber };
+    const gone = receipt === null ? null : "no such log";
+    return [
+      compare(at, { field: "pool_events.sender", ours: row.sender, chain: receipt?.from ?? null }),
+      compare(at, { field: "pool_events.blockHash", ours: row.blockHash, chain: receipt?.blockHash ?? null }),
+      compare(at, { field: "pool_events.kind", ours: row.kind, chain: eventOf(pool, log)?.kind ?? gone }),
+      compare(at, { field: "pool_events.amounts", ours: row.amounts, chain: amountsOf(pool, log) ?? gone }),
+    ];
+  });
+}
+
+function eventOf(pool: PoolRow, log: RpcLog | undefined) {
+  return log && decodeEvent(protocolOf(pool.protocol), log);
+}
+
+function amountsOf(pool: PoolRow, log: RpcLog | undefined): string | undefined {
+  const event = eventOf(pool, log);
+  if (event === undefined) return undefined;
+  const { amount0, amount1 } = protocolOf(pool.protocol).moved(event);
+  return writeIntegers([amount0, amount1]);
+}
+
+/** The swaps of one random minute against the pool's logs: none is missing, none too many, and the rollup counts them. */
+export async function checkMinute(
+  rpc: AuditRpc,
+  of: { store: Store; pool: PoolRow; head: number; pick: Picker },
+): Promise<Finding[]> {
+  const { store, pool, head, pick } = of;
+  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
+  const minutes = { ...key, span: MINUTE };
+  const count = await store.count(rollups, minutes);
+  if (count === 0) return [];
+  const [minute] = await store.find(rollups, { filter: minutes, skip: pick(count), limit: 1 });
+  if (minute === undefined) return [];
+  const later = await eventsSince(store, { ...key, time: minute.start, before: minute.start + MINUTE });
+  const rows = later.filter((row) => row.kind === "swap");
+  const [first, last] = [rows[0], rows.at(-1)];
+  const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
+  if (first === undefined || last === undefined)
+    return [compare(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: 0 })];
+  const logs = await rpc.logs({
+    address: pool.poolAddress,
+    fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
+    toBlock: Math.min(head, last.blockNumber + MARGIN_BLOCKS),
+  });
+  const swaps = logs.filter((log) => eventOf(pool, log)?.kind === "swap");
+  const blocks = [...new Set(swaps.map((log) => Number(log.blockNumber)))];
+  const times = await rpc.times(blocks);
+  const timeOf = new Map(blocks.map((block, i) => [block, times[i] as number]));
+  const inMinute = swaps.filter((log) => {
+    const time = timeOf.get(Number(log.blockNumber)) as number;
+    return time >= minute.start && time < minute.start + MINUTE;
+  });
+  const places = (list: readonly { blockNumber: unknown; logIndex: unknown }[]) =>
+    list.map(({ blockNumber, logIndex }) => `${Number(blockNumber)}:${Number(logIndex)}`).join(" ");
+  return [
+    compare(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: inMinute.length }),
+    compare(at, { field: "pool_events (swaps of a minute)", ours: places(rows), chain: places(inMinute) }),
+  ];
+}

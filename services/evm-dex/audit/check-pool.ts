@@ -1,0 +1,81 @@
+import { encodeCall, readAddress, readInt, readUint } from "../../shared/chain/evm/abi.ts";
+import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { protocolOf } from "../protocols/index.ts";
+import type { PoolRow, PoolStateRow } from "../store/collections.ts";
+import { compare, type Finding } from "./finding.ts";
+import type { AuditRpc } from "./rpc.ts";
+
+const TOKEN0 = encodeCall("0x0dfe1681");
+const TOKEN1 = encodeCall("0xd21220a7");
+const FACTORY = encodeCall("0xc45a0155");
+const DECIMALS = encodeCall("0x313ce567");
+const BALANCE_OF = "0x70a08231";
+
+/** What the pool's contract and its tokens say of themselves against the pool's row, at the block of its last event. */
+export async function checkPool(rpc: AuditRpc, of: { pool: PoolRow; block: number }): Promise<Finding[]> {
+  const { pool, block } = of;
+  const at = { pool: pool.poolAddress, block };
+  const to = pool.poolAddress as Hex;
+  const [token0, token1, factory, decimals0, decimals1] = await rpc.call([
+    { to, data: TOKEN0, block },
+    { to, data: TOKEN1, block },
+    { to, data: FACTORY, block },
+    { to: pool.token0Address as Hex, data: DECIMALS, block },
+    { to: pool.token1Address as Hex, data: DECIMALS, block },
+  ]);
+  return [
+    compare(at, { field: "pools.token0Address", ours: pool.token0Address, chain: addressOf(token0) }),
+    compare(at, { field: "pools.token1Address", ours: pool.token1Address, chain: addressOf(token1) }),
+    compare(at, { field: "pools.dexAddress", ours: pool.dexAddress, chain: addressOf(factory) }),
+    compare(at, { field: "pools.token0Decimals", ours: pool.token0Decimals, chain: smallOf(decimals0) }),
+    compare(at, { field: "pools.token1Decimals", ours: pool.token1Decimals, chain: smallOf(decimals1) }),
+  ];
+}
+
+/** What the pool tells when asked (slot0, getReserves …) at the block of its last event, and its balances at theirs. */
+export async function checkState(
+  rpc: AuditRpc,
+  of: { pool: PoolRow; state: PoolStateRow },
+): Promise<Finding[]> {
+  const { pool, state } = of;
+  const protocol = protocolOf(pool.protocol);
+  const at = { pool: pool.poolAddress, block: state.lastBlock };
+  const answers = await rpc.call(protocol.anchorCalls(pool, state.lastBlock));
+  const there = protocol.anchor(answers, { amount0: 0n, amount1: 0n });
+  const chain = there === undefined ? {} : protocol.told(there);
+  const findings = Object.entries(protocol.told(protocol.read(state.state))).map(([name, ours]) =>
+    compare(at, { field: `pool_states.${name}`, ours, chain: chain[name] }),
+  );
+  if (state.balanceBlock < 0) return findings;
+  const [balance0, balance1] = await rpc.call(balanceCalls(pool, state.balanceBlock));
+  const then = { pool: pool.poolAddress, block: state.balanceBlock };
+  return [
+    ...findings,
+    compare(then, { field: "pool_states.balance0", ours: state.balance0, chain: wordOf(balance0) }),
+    compare(then, { field: "pool_states.balance1", ours: state.balance1, chain: wordOf(balance1) }),
+  ];
+}
+
+function balanceCalls(pool: PoolRow, block: number): EthCall[] {
+  const data = encodeCall(BALANCE_OF, [pool.poolAddress as Hex]);
+  return [
+    { to: pool.token0Address as Hex, data, block },
+    { to: pool.token1Address as Hex, data, block },
+  ];
+}
+
+function isWord(answer: Hex | null | undefined): answer is Hex {
+  return typeof answer === "string" && answer.length >= 66;
+}
+
+function addressOf(answer: Hex | null | undefined): string | null {
+  return isWord(answer) ? readAddress(answer, 0) : null;
+}
+
+function smallOf(answer: Hex | null | undefined): number | null {
+  return isWord(answer) ? readInt(answer, 0) : null;
+}
+
+function wordOf(answer: Hex | null | undefined): bigint | null {
+  return isWord(answer) ? readUint(answer, 0) : null;
+}

@@ -1,0 +1,60 @@
+/** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
+import { ConfigError, readSettings } from "../../shared/host/config.ts";
+import { redactText } from "../../shared/host/log.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import { COLLECTIONS } from "../store/collections.ts";
+import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";
+import { audit } from "./audit.ts";
+import { type Finding, isDifference } from "./finding.ts";
+import { AuditRpc } from "./rpc.ts";
+
+try {
+  const command = parseAuditArguments(process.argv.slice(2), Math.floor(Date.now() / 1000));
+  if (command === "help") process.stdout.write(AUDIT_USAGE);
+  else process.exitCode = (await run(command)) === 0 ? 0 : 1;
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  const isUsage = error instanceof UsageError;
+  process.stderr.write(`${redactText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
+  process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
+}
+
+/** Answers how many differences there are. */
+async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
+  const settings = readSettings(process.env, ["DATA_DIR", "MONGODB_URL", "EVM_RPC_8453", "EVM_RPC_1"]);
+  const [url] = (chain === 1 ? settings.EVM_RPC_1 : settings.EVM_RPC_8453) ?? [];
+  if (url === undefined) throw new ConfigError([`EVM_RPC_${chain} must name an RPC endpoint to ask.`]);
+  const store = await openStore({
+    service: "evm-dex",
+    dataDir: settings.DATA_DIR,
+    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
+  });
+  await store.declare(COLLECTIONS);
+  const all: Finding[] = [];
+  try {
+    let sampled = 0;
+    for await (const { pool, name, findings } of audit({
+      store,
+      rpc: new AuditRpc(url),
+      chainId: chain,
+      pools,
+      seed,
+    })) {
+      sampled += 1;
+      all.push(...findings);
+      const wrong = findings.filter(isDifference);
+      console.log(`${wrong.length === 0 ? "ok  " : "DIFF"} ${pool} ${name}: ${findings.length} values`);
+      for (const { field, block, ours, chain: there } of wrong) {
+        console.log(`     ${field} at block ${block}: ours ${ours}, the chain's ${there}`);
+      }
+    }
+    const differences = all.filter(isDifference).length;
+    const unanswered = all.filter((finding) => finding.chain === null).length;
+    console.log(
+      `${all.length} values of ${sampled} pools: ${differences} differ, ${unanswered} not to be had from the node (seed ${seed})`,
+    );
+    return differences;
+  } finally {
+    await store.close();
+  }
+}
