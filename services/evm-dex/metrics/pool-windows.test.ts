@@ -3,7 +3,14 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/swap-model.ts";
 import { SPANS } from "./bucket.ts";
-import { bucketRangesAt, metricsOf, type PoolBuckets, type RangeMetrics } from "./pool-windows.ts";
+import {
+  closeRangesAt,
+  metricsOf,
+  type PoolBuckets,
+  type RangeMetrics,
+  SUMMED_FIELDS,
+  sumRangesAt,
+} from "./pool-windows.ts";
 
 const DAY = 86_400;
 const YEAR = 365 * DAY;
@@ -26,22 +33,31 @@ const windowOf = (head: number, seconds: number) => {
 const closesFrom = (head: number, seconds: number, every: number) =>
   Math.floor(windowOf(head, seconds).start / every) * every;
 
-/** What a store holds of these swaps, cut to what the service reads of it at a head. */
+/** What the service reads at a head of a store that holds these swaps. */
 function bucketsAt(head: number, swaps: readonly ModelSwap[]): PoolBuckets {
-  const ranges = bucketRangesAt(head);
-  const bySpan = new Map(
-    SPANS.map((span) => {
-      const read = ranges.filter((range) => range.span === span);
-      const isRead = (start: number) => read.some((range) => start >= range.start && start < range.end);
-      return [span, modelBuckets(swaps, span).filter(({ start }) => isRead(start))] as const;
-    }),
-  );
-  const closeBefore = new Map<string, number>();
-  for (const [label, seconds, every] of RANGES) {
-    const before = swaps.filter(({ time }) => time < closesFrom(head, seconds, every)).at(-1);
-    if (before !== undefined) closeBefore.set(label, before.closePrice);
-  }
-  return { bySpan, closeBefore };
+  const bySpan = new Map(SPANS.map((span) => [span, modelBuckets(swaps, span)] as const));
+  const bucketsIn = ({ span, start, end }: { span: (typeof SPANS)[number]; start: number; end: number }) =>
+    (bySpan.get(span) ?? []).filter((bucket) => bucket.start >= start && bucket.start < end);
+  const sums = sumRangesAt(head).map((range) => {
+    const totals = {
+      swapCount: 0,
+      volumeUsd: 0,
+      feesUsd: 0,
+      unpricedCount: 0,
+      tickTravel: 0,
+      lastSeenUsers: 0,
+    };
+    for (const bucket of bucketsIn(range)) {
+      for (const field of SUMMED_FIELDS) totals[field] += bucket[field];
+    }
+    return { ...range, totals };
+  });
+  const closes = closeRangesAt(head).map((range) => {
+    const before = swaps.filter(({ time }) => time < range.start).at(-1)?.closePrice;
+    const own = bucketsIn(range).map(({ start, closePrice }) => ({ start, closePrice }));
+    return [range.span, { before, closes: own }] as const;
+  });
+  return { sums, closes: new Map(closes) };
 }
 
 /** Everything of the raw list of swaps. */
@@ -203,26 +219,45 @@ describe("metricsOf", () => {
   });
 });
 
-describe("bucketRangesAt", () => {
-  it("reads few contiguous ranges of each span, whatever the head", () => {
+describe("what is read at a head", () => {
+  it("is every second of a window once, in few pieces of whole buckets", () => {
     fc.assert(
       fc.property(anyHead, (head) => {
-        const ranges = bucketRangesAt(head);
-        for (const span of SPANS) {
-          const own = ranges.filter((range) => range.span === span);
-          // At most one piece a time range.
-          expect(own.length).to.be.within(1, RANGES.length);
-          for (const [i, { start, end }] of own.entries()) {
-            expect(start % span).to.equal(0);
-            expect(start).to.be.below(end);
-            if (i > 0) expect(start, "ranges do not touch").to.be.above(own[i - 1]?.end ?? 0);
-          }
+        const pieces = sumRangesAt(head);
+        expect(pieces.length).to.be.below(18);
+        for (const { span, start, end } of pieces) {
+          expect(start % span).to.equal(0);
+          expect(start).to.be.below(end);
         }
-        const buckets = ranges.reduce(
+        for (const span of SPANS) {
+          const own = pieces.filter((piece) => piece.span === span);
+          for (const [i, { start }] of own.entries())
+            if (i > 0) expect(start, "no bucket is read twice").to.be.at.least(own[i - 1]?.end ?? 0);
+        }
+        const buckets = pieces.reduce(
           (sum, { span, start, end }) => sum + Math.ceil((end - start) / span),
           0,
         );
-        expect(buckets).to.be.below(60 * 8 + 24 * 10 + 367);
+        expect(buckets).to.be.below(60 * 6 + 24 * 5 + 367);
+      }),
+    );
+  });
+
+  it("is one list of closes a span, from before the first that a range needs", () => {
+    fc.assert(
+      fc.property(anyHead, (head) => {
+        const ranges = closeRangesAt(head);
+        expect(ranges.map(({ span }) => span)).to.deep.equal([60, 3_600, DAY]);
+        for (const [, seconds, every] of RANGES) {
+          const range = ranges.find(({ span }) => span === every);
+          expect(range?.start).to.be.at.most(closesFrom(head, seconds, every));
+          expect(range?.end).to.equal(windowOf(head, seconds).end);
+        }
+        expect(ranges.map(({ span, start }) => [span, start])).to.deep.equal([
+          [60, closesFrom(head, 3_600, 60)],
+          [3_600, closesFrom(head, 7 * DAY, 3_600)],
+          [DAY, closesFrom(head, YEAR, DAY)],
+        ]);
       }),
     );
   });

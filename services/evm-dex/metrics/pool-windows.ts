@@ -1,21 +1,45 @@
-import { type Bucket, emptyBucket, mergeInto, SPANS, type Span, startOf } from "./bucket.ts";
+import { type Bucket, SPANS, type Span, startOf } from "./bucket.ts";
 import { type Volatility, volatilityOf } from "./volatility.ts";
-import { segmentsOf, TIME_RANGES, type TimeRange, type Window, windowAt, YEAR_SECONDS } from "./window.ts";
+import {
+  type Segment,
+  segmentsOf,
+  TIME_RANGES,
+  type TimeRange,
+  type Window,
+  windowAt,
+  YEAR_SECONDS,
+} from "./window.ts";
 
-export interface TimedBucket extends Readonly<Bucket> {
-  readonly start: number;
-}
+/** What windows add up of their buckets. */
+export const SUMMED_FIELDS = [
+  "swapCount",
+  "volumeUsd",
+  "feesUsd",
+  "unpricedCount",
+  "tickTravel",
+  "lastSeenUsers",
+] as const;
+export type BucketTotals = Readonly<Pick<Bucket, (typeof SUMMED_FIELDS)[number]>>;
 
 /** Buckets of one span that start in [start, end). */
-export interface BucketRange extends Window {
-  readonly span: Span;
+export type BucketRange = Segment;
+
+export interface BucketClose {
+  readonly start: number;
+  readonly closePrice: number;
 }
 
-/** Buckets of a pool by span, each list in time order, and the price each span's first list begins with. */
+/** The closes of buckets of one span, in time order. */
+export interface SpanCloses {
+  /** Close before the first of them; undefined where the pool had not traded. */
+  readonly before: number | undefined;
+  readonly closes: readonly BucketClose[];
+}
+
+/** What the metrics stand on: totals of each of `sumRangesAt`, closes of each of `closeRangesAt`. */
 export interface PoolBuckets {
-  readonly bySpan: ReadonlyMap<Span, readonly TimedBucket[]>;
-  /** Close before the first bucket of a range's closes, by range label; absent where the pool had not traded. */
-  readonly closeBefore: ReadonlyMap<string, number>;
+  readonly sums: readonly (BucketRange & { readonly totals: BucketTotals })[];
+  readonly closes: ReadonlyMap<Span, SpanCloses>;
 }
 
 export interface PoolCoverage {
@@ -47,28 +71,43 @@ const NOT_COVERED: RangeMetrics = {
 };
 
 /** Whole buckets whose closes a range's volatility is taken of: those that end within it, the open one included. */
-export function closeRange(range: TimeRange, headTime: number): BucketRange {
+function closeRange(range: TimeRange, headTime: number): BucketRange {
   const window = windowAt(headTime, range.seconds);
   return { span: range.closeSpan, start: startOf(window.start, range.closeSpan), end: window.end };
 }
 
-/** All buckets that the six ranges need, as few contiguous reads; the number of swaps does not change it. */
-export function bucketRangesAt(headTime: number): BucketRange[] {
-  const needed = TIME_RANGES.flatMap((range) => [
-    ...segmentsOf(windowAt(headTime, range.seconds)),
-    closeRange(range, headTime),
-  ]);
-  return SPANS.flatMap((span) => joinRanges(needed.filter((range) => range.span === span)));
+/** The closes that the six ranges need: one read a span, since the ranges all end at the head. */
+export function closeRangesAt(headTime: number): BucketRange[] {
+  const needed = TIME_RANGES.map((range) => closeRange(range, headTime));
+  return SPANS.flatMap((span) => {
+    const own = needed.filter((range) => range.span === span);
+    const start = Math.min(...own.map((range) => range.start));
+    return own.length === 0 ? [] : [{ ...(own[0] as BucketRange), start }];
+  });
 }
 
-function joinRanges(ranges: readonly BucketRange[]): BucketRange[] {
-  const joined: { span: Span; start: number; end: number }[] = [];
-  for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
-    const last = joined.at(-1);
-    if (last !== undefined && range.start <= last.end) last.end = Math.max(last.end, range.end);
-    else joined.push({ ...range });
-  }
-  return joined;
+/**
+ * The six windows cut into pieces that are each wholly inside a window or wholly outside: every bucket is added up
+ * once, and a window is the sum of its pieces. Their number depends on neither the head nor the swaps.
+ */
+export function sumRangesAt(headTime: number): BucketRange[] {
+  const segments = TIME_RANGES.flatMap((range) => segmentsOf(windowAt(headTime, range.seconds)));
+  return SPANS.flatMap((span) => {
+    const own = segments.filter((segment) => segment.span === span);
+    const edges = [...new Set(own.flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b);
+    return edges
+      .map((start, i) => ({ span, start, end: edges[i + 1] ?? start }))
+      .filter((piece) => own.some((segment) => isWithin(piece, segment)));
+  });
+}
+
+function isWithin(piece: BucketRange, segment: Segment): boolean {
+  return (
+    piece.span === segment.span &&
+    piece.start < piece.end &&
+    piece.start >= segment.start &&
+    piece.end <= segment.end
+  );
 }
 
 /**
@@ -108,12 +147,12 @@ function aprOf(feesUsd: number | null, of: { tvlUsd: number | null; seconds: num
   return ((feesUsd / of.tvlUsd) * YEAR_SECONDS) / of.seconds;
 }
 
-function sumOf(buckets: PoolBuckets, window: Window): Bucket {
-  const sum = emptyBucket();
-  for (const segment of segmentsOf(window)) {
-    for (const bucket of buckets.bySpan.get(segment.span) ?? []) {
-      if (bucket.start >= segment.start && bucket.start < segment.end) mergeInto(sum, bucket);
-    }
+function sumOf(buckets: PoolBuckets, window: Window): BucketTotals {
+  const sum = { swapCount: 0, volumeUsd: 0, feesUsd: 0, unpricedCount: 0, tickTravel: 0, lastSeenUsers: 0 };
+  const segments = segmentsOf(window);
+  for (const piece of buckets.sums) {
+    if (!segments.some((segment) => isWithin(piece, segment))) continue;
+    for (const field of SUMMED_FIELDS) sum[field] += piece.totals[field];
   }
   return sum;
 }
@@ -121,11 +160,13 @@ function sumOf(buckets: PoolBuckets, window: Window): Bucket {
 /** One close a bucket, the last one carried over buckets without swaps; none before the pool's first swap. */
 function closesOf(buckets: PoolBuckets, of: { range: TimeRange; headTime: number }): number[] {
   const { span, start, end } = closeRange(of.range, of.headTime);
+  const known = buckets.closes.get(span);
+  let close = known?.before;
   const closeAt = new Map<number, number>();
-  for (const bucket of buckets.bySpan.get(span) ?? []) {
-    if (bucket.swapCount > 0) closeAt.set(bucket.start, bucket.closePrice);
+  for (const bucket of known?.closes ?? []) {
+    if (bucket.start < start) close = bucket.closePrice;
+    else closeAt.set(bucket.start, bucket.closePrice);
   }
-  let close = buckets.closeBefore.get(of.range.label);
   const closes: number[] = [];
   for (let at = start; at < end; at += span) {
     close = closeAt.get(at) ?? close;

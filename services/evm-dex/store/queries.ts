@@ -1,4 +1,5 @@
 import type { Store } from "../../shared/storage/port.ts";
+import { type BucketClose, type BucketTotals, SUMMED_FIELDS } from "../metrics/pool-windows.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -87,7 +88,7 @@ export function getRollups(
   );
 }
 
-/** What a window needs of a rollup: reading the texts of its key would double the cost of a row. */
+/** What merging needs of a rollup: reading the texts of its key would double the cost of a row. */
 const BUCKET_FIELDS = [
   "start",
   "swapCount",
@@ -101,15 +102,30 @@ const BUCKET_FIELDS = [
 export type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
 
 /** Buckets of one span that start in [start, end), oldest first. */
-export function findRollups(
-  store: Store,
-  of: { chainId: number; poolAddress: string; span: number; start: number; end: number },
-): Promise<BucketRow[]> {
+export function findRollups(store: Store, of: RollupRange): Promise<BucketRow[]> {
   const { chainId, poolAddress, span, start, end } = of;
   return store.find(rollups, {
     filter: { chainId, poolAddress, span, start: { gte: start, lt: end } },
     order: [{ field: "start", direction: "asc" }],
     fields: BUCKET_FIELDS,
+  });
+}
+
+type RollupRange = { chainId: number; poolAddress: string; span: number; start: number; end: number };
+
+/** Totals over the buckets of one span that start in [start, end). */
+export function sumRollups(store: Store, of: RollupRange): Promise<BucketTotals> {
+  const { chainId, poolAddress, span, start, end } = of;
+  return store.sum(rollups, { chainId, poolAddress, span, start: { gte: start, lt: end } }, SUMMED_FIELDS);
+}
+
+/** Closes of the buckets of one span that start in [start, end), oldest first. */
+export function findCloses(store: Store, of: RollupRange): Promise<BucketClose[]> {
+  const { chainId, poolAddress, span, start, end } = of;
+  return store.find(rollups, {
+    filter: { chainId, poolAddress, span, start: { gte: start, lt: end } },
+    order: [{ field: "start", direction: "asc" }],
+    fields: ["start", "closePrice"],
   });
 }
 

@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import type { Span } from "../metrics/bucket.ts";
-import type { TimedBucket } from "../metrics/pool-windows.ts";
+import type { Bucket, Span } from "../metrics/bucket.ts";
 import { quantizeUsd } from "../metrics/usd.ts";
 
 /** A swap as a brute-force calculation sees it. */
@@ -11,6 +10,10 @@ export interface ModelSwap {
   readonly feeUsd: number | null;
   readonly tickTravel: number;
   readonly closePrice: number;
+}
+
+export interface TimedBucket extends Readonly<Bucket> {
+  readonly start: number;
 }
 
 const MIDNIGHT = 1_699_920_000;

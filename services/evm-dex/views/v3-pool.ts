@@ -1,22 +1,20 @@
 import { formatDateTime } from "../../shared/contract/cells.ts";
 import { ServiceError } from "../../shared/errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { Span } from "../metrics/bucket.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
 import {
-  bucketRangesAt,
-  closeRange,
+  closeRangesAt,
   metricsOf,
   type PoolBuckets,
   type RangeMetrics,
-  type TimedBucket,
+  sumRangesAt,
 } from "../metrics/pool-windows.ts";
 import { TIME_RANGES } from "../metrics/window.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
-import { findRollups, getPoolStates, getTokenPrices, lastCloseBefore } from "../store/queries.ts";
+import { findCloses, getPoolStates, getTokenPrices, lastCloseBefore, sumRollups } from "../store/queries.ts";
 import type { PoolView } from "./view.ts";
 
 /** Everything the v3 pool endpoints of any family tell of one pool. */
@@ -66,21 +64,22 @@ async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStateRow
 
 async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }): Promise<PoolBuckets> {
   const key = { chainId: of.pool.chainId, poolAddress: of.pool.poolAddress };
-  const ranges = bucketRangesAt(of.headTime);
-  const lists = await Promise.all(ranges.map((range) => findRollups(store, { ...key, ...range })));
-  const bySpan = new Map<Span, TimedBucket[]>();
-  ranges.forEach((range, i) => {
-    bySpan.set(range.span, [...(bySpan.get(range.span) ?? []), ...(lists[i] as TimedBucket[])]);
-  });
-  const closes = await Promise.all(
-    TIME_RANGES.map((range) => lastCloseBefore(store, { ...key, ...closeRange(range, of.headTime) })),
-  );
-  const closeBefore = new Map<string, number>();
-  TIME_RANGES.forEach((range, i) => {
-    const close = closes[i];
-    if (close !== undefined) closeBefore.set(range.label, close);
-  });
-  return { bySpan, closeBefore };
+  const [sums, closes] = await Promise.all([
+    Promise.all(
+      sumRangesAt(of.headTime).map(async (range) => ({
+        ...range,
+        totals: await sumRollups(store, { ...key, ...range }),
+      })),
+    ),
+    Promise.all(
+      closeRangesAt(of.headTime).map(async (range) => {
+        const at = { ...key, ...range };
+        const [before, found] = await Promise.all([lastCloseBefore(store, at), findCloses(store, at)]);
+        return [range.span, { before, closes: found }] as const;
+      }),
+    ),
+  ]);
+  return { sums, closes: new Map(closes) };
 }
 
 function rowOf(of: {

@@ -25,9 +25,18 @@ import {
   type QueryPlan,
   type RowOf,
   type Store,
+  type SummableField,
   type WriteStep,
 } from "./port.ts";
-import { type Encoders, type LooseQuery, type Predicate, parseFilter, parseQuery } from "./query.ts";
+import {
+  type Encoders,
+  type LooseQuery,
+  type Predicate,
+  parseFilter,
+  parseQuery,
+  summable,
+  totalsOf,
+} from "./query.ts";
 import { decoderOf, encoderOf, type Stored } from "./values.ts";
 
 /** Connects, and answers when the server has. @throws Error without the URL's credentials. */
@@ -210,6 +219,26 @@ class MongoStore implements Store {
   #count(entry: Entry, where: readonly Predicate[]): Promise<number> {
     const { filter } = toMongoQuery(entry.declared, { where, order: [] });
     return this.#documents(entry, (documents) => documents.countDocuments(filter));
+  }
+
+  async sum<C extends Collection, K extends SummableField<C>>(
+    from: C,
+    filter: Filter<RowOf<C>>,
+    names: readonly K[],
+  ): Promise<Record<K, number>> {
+    const entry = this.#collections.of(from);
+    const fields = summable(entry.declared, names);
+    const where = parseFilter(entry.declared, entry.encoders, filter);
+    if (fields.length === 0) return {} as Record<K, number>;
+    const match = toMongoQuery(entry.declared, { where, order: [] }).filter;
+    const totals = Object.fromEntries(fields.map(({ name }) => [name, { $sum: `$${name}` }]));
+    const pipeline = [{ $match: match }, { $group: { _id: null, ...totals } }];
+    const [group] = await this.#documents(entry, (documents) => documents.aggregate(pipeline).toArray());
+    return totalsOf(
+      entry.declared,
+      fields,
+      fields.map(({ name }) => group?.[name] as unknown),
+    );
   }
 
   async compareAndSet<C extends Collection>(

@@ -25,6 +25,11 @@ export type ValueOf<S extends FieldSpec> = S extends `${infer T extends FieldTyp
     : never;
 
 export type RowOf<C extends Collection> = { -readonly [K in keyof C["fields"]]: ValueOf<C["fields"][K]> };
+/** The fields of a collection that can be summed: int and float, nullable or not. */
+export type SummableField<C extends Collection> = {
+  [K in keyof C["fields"]]: C["fields"][K] extends "int" | "float" | "int?" | "float?" ? K : never;
+}[keyof C["fields"]] &
+  string;
 export type Value = string | number | boolean | bigint | null;
 
 /** A declared collection, its field names checked against its fields. */
@@ -155,6 +160,16 @@ export interface Store {
     query: Query<RowOf<C>, K>,
   ): Promise<Pick<RowOf<C>, K>[]>;
   count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number>;
+  /**
+   * Totals over the rows that match, added up by the engine: one answer, however many rows. Nulls add nothing; 0 where
+   * no row matches. A float total is exact where every partial sum is (as for multiples of 2^-20), in any order.
+   * @throws RangeError for an int total beyond ±(2^53 − 1) or a float total beyond the range of a float.
+   */
+  sum<C extends Collection, K extends SummableField<C>>(
+    from: C,
+    filter: Filter<RowOf<C>>,
+    fields: readonly K[],
+  ): Promise<Record<K, number>>;
   /**
    * Writes one row if the stored row with its key satisfies `expected` (or, with null, if no row has that key).
    * Atomic against other processes. Answers whether it wrote.

@@ -129,6 +129,35 @@ function excludesNull(predicate: Predicate): boolean {
   return predicate.op !== "null" && !(predicate.op === "in" && predicate.orNull);
 }
 
+/** The fields of a sum, which must be numbers. @throws TypeError that names collection and field. */
+export function summable(declared: Declared, names: readonly string[]): FieldInfo[] {
+  return names.map((name) => {
+    const field = declared.byName.get(name);
+    if (field?.type !== "int" && field?.type !== "float")
+      throw new TypeError(`Cannot sum ${declared.name}.${name}: it is no int or float field`);
+    return field;
+  });
+}
+
+/** One total each of `fields`, as an engine gave it. @throws RangeError where it is not what was summed. */
+export function totalsOf(
+  declared: Declared,
+  fields: readonly FieldInfo[],
+  totals: readonly unknown[],
+): Record<string, number> {
+  return Object.fromEntries(
+    fields.map(({ name, type }, i) => {
+      const total = Number(totals[i] ?? 0) + 0;
+      if (type === "int" ? Number.isSafeInteger(total) : Number.isFinite(total)) return [name, total];
+      throw tooLarge(declared, name);
+    }),
+  );
+}
+
+export function tooLarge(declared: Declared, what: string): RangeError {
+  return new RangeError(`Cannot sum ${what} of ${declared.name}: the total is too large`);
+}
+
 export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQuery): ParsedQuery {
   const where = parseFilter(declared, encoders, query.filter ?? {});
   const count = (name: "skip" | "limit", absent: number): number => {

@@ -116,6 +116,19 @@ export function countSql(declared: Declared, where: readonly Predicate[]): Sql {
   return { text: `SELECT count(*) FROM ${quoted(declared.name)}${condition.text}`, params: condition.params };
 }
 
+/** One row of totals; null for a field that no row has. */
+export function sumSql(
+  declared: Declared,
+  { where, fields }: { where: readonly Predicate[]; fields: readonly FieldInfo[] },
+): Sql {
+  const condition = whereSql(where);
+  const totals = fields.map((field) => `sum(${quoted(field.name)})`).join(", ");
+  return {
+    text: `SELECT ${totals} FROM ${quoted(declared.name)}${condition.text}`,
+    params: condition.params,
+  };
+}
+
 export function selectSql(declared: Declared, query: ParsedQuery): Sql {
   const condition = whereSql(query.where);
   const params = [...condition.params];

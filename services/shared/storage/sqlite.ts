@@ -19,9 +19,19 @@ import {
   type QueryPlan,
   type RowOf,
   type Store,
+  type SummableField,
   type WriteStep,
 } from "./port.ts";
-import { type Encoders, type LooseQuery, type Predicate, parseFilter, parseQuery } from "./query.ts";
+import {
+  type Encoders,
+  type LooseQuery,
+  type Predicate,
+  parseFilter,
+  parseQuery,
+  summable,
+  tooLarge,
+  totalsOf,
+} from "./query.ts";
 import { Connection } from "./sqlite-connection.ts";
 import {
   countSql,
@@ -34,6 +44,7 @@ import {
   type Sql,
   selectByKeySql,
   selectSql,
+  sumSql,
   updateSql,
   upsertSql,
 } from "./sqlite-sql.ts";
@@ -239,6 +250,25 @@ class SqliteStore implements Store {
     const { text, params } = countSql(declared, parseFilter(declared, encoders, filter));
     const rows = await this.#connection.retrying(() => this.#connection.all(text, params));
     return rows[0]?.[0] as number;
+  }
+
+  async sum<C extends Collection, K extends SummableField<C>>(
+    from: C,
+    filter: Filter<RowOf<C>>,
+    names: readonly K[],
+  ): Promise<Record<K, number>> {
+    const { declared, encoders } = this.#collections.of(from);
+    const fields = summable(declared, names);
+    const where = parseFilter(declared, encoders, filter);
+    if (fields.length === 0) return {} as Record<K, number>;
+    const { text, params } = sumSql(declared, { where, fields });
+    const [totals] = await this.#connection
+      .retrying(() => this.#connection.all(text, params))
+      .catch((error: unknown) => {
+        // What does not even fit 64 bits, the engine refuses itself.
+        throw /integer overflow/.test(messageOf(error)) ? tooLarge(declared, "an int field") : error;
+      });
+    return totalsOf(declared, fields, totals as Stored[]);
   }
 
   async compareAndSet<C extends Collection>(

@@ -4,6 +4,7 @@ import type { SuiteOptions } from "./suite/fixture.ts";
 import { describePlans } from "./suite/plans.ts";
 import { describeQueries } from "./suite/queries.ts";
 import { describeRaces } from "./suite/races.ts";
+import { describeSums } from "./suite/sums.ts";
 import { describeValues } from "./suite/values.ts";
 import { describeWrites } from "./suite/writes.ts";
 
@@ -13,6 +14,7 @@ export function describeStore(name: string, options: SuiteOptions): void {
     describeDeclarations(options);
     describeValues(options);
     describeQueries(options);
+    describeSums(options);
     describeWrites(options);
     describeRaces(options);
     describePlans(options);
