@@ -35,14 +35,17 @@ function answer(
   return { ...toRpcHeader(header), transactions };
 }
 
+function delayOf({ fullMs, receiptsMs = 1 }: NodeOptions, calls: readonly RpcCall[]): number {
+  if (calls.some(({ method }) => method === "eth_getBlockReceipts")) return receiptsMs;
+  return calls.some(({ method }) => method === "eth_getBlockByNumber") ? fullMs : 0;
+}
+
 function setUp(node: NodeOptions) {
   const clock = createFakeClock();
   const network = createFakeNetwork(clock, {
     "a.test": (calls) => ({
       results: calls.map((call) => answer(node, call)),
-      delayMs: calls.some((call) => call.method === "eth_getBlockReceipts")
-        ? (node.receiptsMs ?? 1)
-        : node.fullMs,
+      delayMs: delayOf(node, calls),
     }),
   });
   const options = { clock, fetch: network.fetch, socketClass: undefined, totalMs: 5_000 };
@@ -73,6 +76,12 @@ describe("EvmSource.blocks", () => {
     const { read, ways } = setUp({ fullMs: 10, receiptsMs: 100 });
     for (let i = 0; i < 300; i++) await read([1]);
     expect(ways().filter((way) => way === "receipts")).to.have.length(3);
+  });
+
+  it("uses full blocks where receipts come hardly sooner", async () => {
+    const { read, ways } = setUp({ fullMs: 100, receiptsMs: 60 });
+    for (let i = 0; i < 4; i++) await read([1]);
+    expect(ways()).to.deep.equal(["full", "receipts", "full", "full"]);
   });
 
   it("does without receipts where there are none, and asks for them once", async () => {

@@ -5,6 +5,7 @@ import { createEndpoint, type SourceEvent, type SourceLog } from "./endpoint.ts"
 import { createHeadTracker } from "./head.ts";
 import { createPool } from "./pool.ts";
 import type { EvmSource, LogRange } from "./port.ts";
+import { type Post, post } from "./post.ts";
 import { askCall, askFinalized, askHeader, askLogs } from "./questions.ts";
 import { createTransport } from "./transport.ts";
 import { createVerifyEmpty } from "./verify-empty.ts";
@@ -45,7 +46,7 @@ export interface SourceOptions {
   readonly agreeingAnswers?: number;
   /** Injected by tests. */
   readonly clock?: Clock;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: Post;
   /** Default: the runtime's WebSocket; Node 20 has none and follows the head by the timer alone. */
   readonly socketClass?: typeof WebSocket | undefined;
 }
@@ -88,7 +89,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       transport: createTransport({
         url,
         clock,
-        fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+        fetch: options.fetch ?? post,
         timeoutMs: options.timeoutMs ?? 30_000,
         maxParallel: options.maxParallel ?? 8,
       }),

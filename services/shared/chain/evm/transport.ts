@@ -2,6 +2,7 @@ import { classifyRpcError, parseRetryAfter } from "./classify.ts";
 import type { Clock } from "./clock.ts";
 import type { Fault } from "./fault.ts";
 import { createGate, type Gate } from "./gate.ts";
+import type { Post } from "./post.ts";
 import { createRedactor } from "./redact.ts";
 
 export interface RpcCall {
@@ -27,7 +28,7 @@ export interface Transport {
 
 export interface TransportOptions {
   readonly url: string;
-  readonly fetch: typeof fetch;
+  readonly fetch: Post;
   readonly clock: Clock;
   /** Per HTTP request, counted from the moment it leaves. */
   readonly timeoutMs: number;
@@ -35,7 +36,7 @@ export interface TransportOptions {
   readonly maxParallel: number;
 }
 
-/** JSON-RPC over the global fetch of Node and Deno, both of which keep connections alive by themselves. */
+/** JSON-RPC over HTTP; connections are kept alive by what is given as fetch. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock, timeoutMs } = options;
   const url = new URL(options.url);
