@@ -31,6 +31,7 @@ export const POOL: PoolRow = {
   createdBlock: 1,
   fee: 500,
   tickSpacing: 10,
+  stable: false,
 };
 
 /** A pool with `swaps` swaps spread evenly over a year, written through the ingest's own indexer. */

@@ -33,6 +33,7 @@ export async function describePools(
       createdBlock: pool.block,
       fee: pool.fee,
       tickSpacing: pool.tickSpacing,
+      stable: pool.stable ?? false,
     };
   });
   return { pools, tokens: fresh };

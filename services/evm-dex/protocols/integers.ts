@@ -13,3 +13,17 @@ export function readIntegers(text: string): bigint[] {
     .split(" ")
     .map((part) => (part.startsWith("-") ? -BigInt(`0x${part.slice(1)}`) : BigInt(`0x${part}`)));
 }
+
+/** How integers with names are one text: in the order of the names. Reading another number of them throws. */
+export function namedIntegers<const N extends string>(
+  names: readonly N[],
+): { write(values: Readonly<Record<N, bigint>>): string; read(text: string): Record<N, bigint> } {
+  return {
+    write: (values) => writeIntegers(names.map((name) => values[name])),
+    read(text) {
+      const values = readIntegers(text);
+      if (values.length !== names.length) throw new Error(`Cannot read ${names.join(", ")} from "${text}".`);
+      return Object.fromEntries(names.map((name, i) => [name, values[i]])) as Record<N, bigint>;
+    },
+  };
+}

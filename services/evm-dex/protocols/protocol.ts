@@ -27,6 +27,8 @@ export interface PoolCreatedEvent {
   /** Hundredths of a bip. */
   readonly fee: number;
   readonly tickSpacing: number;
+  /** A v2 pool on the stable curve; absent for all others. */
+  readonly stable?: boolean;
 }
 
 /** Any protocol's event. Swaps are called "swap" by all; the rest is each protocol's own. */
@@ -43,6 +45,7 @@ export interface PoolFacts {
   readonly token1Decimals: number;
   /** Hundredths of a bip. */
   readonly fee: number;
+  readonly stable: boolean;
 }
 
 /** An amount a side, raw units. */

@@ -1,4 +1,5 @@
 import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { V2_COLLECTIONS } from "./v2-collections.ts";
 
 /** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
 export const checkpoints = collection({
@@ -72,9 +73,14 @@ export const pools = collection({
     /** Hundredths of a bip. */
     fee: "int",
     tickSpacing: "int",
+    /** Whether a v2 pool trades on the stable curve; false for all others. */
+    stable: "bool",
   },
   key: ["chainId", "poolAddress"],
-  indexes: [{ fields: ["chainId", "createdBlock"] }],
+  indexes: [
+    { fields: ["chainId", "createdBlock"] },
+    { fields: ["chainId", "protocol", "createdAt", "poolAddress"] },
+  ],
   shardKey: ["chainId", "poolAddress"],
 });
 
@@ -219,6 +225,7 @@ export const COLLECTIONS = [
   rollups,
   poolUsers,
   tokenPrices,
+  ...V2_COLLECTIONS,
 ];
 
 export type CheckpointRow = RowOf<typeof checkpoints>;

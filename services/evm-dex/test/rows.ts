@@ -36,6 +36,7 @@ export function poolRow(row: Partial<PoolRow> = {}): PoolRow {
     createdBlock: 100,
     fee: 3000,
     tickSpacing: 60,
+    stable: false,
     ...row,
   };
 }

@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { EMPTY_V2_STATE, readV2State, writeV2State } from "./state.ts";
+
+const amount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const anyState = fc.record({
+  reserve0: amount,
+  reserve1: amount,
+  totalSupply: amount,
+  fee: fc.nat(10_000),
+  index0: amount,
+  index1: amount,
+  gauge: fc.option(
+    fc.bigInt({ min: 1n, max: 2n ** 160n - 1n }).map((n) => `0x${n.toString(16).padStart(40, "0")}`),
+    { nil: undefined },
+  ),
+  staked: amount,
+  rewardRate: amount,
+  periodFinish: fc.nat(2 ** 31 - 1),
+});
+
+describe("the state of a v2 pool", () => {
+  it("is kept as text", () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        expect(readV2State(writeV2State(state))).to.deep.equal(state);
+      }),
+    );
+    expect(readV2State(writeV2State(EMPTY_V2_STATE))).to.deep.equal(EMPTY_V2_STATE);
+  });
+
+  it("is not read from anything else", () => {
+    expect(() => readV2State("1 2 3")).to.throw(/Cannot read reserve0.*"1 2 3"/);
+  });
+});

@@ -1,0 +1,68 @@
+import { namedIntegers } from "../integers.ts";
+
+/** What the events of a v2 pool, of its factory, of the voter and of its gauge tell of it. Amounts are raw units. */
+export interface V2State {
+  /** Of the last Sync. */
+  readonly reserve0: bigint;
+  readonly reserve1: bigint;
+  /** Of the LP token: Transfers from the zero address less those to it. */
+  readonly totalSupply: bigint;
+  /** Swap fee in ten-thousandths, as getFee() of the factory says: 30 is 0.3 %. */
+  readonly fee: number;
+  /** Fees per LP token so far × 1e18, as index0() and index1() of the pool say. Each Fees event adds feeGrowth (metrics/v2-bucket.ts). */
+  readonly index0: bigint;
+  readonly index1: bigint;
+  /** The gauge that the voter created for it; undefined without one. */
+  readonly gauge: string | undefined;
+  /** LP tokens in the gauge: Deposits less Withdraws. */
+  readonly staked: bigint;
+  /** Raw reward tokens a second, paid out until periodFinish (Unix seconds), as the gauge's getters say after NotifyReward. */
+  readonly rewardRate: bigint;
+  readonly periodFinish: number;
+}
+
+export const EMPTY_V2_STATE: V2State = {
+  reserve0: 0n,
+  reserve1: 0n,
+  totalSupply: 0n,
+  fee: 0,
+  index0: 0n,
+  index1: 0n,
+  gauge: undefined,
+  staked: 0n,
+  rewardRate: 0n,
+  periodFinish: 0,
+};
+
+const text = namedIntegers([
+  "reserve0",
+  "reserve1",
+  "totalSupply",
+  "fee",
+  "index0",
+  "index1",
+  "gauge",
+  "staked",
+  "rewardRate",
+  "periodFinish",
+]);
+
+/** A state as one text. No gauge is the zero address. */
+export function writeV2State(state: V2State): string {
+  return text.write({
+    ...state,
+    fee: BigInt(state.fee),
+    gauge: BigInt(state.gauge ?? 0),
+    periodFinish: BigInt(state.periodFinish),
+  });
+}
+
+export function readV2State(stored: string): V2State {
+  const { fee, gauge, periodFinish, ...amounts } = text.read(stored);
+  return {
+    ...amounts,
+    fee: Number(fee),
+    gauge: gauge === 0n ? undefined : `0x${gauge.toString(16).padStart(40, "0")}`,
+    periodFinish: Number(periodFinish),
+  };
+}

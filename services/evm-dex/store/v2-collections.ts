@@ -1,0 +1,105 @@
+import { collection, type RowOf } from "../../shared/storage/port.ts";
+
+// What Aerodrome v2 adds to the collections that all pools share. Integers of a row that are only ever read together
+// are one text, as protocols/integers.ts writes them.
+
+/**
+ * Swaps and fees of one v2 pool in one hour or day: what v2-bucket.ts sums up, whole and mergeable. Beside `rollups`,
+ * because the v2 endpoints ask for one row of every pool at once, which must stay narrow.
+ */
+export const v2Rollups = collection({
+  name: "v2_rollups",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    /** Seconds: 3600 or 86400. */
+    span: "int",
+    /** Unix seconds, a multiple of span. */
+    start: "int",
+    swapCount: "int",
+    /** Swaps and fees with an unpriced token at their block: a window that holds one has no USD sum. */
+    unpricedCount: "int",
+    /** USD of the swaps that took token0 in and gave token1, and of those the other way; multiples of 2^-20. */
+    zeroForOneUsd: "float",
+    oneForZeroUsd: "float",
+    feesUsd: "float",
+    /** volume0, volume1, fees0, fees1 (raw units), growth0, growth1 (by how much the pool's index0 and index1 rose): v2AmountsText. */
+    amounts: "text",
+  },
+  key: ["chainId", "poolAddress", "span", "start"],
+  indexes: [],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/** The ten largest swaps of a v2 pool in one hour, in the order of metrics/large-swaps.ts; hours without swaps have no row. */
+export const v2LargeSwaps = collection({
+  name: "v2_large_swaps",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    /** Unix seconds, a multiple of 3600. */
+    start: "int",
+    /** LargeSwap objects. */
+    swaps: "json",
+  },
+  key: ["chainId", "poolAddress", "start"],
+  indexes: [],
+  shardKey: ["chainId", "poolAddress"],
+});
+
+/**
+ * One row per log and wallet whose LP tokens of a v2 pool it moved, staked, unstaked or settled (Transfer has two
+ * wallets; gauge Deposit and Withdraw, and the pool's Claim, one), with the wallet's position after it: the position
+ * at any block is the last row up to it. The zero address, the pool itself and its gauge have no positions: what a
+ * gauge holds is its stakers'.
+ */
+export const lpEvents = collection({
+  name: "lp_events",
+  fields: {
+    chainId: "int",
+    blockNumber: "int",
+    logIndex: "int",
+    wallet: "text",
+    poolAddress: "text",
+    blockHash: "text",
+    /** Unix seconds. */
+    time: "int",
+    /** The position after the event: balance, staked, index0, index1, earned0, earned1 (positionText, metrics/lp-position.ts). */
+    position: "text",
+  },
+  key: ["chainId", "blockNumber", "logIndex", "wallet"],
+  indexes: [{ fields: ["chainId", "wallet", "poolAddress", "time", "blockNumber", "logIndex"] }],
+  shardKey: ["chainId", "wallet"],
+});
+
+/** Every position there ever was, emptied ones too: what its last row of lp_events says. */
+export const lpPositions = collection({
+  name: "lp_positions",
+  fields: {
+    chainId: "int",
+    wallet: "text",
+    poolAddress: "text",
+    /** As in lp_events. */
+    position: "text",
+    /**
+     * The position before its first indexed event, as the chain stood then: zeros unless the pool is older than the
+     * index. Its earned0 and earned1 are 0: earnings count from the first indexed block.
+     */
+    anchor: "text",
+    /** Unix seconds of its first and last indexed events. */
+    firstTime: "int",
+    lastTime: "int",
+    /** Of the last event. */
+    lastBlock: "int",
+  },
+  key: ["chainId", "wallet", "poolAddress"],
+  indexes: [],
+  shardKey: ["chainId", "wallet"],
+});
+
+export const V2_COLLECTIONS = [v2Rollups, v2LargeSwaps, lpEvents, lpPositions];
+
+export type V2RollupRow = RowOf<typeof v2Rollups>;
+export type V2LargeSwapsRow = RowOf<typeof v2LargeSwaps>;
+export type LpEventRow = RowOf<typeof lpEvents>;
+export type LpPositionRow = RowOf<typeof lpPositions>;

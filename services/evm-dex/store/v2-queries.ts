@@ -1,0 +1,89 @@
+import type { Store } from "../../shared/storage/port.ts";
+import {
+  type LpEventRow,
+  type LpPositionRow,
+  lpEvents,
+  lpPositions,
+  type V2LargeSwapsRow,
+  type V2RollupRow,
+  v2LargeSwaps,
+  v2Rollups,
+} from "./v2-collections.ts";
+
+export interface V2BucketKey {
+  readonly poolAddress: string;
+  readonly span: number;
+  readonly start: number;
+}
+
+/** Unix seconds, end excluded. */
+export interface TimeSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function getV2Rollups(
+  store: Store,
+  of: { chainId: number; buckets: readonly V2BucketKey[] },
+): Promise<V2RollupRow[]> {
+  return store.getMany(
+    v2Rollups,
+    of.buckets.map((bucket) => ({ chainId: of.chainId, ...bucket })),
+  );
+}
+
+/** Buckets of one span of some pools that start in [start, end), pool by pool, oldest first. */
+export function findV2Rollups(
+  store: Store,
+  of: { chainId: number; pools: readonly string[]; span: number } & TimeSpan,
+): Promise<V2RollupRow[]> {
+  const { chainId, pools, span, start, end } = of;
+  return store.find(v2Rollups, {
+    filter: { chainId, poolAddress: { in: pools }, span, start: { gte: start, lt: end } },
+  });
+}
+
+/** The largest swaps of a pool's hours that start in [start, end), oldest first. */
+export function findLargeSwaps(
+  store: Store,
+  of: { chainId: number; poolAddress: string } & TimeSpan,
+): Promise<V2LargeSwapsRow[]> {
+  const { chainId, poolAddress, start, end } = of;
+  return store.find(v2LargeSwaps, { filter: { chainId, poolAddress, start: { gte: start, lt: end } } });
+}
+
+export function getPositions(
+  store: Store,
+  of: { chainId: number; positions: readonly { wallet: string; poolAddress: string }[] },
+): Promise<LpPositionRow[]> {
+  return store.getMany(
+    lpPositions,
+    of.positions.map((position) => ({ chainId: of.chainId, ...position })),
+  );
+}
+
+/** All positions of a wallet, by pool. */
+export function findPositions(
+  store: Store,
+  of: { chainId: number; wallet: string },
+): Promise<LpPositionRow[]> {
+  return store.find(lpPositions, { filter: { chainId: of.chainId, wallet: of.wallet } });
+}
+
+/** The last event of a position before a second, which carries the position then. */
+export async function lastLpEventBefore(
+  store: Store,
+  of: { chainId: number; wallet: string; poolAddress: string; time: number },
+): Promise<LpEventRow | undefined> {
+  const { chainId, wallet, poolAddress, time } = of;
+  const [row] = await store.find(lpEvents, {
+    filter: { chainId, wallet, poolAddress, time: { lt: time } },
+    order: [
+      { field: "time", direction: "desc" },
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+    ],
+    limit: 1,
+  });
+  return row;
+}
