@@ -73,7 +73,7 @@ export async function buildBenchChain(options: BenchChainOptions = {}): Promise<
   if (saved) {
     const anvil = await boot(stateFile).catch(() => null);
     if (anvil && (await matches(anvil.rpc, saved))) {
-      const deployment = await planDeployment(anvil.rpc, pools);
+      const deployment = await planDeployment(anvil.rpc, { poolCount: pools });
       return {
         url: anvil.url,
         deploymentsFile,

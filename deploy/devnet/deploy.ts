@@ -1,6 +1,15 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, stringToHex } from "viem";
+import {
+  type AerodromeDeployment,
+  aerodromeContracts,
+  aerodromeLiquidity,
+  aerodromePools,
+  aerodromeStakes,
+  planAerodrome,
+} from "./aerodrome/deploy.ts";
+import { PROVIDERS } from "./aerodrome/market.ts";
 import { desk as deskArtifact, devToken, oldToken, wrappedEther } from "./contracts/artifacts.ts";
 import {
   factoryAbi,
@@ -9,10 +18,11 @@ import {
   readFactoryBytecode,
   TICK_SPACING,
 } from "./contracts/uniswap.ts";
-import { type Action, type Address, deskTransaction, type Range } from "./desk.ts";
+import { type Action, deskTransaction, type Range } from "./desk.ts";
 import { POOLS, type PoolSpec, RANGES, TOKENS, type TokenSpec, type TokenSymbol } from "./market.ts";
-import type { Rpc, RpcRequest } from "./rpc.ts";
+import type { Rpc } from "./rpc.ts";
 import { liquidityFor, pairPrice, rangeAround } from "./ticks.ts";
+import { type Address, mineTransactions, type Transaction, toHex } from "./transactions.ts";
 
 export interface DeployedToken extends TokenSpec {
   readonly address: Address;
@@ -29,6 +39,17 @@ export interface DeployedPool {
   readonly spec: PoolSpec;
 }
 
+/** What a chain can have besides Uniswap v3. */
+export const FAMILIES = ["aerodrome-v2"] as const;
+export type Family = (typeof FAMILIES)[number];
+
+export interface DeployOptions {
+  /** The first n Uniswap pools of the market; absent = all ten. */
+  readonly poolCount?: number | undefined;
+  /** Absent = none: Uniswap v3 alone. */
+  readonly families?: readonly Family[] | undefined;
+}
+
 export interface Deployment {
   readonly chainId: number;
   /** Tells two chains with the same id apart. */
@@ -38,18 +59,21 @@ export interface Deployment {
   readonly desk: Address;
   readonly tokens: Readonly<Record<TokenSymbol, DeployedToken>>;
   readonly pools: readonly DeployedPool[];
+  readonly aerodrome?: AerodromeDeployment;
   /** Anvil's own accounts, the first is the deployer and the factory's owner. */
   readonly accounts: readonly Address[];
 }
 
 /** The plan of a deployment follows from the first account and the chain, so a restart finds it without a file. */
-export async function planDeployment(rpc: Rpc, poolCount: number = POOLS.length): Promise<Deployment> {
-  const [accounts, chainId, genesis] = await Promise.all([
+export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Promise<Deployment> {
+  const { poolCount = POOLS.length, families = [] } = options;
+  const [nodeAccounts, chainId, genesis] = await Promise.all([
     rpc.call<Hex[]>("eth_accounts"),
     rpc.call<Hex>("eth_chainId"),
     rpc.call<{ hash: Hex; number: Hex }>("eth_getBlockByNumber", ["0x0", false]),
   ]);
-  const deployer = accounts[0];
+  const accounts = nodeAccounts.map((account) => account.toLowerCase() as Hex);
+  const [deployer, aerodromeOwner] = accounts;
   if (!deployer) throw new Error("The node has no account to deploy with");
   if (poolCount < 1 || poolCount > POOLS.length)
     throw new Error(`Cannot deploy ${poolCount} pools: 1 to ${POOLS.length}`);
@@ -68,6 +92,12 @@ export async function planDeployment(rpc: Rpc, poolCount: number = POOLS.length)
     const startTick = pairPrice(token0, token1).tick;
     return { address, token0, token1, fee: spec.fee, tickSpacing: TICK_SPACING[spec.fee], startTick, spec };
   });
+  const aerodrome = () => {
+    const providers = accounts.slice(2, 2 + PROVIDERS.length);
+    if (!aerodromeOwner || providers.length < PROVIDERS.length)
+      throw new Error(`Aerodrome needs ${2 + PROVIDERS.length} accounts: the node has ${accounts.length}`);
+    return planAerodrome(tokens, { owner: aerodromeOwner, providers });
+  };
   return {
     chainId: Number(chainId),
     genesisHash: genesis.hash,
@@ -76,51 +106,45 @@ export async function planDeployment(rpc: Rpc, poolCount: number = POOLS.length)
     desk: created(symbols.length + 1),
     tokens,
     pools,
-    accounts: accounts.map((account) => account.toLowerCase() as Hex),
+    ...(families.includes("aerodrome-v2") ? { aerodrome: aerodrome() } : {}),
+    accounts,
   };
 }
 
 /**
- * Puts factory, tokens, pools and liquidity on a fresh chain (block 0 only), in the same places every time.
- * Three blocks, two seconds apart: contracts; pools; prices and liquidity.
+ * Puts factories, tokens, pools and liquidity on a fresh chain (block 0 only), in the same places every time.
+ * Three blocks, two seconds apart: contracts; pools; prices and liquidity. A fourth stakes liquidity where there are gauges.
  */
-export async function deployDevnet(rpc: Rpc, options: { poolCount?: number } = {}): Promise<Deployment> {
-  const deployment = await planDeployment(rpc, options.poolCount);
+export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promise<Deployment> {
+  const deployment = await planDeployment(rpc, options);
   if (Number(await rpc.call("eth_blockNumber")) !== 0)
     throw new Error("The devnet is deployed on a fresh chain only");
-  const deployer = deployment.accounts[0] as Address;
-  let nonce = 0;
-  const mineBlock = async (transactions: { to?: Address; data: Hex; value?: bigint; gas?: Hex }[]) => {
-    const requests = transactions.map(({ value = 0n, ...transaction }): RpcRequest => {
-      const fields = {
-        gas: "0xe00000",
-        ...transaction,
-        from: deployer,
-        value: toHex(value),
-        nonce: toHex(nonce++),
-      };
-      return { method: "eth_sendTransaction", params: [fields] };
-    });
-    const hashes = await rpc.batch<Hex>(requests);
-    await rpc.call("evm_mine");
-    const receipts = await rpc.batch<{ status: Hex } | null>(
-      hashes.map((hash) => ({ method: "eth_getTransactionReceipt", params: [hash] })),
-    );
-    const failed = receipts.findIndex((receipt) => receipt?.status !== "0x1");
-    if (failed >= 0) throw new Error(`Transaction ${failed} of a deployment block failed: ${hashes[failed]}`);
-  };
+  const { aerodrome, tokens, accounts } = deployment;
+  const from = accounts[0] as Address;
+  const byDeployer = (calls: { to?: Address; data: Hex; value?: Hex; gas?: Hex }[]) =>
+    calls.map((call): Transaction => ({ gas: toHex(0xe00000), ...call, from }));
 
-  await mineBlock(contractCreations(deployment));
-  await mineBlock(poolCreations(deployment));
-  await mineBlock([...initializations(deployment), ...firstLiquidity(deployment)]);
+  const contracts = byDeployer(contractCreations(deployment));
+  const pools = byDeployer(poolCreations(deployment));
+  const liquidity = byDeployer([...initializations(deployment), ...firstLiquidity(deployment)]);
+  if (aerodrome) {
+    contracts.push(...aerodromeContracts(aerodrome, tokens));
+    pools.push(...aerodromePools(aerodrome));
+    liquidity.push(...aerodromeLiquidity(aerodrome));
+  }
+  for (const transactions of [contracts, pools, liquidity]) await mineTransactions(rpc, transactions);
+  if (aerodrome) await mineTransactions(rpc, await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd));
   return deployment;
 }
 
-function toHex(value: bigint | number): Hex {
-  return `0x${value.toString(16)}`;
+/** Addresses that must hold code for the deployment to be there. */
+export function deployedAddresses({ factory, desk, pools, aerodrome }: Deployment): Address[] {
+  const gauged =
+    aerodrome?.pools.flatMap(({ address, gauge }) => (gauge ? [address, gauge] : [address])) ?? [];
+  return [factory, desk, ...pools.map(({ address }) => address), ...gauged];
 }
 
-function contractCreations({ tokens }: Deployment): { data: Hex; value?: bigint }[] {
+function contractCreations({ tokens }: Deployment): { data: Hex; value?: Hex }[] {
   const creations = Object.values(tokens).map((token) => {
     if (token.form === "wrapped") return { data: wrappedEther.bytecode };
     if (token.form === "old") {
@@ -131,7 +155,7 @@ function contractCreations({ tokens }: Deployment): { data: Hex; value?: bigint 
   });
   const desk = {
     data: encodeDeployData({ ...deskArtifact, args: [tokens.WETH.address] }),
-    value: 10n ** 26n,
+    value: toHex(10n ** 26n),
   };
   return [...creations, { data: readFactoryBytecode() }, desk];
 }
@@ -169,8 +193,8 @@ function firstLiquidity({ pools, desk, accounts }: Deployment): { to: Address; d
     const mints = basePositions(pool).map(
       (position): Action => ({ kind: "mint", pool: pool.address, ...position }),
     );
-    const { to, data, gas } = deskTransaction(desk, deployer, mints);
-    return { to, data, gas };
+    const { data, gas } = deskTransaction(desk, deployer, mints);
+    return { to: desk, data, gas };
   });
 }
 

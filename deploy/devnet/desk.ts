@@ -1,8 +1,9 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { desk as artifact } from "./contracts/artifacts.ts";
 import type { Rpc } from "./rpc.ts";
+import { type Address, sendTransactions, type Transaction } from "./transactions.ts";
 
-export type Address = Hex;
+export type { Address, Transaction } from "./transactions.ts";
 
 export interface Range {
   readonly lower: number;
@@ -60,15 +61,6 @@ export function encodeActions(actions: readonly Action[]): Hex {
   return encodeFunctionData({ abi: artifact.abi, functionName: "run", args: [actions.map(toTuple)] });
 }
 
-export interface Transaction {
-  readonly from: Address;
-  readonly to: Address;
-  readonly data: Hex;
-  /** Hex quantities, as JSON-RPC wants them. */
-  readonly gas: Hex;
-  readonly nonce?: Hex;
-}
-
 /** An eth_sendTransaction object for one of anvil's own accounts. */
 export function deskTransaction(desk: Address, from: Address, actions: readonly Action[]): Transaction {
   const gas = 100_000n + GAS_PER_ACTION * BigInt(actions.length);
@@ -82,27 +74,9 @@ export interface Order {
 }
 
 /** Queues one transaction per order, in order, by one request; answers the hashes. */
-export async function sendOrders(rpc: Rpc, desk: Address, orders: readonly Order[]): Promise<Hex[]> {
-  const transactions = orders.map(({ from, actions }) => deskTransaction(desk, from, actions));
-  const senders = new Set(orders.map(({ from }) => from));
-  const nonces = new Map<Address, bigint>();
-  if (senders.size < orders.length) {
-    // The node numbers transactions itself, but two of one sender in one batch could race.
-    const known = [...senders];
-    const counts = await rpc.batch<Hex>(
-      known.map((sender) => ({ method: "eth_getTransactionCount", params: [sender, "pending"] })),
-    );
-    for (const [i, sender] of known.entries()) nonces.set(sender, BigInt(counts[i] ?? 0));
-  }
-  return rpc.batch<Hex>(
-    transactions.map((transaction) => {
-      const nonce = nonces.get(transaction.from);
-      if (nonce === undefined) return { method: "eth_sendTransaction", params: [transaction] };
-      nonces.set(transaction.from, nonce + 1n);
-      return {
-        method: "eth_sendTransaction",
-        params: [{ ...transaction, nonce: `0x${nonce.toString(16)}` }],
-      };
-    }),
+export function sendOrders(rpc: Rpc, desk: Address, orders: readonly Order[]): Promise<Hex[]> {
+  return sendTransactions(
+    rpc,
+    orders.map(({ from, actions }) => deskTransaction(desk, from, actions)),
   );
 }

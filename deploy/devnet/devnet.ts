@@ -7,6 +7,7 @@ import {
   type DeployedPool,
   type Deployment,
   deployDevnet,
+  deployedAddresses,
   planDeployment,
   writeDeploymentsFile,
 } from "./deploy.ts";
@@ -137,10 +138,9 @@ function continueChain(stateFile: string, port: number): Promise<Anvil> {
   });
 }
 
-async function isDeployed(rpc: Rpc, { factory, desk, pools }: Deployment): Promise<boolean> {
-  const addresses = [factory, desk, ...pools.map(({ address }) => address)];
+async function isDeployed(rpc: Rpc, deployment: Deployment): Promise<boolean> {
   const codes = await rpc.batch<Hex>(
-    addresses.map((address) => ({ method: "eth_getCode", params: [address, "latest"] })),
+    deployedAddresses(deployment).map((address) => ({ method: "eth_getCode", params: [address, "latest"] })),
   );
   return codes.every((code) => code !== "0x");
 }

@@ -2,11 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
+import { type AerodromeKit, createAerodromeKit } from "./aerodrome/testkit.ts";
 import { type Anvil, type AnvilOptions, startAnvil } from "./anvil.ts";
 import { type ChainReader, createChainReader } from "./chain-reader.ts";
 import {
   type DeployedPool,
   type Deployment,
+  type DeployOptions,
   deployDevnet,
   planDeployment,
   writeDeploymentsFile,
@@ -21,11 +23,10 @@ import {
   type Transaction,
 } from "./desk.ts";
 import { createRandom } from "./random.ts";
+import { sendTransactions } from "./transactions.ts";
 
-export interface TestChainOptions extends AnvilOptions {
-  /** The first n pools of the market; absent = all ten. */
-  readonly poolCount?: number;
-}
+/** Absent families = Uniswap v3 alone. */
+export type TestChainOptions = AnvilOptions & DeployOptions;
 
 export interface SendOptions {
   /** One of the chain's accounts; absent = the second. */
@@ -54,7 +55,10 @@ export interface TestChain extends ChainReader {
   readonly wsUrl: string;
   readonly anvil: Anvil;
   readonly deployment: Deployment;
+  /** Uniswap's. */
   readonly pools: readonly DeployedPool[];
+  /** Throws on a chain without this family. */
+  readonly aerodrome: AerodromeKit;
   readonly accounts: readonly Address[];
   /** For DEPLOYMENTS_FILE. */
   readonly deploymentsFile: string;
@@ -71,6 +75,8 @@ export interface TestChain extends ChainReader {
   act(actions: readonly Action[], options?: SendOptions): Promise<Hex>;
   /** Many transactions in one request, in order. */
   send(orders: readonly Order[]): Promise<Hex[]>;
+  /** The same for transactions of any kind. */
+  sendTransactions(transactions: readonly Transaction[]): Promise<Hex[]>;
   /** Mines n blocks, the first with everything queued, `intervalS` apart (default as before, 2 at first). Answers the new head. */
   mine(count?: number, options?: { intervalS?: number }): Promise<number>;
   /** Replaces the newest `depth` blocks by as many other ones. Answers the head, whose number stays. */
@@ -82,7 +88,7 @@ export interface TestChain extends ChainReader {
 
 /** Boots anvil with the devnet's contracts on it; well under a second. Call `stop` in `after`. */
 export async function createTestChain(options: TestChainOptions = {}): Promise<TestChain> {
-  const { poolCount, ...anvilOptions } = options;
+  const { poolCount, families, ...anvilOptions } = options;
   const anvil = await startAnvil({ accounts: 20, ...anvilOptions });
   const directory = await mkdtemp(join(tmpdir(), "chaintables-testchain-"));
   const cleanUp = async () => {
@@ -90,11 +96,9 @@ export async function createTestChain(options: TestChainOptions = {}): Promise<T
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const plan = await planDeployment(anvil.rpc, poolCount);
+    const plan = { poolCount, families };
     const fresh = Number(await anvil.rpc.call("eth_blockNumber")) === 0;
-    const deployment = fresh
-      ? await deployDevnet(anvil.rpc, poolCount === undefined ? {} : { poolCount })
-      : plan;
+    const deployment = await (fresh ? deployDevnet : planDeployment)(anvil.rpc, plan);
     const deploymentsFile = join(directory, "deployments.json");
     await writeDeploymentsFile(deploymentsFile, deployment);
     return assemble({ anvil, deployment, deploymentsFile, stop: cleanUp });
@@ -120,6 +124,9 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
   const send: TestChain["send"] = (orders) => sendOrders(rpc, desk, orders);
   const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
     (await send([{ from, actions }]))[0] as Hex;
+  const { aerodrome: ofAerodrome } = deployment;
+  const aerodrome =
+    ofAerodrome && createAerodromeKit({ rpc, client: reader.client, deployment: ofAerodrome });
   const randomActions: TestChain["randomActions"] = (seed, count) => {
     const random = createRandom(seed);
     return Array.from({ length: count }, () => ({
@@ -135,6 +142,10 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     anvil,
     deployment,
     pools,
+    get aerodrome() {
+      if (!aerodrome) throw new Error('This chain was made without "aerodrome-v2" in its families');
+      return aerodrome;
+    },
     accounts,
     deploymentsFile,
     swap: (pool, { zeroForOne, amount, ...sender }) =>
@@ -151,6 +162,7 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     flash: (pool, [amount0, amount1], sender) => act([{ kind: "flash", pool, amount0, amount1 }], sender),
     act,
     send,
+    sendTransactions: (transactions) => sendTransactions(rpc, transactions),
     async mine(count = 1, { intervalS } = {}) {
       // As the chain's interval, not anvil_mine's parameter: that one loses against it, and reorgs follow it too.
       if (intervalS !== undefined) await rpc.call("anvil_setBlockTimestampInterval", [intervalS]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.20;
 
+import {Payer} from "./Payer.sol";
+
 interface IPool {
     function token0() external view returns (address);
     function token1() external view returns (address);
@@ -11,15 +13,8 @@ interface IPool {
     function flash(address to, uint256 amount0, uint256 amount1, bytes calldata data) external;
 }
 
-interface IToken {
-    function transfer(address to, uint256 value) external returns (bool);
-    function mint(address to, uint256 value) external;
-    function deposit() external payable;
-}
-
-/// Trades straight on Uniswap v3 pools for anybody who asks and pays every callback itself: missing tokens are minted,
-/// missing wrapped ether is deposited from its own ether. So senders need neither balances nor approvals.
-contract Desk {
+/// Trades straight on Uniswap v3 pools for anybody who asks and pays every callback itself.
+contract Desk is Payer {
     // The kinds of Action.
     uint8 private constant SWAP = 0; // amount > 0 exact input, < 0 exact output; limit 0 = none
     uint8 private constant MINT = 1; // amount = liquidity to add to [lower, upper)
@@ -40,17 +35,11 @@ contract Desk {
         uint160 limit;
     }
 
-    address private immutable wrappedEther;
-
     // Remembered, since the node keeps a trace of every call of every transaction: fewer calls, smaller node.
     mapping(address => address) private token0Of;
     mapping(address => address) private token1Of;
 
-    constructor(address wrappedEther_) payable {
-        wrappedEther = wrappedEther_;
-    }
-
-    receive() external payable {}
+    constructor(address wrappedEther_) payable Payer(wrappedEther_) {}
 
     /// Runs the actions in order, all or none.
     function run(Action[] calldata actions) external {
@@ -79,27 +68,18 @@ contract Desk {
     }
 
     function uniswapV3SwapCallback(int256 amount0, int256 amount1, bytes calldata) external {
-        if (amount0 > 0) _pay(token0Of[msg.sender], uint256(amount0));
-        if (amount1 > 0) _pay(token1Of[msg.sender], uint256(amount1));
+        if (amount0 > 0) _pay(token0Of[msg.sender], msg.sender, uint256(amount0));
+        if (amount1 > 0) _pay(token1Of[msg.sender], msg.sender, uint256(amount1));
     }
 
     function uniswapV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {
-        if (amount0 > 0) _pay(token0Of[msg.sender], amount0);
-        if (amount1 > 0) _pay(token1Of[msg.sender], amount1);
+        if (amount0 > 0) _pay(token0Of[msg.sender], msg.sender, amount0);
+        if (amount1 > 0) _pay(token1Of[msg.sender], msg.sender, amount1);
     }
 
     function uniswapV3FlashCallback(uint256 fee0, uint256 fee1, bytes calldata data) external {
         (uint256 amount0, uint256 amount1) = abi.decode(data, (uint256, uint256));
-        _pay(token0Of[msg.sender], amount0 + fee0);
-        _pay(token1Of[msg.sender], amount1 + fee1);
-    }
-
-    function _pay(address token, uint256 amount) private {
-        try IToken(token).transfer(msg.sender, amount) returns (bool) {} catch {
-            // Far more than is missing: most payments then need no minting.
-            if (token == wrappedEther) IToken(token).deposit{value: amount * 10}();
-            else IToken(token).mint(address(this), amount * 10);
-            require(IToken(token).transfer(msg.sender, amount), "transfer refused");
-        }
+        _pay(token0Of[msg.sender], msg.sender, amount0 + fee0);
+        _pay(token1Of[msg.sender], msg.sender, amount1 + fee1);
     }
 }

@@ -1,9 +1,25 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** Contracts compiled here; everything else on the devnet is genuine Uniswap from npm. */
-const CONTRACTS = ["DevToken", "OldToken", "WrappedEther", "Desk"] as const;
-const OUTPUT = new URL("./artifacts.ts", import.meta.url);
+/** Contracts compiled here; everything else on the devnet is genuine, from npm. One output file for each group. */
+const GROUPS = [
+  { output: "./artifacts.ts", sources: ["DevToken", "OldToken", "WrappedEther", "Desk"], uses: ["Payer"] },
+  {
+    output: "./aerodrome/artifacts.ts",
+    sources: ["AerodromePool", "AerodromeFactory", "AerodromeGauge", "AerodromeVoter", "AerodromeDesk"].map(
+      (name) => `aerodrome/${name}`,
+    ),
+    uses: ["Payer", "aerodrome/AerodromeLpToken", "aerodrome/StableCurve"],
+  },
+] as const satisfies readonly Group[];
+
+interface Group {
+  readonly output: string;
+  /** Paths without .sol, each holding a contract of its file's name. */
+  readonly sources: readonly string[];
+  /** What they import. */
+  readonly uses: readonly string[];
+}
 
 interface Compiled {
   readonly abi: readonly unknown[];
@@ -20,13 +36,13 @@ interface SolcOutput {
   contracts: Record<string, Record<string, { abi: unknown[]; evm: { bytecode: { object: string } } }>>;
 }
 
-/** Compiles the Solidity sources beside this file. Throws with the compiler's words on any error or warning. */
-export function compileContracts(): Record<string, Compiled> {
+/** Compiles the Solidity sources of a group. Throws with the compiler's words on any error or warning. */
+export function compileContracts(group: Group): Record<string, Compiled> {
   const solc = createRequire(import.meta.url)("solc") as Solc;
   const sources = Object.fromEntries(
-    CONTRACTS.map((name) => [
-      `${name}.sol`,
-      { content: readFileSync(new URL(`./${name}.sol`, import.meta.url), "utf8") },
+    [...group.sources, ...group.uses].map((path) => [
+      `${path}.sol`,
+      { content: readFileSync(new URL(`./${path}.sol`, import.meta.url), "utf8") },
     ]),
   );
   const settings = {
@@ -41,15 +57,16 @@ export function compileContracts(): Record<string, Compiled> {
   ) as SolcOutput;
   if (output.errors?.length) throw new Error(output.errors.map((error) => error.formattedMessage).join("\n"));
   return Object.fromEntries(
-    CONTRACTS.map((name) => {
-      const contract = output.contracts[`${name}.sol`]?.[name];
-      if (!contract) throw new Error(`${name}.sol holds no contract ${name}`);
+    group.sources.map((path) => {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      const contract = output.contracts[`${path}.sol`]?.[name];
+      if (!contract) throw new Error(`${path}.sol holds no contract ${name}`);
       return [name, { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` }];
     }),
   );
 }
 
-/** The text of artifacts.ts: constants, so that start-up needs no compiler and viem infers the types. */
+/** The text of an artifacts.ts: constants, so that start-up needs no compiler and viem infers the types. */
 export function renderArtifacts(compiled: Record<string, Compiled>): string {
   const constants = Object.entries(compiled).map(([name, { abi, bytecode }]) => {
     const items = abi.map((item) => `    ${JSON.stringify(item)},`).join("\n");
@@ -60,8 +77,13 @@ export function renderArtifacts(compiled: Record<string, Compiled>): string {
 
 /** Whether the checked-in constants are what the compiler makes now; their layout is the formatter's business. */
 export async function artifactsAreCurrent(): Promise<boolean> {
-  const checkedIn = (await import("./artifacts.ts")) as Record<string, Compiled>;
-  const ofNow = Object.entries(compileContracts()).map(
+  const current = await Promise.all(GROUPS.map(isCurrent));
+  return current.every(Boolean);
+}
+
+async function isCurrent(group: Group): Promise<boolean> {
+  const checkedIn = (await import(group.output)) as Record<string, Compiled>;
+  const ofNow = Object.entries(compileContracts(group)).map(
     ([name, contract]) => [toConstant(name), contract] as const,
   );
   return (
@@ -76,9 +98,11 @@ function toConstant(contract: string): string {
 
 async function main(): Promise<void> {
   if (!process.argv.includes("--check")) {
-    writeFileSync(OUTPUT, renderArtifacts(compileContracts()));
+    for (const group of GROUPS) {
+      writeFileSync(new URL(group.output, import.meta.url), renderArtifacts(compileContracts(group)));
+    }
   } else if (!(await artifactsAreCurrent())) {
-    console.error("deploy/devnet/contracts/artifacts.ts is out of date; run generate.ts");
+    console.error("deploy/devnet/contracts: artifacts.ts is out of date; run generate.ts");
     process.exitCode = 1;
   }
 }
