@@ -23,6 +23,21 @@ const CHAIN = {
 };
 const [FACTORY] = CHAIN.factories;
 
+/** As their projects publish them. */
+const SLIPSTREAM = ["Aerodrome Slipstream", "dexa", "slipstream"];
+const REGISTRY = [
+  [8453, "0x5e7bb104d84c7cb9b682aac2f3d509f5f406809a", ...SLIPSTREAM],
+  [8453, "0xade65c38cd4849adba595a4323a8c7ddfe89716a", ...SLIPSTREAM],
+  [8453, "0x9592cd9b267748cbfbde90ac9f7df3c437a6d51b", ...SLIPSTREAM],
+  [8453, "0xf8f2eb4940cfe7d13603dddd87f123820fc061ef", ...SLIPSTREAM],
+  [8453, "0x0bfbcf9fa4f9c56b0f40a671ad40e0805a091865", "PancakeSwap V3", "clones", "pancake-v3"],
+  [1, "0x0bfbcf9fa4f9c56b0f40a671ad40e0805a091865", "PancakeSwap V3", "clones", "pancake-v3"],
+  [8453, "0xc35dadb65012ec5796536bd9864ed8773abc74c4", "SushiSwap V3", "clones", "uniswap-v3"],
+  [1, "0xbaceb8ec6b9355dfc0269c18bac9d6e2bdc29c4f", "SushiSwap V3", "clones", "uniswap-v3"],
+  [8453, "0x0fd83557b2be93617c9c1c1b6fd549401c74558c", "Alien Base V3", "clones", "uniswap-v3"],
+  [8453, "0x38015d05f4fec8afe15d7cc0386a126574e8077b", "BaseSwap V3", "clones", "uniswap-v3"],
+];
+
 describe("loadDeployments", () => {
   let directory: string;
   before(async () => {
@@ -59,6 +74,19 @@ describe("loadDeployments", () => {
     // USDC of either chain is an anchor.
     expect(chains[0]?.stablecoins).to.include("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48");
     expect(chains[1]?.stablecoins).to.include("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913");
+  });
+
+  it("knows every generation of Slipstream, and the clones whose events are known", () => {
+    const rows = loadDeployments(undefined).flatMap(({ chainId, factories }) =>
+      factories.map(({ address, dexName, family, kind }) => [chainId, address, dexName, family, kind]),
+    );
+    expect(rows.filter(([, , , family]) => family !== "dexb")).to.include.deep.members(REGISTRY);
+    for (const { factories } of loadDeployments(undefined)) {
+      for (const { family, kind } of factories) {
+        if (kind === "slipstream") expect(family).to.equal("dexa");
+        if (kind === "pancake-v3") expect(family).to.equal("clones");
+      }
+    }
   });
 
   it("reads a file in its place, addresses in any case, and leaves other services' sections alone", async () => {

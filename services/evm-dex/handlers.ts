@@ -1,6 +1,8 @@
 import { type HandlerTable, handle } from "../shared/host/handlers.ts";
-import { chains, dexbPool, dexbPools, dexes } from "./contract.ts";
+import { chains, clonesPool, dexaV3Pool, dexbPool, dexbPools, dexes } from "./contract.ts";
 import { chainsHandler } from "./endpoints/evm/chains.handler.ts";
+import { clonesPoolHandler } from "./endpoints/evm/clones/v3/pool.handler.ts";
+import { dexaV3PoolHandler } from "./endpoints/evm/dexa/v3/pool.handler.ts";
 import { dexbPoolHandler } from "./endpoints/evm/dexb/v3/pool.handler.ts";
 import { dexbPoolsHandler } from "./endpoints/evm/dexb/v3/pools.handler.ts";
 import { dexesHandler } from "./endpoints/evm/dexes.handler.ts";
@@ -11,7 +13,9 @@ export function createHandlers(deps: ServeDeps): HandlerTable {
   return Object.fromEntries([
     handle(chains, chainsHandler(deps)),
     handle(dexes, dexesHandler(deps)),
+    handle(dexaV3Pool, dexaV3PoolHandler(deps)),
     handle(dexbPool, dexbPoolHandler(deps)),
     handle(dexbPools, dexbPoolsHandler(deps)),
+    handle(clonesPool, clonesPoolHandler(deps)),
   ]);
 }

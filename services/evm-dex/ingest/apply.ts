@@ -33,7 +33,7 @@ export async function applyChunk(
 ): Promise<CheckpointRow> {
   const { indexer, source } = bench;
   const { chunk, checkpoint, chainHead } = of;
-  const described = await describePools(bench.tokens, {
+  const described = await describePools(bench, {
     chainId: source.chainId,
     created: chunk.created,
     // Symbols and decimals do not change: asked for at the head, whose state every node has.

@@ -35,7 +35,7 @@ export async function discoverPools(
 ): Promise<void> {
   const { source, toBlock, head, signal, report } = of;
   const { chainId } = source;
-  const reader = new TokenReader(store, source);
+  const reader = { tokens: new TokenReader(store, source), source };
   for (const factory of of.factories) {
     const done = await store.get(discoveries, { chainId, factory: factory.address });
     const fromBlock = Math.max(factory.fromBlock, (done?.blockNumber ?? -1) + 1);

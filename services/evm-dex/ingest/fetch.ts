@@ -140,16 +140,29 @@ export class Fetcher {
     return logs;
   }
 
-  /** Logs of known pools and of known factories, in order, so that a pool is known from its creation on. */
+  /**
+   * Logs of known pools, and creations by known factories. A pool may speak before its factory speaks of it (Slipstream
+   * initialises first), though never before its block: creations are looked for before anything else.
+   */
   #ours(logs: readonly RawLog[]): RawLog[] {
-    return logs.filter((log) => {
-      const factory = this.#factories.get(log.address);
-      if (factory === undefined) return this.#emitter(log.address) !== undefined;
-      const protocol = protocolOf(factory.kind);
-      if (log.topics[0] !== protocol.created.topic || !fits(log, protocol.created)) return false;
-      this.#created.set(protocol.created.decode(log).pool, protocol);
-      return true;
-    });
+    for (const log of logs) {
+      const protocol = this.#creator(log);
+      if (protocol !== undefined) this.#created.set(protocol.created.decode(log).pool, protocol);
+    }
+    return logs.filter((log) =>
+      this.#factories.has(log.address)
+        ? this.#creator(log) !== undefined
+        : this.#emitter(log.address) !== undefined,
+    );
+  }
+
+  /** The protocol of a pool whose creation this log is. */
+  #creator(log: RawLog): Protocol | undefined {
+    const factory = this.#factories.get(log.address);
+    if (factory === undefined) return undefined;
+    const protocol = protocolOf(factory.kind);
+    const { created } = protocol;
+    return log.topics[0] === created.topic && fits(log, created) ? protocol : undefined;
   }
 
   #emitter(address: string): Protocol | undefined {

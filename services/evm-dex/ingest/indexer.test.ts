@@ -197,6 +197,7 @@ describe("Indexer", () => {
       expect(row).to.include({
         swapCount: 1,
         unpricedCount: 1,
+        unpricedFeeCount: 1,
         volumeUsd: 0,
         feesUsd: 0,
         closePrice: 4,

@@ -29,6 +29,7 @@ export interface BlockEvents {
 interface AddedEvent {
   readonly row: PoolEventRow;
   readonly entry: PoolEntry;
+  readonly event: PoolEvent;
   readonly moved: RawPair;
   readonly state: unknown;
 }
@@ -129,11 +130,11 @@ export class Indexer {
       tickTravel: event.kind === "swap" ? protocol.travel(before, event) : null,
       previousMinute: null,
     };
-    return { row, entry, moved, state };
+    return { row, entry, event, moved, state };
   }
 
   /** Prices a row by the prices at the end of its block, and counts it if it is a swap. */
-  #valueRow({ row, entry, moved, state }: AddedEvent): void {
+  #valueRow({ row, entry, event, moved, state }: AddedEvent): void {
     const { protocol, row: pool } = entry;
     row.price0Usd = this.prices.usd(pool.token0Address);
     row.price1Usd = this.prices.usd(pool.token1Address);
@@ -145,7 +146,7 @@ export class Indexer {
       price1Usd: row.price1Usd,
     };
     row.valueUsd = quantized(swapValueUsd(swap));
-    row.feeUsd = quantized(protocol.feeUsd(swap, { state, pool }));
+    row.feeUsd = quantized(protocol.feeUsd(swap, { event, state, pool }));
     row.previousMinute = this.buckets.add({
       poolAddress: row.poolAddress,
       user: row.sender,

@@ -1,18 +1,22 @@
+import { readInt } from "../../shared/chain/evm/abi.ts";
+import type { EthCall, EvmSource } from "../../shared/chain/evm/port.ts";
+import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow, TokenRow } from "../store/collections.ts";
 import type { CreatedPool } from "./fetch.ts";
 import type { TokenReader } from "./tokens.ts";
 
 /** Rows of newly created pools and of tokens seen for the first time. `block` is one whose state nodes still have. */
 export async function describePools(
-  reader: TokenReader,
+  from: { tokens: TokenReader; source: EvmSource },
   of: { chainId: number; created: readonly CreatedPool[]; block: number },
 ): Promise<{ pools: PoolRow[]; tokens: TokenRow[] }> {
   const { chainId, created, block } = of;
   if (created.length === 0) return { pools: [], tokens: [] };
-  const { all, fresh } = await reader.read(
+  const { all, fresh } = await from.tokens.read(
     created.flatMap((pool) => [pool.token0, pool.token1]),
     block,
   );
+  const tiers = await readTiers(from.source, { created, block });
   const pools = created.map((pool): PoolRow => {
     const token0 = all.get(pool.token0) as TokenRow;
     const token1 = all.get(pool.token1) as TokenRow;
@@ -31,10 +35,32 @@ export async function describePools(
       token1Decimals: token1.decimals,
       createdAt: pool.time,
       createdBlock: pool.block,
-      fee: pool.fee,
+      fee: pool.fee ?? tiers.get(pool) ?? 0,
       tickSpacing: pool.tickSpacing,
       stable: pool.stable ?? false,
     };
   });
   return { pools, tokens: fresh };
+}
+
+/** Fees that PoolCreated does not tell, one call a tier. A factory that does not answer leaves its pools out. */
+async function readTiers(
+  source: EvmSource,
+  of: { created: readonly CreatedPool[]; block: number },
+): Promise<Map<CreatedPool, number>> {
+  const keyOf = (pool: CreatedPool) => `${pool.factory.address}:${pool.tickSpacing}`;
+  const calls = new Map<string, EthCall>();
+  for (const pool of of.created) {
+    const { tierCall } = protocolOf(pool.factory.kind);
+    const call = tierCall?.(pool, { factory: pool.factory.address, block: of.block });
+    if (pool.fee === null && call !== undefined) calls.set(keyOf(pool), call);
+  }
+  const answers = await source.call([...calls.values()]);
+  const feeOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] ?? "0x"]));
+  const tiers = new Map<CreatedPool, number>();
+  for (const pool of of.created) {
+    const answer = feeOf.get(keyOf(pool)) ?? "0x";
+    if (answer.length >= 66) tiers.set(pool, readInt(answer, 0));
+  }
+  return tiers;
 }

@@ -19,7 +19,7 @@ function bucketOf(swaps: readonly BucketSwap[]): Bucket {
 }
 
 describe("buckets", () => {
-  it("count a swap without value or without fee as unpriced, and sum neither", () => {
+  it("count the swaps without value and those without fee, and sum the others", () => {
     const bucket = bucketOf([
       { valueUsd: 100.5, feeUsd: 0.25, tickTravel: 3, closePrice: 2 },
       { valueUsd: null, feeUsd: 0.5, tickTravel: 4, closePrice: 3 },
@@ -29,9 +29,10 @@ describe("buckets", () => {
     ]);
     expect(bucket).to.deep.equal({
       swapCount: 5,
-      volumeUsd: 300.5,
-      feesUsd: 0.75,
-      unpricedCount: 3,
+      volumeUsd: 307.5,
+      feesUsd: 1.25,
+      unpricedCount: 2,
+      unpricedFeeCount: 2,
       tickTravel: 18,
       closePrice: 2.5,
       lastSeenUsers: 0,

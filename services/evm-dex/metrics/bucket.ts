@@ -3,7 +3,9 @@ export interface Bucket {
   swapCount: number;
   volumeUsd: number;
   feesUsd: number;
+  /** Swaps whose value is not known, and those whose fee is not: the sums lack them. */
   unpricedCount: number;
+  unpricedFeeCount: number;
   tickTravel: number;
   closePrice: number;
   lastSeenUsers: number;
@@ -33,6 +35,7 @@ export function emptyBucket(): Bucket {
     volumeUsd: 0,
     feesUsd: 0,
     unpricedCount: 0,
+    unpricedFeeCount: 0,
     tickTravel: 0,
     closePrice: 0,
     lastSeenUsers: 0,
@@ -42,11 +45,10 @@ export function emptyBucket(): Bucket {
 /** Adds one swap; users are counted apart, by who swapped last where. */
 export function addSwap(bucket: Bucket, swap: BucketSwap): void {
   bucket.swapCount += 1;
-  if (swap.valueUsd === null || swap.feeUsd === null) bucket.unpricedCount += 1;
-  else {
-    bucket.volumeUsd += swap.valueUsd;
-    bucket.feesUsd += swap.feeUsd;
-  }
+  if (swap.valueUsd === null) bucket.unpricedCount += 1;
+  else bucket.volumeUsd += swap.valueUsd;
+  if (swap.feeUsd === null) bucket.unpricedFeeCount += 1;
+  else bucket.feesUsd += swap.feeUsd;
   bucket.tickTravel += swap.tickTravel;
   bucket.closePrice = swap.closePrice;
 }
@@ -57,6 +59,7 @@ export function mergeInto(bucket: Bucket, later: Readonly<Bucket>): void {
   bucket.volumeUsd += later.volumeUsd;
   bucket.feesUsd += later.feesUsd;
   bucket.unpricedCount += later.unpricedCount;
+  bucket.unpricedFeeCount += later.unpricedFeeCount;
   bucket.tickTravel += later.tickTravel;
   if (later.swapCount > 0) bucket.closePrice = later.closePrice;
   bucket.lastSeenUsers += later.lastSeenUsers;

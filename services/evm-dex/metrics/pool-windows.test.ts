@@ -44,6 +44,7 @@ function bucketsAt(head: number, swaps: readonly ModelSwap[]): PoolBuckets {
       volumeUsd: 0,
       feesUsd: 0,
       unpricedCount: 0,
+      unpricedFeeCount: 0,
       tickTravel: 0,
       lastSeenUsers: 0,
     };
@@ -60,14 +61,17 @@ function bucketsAt(head: number, swaps: readonly ModelSwap[]): PoolBuckets {
   return { sums, closes: new Map(closes) };
 }
 
+function sumOrNull(values: readonly (number | null)[]): number | null {
+  return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+}
+
 /** Everything of the raw list of swaps. */
 function bruteForce(head: number, swaps: readonly ModelSwap[], tvlUsd: number | null): RangeMetrics[] {
   return RANGES.map(([, seconds, every]) => {
     const { start, end } = windowOf(head, seconds);
     const own = swaps.filter(({ time }) => time >= start && time < end);
-    const isPriced = own.every(({ valueUsd, feeUsd }) => valueUsd !== null && feeUsd !== null);
-    const volume = isPriced ? own.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0) : null;
-    const fees = isPriced ? own.reduce((sum, { feeUsd }) => sum + (feeUsd ?? 0), 0) : null;
+    const volume = sumOrNull(own.map(({ valueUsd }) => valueUsd));
+    const fees = sumOrNull(own.map(({ feeUsd }) => feeUsd));
     const travel = own.reduce((sum, { tickTravel }) => sum + tickTravel, 0);
     const closes: number[] = [];
     for (let at = closesFrom(head, seconds, every); at < end; at += every) {

@@ -1,4 +1,4 @@
-import { type Bucket, SPANS, type Span, startOf } from "./bucket.ts";
+import { type Bucket, emptyBucket, SPANS, type Span, startOf } from "./bucket.ts";
 import { type Volatility, volatilityOf } from "./volatility.ts";
 import {
   type Segment,
@@ -16,6 +16,7 @@ export const SUMMED_FIELDS = [
   "volumeUsd",
   "feesUsd",
   "unpricedCount",
+  "unpricedFeeCount",
   "tickTravel",
   "lastSeenUsers",
 ] as const;
@@ -112,7 +113,7 @@ function isWithin(piece: BucketRange, segment: Segment): boolean {
 
 /**
  * The metrics of the six ranges at the head. A range that reaches back before the first indexed block is null
- * throughout, unless the pool was created after it; one with unpriced swaps has no USD numbers.
+ * throughout, unless the pool was created after it; a sum that swaps of unknown value or fee belong to is null.
  */
 export function metricsOf(
   buckets: PoolBuckets,
@@ -123,7 +124,7 @@ export function metricsOf(
     if (!isCovered(window, of.coverage)) return NOT_COVERED;
     const sum = sumOf(buckets, window);
     const swapVolumeUsd = sum.unpricedCount > 0 ? null : sum.volumeUsd;
-    const feesUsd = sum.unpricedCount > 0 ? null : sum.feesUsd;
+    const feesUsd = sum.unpricedFeeCount > 0 ? null : sum.feesUsd;
     return {
       swapVolumeUsd,
       feesUsd,
@@ -148,7 +149,7 @@ function aprOf(feesUsd: number | null, of: { tvlUsd: number | null; seconds: num
 }
 
 function sumOf(buckets: PoolBuckets, window: Window): BucketTotals {
-  const sum = { swapCount: 0, volumeUsd: 0, feesUsd: 0, unpricedCount: 0, tickTravel: 0, lastSeenUsers: 0 };
+  const { closePrice: _, ...sum } = emptyBucket();
   const segments = segmentsOf(window);
   for (const piece of buckets.sums) {
     if (!segments.some((segment) => isWithin(piece, segment))) continue;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { protocolShare, quantizeUsd, type SwapAmounts, swapFeeUsd, swapValueUsd } from "./usd.ts";
+import { quantizeUsd, type SwapAmounts, swapFeeUsd, swapValueUsd } from "./usd.ts";
 
 const STEP = 2 ** -20;
 
@@ -59,41 +59,27 @@ describe("swapValueUsd", () => {
   }
 });
 
-describe("protocolShare", () => {
-  it("reads either half of slot0's byte", () => {
-    // 0x64: a sixth of token1's fees, a quarter of token0's.
-    expect(protocolShare(0x64, 0)).to.equal(1 / 4);
-    expect(protocolShare(0x64, 1)).to.equal(1 / 6);
-    expect(protocolShare(0x0a, 0)).to.equal(1 / 10);
-    expect(protocolShare(0x0a, 1)).to.equal(0);
-    expect(protocolShare(0xa0, 0)).to.equal(0);
-    expect(protocolShare(0xa0, 1)).to.equal(1 / 10);
-    expect(protocolShare(0, 0)).to.equal(0);
-    expect(protocolShare(0, 1)).to.equal(0);
-  });
-});
-
 describe("swapFeeUsd", () => {
-  const FREE = { fee: 3000, feeProtocol: 0 };
-  /** The protocol takes a quarter of token0's fees and a fifth of token1's. */
-  const SHARED = { fee: 3000, feeProtocol: 0x54 };
-  const cases: readonly [string, SwapAmounts, { fee: number; feeProtocol: number }, number | null][] = [
+  const FREE = { fee: 3000, protocolShare: 0 };
+  const QUARTER = { fee: 3000, protocolShare: 1 / 4 };
+  const FIFTH = { fee: 3000, protocolShare: 1 / 5 };
+  const cases: readonly [string, SwapAmounts, { fee: number; protocolShare: number }, number | null][] = [
     ["0.3 % of 6,000 in token0", WETH_IN, FREE, 18],
     ["0.3 % of 6,100 in token1", USDC_IN, FREE, 18.3],
-    ["less a quarter on token0", WETH_IN, SHARED, 13.5],
-    ["less a fifth on token1", USDC_IN, SHARED, 14.64],
-    ["only the token in is priced: token0", { ...WETH_IN, price1Usd: null }, SHARED, 13.5],
-    ["only the token in is priced: token1", { ...USDC_IN, price0Usd: null }, SHARED, 14.64],
-    ["only the token out is priced: token1", { ...WETH_IN, price0Usd: null }, SHARED, 13.275],
-    ["only the token out is priced: token0", { ...USDC_IN, price1Usd: null }, SHARED, 14.4],
-    ["no price, token0 in", { ...WETH_IN, price0Usd: null, price1Usd: null }, SHARED, null],
-    ["no price, token1 in", { ...USDC_IN, price0Usd: null, price1Usd: null }, SHARED, null],
-    ["a fee of 1 %", WETH_IN, { fee: 10_000, feeProtocol: 0 }, 60],
+    ["less a quarter on token0", WETH_IN, QUARTER, 13.5],
+    ["less a fifth on token1", USDC_IN, FIFTH, 14.64],
+    ["only the token in is priced: token0", { ...WETH_IN, price1Usd: null }, QUARTER, 13.5],
+    ["only the token in is priced: token1", { ...USDC_IN, price0Usd: null }, FIFTH, 14.64],
+    ["only the token out is priced: token1", { ...WETH_IN, price0Usd: null }, QUARTER, 13.275],
+    ["only the token out is priced: token0", { ...USDC_IN, price1Usd: null }, FIFTH, 14.4],
+    ["no price, token0 in", { ...WETH_IN, price0Usd: null, price1Usd: null }, QUARTER, null],
+    ["no price, token1 in", { ...USDC_IN, price0Usd: null, price1Usd: null }, FIFTH, null],
+    ["a fee of 1 %", WETH_IN, { fee: 10_000, protocolShare: 0 }, 60],
     ["more than a float holds", { ...WETH_IN, price0Usd: Number.MAX_VALUE }, FREE, null],
   ];
-  for (const [name, swap, pool, expected] of cases) {
+  for (const [name, swap, fee, expected] of cases) {
     it(`${name}: ${expected}`, () => {
-      const feeUsd = swapFeeUsd(swap, pool);
+      const feeUsd = swapFeeUsd(swap, fee);
       if (expected === null || feeUsd === null) expect(feeUsd).to.equal(expected);
       else expect(feeUsd).to.be.closeTo(expected, 1e-12);
     });

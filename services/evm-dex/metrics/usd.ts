@@ -25,23 +25,23 @@ export function swapValueUsd(swap: SwapAmounts): number | null {
   return finite(value0 ?? value1);
 }
 
-/** A share of the LP fee that the protocol takes: 1/n, 0 when it takes none. feeProtocol packs n1 << 4 | n0. */
-export function protocolShare(feeProtocol: number, side: 0 | 1): number {
-  const n = side === 0 ? feeProtocol % 16 : feeProtocol >> 4;
-  return n === 0 ? 0 : 1 / n;
+/** The token that came in. */
+export function sideIn(swap: Pick<SwapAmounts, "amount0">): 0 | 1 {
+  return swap.amount0 > 0 ? 0 : 1;
 }
 
 /**
- * What the liquidity providers earned by a swap: amountIn × fee / 1e6 less the protocol's share, in USD at the price
- * of the token that came in; by the swap's value where only the other token is priced. Source: UniswapV3Pool.swap.
+ * What the liquidity providers earned by a swap: amountIn × fee / 1e6 less the protocol's share (0 to 1), in USD at
+ * the price of the token that came in; by the swap's value where only the other token is priced.
+ * Source: UniswapV3Pool.swap.
  */
-export function swapFeeUsd(swap: SwapAmounts, pool: { fee: number; feeProtocol: number }): number | null {
-  const side = swap.amount0 > 0 ? 0 : 1;
+export function swapFeeUsd(swap: SwapAmounts, of: { fee: number; protocolShare: number }): number | null {
+  const side = sideIn(swap);
   const priceIn = side === 0 ? swap.price0Usd : swap.price1Usd;
   const amountIn = side === 0 ? swap.amount0 : swap.amount1;
   const valueIn = priceIn === null ? swapValueUsd(swap) : amountIn * priceIn;
   if (valueIn === null) return null;
-  return finite(((valueIn * pool.fee) / 1e6) * (1 - protocolShare(pool.feeProtocol, side)));
+  return finite(((valueIn * of.fee) / 1e6) * (1 - of.protocolShare));
 }
 
 /** Absurd token amounts times absurd prices overflow: such a value is not known. */

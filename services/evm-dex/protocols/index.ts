@@ -1,7 +1,13 @@
+import { pancakeV3 } from "./pancake-v3.ts";
 import { createDecode, type Kind, type Log, type PoolEvent, type Protocol } from "./protocol.ts";
+import { slipstream } from "./slipstream.ts";
 import { uniswapV3 } from "./uniswap-v3.ts";
 
-const PROTOCOLS: Readonly<Record<Kind, Protocol>> = { "uniswap-v3": uniswapV3 };
+const PROTOCOLS: Readonly<Record<Kind, Protocol>> = {
+  "uniswap-v3": uniswapV3,
+  "pancake-v3": pancakeV3,
+  slipstream,
+};
 
 /** The protocol of a pool or factory. Throws for a kind that a newer version stored. */
 export function protocolOf(kind: string): Protocol {

@@ -2,7 +2,7 @@ import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
 import type { SwapAmounts } from "../metrics/usd.ts";
 
 /** Which events and getters a factory's pools have. The DEX of a pool is its factory's, never its events'. */
-export const KINDS = ["uniswap-v3"] as const;
+export const KINDS = ["uniswap-v3", "pancake-v3", "slipstream"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Log {
@@ -24,8 +24,8 @@ export interface PoolCreatedEvent {
   readonly pool: string;
   readonly token0: string;
   readonly token1: string;
-  /** Hundredths of a bip. */
-  readonly fee: number;
+  /** Hundredths of a bip; null where the factory keeps it elsewhere (`tierCall`). */
+  readonly fee: number | null;
   readonly tickSpacing: number;
   /** A v2 pool on the stable curve; absent for all others. */
   readonly stable?: boolean;
@@ -85,8 +85,11 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   depth(state: S, pool: PoolFacts): TokenPair;
   /** What the pool holds by its events. */
   reserves(state: S): RawPair;
-  /** What the liquidity providers earned by the swap that led to this state; null where a needed price is unknown. */
-  feeUsd(swap: SwapAmounts, of: { state: S; pool: PoolFacts }): number | null;
+  /**
+   * What the liquidity providers earned by a swap and the state it led to; null where a needed price is unknown, or
+   * where events do not tell it.
+   */
+  feeUsd(swap: SwapAmounts, of: { event: E; state: S; pool: PoolFacts }): number | null;
   write(state: S): string;
   read(text: string): S;
   /** The calls that tell the state of a pool older than the index, at one block. */
@@ -97,6 +100,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   told(state: S): Readonly<Record<string, bigint | number>>;
   /** The state where only balances are to be had: the price is unknown until an event tells it. */
   unknown(balances: RawPair): S;
+  /** Where PoolCreated tells no fee: the factory's call that gives the tier's. Its answer never changes. */
+  readonly tierCall?: (created: PoolCreatedEvent, of: { factory: string; block: number }) => EthCall;
 }
 
 /** Whether a log has as many topics and data words as its event: the decoders read without further checks. */

@@ -1,4 +1,4 @@
-import { swapFeeUsd } from "../metrics/usd.ts";
+import { type SwapAmounts, sideIn, swapFeeUsd } from "../metrics/usd.ts";
 import type { Protocol } from "./protocol.ts";
 import { uniswapDecoders } from "./v3/decode/index.ts";
 import { poolCreated } from "./v3/decode/pool-created.ts";
@@ -12,6 +12,13 @@ export const uniswapV3: Protocol<V3State, V3Event> = {
   kind: "uniswap-v3",
   created: poolCreated,
   decoders: uniswapDecoders,
-  feeUsd: (swap, { state, pool }) => swapFeeUsd(swap, { fee: pool.fee, feeProtocol: state.feeProtocol }),
+  feeUsd: (swap, { state, pool }) =>
+    swapFeeUsd(swap, { fee: pool.fee, protocolShare: shareOf(swap, state.feeProtocol) }),
   anchor: (answers, balances) => readAnchor(answers, { balances, words: 7, feeProtocolAt: 5 }),
 };
+
+/** What the protocol takes of the fee: 1/n, 0 when it takes none. Source: UniswapV3Pool.swap. */
+function shareOf(swap: SwapAmounts, feeProtocol: number): number {
+  const n = sideIn(swap) === 0 ? feeProtocol % 16 : feeProtocol >> 4;
+  return n === 0 ? 0 : 1 / n;
+}

@@ -1,4 +1,5 @@
 import type { Store } from "../../shared/storage/port.ts";
+import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getPool } from "../store/queries.ts";
 import type { PoolView } from "../views/view.ts";
@@ -7,11 +8,11 @@ import { readAtHead } from "./head.ts";
 export interface PoolKey {
   readonly chainId: number;
   readonly poolAddress: string;
-  /** A pool of another family is not found: each path answers for its own DEXes. */
+  /** A pool of another family or generation is not found: each path answers for its own DEXes. */
   readonly family: string;
 }
 
-/** A view of one pool, all of it on one block; undefined where the family has no such pool. */
+/** A view of one pool, all of it on one block; undefined where the family has no such pool of its generation. */
 export async function readPool<R extends object>(
   store: Store,
   of: { view: PoolView<R>; key: PoolKey },
@@ -19,6 +20,7 @@ export async function readPool<R extends object>(
   const { view, key } = of;
   const pool = await getPool(store, key);
   if (pool === undefined || pool.family !== key.family) return undefined;
+  if (protocolOf(pool.protocol).generation !== view.generation) return undefined;
   const found = await readAtHead(store, {
     chainId: key.chainId,
     read: (checkpoint) => view.read(store, { pool, checkpoint }),

@@ -182,8 +182,9 @@ export const rollups = collection({
     swapCount: "int",
     volumeUsd: "float",
     feesUsd: "float",
-    /** Swaps whose value or fee could not be priced: a window that holds one has no USD sum. */
+    /** Swaps whose value is not known, and those whose fee is not: a window that holds one has no such sum. */
     unpricedCount: "int",
+    unpricedFeeCount: "int",
     tickTravel: "int",
     /** token1 per token0 in whole tokens after the last swap. */
     closePrice: "float",

@@ -95,6 +95,7 @@ const BUCKET_FIELDS = [
   "volumeUsd",
   "feesUsd",
   "unpricedCount",
+  "unpricedFeeCount",
   "tickTravel",
   "closePrice",
   "lastSeenUsers",

@@ -3,8 +3,8 @@ import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import type { PoolEntry } from "../ingest/state/pool-book.ts";
 import { uniswapV3 } from "../protocols/uniswap-v3.ts";
-import { EMPTY_STATE } from "../protocols/v3/state.ts";
-import { type CheckpointRow, COLLECTIONS, type PoolRow } from "../store/collections.ts";
+import { EMPTY_STATE, writeState } from "../protocols/v3/state.ts";
+import { type CheckpointRow, COLLECTIONS, type PoolRow, type PoolStateRow } from "../store/collections.ts";
 
 export const CHAIN_ID = 8453;
 
@@ -76,4 +76,28 @@ export async function openTestStore(): Promise<Store> {
   const store = await openSqliteStore({ path: ":memory:" });
   await store.declare(COLLECTIONS);
   return store;
+}
+
+/** Where a pool stands at the checkpoint: initialised, its balances read. */
+export function poolStateRow(row: Partial<PoolStateRow> = {}): PoolStateRow {
+  const state = writeState({
+    sqrtPriceX96: 2n ** 96n,
+    liquidity: 10n ** 18n,
+    tick: 5,
+    reserve0: 10n ** 18n,
+    reserve1: 2n * 10n ** 6n,
+    feeProtocol: 0,
+  });
+  return {
+    chainId: CHAIN_ID,
+    poolAddress: address(0x900),
+    state,
+    lastBlock: 150,
+    lastTime: 1_700_000_100,
+    balance0: 10n ** 18n,
+    balance1: 3n * 10n ** 6n,
+    balanceBlock: 150,
+    anchor: state,
+    ...row,
+  };
 }

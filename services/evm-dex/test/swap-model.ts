@@ -54,13 +54,13 @@ export function modelBuckets(swaps: readonly ModelSwap[], span: Span): TimedBuck
   return starts.map((start) => {
     const isIn = (time: number) => time >= start && time < start + span;
     const own = swaps.filter(({ time }) => isIn(time));
-    const priced = own.filter(({ valueUsd, feeUsd }) => valueUsd !== null && feeUsd !== null);
     return {
       start,
       swapCount: own.length,
-      volumeUsd: priced.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0),
-      feesUsd: priced.reduce((sum, { feeUsd }) => sum + (feeUsd ?? 0), 0),
-      unpricedCount: own.length - priced.length,
+      volumeUsd: own.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0),
+      feesUsd: own.reduce((sum, { feeUsd }) => sum + (feeUsd ?? 0), 0),
+      unpricedCount: own.filter(({ valueUsd }) => valueUsd === null).length,
+      unpricedFeeCount: own.filter(({ feeUsd }) => feeUsd === null).length,
       tickTravel: own.reduce((sum, { tickTravel }) => sum + tickTravel, 0),
       closePrice: own.at(-1)?.closePrice ?? 0,
       lastSeenUsers: [...lastTimes.values()].filter(isIn).length,

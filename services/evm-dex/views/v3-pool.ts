@@ -20,6 +20,7 @@ import type { PoolView } from "./view.ts";
 /** Everything the v3 pool endpoints of any family tell of one pool. */
 export const v3PoolView: PoolView<V3PoolRow> = {
   name: "v3",
+  generation: "v3",
   async read(store, { pool, checkpoint }) {
     const { chainId, poolAddress } = pool;
     const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });

@@ -1,4 +1,5 @@
 import type { Store } from "../../shared/storage/port.ts";
+import type { Protocol } from "../protocols/protocol.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 
 /**
@@ -8,6 +9,8 @@ import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 export interface PoolView<R extends object = object> {
   /** Names the view in snapshots: two views never share a name. */
   readonly name: string;
+  /** Of which pools it can tell: the states of others are no states to it. */
+  readonly generation: Protocol["generation"];
   /** The row at the checkpoint, by column. Throws ServiceError not_found where the pool has nothing to tell yet. */
   read(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }): Promise<R>;
 }

@@ -1,3 +1,5 @@
+import type { RawPair } from "../protocol.ts";
+
 /** What the events of a Uniswap-v3-style pool say. Amounts are raw units; the pool's view is kept. */
 export interface InitializeEvent {
   readonly kind: "initialize";
@@ -15,6 +17,11 @@ export interface SwapEvent {
   readonly tick: number;
 }
 
+/** PancakeSwap's says what of the fee the protocol took, by token. */
+export interface PancakeSwapEvent extends SwapEvent {
+  readonly protocolFees: RawPair;
+}
+
 /** Liquidity added (mint) or taken out of its range (burn; the tokens leave with a later collect). */
 export interface LiquidityEvent {
   readonly kind: "mint" | "burn";
@@ -25,8 +32,9 @@ export interface LiquidityEvent {
   readonly amount1: bigint;
 }
 
+/** Tokens that leave: a position's, the protocol's share of fees, or what the gauge is due. */
 export interface CollectEvent {
-  readonly kind: "collect" | "collect_protocol";
+  readonly kind: "collect" | "collect_protocol" | "collect_fees";
   readonly amount0: bigint;
   readonly amount1: bigint;
 }
@@ -43,10 +51,8 @@ export interface SetFeeProtocolEvent {
   readonly feeProtocol: number;
 }
 
-export type V3Event =
-  | InitializeEvent
-  | SwapEvent
-  | LiquidityEvent
-  | CollectEvent
-  | FlashEvent
-  | SetFeeProtocolEvent;
+type CommonEvent = InitializeEvent | LiquidityEvent | CollectEvent | FlashEvent;
+export type PancakeEvent = CommonEvent | PancakeSwapEvent;
+export type SlipstreamEvent = CommonEvent | SwapEvent;
+/** Of any of them. */
+export type V3Event = CommonEvent | SwapEvent | SetFeeProtocolEvent;

@@ -9,7 +9,7 @@ export interface V3State {
   readonly tick: number;
   readonly reserve0: bigint;
   readonly reserve1: bigint;
-  /** slot0's packing: feeProtocol1 << 4 | feeProtocol0. */
+  /** slot0's packing, of Uniswap's pools alone: feeProtocol1 << 4 | feeProtocol0. */
   readonly feeProtocol: number;
 }
 
@@ -30,6 +30,7 @@ export function movedInto(event: V3Event): { amount0: bigint; amount1: bigint } 
       return { amount0: event.amount0, amount1: event.amount1 };
     case "collect":
     case "collect_protocol":
+    case "collect_fees":
       return { amount0: -event.amount0, amount1: -event.amount1 };
     case "flash":
       return { amount0: event.paid0, amount1: event.paid1 };

@@ -7,7 +7,7 @@ import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
 import type { Hex } from "../../../../shared/chain/evm/port.ts";
 import { createDecode } from "../../protocol.ts";
 import type { V3Event } from "../events.ts";
-import { uniswapDecoders } from "./index.ts";
+import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
 
 const decodeV3 = createDecode(uniswapDecoders);
 
@@ -99,5 +99,18 @@ describe("recorded blocks", () => {
       if (event !== undefined) found.add(event.kind);
     }
     expect([...found]).to.include.members(["swap", "mint", "burn", "collect"]);
+  });
+
+  it("are read by the others' decoders as Uniswap's where the events are the same", () => {
+    const [pancake, slipstream] = [createDecode(pancakeDecoders), createDecode(slipstreamDecoders)];
+    let shared = 0;
+    for (const log of logsOf(blocks)) {
+      const event = decodeV3(log);
+      expect(slipstream(log)).to.deep.equal(event);
+      // Its swap has two words more.
+      expect(pancake(log)).to.deep.equal(event?.kind === "swap" ? undefined : event);
+      if (event !== undefined) shared += 1;
+    }
+    expect(shared).to.be.greaterThan(SWAPS);
   });
 });

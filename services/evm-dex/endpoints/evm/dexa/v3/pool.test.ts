@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import type { Hex } from "../../../../../shared/chain/evm/port.ts";
+import { put, type Store } from "../../../../../shared/storage/port.ts";
+import { checkpoints, poolStates, pools } from "../../../../store/collections.ts";
+import { refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { address, checkpointRow, openTestStore, poolRow, poolStateRow } from "../../../../test/rows.ts";
+import { endpoint } from "./pool.endpoint.ts";
+import { dexaV3PoolHandler } from "./pool.handler.ts";
+
+const [SLIPSTREAM, UNISWAP] = [address(0x901), address(0x902)];
+
+describe("/evm/dexa/v3/pool", () => {
+  let store: Store;
+  before(async () => {
+    store = await openTestStore();
+    await store.write([
+      put(checkpoints, [checkpointRow()]),
+      put(pools, [
+        poolRow({
+          poolAddress: SLIPSTREAM,
+          family: "dexa",
+          dexName: "Aerodrome Slipstream",
+          protocol: "slipstream",
+          fee: 500,
+          tickSpacing: 100,
+        }),
+        poolRow({ poolAddress: UNISWAP }),
+      ]),
+      put(poolStates, [poolStateRow({ poolAddress: SLIPSTREAM }), poolStateRow({ poolAddress: UNISWAP })]),
+    ]);
+  });
+  after(() => store.close());
+
+  const ask = (pool_address: Hex) => ({ chain_id: 8453 as const, pool_address });
+
+  it("tells of a Slipstream pool", async () => {
+    const [row] = await rowsOf(endpoint, dexaV3PoolHandler({ store, chains: [] }), ask(SLIPSTREAM));
+    expect(row).to.include({ feeTier: 500, tickSpacing: 100, currentTick: 5 });
+    expect(row).not.to.have.any.keys("feeApr", "dexName");
+  });
+
+  it("knows no pool of another family", async () => {
+    const handler = dexaV3PoolHandler({ store, chains: [] });
+    for (const pool of [UNISWAP, address(1)])
+      expect(await refusalOf(handler, ask(pool)), pool).to.equal("not_found");
+  });
+});

@@ -1,0 +1,30 @@
+import { encodeCall } from "../../shared/chain/evm/abi.ts";
+import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Protocol } from "./protocol.ts";
+import { slipstreamDecoders } from "./v3/decode/index.ts";
+import { slipstreamPoolCreated } from "./v3/decode/slipstream-pool-created.ts";
+import type { SlipstreamEvent } from "./v3/events.ts";
+import { readAnchor, v3 } from "./v3/protocol.ts";
+import type { V3State } from "./v3/state.ts";
+
+/** tickSpacingToFee(int24) of the factory: set once a tick spacing. */
+const TICK_SPACING_TO_FEE = "0x380dc1c2";
+
+/**
+ * Aerodrome's concentrated liquidity, all generations of its factory: Uniswap v3 by tick spacing instead of fee tier,
+ * with liquidity that may be staked in a gauge. Source: CLPool, CLFactory.
+ */
+export const slipstream: Protocol<V3State, SlipstreamEvent> = {
+  ...v3,
+  kind: "slipstream",
+  created: slipstreamPoolCreated,
+  decoders: slipstreamDecoders,
+  // The fee may differ by swap (it follows the price's moves, some senders pay less), and stakers' part is the gauge's.
+  feeUsd: () => null,
+  anchor: (answers, balances) => readAnchor(answers, { balances, words: 6 }),
+  tierCall: ({ tickSpacing }, { factory, block }) => ({
+    to: factory as Hex,
+    data: encodeCall(TICK_SPACING_TO_FEE, [tickSpacing]),
+    block,
+  }),
+};

@@ -1,0 +1,28 @@
+import { checkRows } from "../../shared/contract/check-rows.ts";
+import type { Cell } from "../../shared/contract/column.ts";
+import type { Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
+
+/** The rows of a handler's answer as objects by column, after a check against the declaration. */
+export async function rowsOf<E extends Endpoint>(
+  endpoint: E,
+  handler: Handler<E>,
+  params: ParamsOf<E>,
+): Promise<Record<string, Cell>[]> {
+  const { rows } = await handler(params, {} as RequestContext);
+  checkRows(endpoint, rows);
+  return rows.map((cells) =>
+    Object.fromEntries(endpoint.columns.map(({ name }, i) => [name, cells[i] as Cell])),
+  );
+}
+
+/** The error code of a handler that refuses; undefined where it answers. */
+export async function refusalOf<E extends Endpoint>(
+  handler: Handler<E>,
+  params: ParamsOf<E>,
+): Promise<string | undefined> {
+  const error = await handler(params, {} as RequestContext).then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  return (error as { code?: string } | undefined)?.code;
+}
