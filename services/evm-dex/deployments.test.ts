@@ -99,7 +99,23 @@ describe("loadDeployments", () => {
     });
   });
 
+  it("reads who makes a factory's gauges and what they pay", async () => {
+    const rewards = { voter: `0x${"Ab".repeat(20)}`, token: `0x${"Cd".repeat(20)}` };
+    const [chain] = await loadChains({ ...CHAIN, factories: [{ ...FACTORY, rewards }] });
+    expect(chain?.factories[0]?.rewards).to.deep.equal({
+      voter: `0x${"ab".repeat(20)}`,
+      token: `0x${"cd".repeat(20)}`,
+    });
+  });
+
   const faults: readonly [string, unknown, string][] = [
+    [
+      "a voter without the token it pays",
+      {
+        evmDex: { chains: [{ ...CHAIN, factories: [{ ...FACTORY, rewards: { voter: FACTORY?.address } }] }] },
+      },
+      "rewards.token",
+    ],
     ["no section of ours", { lending: {} }, "evmDex"],
     ["no chain", { evmDex: { chains: [] } }, "evmDex.chains"],
     ["no factory", { evmDex: { chains: [{ ...CHAIN, factories: [] }] } }, "evmDex.chains[0].factories"],

@@ -15,6 +15,8 @@ const factory = z.strictObject({
   kind: z.enum(KINDS),
   /** First block that can hold one of its PoolCreated events. */
   fromBlock: z.int().nonnegative(),
+  /** The voter that makes gauges for its pools, and the token that gauges pay; absent where there are none. */
+  rewards: z.strictObject({ voter: address, token: address }).optional(),
 });
 
 const chain = z.strictObject({
