@@ -1,6 +1,6 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
-import { quantizeUsd, type SwapAmounts, swapValueUsd } from "../metrics/usd.ts";
+import { quantizeUsd, type SwapAmounts } from "../metrics/usd.ts";
 import { writeIntegers } from "../protocols/integers.ts";
 import type { PoolEvent, RawPair } from "../protocols/protocol.ts";
 import type { PoolEventRow, PoolRow, TokenRow } from "../store/collections.ts";
@@ -25,12 +25,12 @@ export interface BlockEvents {
   readonly events: readonly PlacedEvent[];
 }
 
-/** A row on its way: what its value is worked out from. */
+/** An event on its way to a row: what the row is worked out from. */
 interface AddedEvent {
-  readonly row: PoolEventRow;
+  readonly placed: PlacedEvent;
   readonly entry: PoolEntry;
-  readonly event: PoolEvent;
-  readonly moved: RawPair;
+  readonly tickTravel: number | null;
+  /** After the event. */
   readonly state: unknown;
 }
 
@@ -85,19 +85,24 @@ export class Indexer {
 
   addBlock(block: BlockEvents): void {
     const added: AddedEvent[] = [];
+    /** By pool, the last event that needs a row only if none comes after it. */
+    const quiet = new Map<PoolEntry, AddedEvent>();
     const touched = new Set<PoolEntry>();
     for (const placed of block.events) {
       const entry = this.pools.get(placed.poolAddress);
       if (entry === undefined)
         throw new Error(`Pool ${placed.poolAddress} was not loaded before block ${block.number}.`);
-      added.push(this.#addEvent(entry, { block, placed }));
+      const event = this.#addEvent(entry, { block, placed });
+      if (entry.protocol.isQuiet(placed.event)) quiet.set(entry, event);
+      else {
+        quiet.delete(entry);
+        added.push(event);
+      }
       touched.add(entry);
     }
     this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
-    for (const each of added) {
-      this.#valueRow(each);
-      this.#events.push(each.row);
-    }
+    for (const each of added) this.#events.push(this.#rowOf(each, block));
+    for (const each of quiet.values()) this.#events.push(this.#rowOf(each, block));
     for (const entry of touched) this.#touched.add(entry);
   }
 
@@ -106,46 +111,54 @@ export class Indexer {
     const { protocol, state: before } = entry;
     const { event } = placed;
     entry.anchor ??= before;
-    const state = protocol.apply(before, event);
+    const state = protocol.apply(before, event, block.time);
     entry.state = state;
     entry.lastBlock = block.number;
     entry.lastTime = block.time;
-    const moved = protocol.moved(event);
+    const tickTravel = event.kind === "swap" ? protocol.travel(before, event) : null;
+    return { placed, entry, tickTravel, state };
+  }
+
+  /** An event's row, with the prices at the end of its block; a swap is counted. */
+  #rowOf({ placed, entry, tickTravel, state }: AddedEvent, block: BlockEvents): PoolEventRow {
+    const { protocol, row: pool } = entry;
+    const moved = protocol.moved(placed.event);
     const row: PoolEventRow = {
       chainId: this.chainId,
       blockNumber: block.number,
       logIndex: placed.logIndex,
       poolAddress: placed.poolAddress,
-      kind: event.kind,
+      kind: placed.event.kind,
       blockHash: block.hash,
       time: block.time,
       txHash: placed.txHash,
       sender: placed.sender,
       amounts: writeIntegers([moved.amount0, moved.amount1]),
       state: protocol.write(state),
-      price0Usd: null,
-      price1Usd: null,
+      price0Usd: this.prices.usd(pool.token0Address),
+      price1Usd: this.prices.usd(pool.token1Address),
       valueUsd: null,
       feeUsd: null,
-      tickTravel: event.kind === "swap" ? protocol.travel(before, event) : null,
+      tickTravel,
       previousMinute: null,
     };
-    return { row, entry, event, moved, state };
+    if (row.kind === "swap") this.#count(row, { entry, event: placed.event, moved, state });
+    return row;
   }
 
-  /** Prices a row by the prices at the end of its block, and counts it if it is a swap. */
-  #valueRow({ row, entry, event, moved, state }: AddedEvent): void {
+  #count(
+    row: PoolEventRow,
+    of: { entry: PoolEntry; event: PoolEvent; moved: RawPair; state: unknown },
+  ): void {
+    const { entry, event, moved, state } = of;
     const { protocol, row: pool } = entry;
-    row.price0Usd = this.prices.usd(pool.token0Address);
-    row.price1Usd = this.prices.usd(pool.token1Address);
-    if (row.kind !== "swap") return;
     const swap: SwapAmounts = {
       amount0: toWholeTokens(moved.amount0, pool.token0Decimals),
       amount1: toWholeTokens(moved.amount1, pool.token1Decimals),
       price0Usd: row.price0Usd,
       price1Usd: row.price1Usd,
     };
-    row.valueUsd = quantized(swapValueUsd(swap));
+    row.valueUsd = quantized(protocol.valueUsd(swap));
     row.feeUsd = quantized(protocol.feeUsd(swap, { event, state, pool }));
     row.previousMinute = this.buckets.add({
       poolAddress: row.poolAddress,

@@ -1,6 +1,7 @@
 import { readInt } from "../../shared/chain/evm/abi.ts";
 import type { EthCall, EvmSource } from "../../shared/chain/evm/port.ts";
 import { protocolOf } from "../protocols/index.ts";
+import type { FeeTier } from "../protocols/protocol.ts";
 import type { PoolRow, TokenRow } from "../store/collections.ts";
 import type { CreatedPool } from "./fetch.ts";
 import type { TokenReader } from "./tokens.ts";
@@ -43,24 +44,46 @@ export async function describePools(
   return { pools, tokens: fresh };
 }
 
-/** Fees that PoolCreated does not tell, one call a tier. A factory that does not answer leaves its pools out. */
+/**
+ * Fees that PoolCreated does not tell, one call a tier: at any block where the answer cannot change, else at the
+ * pool's own, or at `block` where nodes have forgotten that. A factory that does not answer leaves its pools out.
+ */
 async function readTiers(
   source: EvmSource,
   of: { created: readonly CreatedPool[]; block: number },
 ): Promise<Map<CreatedPool, number>> {
-  const keyOf = (pool: CreatedPool) => `${pool.factory.address}:${pool.tickSpacing}`;
+  const untold = of.created.filter((pool) => pool.fee === null && tierOf(pool) !== undefined);
+  const tiers = await askTiers(source, untold, (pool) => (tierOf(pool)?.mayChange ? pool.block : of.block));
+  const left = await askTiers(
+    source,
+    untold.filter((pool) => !tiers.has(pool)),
+    () => of.block,
+  );
+  return new Map([...tiers, ...left]);
+}
+
+async function askTiers(
+  source: EvmSource,
+  pools: readonly CreatedPool[],
+  blockOf: (pool: CreatedPool) => number,
+): Promise<Map<CreatedPool, number>> {
+  const keyOf = (pool: CreatedPool) =>
+    [pool.factory.address, pool.tickSpacing, pool.stable, blockOf(pool)].join(":");
   const calls = new Map<string, EthCall>();
-  for (const pool of of.created) {
-    const { tierCall } = protocolOf(pool.factory.kind);
-    const call = tierCall?.(pool, { factory: pool.factory.address, block: of.block });
-    if (pool.fee === null && call !== undefined) calls.set(keyOf(pool), call);
+  for (const pool of pools) {
+    const call = tierOf(pool)?.call(pool, { factory: pool.factory.address, block: blockOf(pool) });
+    if (call !== undefined) calls.set(keyOf(pool), call);
   }
-  const answers = await source.call([...calls.values()]);
-  const feeOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] ?? "0x"]));
+  const answers = calls.size === 0 ? [] : await source.call([...calls.values()]);
+  const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] ?? "0x"]));
   const tiers = new Map<CreatedPool, number>();
-  for (const pool of of.created) {
-    const answer = feeOf.get(keyOf(pool)) ?? "0x";
-    if (answer.length >= 66) tiers.set(pool, readInt(answer, 0));
+  for (const pool of pools) {
+    const answer = answerOf.get(keyOf(pool)) ?? "0x";
+    if (answer.length >= 66) tiers.set(pool, readInt(answer, 0) * (tierOf(pool)?.unit ?? 1));
   }
   return tiers;
+}
+
+function tierOf(pool: CreatedPool): FeeTier | undefined {
+  return protocolOf(pool.factory.kind).tier;
 }

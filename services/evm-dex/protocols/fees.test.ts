@@ -10,6 +10,7 @@ import { EMPTY_STATE } from "./v3/state.ts";
 
 const pool = {
   poolAddress: "0x01",
+  dexAddress: "0x04",
   token0Address: "0x02",
   token1Address: "0x03",
   token0Decimals: 18,

@@ -1,3 +1,4 @@
+import { aerodromeV2 } from "./aerodrome-v2.ts";
 import { pancakeV3 } from "./pancake-v3.ts";
 import { createDecode, type Kind, type Log, type PoolEvent, type Protocol } from "./protocol.ts";
 import { slipstream } from "./slipstream.ts";
@@ -7,6 +8,7 @@ const PROTOCOLS: Readonly<Record<Kind, Protocol>> = {
   "uniswap-v3": uniswapV3,
   "pancake-v3": pancakeV3,
   slipstream,
+  "aerodrome-v2": aerodromeV2,
 };
 
 /** The protocol of a pool or factory. Throws for a kind that a newer version stored. */

@@ -1,8 +1,9 @@
 import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { LpPosition } from "../metrics/lp-position.ts";
 import type { SwapAmounts } from "../metrics/usd.ts";
 
 /** Which events and getters a factory's pools have. The DEX of a pool is its factory's, never its events'. */
-export const KINDS = ["uniswap-v3", "pancake-v3", "slipstream"] as const;
+export const KINDS = ["uniswap-v3", "pancake-v3", "slipstream", "aerodrome-v2"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Log {
@@ -24,7 +25,7 @@ export interface PoolCreatedEvent {
   readonly pool: string;
   readonly token0: string;
   readonly token1: string;
-  /** Hundredths of a bip; null where the factory keeps it elsewhere (`tierCall`). */
+  /** Hundredths of a bip; null where the factory keeps it elsewhere (`tier`). */
   readonly fee: number | null;
   readonly tickSpacing: number;
   /** A v2 pool on the stable curve; absent for all others. */
@@ -36,9 +37,17 @@ export interface PoolEvent {
   readonly kind: string;
 }
 
+/** An event of another contract that names the pool it is about. */
+export interface PoolNamed<E> {
+  readonly pool: string;
+  readonly event: E;
+}
+
 /** What a protocol needs of a pool's row. */
 export interface PoolFacts {
   readonly poolAddress: string;
+  /** Its factory. */
+  readonly dexAddress: string;
   readonly token0Address: string;
   readonly token1Address: string;
   readonly token0Decimals: number;
@@ -60,6 +69,53 @@ export interface TokenPair {
   readonly amount1: number;
 }
 
+/** The fee that a factory keeps for all pools of a tier. */
+export interface FeeTier {
+  call(created: PoolCreatedEvent, of: { factory: string; block: number }): EthCall;
+  /** What the answer counts in, hundredths of a bip. */
+  readonly unit: number;
+  /** Whether it may change: then it is asked as of the pool's creation. */
+  readonly mayChange: boolean;
+}
+
+/** A pool's gauge, which pays rewards for staked LP tokens, and the voter that created it. */
+export interface GaugeFacts {
+  readonly gauge: string;
+  readonly voter: string;
+}
+
+export interface GaugeEvents<E extends PoolEvent> {
+  /** The voter's, of a new gauge. */
+  readonly created: Decoder<PoolNamed<E & { readonly gauge: string }>>;
+  /** The voter's, of a gauge that is there. */
+  readonly voter: readonly Decoder<E & { readonly gauge: string }>[];
+  /** The gauge's own. */
+  readonly own: readonly Decoder<E>[];
+}
+
+/** A wallet whose position an event changes. */
+export interface PositionChange {
+  readonly wallet: string;
+  /** The position after the event, of the one before it. */
+  after(position: LpPosition): LpPosition;
+}
+
+/** Pools whose shares are ERC-20 tokens: who holds them is kept. */
+export interface LpTokens<S, E extends PoolEvent> {
+  /** The pool's Transfer. Every token of the chain emits its topic: asked for by address, never by topic alone. */
+  readonly transfer: Decoder<E>;
+  /** An event of `decoders` that a Transfer of new or old LP tokens always goes with. */
+  needsTransfer(event: E): boolean;
+  /** Whether there are LP tokens that can move. Where there are none, a mint comes first. */
+  isMovable(state: S): boolean;
+  /** The positions an event changes, with the state after it. */
+  changes(event: E, of: { state: S; pool: PoolFacts }): readonly PositionChange[];
+  /** The calls that tell what a wallet holds at a block, and has staked in the pool's gauge. */
+  anchorCalls(wallet: string, of: { state: S; pool: PoolFacts; block: number }): readonly EthCall[];
+  /** A position older than the index, of their answers and the pool's state before its first indexed event. */
+  anchor(answers: readonly (Hex | null | undefined)[], pool: S): LpPosition;
+}
+
 /**
  * All that tells one kind of pool from another, as functions without I/O. The rest of the service calls a pool's state
  * S and never looks into it: what a pool's events alone tell of it, whole after every event, so that its text in the
@@ -72,9 +128,18 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   readonly created: Decoder<PoolCreatedEvent>;
   /** The pool's events. */
   readonly decoders: readonly Decoder<E>[];
+  /** The factory's events about one of its pools. */
+  readonly factoryDecoders?: readonly Decoder<PoolNamed<E>>[];
+  readonly gauges?: GaugeEvents<E>;
+  readonly lpTokens?: LpTokens<S, E>;
+  /** Whether TVL stands on what the events say of the reserves, or on balanceOf. */
+  readonly tvlOf: "reserves" | "balances";
   /** A pool before its first event. */
-  readonly empty: S;
-  apply(state: S, event: E): S;
+  start(pool: PoolFacts): S;
+  /** `time` is the block's. */
+  apply(state: S, event: E, time: number): S;
+  /** An event that needs no row where a later one of its pool in the same block has one: that row has its state. */
+  isQuiet(event: E): boolean;
   /** What an event moves into the pool; negative: out of it. */
   moved(event: E): RawPair;
   /** Ticks a swap crossed from the state before it; 0 where there are no ticks or no price before. */
@@ -85,6 +150,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   depth(state: S, pool: PoolFacts): TokenPair;
   /** What the pool holds by its events. */
   reserves(state: S): RawPair;
+  /** What a swap was worth; null where a needed price is unknown. */
+  valueUsd(swap: SwapAmounts): number | null;
   /**
    * What the liquidity providers earned by a swap and the state it led to; null where a needed price is unknown, or
    * where events do not tell it.
@@ -93,15 +160,15 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   write(state: S): string;
   read(text: string): S;
   /** The calls that tell the state of a pool older than the index, at one block. */
-  anchorCalls(pool: PoolFacts, block: number): readonly EthCall[];
-  /** The state that their answers give with the pool's balances; undefined where they give none. */
-  anchor(answers: readonly (Hex | null | undefined)[], balances: RawPair): S | undefined;
+  anchorCalls(pool: PoolFacts, block: number, gauge?: GaugeFacts): readonly EthCall[];
+  /** The state that their answers give with the pool's balances (zeros where TVL needs none); undefined where they give none. */
+  anchor(answers: readonly (Hex | null | undefined)[], balances: RawPair, gauge?: GaugeFacts): S | undefined;
   /** What of a state the pool itself tells when asked by anchorCalls, by name: for auditing rows against the chain. */
   told(state: S): Readonly<Record<string, bigint | number>>;
   /** The state where only balances are to be had: the price is unknown until an event tells it. */
   unknown(balances: RawPair): S;
-  /** Where PoolCreated tells no fee: the factory's call that gives the tier's. Its answer never changes. */
-  readonly tierCall?: (created: PoolCreatedEvent, of: { factory: string; block: number }) => EthCall;
+  /** Where PoolCreated tells no fee: how the factory does. */
+  readonly tier?: FeeTier;
 }
 
 /** Whether a log has as many topics and data words as its event: the decoders read without further checks. */

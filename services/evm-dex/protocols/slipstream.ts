@@ -22,9 +22,13 @@ export const slipstream: Protocol<V3State, SlipstreamEvent> = {
   // The fee may differ by swap (it follows the price's moves, some senders pay less), and stakers' part is the gauge's.
   feeUsd: () => null,
   anchor: (answers, balances) => readAnchor(answers, { balances, words: 6 }),
-  tierCall: ({ tickSpacing }, { factory, block }) => ({
-    to: factory as Hex,
-    data: encodeCall(TICK_SPACING_TO_FEE, [tickSpacing]),
-    block,
-  }),
+  tier: {
+    unit: 1,
+    mayChange: false,
+    call: ({ tickSpacing }, { factory, block }) => ({
+      to: factory as Hex,
+      data: encodeCall(TICK_SPACING_TO_FEE, [tickSpacing]),
+      block,
+    }),
+  },
 };

@@ -97,7 +97,7 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
     return {
       row,
       protocol,
-      state: protocol.empty,
+      state: protocol.start(row),
       anchor: undefined,
       lastBlock: -1,
       lastTime: 0,
@@ -131,6 +131,6 @@ export function toStateRow(entry: PoolEntry): PoolStateRow {
     balance0,
     balance1,
     balanceBlock,
-    anchor: protocol.write(anchor ?? protocol.empty),
+    anchor: protocol.write(anchor ?? protocol.start(row)),
   };
 }

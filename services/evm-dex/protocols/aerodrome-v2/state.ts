@@ -9,11 +9,20 @@ export interface V2State {
   readonly totalSupply: bigint;
   /** Swap fee in ten-thousandths, as getFee() of the factory says: 30 is 0.3 %. */
   readonly fee: number;
+  /** What it is without a custom fee, and whether there is one (fees.ts). */
+  readonly defaultFee: number;
+  readonly hasCustomFee: boolean;
   /** Fees per LP token so far × 1e18, as index0() and index1() of the pool say. Each Fees event adds feeGrowth (metrics/v2-bucket.ts). */
   readonly index0: bigint;
   readonly index1: bigint;
+  /** Fees of the last swap, or of the one that is under way: they come before its Swap. */
+  readonly swapFee0: bigint;
+  readonly swapFee1: bigint;
+  readonly isSwapping: boolean;
   /** The gauge that the voter created for it; undefined without one. */
   readonly gauge: string | undefined;
+  /** Whether the voter lets the gauge have deposits and rewards. */
+  readonly isGaugeAlive: boolean;
   /** LP tokens in the gauge: Deposits less Withdraws. */
   readonly staked: bigint;
   /** Raw reward tokens a second, paid out until periodFinish (Unix seconds), as the gauge's getters say after NotifyReward. */
@@ -26,9 +35,15 @@ export const EMPTY_V2_STATE: V2State = {
   reserve1: 0n,
   totalSupply: 0n,
   fee: 0,
+  defaultFee: 0,
+  hasCustomFee: false,
   index0: 0n,
   index1: 0n,
+  swapFee0: 0n,
+  swapFee1: 0n,
+  isSwapping: false,
   gauge: undefined,
+  isGaugeAlive: false,
   staked: 0n,
   rewardRate: 0n,
   periodFinish: 0,
@@ -39,30 +54,46 @@ const text = namedIntegers([
   "reserve1",
   "totalSupply",
   "fee",
+  "defaultFee",
+  "flags",
   "index0",
   "index1",
+  "swapFee0",
+  "swapFee1",
   "gauge",
   "staked",
   "rewardRate",
   "periodFinish",
 ]);
+const CUSTOM = 1n;
+const SWAPPING = 2n;
+const ALIVE = 4n;
 
 /** A state as one text. No gauge is the zero address. */
 export function writeV2State(state: V2State): string {
   return text.write({
     ...state,
     fee: BigInt(state.fee),
+    defaultFee: BigInt(state.defaultFee),
+    flags:
+      (state.hasCustomFee ? CUSTOM : 0n) |
+      (state.isSwapping ? SWAPPING : 0n) |
+      (state.isGaugeAlive ? ALIVE : 0n),
     gauge: BigInt(state.gauge ?? 0),
     periodFinish: BigInt(state.periodFinish),
   });
 }
 
 export function readV2State(stored: string): V2State {
-  const { fee, gauge, periodFinish, ...amounts } = text.read(stored);
+  const { fee, defaultFee, flags, gauge, periodFinish, ...amounts } = text.read(stored);
   return {
     ...amounts,
     fee: Number(fee),
+    defaultFee: Number(defaultFee),
+    hasCustomFee: (flags & CUSTOM) !== 0n,
+    isSwapping: (flags & SWAPPING) !== 0n,
     gauge: gauge === 0n ? undefined : `0x${gauge.toString(16).padStart(40, "0")}`,
+    isGaugeAlive: (flags & ALIVE) !== 0n,
     periodFinish: Number(periodFinish),
   };
 }

@@ -1,6 +1,7 @@
 import { encodeCall, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
 import type { Hex } from "../../../shared/chain/evm/port.ts";
 import { poolPrice, toWholeTokens, virtualReserves } from "../../metrics/pool-price.ts";
+import { swapValueUsd } from "../../metrics/usd.ts";
 import type { PoolFacts, Protocol } from "../protocol.ts";
 import type { V3Event } from "./events.ts";
 import { applyEvent, EMPTY_STATE, movedInto, readState, type V3State, writeState } from "./state.ts";
@@ -8,11 +9,25 @@ import { applyEvent, EMPTY_STATE, movedInto, readState, type V3State, writeState
 const SLOT0 = encodeCall("0x3850c7bd");
 const LIQUIDITY = encodeCall("0x1a686502");
 
+/** What each of them has for itself. */
+type Own =
+  | "kind"
+  | "created"
+  | "decoders"
+  | "factoryDecoders"
+  | "gauges"
+  | "lpTokens"
+  | "tier"
+  | "feeUsd"
+  | "anchor";
+
 /** What all concentrated-liquidity pools have in common, whatever their factory's and their fees' form. */
-export const v3: Omit<Protocol<V3State, V3Event>, "kind" | "created" | "decoders" | "feeUsd" | "anchor"> = {
+export const v3: Omit<Protocol<V3State, V3Event>, Own> = {
   generation: "v3",
-  empty: EMPTY_STATE,
+  tvlOf: "balances",
+  start: () => EMPTY_STATE,
   apply: applyEvent,
+  isQuiet: () => false,
   moved: movedInto,
   travel: (before, event) =>
     event.kind === "swap" && before.sqrtPriceX96 !== 0n ? Math.abs(event.tick - before.tick) : 0,
@@ -36,6 +51,7 @@ export const v3: Omit<Protocol<V3State, V3Event>, "kind" | "created" | "decoders
     };
   },
   reserves: ({ reserve0, reserve1 }) => ({ amount0: reserve0, amount1: reserve1 }),
+  valueUsd: swapValueUsd,
   write: writeState,
   read: readState,
   anchorCalls: ({ poolAddress }, block) => [

@@ -1,0 +1,128 @@
+import { encodeCall, readBool, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
+import type { EthCall, Hex } from "../../../shared/chain/evm/port.ts";
+import type { LpPosition } from "../../metrics/lp-position.ts";
+import type { FeeTier, GaugeFacts, PoolFacts } from "../protocol.ts";
+import { EMPTY_V2_STATE, type V2State } from "./state.ts";
+
+const GET_RESERVES = encodeCall("0x0902f1ac");
+const TOTAL_SUPPLY = encodeCall("0x18160ddd");
+const INDEX0 = encodeCall("0x32c0defd");
+const INDEX1 = encodeCall("0xbda39cad");
+const REWARD_RATE = encodeCall("0x7b0a47ee");
+const PERIOD_FINISH = encodeCall("0xebe2b12b");
+const GET_FEE = "0xcc56b2c5";
+const CUSTOM_FEE = "0x4d419abc";
+const STABLE_FEE = encodeCall("0x40bbd775");
+const VOLATILE_FEE = encodeCall("0x5084ed03");
+const IS_ALIVE = "0x1703e5f9";
+const BALANCE_OF = "0x70a08231";
+/** Hundredths of a bip in the factory's unit of fees. */
+const BIP = 100;
+
+type Answer = Hex | null | undefined;
+
+/** getReserves, totalSupply, index0 and index1 of the pool; getFee, customFee and the default fee of its factory; what its gauge has and pays. */
+export function v2AnchorCalls(pool: PoolFacts, block: number, gauge?: GaugeFacts): EthCall[] {
+  const to = pool.poolAddress as Hex;
+  const factory = pool.dexAddress as Hex;
+  return [
+    { to, data: GET_RESERVES, block },
+    { to, data: TOTAL_SUPPLY, block },
+    { to, data: INDEX0, block },
+    { to, data: INDEX1, block },
+    { to: factory, data: encodeCall(GET_FEE, [to, pool.stable]), block },
+    { to: factory, data: encodeCall(CUSTOM_FEE, [to]), block },
+    { to: factory, data: pool.stable ? STABLE_FEE : VOLATILE_FEE, block },
+    ...(gauge === undefined ? [] : gaugeCalls(gauge, block)),
+  ];
+}
+
+function gaugeCalls({ gauge, voter }: GaugeFacts, block: number): EthCall[] {
+  const to = gauge as Hex;
+  return [
+    { to, data: TOTAL_SUPPLY, block },
+    { to, data: REWARD_RATE, block },
+    { to, data: PERIOD_FINISH, block },
+    { to: voter as Hex, data: encodeCall(IS_ALIVE, [to]), block },
+  ];
+}
+
+/** Undefined where the pool tells nothing: no node has that state. A factory or gauge that does not answer is as if it were not there. */
+export function readV2Anchor(answers: readonly Answer[], gauge?: GaugeFacts): V2State | undefined {
+  const [reserves, totalSupply, index0, index1, fee, customFee, defaultFee, ...ofGauge] = answers;
+  if (!hasWords(reserves, 2) || !hasWords(totalSupply) || !hasWords(index0) || !hasWords(index1)) {
+    return undefined;
+  }
+  return {
+    ...EMPTY_V2_STATE,
+    reserve0: readUint(reserves, 0),
+    reserve1: readUint(reserves, 1),
+    totalSupply: readUint(totalSupply, 0),
+    index0: readUint(index0, 0),
+    index1: readUint(index1, 0),
+    fee: hasWords(fee) ? readInt(fee, 0) : 0,
+    defaultFee: hasWords(defaultFee) ? readInt(defaultFee, 0) : 0,
+    hasCustomFee: hasWords(customFee) && readUint(customFee, 0) !== 0n,
+    ...(gauge === undefined ? {} : readGauge(ofGauge, gauge)),
+  };
+}
+
+function readGauge(answers: readonly Answer[], { gauge }: GaugeFacts): Partial<V2State> {
+  const [staked, rewardRate, periodFinish, isAlive] = answers;
+  return {
+    gauge,
+    staked: hasWords(staked) ? readUint(staked, 0) : 0n,
+    rewardRate: hasWords(rewardRate) ? readUint(rewardRate, 0) : 0n,
+    periodFinish: hasWords(periodFinish) ? readInt(periodFinish, 0) : 0,
+    isGaugeAlive: hasWords(isAlive) && readBool(isAlive, 0),
+  };
+}
+
+/** What the pool and its gauge say when asked: for audits. */
+export function toldByV2(state: V2State): Record<string, bigint | number> {
+  const { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish } = state;
+  return { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish };
+}
+
+/** The default fee of either curve, which the factory's manager may change. */
+export const v2Tier: FeeTier = {
+  unit: BIP,
+  mayChange: true,
+  call: ({ stable }, { factory, block }) => ({
+    to: factory as Hex,
+    data: stable === true ? STABLE_FEE : VOLATILE_FEE,
+    block,
+  }),
+};
+
+/** A pool just created, its default fee being all there is to tell. */
+export function startOfV2({ fee }: Pick<PoolFacts, "fee">): V2State {
+  return { ...EMPTY_V2_STATE, fee: fee / BIP, defaultFee: fee / BIP };
+}
+
+export function v2PositionCalls(
+  wallet: string,
+  of: { state: V2State; pool: PoolFacts; block: number },
+): EthCall[] {
+  const data = encodeCall(BALANCE_OF, [wallet as Hex]);
+  const { gauge } = of.state;
+  const holders = gauge === undefined ? [of.pool.poolAddress] : [of.pool.poolAddress, gauge];
+  return holders.map((to) => ({ to: to as Hex, data, block: of.block }));
+}
+
+/** Earnings count from the first indexed block: from the pool's indexes there, until when nothing moved. */
+export function readV2Position(answers: readonly Answer[], pool: V2State): LpPosition {
+  const [balance, staked] = answers;
+  return {
+    balance: hasWords(balance) ? readUint(balance, 0) : 0n,
+    staked: hasWords(staked) ? readUint(staked, 0) : 0n,
+    index0: pool.index0,
+    index1: pool.index1,
+    earned0: 0n,
+    earned1: 0n,
+  };
+}
+
+function hasWords(answer: Answer, count = 1): answer is Hex {
+  return typeof answer === "string" && answer.length >= 2 + 64 * count;
+}

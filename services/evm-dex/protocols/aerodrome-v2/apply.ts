@@ -1,0 +1,67 @@
+import { feeGrowth } from "../../metrics/v2-bucket.ts";
+import type { V2Event } from "./events.ts";
+import { withCustomFee, withShownFee } from "./fees.ts";
+import { withReward } from "./rewards.ts";
+import type { V2State } from "./state.ts";
+
+export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+
+/** The state after an event of the pool, its factory, voter or gauge; `time` is its block's. */
+export function applyV2(state: V2State, event: V2Event, time: number): V2State {
+  switch (event.kind) {
+    case "fees":
+      return {
+        ...state,
+        index0: state.index0 + feeGrowth(event.amount0, state.totalSupply),
+        index1: state.index1 + feeGrowth(event.amount1, state.totalSupply),
+        swapFee0: (state.isSwapping ? state.swapFee0 : 0n) + event.amount0,
+        swapFee1: (state.isSwapping ? state.swapFee1 : 0n) + event.amount1,
+        isSwapping: true,
+      };
+    case "sync":
+      return { ...state, reserve0: event.reserve0, reserve1: event.reserve1 };
+    case "swap": {
+      const taken = state.isSwapping ? state : { swapFee0: 0n, swapFee1: 0n };
+      return {
+        ...state,
+        ...withShownFee(state, event, taken),
+        swapFee0: taken.swapFee0,
+        swapFee1: taken.swapFee1,
+        isSwapping: false,
+      };
+    }
+    case "transfer": {
+      const minted = event.from === ZERO_ADDRESS ? event.amount : 0n;
+      const burnt = event.to === ZERO_ADDRESS ? event.amount : 0n;
+      return { ...state, totalSupply: atLeastZero(state.totalSupply + minted - burnt) };
+    }
+    case "set_custom_fee":
+      return { ...state, ...withCustomFee(state, event.fee) };
+    case "gauge_created":
+      return {
+        ...state,
+        gauge: event.gauge,
+        isGaugeAlive: true,
+        staked: 0n,
+        rewardRate: 0n,
+        periodFinish: 0,
+      };
+    case "gauge_killed":
+      return { ...state, isGaugeAlive: false };
+    case "gauge_revived":
+      return { ...state, isGaugeAlive: true };
+    case "deposit":
+      return { ...state, staked: state.staked + event.amount };
+    case "withdraw":
+      return { ...state, staked: atLeastZero(state.staked - event.amount) };
+    case "notify_reward":
+      return { ...state, ...withReward(state, { amount: event.amount, time }) };
+    default:
+      return state;
+  }
+}
+
+/** Below zero only where the state before the index was not to be had. */
+function atLeastZero(amount: bigint): bigint {
+  return amount < 0n ? 0n : amount;
+}

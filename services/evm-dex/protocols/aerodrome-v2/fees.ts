@@ -1,0 +1,41 @@
+import type { SwapEvent } from "./events.ts";
+import type { V2State } from "./state.ts";
+
+type Fee = Pick<V2State, "fee" | "defaultFee" | "hasCustomFee">;
+
+/** Fees are told in ten-thousandths. */
+const UNIT = 10_000n;
+/** A custom fee of nothing, since 0 means that there is none. Source: Aerodrome PoolFactory. */
+const ZERO_FEE_INDICATOR = 420;
+
+/** After the factory's SetCustomFee. */
+export function withCustomFee(before: Fee, customFee: number): Fee {
+  const { defaultFee } = before;
+  if (customFee === 0) return { fee: defaultFee, defaultFee, hasCustomFee: false };
+  return { fee: customFee === ZERO_FEE_INDICATOR ? 0 : customFee, defaultFee, hasCustomFee: true };
+}
+
+/**
+ * After a swap. The factory changes its default fees without an event; but every swap shows the fee in force, since
+ * a pool takes floor(amountIn × fee / 10,000), which no other fee gives where amountIn is 10,000 or more.
+ */
+export function withShownFee(before: Fee, swap: SwapEvent, taken: Taken): Fee {
+  const fee = shownFee(swap.amount0In, taken.swapFee0) ?? shownFee(swap.amount1In, taken.swapFee1);
+  if (fee === undefined || fee === before.fee) return before;
+  return {
+    fee,
+    defaultFee: before.hasCustomFee ? before.defaultFee : fee,
+    hasCustomFee: before.hasCustomFee,
+  };
+}
+
+export interface Taken {
+  readonly swapFee0: bigint;
+  readonly swapFee1: bigint;
+}
+
+function shownFee(amountIn: bigint, taken: bigint): number | undefined {
+  if (amountIn < UNIT || taken > amountIn) return undefined;
+  const fee = (taken * UNIT + amountIn - 1n) / amountIn;
+  return (amountIn * fee) / UNIT === taken ? Number(fee) : undefined;
+}

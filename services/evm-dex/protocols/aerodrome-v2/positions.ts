@@ -1,0 +1,64 @@
+import { type LpPosition, settle, stakedBy, transferred } from "../../metrics/lp-position.ts";
+import type { PositionChange } from "../protocol.ts";
+import { ZERO_ADDRESS } from "./apply.ts";
+import type { V2Event } from "./events.ts";
+import type { V2State } from "./state.ts";
+
+/** Where the LP tokens go that every pool keeps for ever. Source: Aerodrome Pool.mint. */
+const LOCKED = `0x${"0".repeat(39)}1`;
+/** That many of them, raw units: where the supply is no more, none can move. */
+export const MINIMUM_LIQUIDITY = 1_000n;
+
+/**
+ * The positions that an event changes, with the state after it. A transfer to oneself is one change; the zero address,
+ * the locked minimum, the pool and its gauge hold nothing of their own.
+ */
+export function positionChanges(
+  event: V2Event,
+  of: { state: V2State; poolAddress: string },
+): PositionChange[] {
+  return changesOf(event, of.state).filter(
+    ({ wallet }) =>
+      wallet !== ZERO_ADDRESS && wallet !== LOCKED && wallet !== of.poolAddress && wallet !== of.state.gauge,
+  );
+}
+
+function changesOf(event: V2Event, state: V2State): PositionChange[] {
+  switch (event.kind) {
+    case "transfer": {
+      const move = (wallet: string, amount: bigint) => ({
+        wallet,
+        after: (position: LpPosition) => nothingOwed(transferred(position, { ...indexOf(state), amount })),
+      });
+      return event.from === event.to
+        ? [move(event.from, 0n)]
+        : [move(event.from, -event.amount), move(event.to, event.amount)];
+    }
+    case "claim":
+      return [{ wallet: event.owner, after: (position) => settle(position, indexOf(state)) }];
+    case "deposit":
+      return [stake(event.owner, event.amount)];
+    case "withdraw":
+      return [stake(event.owner, -event.amount)];
+    default:
+      return [];
+  }
+}
+
+function stake(wallet: string, amount: bigint): PositionChange {
+  return { wallet, after: (position) => nothingOwed(stakedBy(position, amount)) };
+}
+
+function indexOf({ index0, index1 }: V2State) {
+  return { index0, index1 };
+}
+
+/** Below zero only where the position before the index was not to be had. */
+function nothingOwed(position: LpPosition): LpPosition {
+  if (position.balance >= 0n && position.staked >= 0n) return position;
+  return {
+    ...position,
+    balance: position.balance < 0n ? 0n : position.balance,
+    staked: position.staked < 0n ? 0n : position.staked,
+  };
+}
