@@ -1,7 +1,9 @@
 import { namedIntegers } from "../protocols/integers.ts";
 
 /** Swaps and fees of one v2 pool in one span of time: mergeable, so that any window is a sum of few buckets. */
-export interface V2Bucket extends V2Amounts {
+export interface V2Bucket extends V2Numbers, V2Amounts {}
+
+export interface V2Numbers {
   swapCount: number;
   /** Swaps and fees that had no USD value. */
   unpricedCount: number;
@@ -39,20 +41,13 @@ export interface V2Fees {
   readonly totalSupply: bigint;
 }
 
+export function emptyV2Numbers(): V2Numbers {
+  return { swapCount: 0, unpricedCount: 0, zeroForOneUsd: 0, oneForZeroUsd: 0, feesUsd: 0 };
+}
+
 export function emptyV2Bucket(): V2Bucket {
-  return {
-    swapCount: 0,
-    unpricedCount: 0,
-    zeroForOneUsd: 0,
-    oneForZeroUsd: 0,
-    feesUsd: 0,
-    volume0: 0n,
-    volume1: 0n,
-    fees0: 0n,
-    fees1: 0n,
-    growth0: 0n,
-    growth1: 0n,
-  };
+  const none = { volume0: 0n, volume1: 0n, fees0: 0n, fees1: 0n, growth0: 0n, growth1: 0n };
+  return { ...emptyV2Numbers(), ...none };
 }
 
 /** Whether a swap counts as token0 in, token1 out. */
@@ -80,17 +75,32 @@ export function addV2Fees(bucket: V2Bucket, fees: V2Fees): void {
 
 /** Adds another bucket to one; their order does not matter. */
 export function mergeV2Into(bucket: V2Bucket, other: Readonly<V2Bucket>): void {
-  bucket.swapCount += other.swapCount;
-  bucket.unpricedCount += other.unpricedCount;
-  bucket.zeroForOneUsd += other.zeroForOneUsd;
-  bucket.oneForZeroUsd += other.oneForZeroUsd;
-  bucket.feesUsd += other.feesUsd;
+  mergeV2Numbers(bucket, other);
   bucket.volume0 += other.volume0;
   bucket.volume1 += other.volume1;
   bucket.fees0 += other.fees0;
   bucket.fees1 += other.fees1;
   bucket.growth0 += other.growth0;
   bucket.growth1 += other.growth1;
+}
+
+/** Adds what of a bucket is no raw amount. */
+export function mergeV2Numbers(numbers: V2Numbers, other: Readonly<V2Numbers>): void {
+  numbers.swapCount += other.swapCount;
+  numbers.unpricedCount += other.unpricedCount;
+  numbers.zeroForOneUsd += other.zeroForOneUsd;
+  numbers.oneForZeroUsd += other.oneForZeroUsd;
+  numbers.feesUsd += other.feesUsd;
+}
+
+/** Null where a swap had no USD value. */
+export function volumeUsdOf(numbers: Readonly<V2Numbers>): number | null {
+  return numbers.unpricedCount > 0 ? null : numbers.zeroForOneUsd + numbers.oneForZeroUsd;
+}
+
+/** Null where a fee had no USD value. */
+export function feesUsdOf(numbers: Readonly<V2Numbers>): number | null {
+  return numbers.unpricedCount > 0 ? null : numbers.feesUsd;
 }
 
 /** What index0 and index1 of a pool are counted in. */

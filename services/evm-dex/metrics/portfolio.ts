@@ -1,0 +1,206 @@
+import { toWholeTokens } from "./pool-price.ts";
+import { pairUsd } from "./v2-usd.ts";
+
+/** A token as a portfolio sees it. */
+export interface PortfolioToken {
+  readonly address: string;
+  readonly symbol: string;
+  readonly decimals: number;
+  readonly priceUsd: number | null;
+}
+
+/** Raw units of token0 and token1. */
+export interface Earned {
+  readonly earned0: bigint;
+  readonly earned1: bigint;
+}
+
+/** One wallet's LP tokens of one pool, emptied positions too, with what their worth follows from. */
+export interface Holding {
+  readonly poolAddress: string;
+  readonly token0: PortfolioToken;
+  readonly token1: PortfolioToken;
+  /** LP tokens in the wallet and in the pool's gauge, and all there are. */
+  readonly balance: bigint;
+  readonly staked: bigint;
+  readonly totalSupply: bigint;
+  readonly reserve0: bigint;
+  readonly reserve1: bigint;
+  /** By window: the swap fees earned in it; null where it reaches back before what is indexed. */
+  readonly earned: readonly (Earned | null)[];
+  /** By window: the pool's swap-fee APR, which `balance` earns. */
+  readonly swapFeeAprs: readonly (number | null)[];
+  /** The gauge's APR, which `staked` earns. */
+  readonly rewardApr: number | null;
+}
+
+export interface PoolExposure {
+  readonly poolAddress: string;
+  readonly token0Symbol: string;
+  readonly token1Symbol: string;
+  readonly valueUsd: number | null;
+  /** Of the portfolio's value; null where one of the two is unknown, or the whole is worth nothing. */
+  readonly share: number | null;
+}
+
+export interface TokenExposure {
+  readonly address: string;
+  readonly symbol: string;
+  /** Whole tokens. */
+  readonly amount: number;
+  readonly valueUsd: number | null;
+  readonly share: number | null;
+}
+
+export interface Portfolio {
+  /** Null, as are fees, APRs and concentration, as soon as one position cannot be fully priced. */
+  readonly valueUsd: number | null;
+  readonly positionCount: number;
+  readonly poolCount: number;
+  /** By window. */
+  readonly feesUsd: readonly (number | null)[];
+  readonly aprs: readonly (number | null)[];
+  /** By value, unpriced ones last. */
+  readonly pools: readonly PoolExposure[];
+  readonly tokens: readonly TokenExposure[];
+  /** Herfindahl index: the sum of the pools' squared shares. */
+  readonly concentration: number | null;
+}
+
+/** `windows`: how many windows the holdings tell of. */
+export function portfolioOf(holdings: readonly Holding[], windows: number): Portfolio {
+  const active = holdings.filter(({ balance, staked }) => balance + staked > 0n).map(valued);
+  const valueUsd = sumOrNull(active.map((holding) => holding.valueUsd));
+  const each = Array.from({ length: windows }, (_, i) => i);
+  return {
+    valueUsd,
+    positionCount: active.reduce((sum, { balance, staked }) => sum + isAny(balance) + isAny(staked), 0),
+    poolCount: active.length,
+    feesUsd: each.map((i) =>
+      valueUsd === null ? null : sumOrNull(holdings.map((holding) => feesUsdOf(holding, i))),
+    ),
+    aprs: each.map((i) => weightedApr(active, { valueUsd, window: i })),
+    pools: active.map((holding) => poolExposure(holding, valueUsd)).sort(byValue("poolAddress")),
+    tokens: tokenExposures(active, valueUsd).sort(byValue("address")),
+    concentration: concentrationOf(active, valueUsd),
+  };
+}
+
+interface ValuedHolding extends Holding {
+  /** Raw units. */
+  readonly amount0: bigint;
+  readonly amount1: bigint;
+  readonly valueUsd: number | null;
+}
+
+/** LP tokens / all LP tokens × reserve, rounded down as when they are burnt. Source: Aerodrome Pool.burn. */
+function valued(holding: Holding): ValuedHolding {
+  const { balance, staked, totalSupply } = holding;
+  const shareOf = (reserve: bigint) =>
+    totalSupply === 0n ? 0n : ((balance + staked) * reserve) / totalSupply;
+  const amount0 = shareOf(holding.reserve0);
+  const amount1 = shareOf(holding.reserve1);
+  return { ...holding, amount0, amount1, valueUsd: usdOf(holding, amount0, amount1) };
+}
+
+function usdOf({ token0, token1 }: Holding, amount0: bigint, amount1: bigint): number | null {
+  return pairUsd({
+    amount0: toWholeTokens(amount0, token0.decimals),
+    amount1: toWholeTokens(amount1, token1.decimals),
+    price0Usd: token0.priceUsd,
+    price1Usd: token1.priceUsd,
+  });
+}
+
+function feesUsdOf(holding: Holding, window: number): number | null {
+  const earned = holding.earned[window] ?? null;
+  if (earned === null) return null;
+  const { earned0, earned1 } = earned;
+  return earned0 === 0n && earned1 === 0n ? 0 : usdOf(holding, earned0, earned1);
+}
+
+/** What is held earns the pool's swap fees, what is staked the gauge's rewards. */
+function weightedApr(
+  active: readonly ValuedHolding[],
+  of: { valueUsd: number | null; window: number },
+): number | null {
+  if (of.valueUsd === null || of.valueUsd <= 0) return null;
+  const incomes = active.map((holding) => {
+    const { balance, staked, rewardApr } = holding;
+    const swapFeeApr = holding.swapFeeAprs[of.window] ?? null;
+    const heldUsd = ((holding.valueUsd ?? 0) * Number(balance)) / Number(balance + staked);
+    const stakedUsd = ((holding.valueUsd ?? 0) * Number(staked)) / Number(balance + staked);
+    return sumOrNull([
+      balance === 0n ? 0 : times(heldUsd, swapFeeApr),
+      staked === 0n ? 0 : times(stakedUsd, rewardApr),
+    ]);
+  });
+  const income = sumOrNull(incomes);
+  return income === null ? null : income / of.valueUsd;
+}
+
+function poolExposure(holding: ValuedHolding, total: number | null): PoolExposure {
+  return {
+    poolAddress: holding.poolAddress,
+    token0Symbol: holding.token0.symbol,
+    token1Symbol: holding.token1.symbol,
+    valueUsd: holding.valueUsd,
+    share: shareOf(holding.valueUsd, total),
+  };
+}
+
+function tokenExposures(active: readonly ValuedHolding[], total: number | null): TokenExposure[] {
+  const raw = new Map<string, { token: PortfolioToken; amount: bigint }>();
+  for (const { token0, token1, amount0, amount1 } of active) {
+    for (const [token, amount] of [
+      [token0, amount0],
+      [token1, amount1],
+    ] as const) {
+      raw.set(token.address, { token, amount: (raw.get(token.address)?.amount ?? 0n) + amount });
+    }
+  }
+  return [...raw.values()].map(({ token, amount }) => {
+    const whole = toWholeTokens(amount, token.decimals);
+    const valueUsd = times(whole, token.priceUsd);
+    const { address, symbol } = token;
+    return { address, symbol, amount: whole, valueUsd, share: shareOf(valueUsd, total) };
+  });
+}
+
+function concentrationOf(active: readonly ValuedHolding[], total: number | null): number | null {
+  if (active.length === 0) return null;
+  const shares = active.map(({ valueUsd }) => shareOf(valueUsd, total));
+  return sumOrNull(shares.map((share) => (share === null ? null : share * share)));
+}
+
+function shareOf(valueUsd: number | null, total: number | null): number | null {
+  return valueUsd === null || total === null || total <= 0 ? null : valueUsd / total;
+}
+
+function times(a: number, b: number | null): number | null {
+  const product = b === null ? Number.NaN : a * b;
+  return Number.isFinite(product) ? product : null;
+}
+
+function sumOrNull(terms: readonly (number | null)[]): number | null {
+  let sum = 0;
+  for (const term of terms) {
+    if (term === null) return null;
+    sum += term;
+  }
+  return Number.isFinite(sum) ? sum : null;
+}
+
+function isAny(amount: bigint): number {
+  return amount > 0n ? 1 : 0;
+}
+
+/** The most valuable first, unpriced ones last, by address among equals. */
+function byValue<K extends string>(address: K) {
+  return <T extends { readonly valueUsd: number | null } & Readonly<Record<K, string>>>(a: T, b: T) => {
+    if (a.valueUsd === b.valueUsd) return a[address] < b[address] ? -1 : 1;
+    if (a.valueUsd === null) return 1;
+    if (b.valueUsd === null) return -1;
+    return b.valueUsd - a.valueUsd;
+  };
+}
