@@ -64,7 +64,7 @@ export async function writeSyntheticYear(store: Store, of: { swaps: number }): P
       indexer,
       taken: indexer.take(),
       prices,
-      progress: { checkpoint, headers: [] },
+      progress: { checkpoint, fees: [], headers: [] },
       guard: () => [],
     });
     pending = [];

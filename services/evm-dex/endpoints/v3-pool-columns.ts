@@ -19,7 +19,7 @@ export const v3PoolState = defineColumns([
     type: "UInt32",
     unit: "hundredths of a bip",
     description:
-      "Swap fee in force: 500 is 0.05 %; on DEXes with dynamic fees the one read from the factory at the head.",
+      "Swap fee in force: 500 is 0.05 %; on DEXes whose fees change by themselves the pool's fee() at its last event, or at most 1,800 blocks ago where that is later.",
   },
   { name: "tickSpacing", type: "Int32", unit: "ticks", description: "Distance between usable ticks." },
   {

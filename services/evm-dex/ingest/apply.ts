@@ -6,6 +6,7 @@ import { observeBalances } from "./balances.ts";
 import type { Chunk } from "./fetch.ts";
 import type { Indexer } from "./indexer.ts";
 import { describePools } from "./new-pools.ts";
+import type { FeeBook } from "./state/fee-book.ts";
 import type { TokenReader } from "./tokens.ts";
 import { type Guard, type PriceWriter, writeProgress } from "./write.ts";
 
@@ -14,6 +15,7 @@ export interface Workbench {
   readonly store: Store;
   readonly source: EvmSource;
   readonly indexer: Indexer;
+  readonly fees: FeeBook;
   readonly tokens: TokenReader;
   readonly prices: PriceWriter;
   readonly guard: Guard;
@@ -22,7 +24,7 @@ export interface Workbench {
 export interface ApplyOptions {
   readonly checkpoint: CheckpointRow;
   readonly chainHead: number;
-  /** Whether balances are read for what was touched: at the head, not during backfill. */
+  /** Whether balances and fees are read: at the head, not during backfill. */
   readonly observe: boolean;
 }
 
@@ -45,7 +47,11 @@ export async function applyChunk(
   await indexer.prepare(chunk.blocks);
   for (const block of chunk.blocks) indexer.addBlock(block);
   const taken = indexer.take();
-  if (of.observe) await observeBalances(source, { pools: taken.touched, head: chunk.last.number });
+  const head = chunk.last.number;
+  if (of.observe) await observeBalances(source, { pools: taken.touched, head });
+  const fees = of.observe
+    ? await bench.fees.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
+    : [];
   const next: CheckpointRow = {
     ...checkpoint,
     blockNumber: chunk.last.number,
@@ -58,7 +64,7 @@ export async function applyChunk(
     taken,
     prices: bench.prices,
     guard: bench.guard,
-    progress: { checkpoint: next, headers: chunk.headers },
+    progress: { checkpoint: next, fees, headers: chunk.headers },
   });
   return next;
 }

@@ -10,6 +10,7 @@ import { ChainMoved, type Chunk, Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import type { ProgressReport } from "./progress.ts";
+import { FeeBook } from "./state/fee-book.ts";
 import { toStateRow } from "./state/pool-book.ts";
 import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
@@ -222,6 +223,7 @@ async function openBench(deps: SyncDeps): Promise<Workbench> {
     source,
     guard,
     indexer,
+    fees: await FeeBook.load(store, chain.chainId),
     tokens: new TokenReader(store, source),
     prices: new PriceWriter(await listTokenPrices(store, chain.chainId)),
   };

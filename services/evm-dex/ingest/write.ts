@@ -4,8 +4,10 @@ import {
   checkpoints,
   type HeaderRow,
   headers,
+  type PoolFeeRow,
   type PoolRow,
   poolEvents,
+  poolFees,
   poolListings,
   poolStates,
   pools,
@@ -23,6 +25,8 @@ export const KEPT_HEADERS = 512;
 
 export interface Progress {
   readonly checkpoint: CheckpointRow;
+  /** Fees read at the checkpoint or before. */
+  readonly fees: readonly PoolFeeRow[];
   /** Headers up to the checkpoint; empty during backfill, far behind the head. */
   readonly headers: readonly HeaderRow[];
 }
@@ -84,6 +88,7 @@ export async function writeProgress(
     put(poolUsers, users),
     put(rollups, rollupRows),
     put(poolStates, taken.touched.map(toStateRow)),
+    put(poolFees, [...progress.fees]),
     ...prices.steps(indexer),
     put(headers, [...progress.headers]),
     ...(progress.headers.length === 0

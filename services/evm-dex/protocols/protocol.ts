@@ -169,6 +169,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   unknown(balances: RawPair): S;
   /** Where PoolCreated tells no fee: how the factory does. */
   readonly tier?: FeeTier;
+  /** Where the fee changes without an event of the pool: the pool's call that tells the one in force. */
+  readonly feeCall?: (pool: string, block: number) => EthCall;
 }
 
 /** Whether a log has as many topics and data words as its event: the decoders read without further checks. */

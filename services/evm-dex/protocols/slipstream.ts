@@ -7,6 +7,8 @@ import type { SlipstreamEvent } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";
 
+/** fee() of the pool: what the factory's fee module says of it at that moment. */
+const FEE = encodeCall("0xddca3f43");
 /** tickSpacingToFee(int24) of the factory: set once a tick spacing. */
 const TICK_SPACING_TO_FEE = "0x380dc1c2";
 
@@ -31,4 +33,5 @@ export const slipstream: Protocol<V3State, SlipstreamEvent> = {
       block,
     }),
   },
+  feeCall: (pool, block) => ({ to: pool as Hex, data: FEE, block }),
 };

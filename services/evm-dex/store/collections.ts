@@ -169,6 +169,21 @@ export const poolStates = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
+/** The fee in force of pools whose fee changes without an event (ingest/state/fee-book.ts tells when it is read). */
+export const poolFees = collection({
+  name: "pool_fees",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    /** Hundredths of a bip at `block`; null where the pool did not tell. */
+    fee: "int?",
+    block: "int",
+  },
+  key: ["chainId", "poolAddress"],
+  indexes: [{ fields: ["chainId", "block"] }],
+  shardKey: ["chainId", "poolAddress"],
+});
+
 /** Swaps of one pool in one minute, hour or day. */
 export const rollups = collection({
   name: "rollups",
@@ -223,6 +238,7 @@ export const COLLECTIONS = [
   poolListings,
   poolEvents,
   poolStates,
+  poolFees,
   rollups,
   poolUsers,
   tokenPrices,
@@ -236,6 +252,7 @@ export type PoolRow = RowOf<typeof pools>;
 export type PoolListingRow = RowOf<typeof poolListings>;
 export type PoolEventRow = RowOf<typeof poolEvents>;
 export type PoolStateRow = RowOf<typeof poolStates>;
+export type PoolFeeRow = RowOf<typeof poolFees>;
 export type RollupRow = RowOf<typeof rollups>;
 export type PoolUserRow = RowOf<typeof poolUsers>;
 export type TokenPriceRow = RowOf<typeof tokenPrices>;

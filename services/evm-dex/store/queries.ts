@@ -4,10 +4,12 @@ import {
   type CheckpointRow,
   checkpoints,
   type PoolEventRow,
+  type PoolFeeRow,
   type PoolRow,
   type PoolStateRow,
   type PoolUserRow,
   poolEvents,
+  poolFees,
   poolStates,
   pools,
   poolUsers,
@@ -54,6 +56,21 @@ export function getPoolStates(
     poolStates,
     of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
   );
+}
+
+export function getPoolFee(
+  store: Store,
+  key: { chainId: number; poolAddress: string },
+): Promise<PoolFeeRow | undefined> {
+  return store.get(poolFees, key);
+}
+
+/** Which pools' fees are read, and at which block. */
+export function listPoolFees(
+  store: Store,
+  chainId: number,
+): Promise<Pick<PoolFeeRow, "poolAddress" | "block">[]> {
+  return store.find(poolFees, { filter: { chainId }, fields: ["poolAddress", "block"] });
 }
 
 export function listPoolStates(store: Store, chainId: number): Promise<PoolStateRow[]> {

@@ -199,7 +199,7 @@ export async function indexBlocks(
       taken: indexer.take(),
       prices,
       guard,
-      progress: { checkpoint, headers },
+      progress: { checkpoint, fees: [], headers },
     });
   }
   return checkpoint;

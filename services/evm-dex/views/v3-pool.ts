@@ -14,7 +14,14 @@ import { protocolOf } from "../protocols/index.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
-import { findCloses, getPoolStates, getTokenPrices, lastCloseBefore, sumRollups } from "../store/queries.ts";
+import {
+  findCloses,
+  getPoolFee,
+  getPoolStates,
+  getTokenPrices,
+  lastCloseBefore,
+  sumRollups,
+} from "../store/queries.ts";
 import type { PoolView } from "./view.ts";
 
 /** Everything the v3 pool endpoints of any family tell of one pool. */
@@ -25,6 +32,7 @@ export const v3PoolView: PoolView<V3PoolRow> = {
     const { chainId, poolAddress } = pool;
     const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
     if (state === undefined) throw noEventYet(pool, checkpoint);
+    const fee = await readFee(store, pool);
     const tvlUsd = await readTvlUsd(store, { pool, state });
     const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
     const metrics = metricsOf(buckets, {
@@ -32,7 +40,7 @@ export const v3PoolView: PoolView<V3PoolRow> = {
       coverage: { createdAt: pool.createdAt, indexedFrom: checkpoint.fromTime },
       tvlUsd,
     });
-    return rowOf({ pool, state, tvlUsd, metrics });
+    return rowOf({ pool, state, fee, tvlUsd, metrics });
   },
 };
 
@@ -44,6 +52,13 @@ function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
     "not_found",
     `Pool ${pool.poolAddress} exists, but has had no event since block ${checkpoint.fromBlock}, where the index begins.`,
   );
+}
+
+/** The fee in force; that of the tier where the pool has not told another. */
+async function readFee(store: Store, pool: PoolRow): Promise<number> {
+  if (protocolOf(pool.protocol).feeCall === undefined) return pool.fee;
+  const row = await getPoolFee(store, pool);
+  return row?.fee ?? pool.fee;
 }
 
 /** balanceOf(pool) of both tokens × their prices; null while one has no price. */
@@ -86,6 +101,7 @@ async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }
 function rowOf(of: {
   pool: PoolRow;
   state: PoolStateRow;
+  fee: number;
   tvlUsd: number | null;
   metrics: readonly RangeMetrics[];
 }) {
@@ -100,7 +116,7 @@ function rowOf(of: {
     token1Address: pool.token1Address,
     token1Symbol: pool.token1Symbol,
     token1Decimals: pool.token1Decimals,
-    feeTier: pool.fee,
+    feeTier: of.fee,
     tickSpacing: pool.tickSpacing,
     currentLiquidity: state.liquidity,
     currentSqrtPriceX96: state.sqrtPriceX96,

@@ -29,6 +29,8 @@ export class PoolBook {
   readonly #chainId: number;
   readonly #known = new Map<string, Protocol>();
   readonly #entries = new Map<string, PoolEntry>();
+  /** Pools whose fee changes without an event. */
+  readonly #changingFees = new Map<string, Protocol>();
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -37,8 +39,7 @@ export class PoolBook {
 
   /** Reads all addresses and every pool that has events. */
   async load(): Promise<void> {
-    for (const pool of await listKnownPools(this.#store, this.#chainId))
-      this.#known.set(pool.poolAddress, protocolOf(pool.protocol));
+    for (const pool of await listKnownPools(this.#store, this.#chainId)) this.#know(pool);
     const states = await listPoolStates(this.#store, this.#chainId);
     await this.#addEntries(
       states.map((state) => state.poolAddress),
@@ -65,8 +66,14 @@ export class PoolBook {
 
   add(row: PoolRow): void {
     if (this.#known.has(row.poolAddress)) return;
-    this.#known.set(row.poolAddress, protocolOf(row.protocol));
+    this.#know(row);
     this.#entries.set(row.poolAddress, toEntry(row, undefined));
+  }
+
+  #know(row: Pick<PoolRow, "poolAddress" | "protocol">): void {
+    const protocol = protocolOf(row.protocol);
+    this.#known.set(row.poolAddress, protocol);
+    if (protocol.feeCall !== undefined) this.#changingFees.set(row.poolAddress, protocol);
   }
 
   knows(address: string): boolean {
@@ -76,6 +83,10 @@ export class PoolBook {
   /** Which protocol a known pool's events are of. */
   protocolOf(address: string): Protocol | undefined {
     return this.#known.get(address);
+  }
+
+  get changingFees(): ReadonlyMap<string, Protocol> {
+    return this.#changingFees;
   }
 
   get(address: string): PoolEntry | undefined {

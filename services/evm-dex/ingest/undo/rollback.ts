@@ -6,6 +6,7 @@ import {
   headers,
   type PoolRow,
   poolEvents,
+  poolFees,
   poolListings,
   poolStates,
   pools,
@@ -48,6 +49,7 @@ export async function rollbackTo(
     ]),
     ...(await discoveriesBackTo(store, { chainId, number: target.number })),
     ...repairs,
+    removeWhere(poolFees, { chainId, block: { gt: target.number } }),
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(poolEvents, after),
     // After their events, which without a pool could not be undone any more.

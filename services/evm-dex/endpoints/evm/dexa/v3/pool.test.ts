@@ -2,13 +2,27 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
-import { checkpoints, poolStates, pools } from "../../../../store/collections.ts";
+import { checkpoints, poolFees, poolStates, pools } from "../../../../store/collections.ts";
 import { refusalOf, rowsOf } from "../../../../test/answers.ts";
-import { address, checkpointRow, openTestStore, poolRow, poolStateRow } from "../../../../test/rows.ts";
+import {
+  address,
+  CHAIN_ID,
+  checkpointRow,
+  openTestStore,
+  poolRow,
+  poolStateRow,
+} from "../../../../test/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV3PoolHandler } from "./pool.handler.ts";
 
-const [SLIPSTREAM, UNISWAP] = [address(0x901), address(0x902)];
+const [SLIPSTREAM, UNISWAP, QUIET] = [address(0x901), address(0x902), address(0x903)];
+const slipstream = {
+  family: "dexa",
+  dexName: "Aerodrome Slipstream",
+  protocol: "slipstream",
+  fee: 500,
+  tickSpacing: 100,
+};
 
 describe("/evm/dexa/v3/pool", () => {
   let store: Store;
@@ -17,27 +31,28 @@ describe("/evm/dexa/v3/pool", () => {
     await store.write([
       put(checkpoints, [checkpointRow()]),
       put(pools, [
-        poolRow({
-          poolAddress: SLIPSTREAM,
-          family: "dexa",
-          dexName: "Aerodrome Slipstream",
-          protocol: "slipstream",
-          fee: 500,
-          tickSpacing: 100,
-        }),
+        poolRow({ ...slipstream, poolAddress: SLIPSTREAM }),
+        poolRow({ ...slipstream, poolAddress: QUIET }),
         poolRow({ poolAddress: UNISWAP }),
       ]),
-      put(poolStates, [poolStateRow({ poolAddress: SLIPSTREAM }), poolStateRow({ poolAddress: UNISWAP })]),
+      put(
+        poolStates,
+        [SLIPSTREAM, UNISWAP, QUIET].map((poolAddress) => poolStateRow({ poolAddress })),
+      ),
+      put(poolFees, [{ chainId: CHAIN_ID, poolAddress: SLIPSTREAM, fee: 720, block: 180 }]),
     ]);
   });
   after(() => store.close());
 
   const ask = (pool_address: Hex) => ({ chain_id: 8453 as const, pool_address });
 
-  it("tells of a Slipstream pool", async () => {
-    const [row] = await rowsOf(endpoint, dexaV3PoolHandler({ store, chains: [] }), ask(SLIPSTREAM));
-    expect(row).to.include({ feeTier: 500, tickSpacing: 100, currentTick: 5 });
+  it("tells of a Slipstream pool, with the fee in force", async () => {
+    const handler = dexaV3PoolHandler({ store, chains: [] });
+    const [row] = await rowsOf(endpoint, handler, ask(SLIPSTREAM));
+    expect(row).to.include({ feeTier: 720, tickSpacing: 100, currentTick: 5 });
     expect(row).not.to.have.any.keys("feeApr", "dexName");
+    const [quiet] = await rowsOf(endpoint, handler, ask(QUIET));
+    expect(quiet, "that of its tick spacing, before its own is read").to.include({ feeTier: 500 });
   });
 
   it("knows no pool of another family", async () => {

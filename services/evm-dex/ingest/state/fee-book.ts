@@ -1,0 +1,77 @@
+import { readInt } from "../../../shared/chain/evm/abi.ts";
+import type { EthCall, EvmSource, Hex } from "../../../shared/chain/evm/port.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import type { PoolFeeRow } from "../../store/collections.ts";
+import { listPoolFees } from "../../store/queries.ts";
+import type { PoolBook } from "./pool-book.ts";
+
+/** An hour of Base. Every pool has its own turn in it, so that few are asked at one block. */
+export const FEE_TURN_BLOCKS = 1_800;
+
+/**
+ * When the fees are read that change without an event of their pool (a fee module that follows the price, a setting of
+ * its manager): at the block of the pool's last event, and at the pool's turn after it. Which block that is follows
+ * from the pool and the head alone, so that the store is a function of the chain; a rollback removes what was read
+ * beyond it, and what is missing is read anew.
+ */
+export class FeeBook {
+  readonly #chainId: number;
+  /** Block of the fee that is stored. */
+  readonly #read = new Map<string, number>();
+
+  constructor(chainId: number) {
+    this.#chainId = chainId;
+  }
+
+  static async load(store: Store, chainId: number): Promise<FeeBook> {
+    const book = new FeeBook(chainId);
+    for (const { poolAddress, block } of await listPoolFees(store, chainId))
+      book.#read.set(poolAddress, block);
+    return book;
+  }
+
+  /**
+   * Reads what is due at `at.head`, a block whose events the pools have. Pools are asked from the block before the
+   * index on: they may be younger than a turn before it. Nodes without a block's state are asked at the head instead.
+   */
+  async refresh(
+    source: EvmSource,
+    at: { pools: PoolBook; head: number; fromBlock: number },
+  ): Promise<PoolFeeRow[]> {
+    const due: { pool: string; block: number; call: (block: number) => EthCall }[] = [];
+    for (const [pool, { feeCall }] of at.pools.changingFees) {
+      const lastEvent = at.pools.get(pool)?.lastBlock ?? -1;
+      const block = Math.max(lastEvent, turnOf(pool, at.head), at.fromBlock - 1);
+      if (feeCall === undefined || block < 0 || (this.#read.get(pool) ?? -1) >= block) continue;
+      due.push({ pool, block, call: (number) => feeCall(pool, number) });
+    }
+    if (due.length === 0) return [];
+    const answers = await source.call(due.map(({ block, call }) => call(block)));
+    const fees = new Map(due.map(({ pool }, i) => [pool, feeIn(answers[i])]));
+    const missed = due.filter(({ pool }) => fees.get(pool) === null);
+    const later = await source.call(missed.map(({ call }) => call(at.head)));
+    missed.forEach(({ pool }, i) => {
+      fees.set(pool, feeIn(later[i]));
+    });
+    return due.map(({ pool, block }) => {
+      this.#read.set(pool, block);
+      return { chainId: this.#chainId, poolAddress: pool, fee: fees.get(pool) ?? null, block };
+    });
+  }
+}
+
+/** The last block up to `head` at which it is the pool's turn; negative where there was none. */
+export function turnOf(pool: string, head: number): number {
+  const phase = Number.parseInt(pool.slice(-8), 16) % FEE_TURN_BLOCKS;
+  return head - ((((head - phase) % FEE_TURN_BLOCKS) + FEE_TURN_BLOCKS) % FEE_TURN_BLOCKS);
+}
+
+function feeIn(answer: Hex | null | undefined): number | null {
+  if (typeof answer !== "string" || answer.length < 66) return null;
+  try {
+    return readInt(answer, 0);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
