@@ -1,17 +1,21 @@
 import { readServiceConfig, readSettings } from "../shared/host/config.ts";
 import type { Environment } from "../shared/host/env.ts";
+import { createLog } from "../shared/host/log.ts";
+import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { endpoints } from "./contract.ts";
 import { loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
 import { createPriceSource } from "./serve/prices.ts";
+import { openReading } from "./serve/reading.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
 /** Starts the evm-dex service: its HTTP endpoints, and Prices, Status and health over gRPC. */
 export async function startEvmDex(env: Environment): Promise<RunningService> {
-  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "DEPLOYMENTS_FILE"]);
+  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL", "DEPLOYMENTS_FILE"]);
+  const config = readServiceConfig("evm-dex", env);
   const chains = loadDeployments(settings.DEPLOYMENTS_FILE);
   const store = await openStore({
     service: "evm-dex",
@@ -19,14 +23,24 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   await store.declare(COLLECTIONS);
+  const log = createLog({ name: "evm-dex", level: config.logLevel });
+  const metrics = createMetrics({ name: "evm-dex" });
   const deps = { store, chains };
+  const reading = await openReading({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
   return runService({
     name: "evm-dex",
     endpoints,
-    handlers: createHandlers(deps),
-    config: readServiceConfig("evm-dex", env),
+    handlers: createHandlers({ ...deps, pools: reading.pools }),
+    config,
     status: createStatus(deps),
     prices: createPriceSource(deps),
-    onStop: () => store.close(),
+    dataVersion: reading.dataVersion,
+    maxAgeSeconds: reading.maxAgeSeconds,
+    log,
+    metrics,
+    async onStop() {
+      await reading.close();
+      await store.close();
+    },
   });
 }

@@ -6,6 +6,7 @@ import { observeBalances } from "./balances.ts";
 import type { Chunk } from "./fetch.ts";
 import type { Indexer } from "./indexer.ts";
 import { describePools } from "./new-pools.ts";
+import type { NewHead } from "./snapshots.ts";
 import type { FeeBook } from "./state/fee-book.ts";
 import type { TokenReader } from "./tokens.ts";
 import { type Guard, type PriceWriter, writeProgress } from "./write.ts";
@@ -28,11 +29,8 @@ export interface ApplyOptions {
   readonly observe: boolean;
 }
 
-/** Adds one chunk to the store; answers the checkpoint it wrote. */
-export async function applyChunk(
-  bench: Workbench,
-  of: ApplyOptions & { chunk: Chunk },
-): Promise<CheckpointRow> {
+/** Adds one chunk to the store; answers the checkpoint it wrote and the pools that had events. */
+export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<NewHead> {
   const { indexer, source } = bench;
   const { chunk, checkpoint, chainHead } = of;
   const described = await describePools(bench, {
@@ -66,7 +64,7 @@ export async function applyChunk(
     guard: bench.guard,
     progress: { checkpoint: next, fees, headers: chunk.headers },
   });
-  return next;
+  return { checkpoint: next, touched: taken.touched.map((entry) => entry.row) };
 }
 
 /** Pools older than the index start from what the chain says of them just before their first event here. */

@@ -1,9 +1,11 @@
+import type { Cache } from "../../shared/cache/port.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Log } from "../../shared/host/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { discoverPools } from "./discover.ts";
 import { createProgress } from "./progress.ts";
+import { SnapshotWriter } from "./snapshots.ts";
 import { OtherChain, openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
 import type { Guard } from "./write.ts";
@@ -16,6 +18,8 @@ export interface RunChainOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
+  /** Where services look for snapshots of hot pools; absent where they cannot share any. */
+  readonly cache?: Cache;
 }
 
 const MIN_RETRY_MS = 250;
@@ -59,6 +63,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     report,
     guard,
   });
+  const snapshots = options.cache && new SnapshotWriter({ store, cache: options.cache, log, signal });
   const sync = await ChainSync.open(
     {
       store,
@@ -68,6 +73,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
       report,
       guard,
       log: (level, message, fields) => log[level](fields ?? {}, message),
+      ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
     },
     checkpoint,
   );

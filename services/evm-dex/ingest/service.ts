@@ -1,3 +1,6 @@
+import { openCache } from "../../shared/cache/open.ts";
+import { outages } from "../../shared/cache/outage.ts";
+import type { Cache } from "../../shared/cache/port.ts";
 import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment } from "../../shared/host/env.ts";
@@ -10,6 +13,8 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { runChain } from "./run-chain.ts";
 
+const CACHE_TIMEOUT_MS = 50;
+
 interface ChainToRun {
   readonly chain: ChainDeployments;
   readonly urls: readonly string[];
@@ -18,7 +23,7 @@ interface ChainToRun {
 
 /** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "LOG_LEVEL", "LEASE_TTL_MS"]);
+  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL", "LOG_LEVEL", "LEASE_TTL_MS"]);
   const toRun = chainsToRun(env);
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
   const store = await openStore({
@@ -27,10 +32,11 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   await store.declare(COLLECTIONS);
+  const cache = settings.REDIS_URL === undefined ? undefined : await openSharedCache(settings.REDIS_URL, log);
   const stopping = new AbortController();
   const runs = Promise.all(
     toRun.map((each) =>
-      leadAndRun(each, { store, log, signal: stopping.signal, ttlMs: settings.LEASE_TTL_MS }),
+      leadAndRun(each, { store, cache, log, signal: stopping.signal, ttlMs: settings.LEASE_TTL_MS }),
     ),
   );
   // A run ends by itself only when going on would be wrong: then the process must not look alive.
@@ -43,9 +49,18 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     async stop() {
       stopping.abort();
       await runs.catch(() => {});
+      await cache?.close();
       await store.close();
     },
   };
+}
+
+/** Redis, which is not waited for long: snapshots spare the services work, and must not cost the ingest its pace. */
+function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
+  const onFailure = outages(({ failures, error }) =>
+    log.warn({ err: error, failures }, "the cache fails; services read from the store"),
+  );
+  return openCache({ redisUrl, commandTimeoutMs: CACHE_TIMEOUT_MS, onFailure });
 }
 
 function chainsToRun(env: Environment): ChainToRun[] {
@@ -79,10 +94,10 @@ function chainsToRun(env: Environment): ChainToRun[] {
 /** Waits for the chain's lease, indexes while it holds, and waits again when it is lost. */
 async function leadAndRun(
   of: ChainToRun,
-  deps: { store: Store; log: Log; signal: AbortSignal; ttlMs: number },
+  deps: { store: Store; cache: Cache | undefined; log: Log; signal: AbortSignal; ttlMs: number },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
-  const { store, signal } = deps;
+  const { store, cache, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
   const source = createEvmSource({
     chainId: chain.chainId,
@@ -108,6 +123,7 @@ async function leadAndRun(
           log,
           signal: AbortSignal.any([signal, lease.lost]),
           guard: () => [lease.guard()],
+          ...(cache && { cache }),
         });
       } catch (err) {
         if (!lease.lost.aborted && !signal.aborted) throw err;

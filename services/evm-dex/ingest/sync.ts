@@ -10,6 +10,7 @@ import { ChainMoved, type Chunk, Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import type { ProgressReport } from "./progress.ts";
+import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { toStateRow } from "./state/pool-book.ts";
 import { TokenReader } from "./tokens.ts";
@@ -31,6 +32,8 @@ export interface SyncDeps {
   readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
   readonly report: ProgressReport;
   readonly guard: Guard;
+  /** Called when the store has come to stand on the head, before it goes on. */
+  readonly onHead?: (head: NewHead) => Promise<void>;
 }
 
 /** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
@@ -140,12 +143,14 @@ export class ChainSync {
   }
 
   async #apply(chunk: Chunk, of: { head: number; observe: boolean }): Promise<void> {
-    this.#checkpoint = await applyChunk(this.#bench, {
+    const applied = await applyChunk(this.#bench, {
       chunk,
       checkpoint: this.#checkpoint,
       chainHead: of.head,
       observe: of.observe,
     });
+    this.#checkpoint = applied.checkpoint;
+    if (applied.checkpoint.blockNumber === of.head) await this.#deps.onHead?.(applied);
   }
 
   /** Balances that the backfill or a rollback left unread. */

@@ -27,13 +27,24 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
  */
 export async function readAtHead<T>(
   store: Store,
-  of: { chainId: number; read: (checkpoint: CheckpointRow) => Promise<T> },
+  of: {
+    chainId: number;
+    read: (checkpoint: CheckpointRow) => Promise<T>;
+    /** Told of every checkpoint that was read, and when its reading began (performance.now). */
+    seen?: (checkpoint: CheckpointRow, startedMs: number) => void;
+  },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
-  let checkpoint = await getCheckpoint(store, of.chainId);
+  const look = async (): Promise<CheckpointRow | undefined> => {
+    const startedMs = performance.now();
+    const found = await getCheckpoint(store, of.chainId);
+    if (found !== undefined) of.seen?.(found, startedMs);
+    return found;
+  };
+  let checkpoint = await look();
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     if (!hasData(checkpoint)) return undefined;
     const value = await of.read(checkpoint);
-    const after = await getCheckpoint(store, of.chainId);
+    const after = await look();
     if (after?.blockHash === checkpoint.blockHash) return { value, checkpoint };
     checkpoint = after;
   }

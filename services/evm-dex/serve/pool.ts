@@ -1,7 +1,7 @@
 import type { Store } from "../../shared/storage/port.ts";
-import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getPool } from "../store/queries.ts";
+import { tellsOf } from "../views/index.ts";
 import type { PoolView } from "../views/view.ts";
 import { readAtHead } from "./head.ts";
 
@@ -15,15 +15,15 @@ export interface PoolKey {
 /** A view of one pool, all of it on one block; undefined where the family has no such pool of its generation. */
 export async function readPool<R extends object>(
   store: Store,
-  of: { view: PoolView<R>; key: PoolKey },
+  of: { view: PoolView<R>; key: PoolKey; seen?: (checkpoint: CheckpointRow, startedMs: number) => void },
 ): Promise<{ checkpoint: CheckpointRow; row: R } | undefined> {
-  const { view, key } = of;
+  const { view, key, seen } = of;
   const pool = await getPool(store, key);
-  if (pool === undefined || pool.family !== key.family) return undefined;
-  if (protocolOf(pool.protocol).generation !== view.generation) return undefined;
+  if (pool === undefined || pool.family !== key.family || !tellsOf(view, pool)) return undefined;
   const found = await readAtHead(store, {
     chainId: key.chainId,
     read: (checkpoint) => view.read(store, { pool, checkpoint }),
+    ...(seen && { seen }),
   });
   return found && { checkpoint: found.checkpoint, row: found.value };
 }

@@ -1,11 +1,11 @@
 import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource } from "../../shared/rpc/types.ts";
 import { getTokenPrices } from "../store/queries.ts";
-import type { ServeDeps } from "./deps.ts";
+import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
 
 /** USD prices at the indexed head, for the peers that ask over gRPC. */
-export function createPriceSource({ store, chains }: ServeDeps): PriceSource {
+export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
   return {
     async getPrices({ chainId, tokens, block }) {
       if (!chains.some((chain) => chain.chainId === chainId)) {

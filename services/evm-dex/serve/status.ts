@@ -2,7 +2,7 @@ import type { OwnStatus } from "../../shared/host/run-service.ts";
 import type { ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import type { ServeDeps } from "./deps.ts";
+import type { StoreDeps } from "./deps.ts";
 import { hasData } from "./head.ts";
 
 /** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */
@@ -10,7 +10,7 @@ const STALE_AFTER_SECONDS = 300;
 
 /** How far each chain is indexed. `empty` until one chain has a block; `stale` while every indexed chain lags. */
 export function createStatus(
-  { store, chains }: ServeDeps,
+  { store, chains }: StoreDeps,
   now: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<OwnStatus> {
   const chainStatus = async (chain: ChainDeployments): Promise<ChainStatus> => {

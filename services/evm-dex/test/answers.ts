@@ -1,6 +1,10 @@
 import { checkRows } from "../../shared/contract/check-rows.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import type { ServeDeps } from "../serve/deps.ts";
+import { PoolReader } from "../serve/pool-reader.ts";
 
 /** The rows of a handler's answer as objects by column, after a check against the declaration. */
 export async function rowsOf<E extends Endpoint>(
@@ -25,4 +29,10 @@ export async function refusalOf<E extends Endpoint>(
     (caught: unknown) => caught,
   );
   return (error as { code?: string } | undefined)?.code;
+}
+
+/** What handlers stand on, over a store alone: no head is known beforehand, so that each answer is read from it. */
+export function depsOf(store: Store, chains: readonly ChainDeployments[] = []): ServeDeps {
+  const pools = new PoolReader({ store, heads: { current: () => undefined, saw: () => {} } });
+  return { store, chains, pools };
 }

@@ -9,7 +9,7 @@ import { endpoint } from "../endpoints/evm/clones/v3/pool.endpoint.ts";
 import { clonesPoolHandler } from "../endpoints/evm/clones/v3/pool.handler.ts";
 import { endpoint as dexes } from "../endpoints/evm/dexes.endpoint.ts";
 import { dexesHandler } from "../endpoints/evm/dexes.handler.ts";
-import { rowsOf } from "./answers.ts";
+import { depsOf, rowsOf } from "./answers.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 
 describe("a fork of Uniswap v3 that only the deployments name", () => {
@@ -40,7 +40,7 @@ describe("a fork of Uniswap v3 that only the deployments name", () => {
     await chain.swap(pool, { zeroForOne: true, amount: 10n ** 15n });
     await chain.mine(1);
     await ingest.catchUp();
-    const deps = { store: ingest.store, chains };
+    const deps = depsOf(ingest.store, chains);
     const [dex] = await rowsOf(dexes, dexesHandler(deps), { chain_id: 8453 });
     expect(dex).to.include({ dexName: "Nobody's Swap", dexType: "v3", family: "clones" });
     const [row] = await rowsOf(endpoint, clonesPoolHandler(deps), { chain_id: 8453, pool_address: pool });

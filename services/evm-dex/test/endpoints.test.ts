@@ -10,7 +10,7 @@ import { checkRows } from "../../shared/contract/check-rows.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../shared/errors.ts";
-import { bodyOf } from "../../shared/host/testkit/fixture.ts";
+import { bodyOf, until } from "../../shared/host/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { describeService } from "../../shared/host/testkit/service-suite.ts";
 import { createPricesClient, createStatusClient } from "../../shared/rpc/client.ts";
@@ -85,6 +85,13 @@ describe("evm-dex over an indexed chain", function () {
     await chain?.stop();
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
+
+  /** The service notices a new head within a tenth of a second. */
+  const untilServed = (block: number) =>
+    until(async () => {
+      const url = `${service.httpUrl}${dexbPool.path}?pool_address=${chain.pools[0]?.address}`;
+      return (await fetch(url, { method: "HEAD" })).headers.get("x-data-block") === `${block}`;
+    });
 
   /** Rows as objects by column, after a check against the declaration. */
   async function get(
@@ -205,6 +212,7 @@ describe("evm-dex over an indexed chain", function () {
     await chain.mine(1, { intervalS: 2 });
     await ingest.catchUp();
     head += 1;
+    await untilServed(head);
     for (const i of [0, 1]) {
       const next = await askAgain(i);
       expect(next.status).to.equal(200);

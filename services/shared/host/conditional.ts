@@ -23,6 +23,11 @@ export function entityTag(
   return `W/"${hash.digest("base64url").slice(0, 22)}"`;
 }
 
+/** Whether an If-None-Match header names tags, and not just any answer (`*`). */
+export function namesTags(ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*";
+}
+
 /** Whether an If-None-Match header names the tag: weak comparison of RFC 9110 §13.1.2. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

@@ -90,7 +90,7 @@ export const SETTINGS = {
     secret: true,
     usedBy: everyone,
     meaning:
-      "Redis for hot snapshots and shared limits, which come with later releases; unset = memory of each process",
+      "Redis for snapshots of hot pools, which the ingest writes and every replica reads (shared limits come with later releases); unset = memory of each process",
   },
   DATA_DIR: {
     parse: text(),

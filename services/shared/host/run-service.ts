@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly prices?: PriceSource;
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
-  readonly cacheControl?: string;
+  readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
   /** Made from name and config where absent. */
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -77,7 +77,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     readiness,
     draining: () => draining,
     ...(options.dataVersion && { dataVersion: options.dataVersion }),
-    ...(options.cacheControl !== undefined && { cacheControl: options.cacheControl }),
+    ...(options.maxAgeSeconds && { maxAgeSeconds: options.maxAgeSeconds }),
   });
   const http = createHttpServer(app);
   const grpc = await startGrpcServer({

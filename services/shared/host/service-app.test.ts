@@ -149,7 +149,7 @@ describe("host/service-app", () => {
     let version = VERSION;
     const { url } = await start({
       handlers: table(handle(listEndpoint, async () => ({ rows: [["a", 1]], version }))),
-      cacheControl: "private, max-age=2",
+      maxAgeSeconds: (_endpoint, { chain_id }) => (chain_id === 1 ? 12 : 2),
     });
     const tagOf = async (query = "") => (await fetch(`${url}/test/things${query}`)).headers.get("etag");
     const { headers } = await fetch(`${url}/test/things`);
@@ -157,6 +157,8 @@ describe("host/service-app", () => {
     expect(headers.get("x-data-as-of")).to.equal("2026-08-05T12:21:19+00:00");
     expect(headers.get("x-data-from-block")).to.equal("7");
     expect(headers.get("cache-control")).to.equal("private, max-age=2");
+    const onEthereum = await fetch(`${url}/test/things?chain_id=1`);
+    expect(onEthereum.headers.get("cache-control")).to.equal("private, max-age=12");
     const tag = headers.get("etag");
     expect(tag).to.match(/^W\/"[A-Za-z0-9_-]{22}"$/);
     expect(await tagOf("?limit=100&chain_id=8453"), "the same meaning").to.equal(tag);
@@ -198,6 +200,7 @@ describe("host/service-app", () => {
 
   it("does not run the handler for a 304 when the version is known beforehand", async () => {
     let runs = 0;
+    let known: DataVersion | undefined = VERSION;
     const { url } = await start({
       handlers: table(
         handle(listEndpoint, async () => {
@@ -205,12 +208,35 @@ describe("host/service-app", () => {
           return { rows: [], version: VERSION };
         }),
       ),
-      dataVersion: () => VERSION,
+      dataVersion: () => known,
     });
-    const tag = (await fetch(`${url}/test/things`)).headers.get("etag") ?? "";
-    const again = await fetch(`${url}/test/things`, { headers: { "If-None-Match": tag } });
-    expect(again.status).to.equal(304);
+    const first = await fetch(`${url}/test/things`);
+    const ask = (wanted: string, method = "GET", query = "") =>
+      fetch(`${url}/test/things${query}`, { method, headers: { "If-None-Match": wanted } });
+    const tag = first.headers.get("etag") ?? "";
+    for (const method of ["GET", "HEAD"]) {
+      const again = await ask(tag, method);
+      expect([again.status, await again.text()]).to.deep.equal([304, ""]);
+      for (const name of ["etag", "cache-control", "x-data-block", "x-data-as-of", "x-data-from-block"]) {
+        expect(again.headers.get(name), `${method} ${name}`)
+          .to.equal(first.headers.get(name))
+          .and.not.equal(null);
+      }
+    }
     expect(runs).to.equal(1);
+    expect((await ask(tag, "GET", "?limit=7")).status, "another query").to.equal(200);
+    known = { ...VERSION, blockHash: "0xbb" };
+    // The handler has the last word: what was known beforehand may be behind it.
+    expect((await ask(tag)).status).to.equal(304);
+    known = undefined;
+    expect((await ask(tag)).status).to.equal(304);
+    expect(runs).to.equal(4);
+  });
+
+  it("lets the handler say whether there is any answer at all", async () => {
+    const { url } = await start({ dataVersion: () => VERSION });
+    const item = await fetch(`${url}/test/thing?pool_address=${POOL}`, { headers: { "If-None-Match": "*" } });
+    expect(item.status).to.equal(404);
   });
 
   it("answers 408 when the deadline passes, aborts the signal and swallows what comes late", async () => {

@@ -2,7 +2,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
 import { parseQuery } from "../contract/parse.ts";
 import { renderTable } from "../table.ts";
-import { entityTag, matchesTag } from "./conditional.ts";
+import { entityTag, matchesTag, namesTags } from "./conditional.ts";
 import { ClientGone, withDeadline } from "./deadline.ts";
 import {
   answerFailure,
@@ -32,11 +32,14 @@ export interface ServiceAppOptions {
    * answered with 304 without running the handler. Must be the version the handler would report.
    */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
-  /** Of successful answers. The default is about one block of chain 8453, for the client itself only. */
-  readonly cacheControl?: string;
+  /**
+   * Seconds for which a client may keep a successful answer without asking again: about one block of the chain that
+   * the parameters name. 1 by default.
+   */
+  readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
 }
 
-const DEFAULT_CACHE_CONTROL = "private, max-age=1";
+const DEFAULT_MAX_AGE_SECONDS = 1;
 
 /**
  * The HTTP face of a service: every declared endpoint at its exact path (GET and HEAD), /livez, /readyz and /metrics.
@@ -106,10 +109,12 @@ async function answerRequest(request: {
   if (ignored.length > 0) res.setHeader("X-Ignored-Parameters", ignored.join(", "));
 
   const wanted = req.headers["if-none-match"];
-  const known = wanted === undefined ? undefined : options.dataVersion?.(endpoint, params);
+  const maxAge = options.maxAgeSeconds?.(endpoint, params) ?? DEFAULT_MAX_AGE_SECONDS;
+  // "*" asks whether there is any answer at all, which only the handler knows.
+  const known = namesTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
   if (known !== undefined) {
     const tag = entityTag({ endpoint, params }, { version: known });
-    if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version: known, options });
+    if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version: known, maxAge });
   }
 
   const { session } = exchangeOf(res);
@@ -120,15 +125,15 @@ async function answerRequest(request: {
   const text = renderTable(endpoint, answer.rows);
   const { version } = answer;
   const tag = entityTag({ endpoint, params }, version === undefined ? { body: text } : { version });
-  if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, options });
-  setCacheHeaders(res, { tag, version, options });
+  if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });
+  setCacheHeaders(res, { tag, version, maxAge });
   sendText(res, { status: 200, type: endpoint.mediaType, text });
 }
 
 interface CacheState {
   readonly tag: string;
   readonly version: Answer["version"];
-  readonly options: ServiceAppOptions;
+  readonly maxAge: number;
 }
 
 function sendNotModified(res: Response, state: CacheState): void {
@@ -137,9 +142,10 @@ function sendNotModified(res: Response, state: CacheState): void {
   res.end();
 }
 
-function setCacheHeaders(res: Response, { tag, version, options }: CacheState): void {
+function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): void {
   res.setHeader("ETag", tag);
-  res.setHeader("Cache-Control", options.cacheControl ?? DEFAULT_CACHE_CONTROL);
+  // For the client itself only: an answer may have been paid for.
+  res.setHeader("Cache-Control", `private, max-age=${maxAge}`);
   if (version === undefined) return;
   res.setHeader("X-Data-Block", version.block);
   res.setHeader("X-Data-As-Of", `${new Date(version.time * 1000).toISOString().slice(0, 19)}+00:00`);

@@ -178,9 +178,14 @@ async function checkNotModified(httpUrl: string, endpoint: Endpoint): Promise<vo
   }
   expect(tag).to.match(/^W\/"/);
   const again = await fetch(url, { headers: { "If-None-Match": tag ?? "" } });
-  expect(again.status, url).to.equal(304);
-  expect(await again.text(), url).to.equal("");
-  expect(again.headers.get("etag"), url).to.equal(tag);
+  const head = await fetch(url, { method: "HEAD", headers: { "If-None-Match": tag ?? "" } });
+  for (const answer of [again, head]) {
+    expect(answer.status, url).to.equal(304);
+    expect(await answer.text(), url).to.equal("");
+    expect(answer.headers.get("etag"), url).to.equal(tag);
+    expect(answer.headers.get("cache-control"), url).to.match(/^private, max-age=[1-9]\d*$/);
+    expect(answer.headers.get("cache-control"), url).to.equal(first.headers.get("cache-control"));
+  }
   const other = await fetch(url, { headers: { "If-None-Match": 'W/"other"' } });
   expect(other.status, url).to.equal(200);
 }

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { checkpoints, poolStates, pools } from "../../../../store/collections.ts";
-import { refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
 import { address, checkpointRow, openTestStore, poolRow, poolStateRow } from "../../../../test/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { clonesPoolHandler } from "./pool.handler.ts";
@@ -40,7 +40,7 @@ describe("/evm/clones/v3/pool", () => {
   const ask = (chain_id: 1 | 8453, pool_address: Hex) => ({ chain_id, pool_address });
 
   it("tells of a pool on either chain, and whose it is", async () => {
-    const handler = clonesPoolHandler({ store, chains: [] });
+    const handler = clonesPoolHandler(depsOf(store));
     const [pancake] = await rowsOf(endpoint, handler, ask(8453, PANCAKE));
     expect(pancake).to.include({
       dexName: "PancakeSwap V3",
@@ -56,7 +56,7 @@ describe("/evm/clones/v3/pool", () => {
   });
 
   it("knows no pool of another family, or of the other chain", async () => {
-    const handler = clonesPoolHandler({ store, chains: [] });
+    const handler = clonesPoolHandler(depsOf(store));
     for (const params of [ask(8453, UNISWAP), ask(1, PANCAKE), ask(8453, SUSHI), ask(1, address(1))])
       expect(await refusalOf(handler, params), params.pool_address).to.equal("not_found");
   });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { checkpoints, poolFees, poolStates, pools } from "../../../../store/collections.ts";
-import { refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
 import {
   address,
   CHAIN_ID,
@@ -47,7 +47,7 @@ describe("/evm/dexa/v3/pool", () => {
   const ask = (pool_address: Hex) => ({ chain_id: 8453 as const, pool_address });
 
   it("tells of a Slipstream pool, with the fee in force", async () => {
-    const handler = dexaV3PoolHandler({ store, chains: [] });
+    const handler = dexaV3PoolHandler(depsOf(store));
     const [row] = await rowsOf(endpoint, handler, ask(SLIPSTREAM));
     expect(row).to.include({ feeTier: 720, tickSpacing: 100, currentTick: 5 });
     expect(row).not.to.have.any.keys("feeApr", "dexName");
@@ -56,7 +56,7 @@ describe("/evm/dexa/v3/pool", () => {
   });
 
   it("knows no pool of another family", async () => {
-    const handler = dexaV3PoolHandler({ store, chains: [] });
+    const handler = dexaV3PoolHandler(depsOf(store));
     for (const pool of [UNISWAP, address(1)])
       expect(await refusalOf(handler, ask(pool)), pool).to.equal("not_found");
   });

@@ -3,14 +3,13 @@ import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { absent } from "../../../../../shared/host/handlers.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { versionOf } from "../../../../serve/head.ts";
-import { readPool } from "../../../../serve/pool.ts";
 import { v3PoolView } from "../../../../views/v3-pool.ts";
 import { endpoint } from "./pool.endpoint.ts";
 
-export function dexbPoolHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+export function dexbPoolHandler({ pools }: ServeDeps): Handler<typeof endpoint> {
   return async (params) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexb" };
-    const found = await readPool(store, { view: v3PoolView, key });
+    const found = await pools.read(v3PoolView, key);
     if (found === undefined) throw absent(endpoint, params);
     return { rows: [toCells(endpoint, found.row)], version: versionOf(found.checkpoint) };
   };
