@@ -4,15 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Anvil, startAnvil } from "../deploy/devnet/anvil.ts";
 import { desk as deskArtifact } from "../deploy/devnet/contracts/artifacts.ts";
-import {
-  type DeployedPool,
-  type Deployment,
-  deployDevnet,
-  planDeployment,
-  writeDeploymentsFile,
-} from "../deploy/devnet/deploy.ts";
+import { deployDevnet } from "../deploy/devnet/deploy.ts";
+import { writeDeploymentsFile } from "../deploy/devnet/deployments-file.ts";
 import { type Order, sendOrders } from "../deploy/devnet/desk.ts";
 import { POOLS } from "../deploy/devnet/market.ts";
+import { type Deployment, planDeployment } from "../deploy/devnet/plan.ts";
+import type { DeployedPool } from "../deploy/devnet/pools.ts";
 import { createRandom, type Random } from "../deploy/devnet/random.ts";
 import type { Rpc } from "../deploy/devnet/rpc.ts";
 

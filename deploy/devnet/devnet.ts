@@ -3,15 +3,11 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { type Anvil, AnvilStartError, startAnvil } from "./anvil.ts";
-import {
-  type DeployedPool,
-  type Deployment,
-  deployDevnet,
-  deployedAddresses,
-  planDeployment,
-  writeDeploymentsFile,
-} from "./deploy.ts";
+import { deployDevnet } from "./deploy.ts";
+import { writeDeploymentsFile } from "./deployments-file.ts";
 import { HISTORY_S, tradeHistory } from "./history.ts";
+import { type Deployment, deployedAddresses, planDeployment } from "./plan.ts";
+import type { DeployedPool } from "./pools.ts";
 import type { Rpc } from "./rpc.ts";
 import { createTraders, runTraders, type TradedBlock, type Traders } from "./traders.ts";
 

@@ -1,5 +1,3 @@
-import type { FeeTier } from "./contracts/uniswap.ts";
-
 /** What the devnet trades. Prices are starting points and what the traders pull the pools back to. */
 export interface TokenSpec {
   readonly symbol: string;
@@ -30,7 +28,8 @@ export type TokenSymbol = keyof typeof TOKENS;
 export interface PoolSpec {
   readonly base: TokenSymbol;
   readonly quote: TokenSymbol;
-  readonly fee: FeeTier;
+  /** Hundredths of a bip. */
+  readonly fee: number;
   /** USD a side, over all positions. */
   readonly depthUsd: number;
   /** Median size of one swap. */

@@ -6,8 +6,9 @@ import { after, before, describe, it } from "mocha";
 import { AnvilStartError, startAnvil } from "./anvil.ts";
 import { findAnvilBinary } from "./anvil-binary.ts";
 import { artifactsAreCurrent } from "./contracts/generate.ts";
-import { basePositions, type DeployedPool, deploymentsDocument } from "./deploy.ts";
+import { deploymentsDocument } from "./deployments-file.ts";
 import { POOLS } from "./market.ts";
+import { basePositions, type DeployedPool } from "./pools.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
 
 const GENESIS_S = 1_760_000_000;

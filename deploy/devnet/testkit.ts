@@ -5,14 +5,8 @@ import type { Hex } from "viem";
 import { type AerodromeKit, createAerodromeKit } from "./aerodrome/testkit.ts";
 import { type Anvil, type AnvilOptions, startAnvil } from "./anvil.ts";
 import { type ChainReader, createChainReader } from "./chain-reader.ts";
-import {
-  type DeployedPool,
-  type Deployment,
-  type DeployOptions,
-  deployDevnet,
-  planDeployment,
-  writeDeploymentsFile,
-} from "./deploy.ts";
+import { deployDevnet } from "./deploy.ts";
+import { writeDeploymentsFile } from "./deployments-file.ts";
 import {
   type Action,
   type Address,
@@ -22,8 +16,11 @@ import {
   sendOrders,
   type Transaction,
 } from "./desk.ts";
+import { type Deployment, type DeployOptions, type Family, planDeployment } from "./plan.ts";
+import type { DeployedPool } from "./pools.ts";
 import { createRandom } from "./random.ts";
 import { sendTransactions } from "./transactions.ts";
+import { createSlipstreamKit, type SlipstreamKit } from "./v3/testkit.ts";
 
 /** Absent families = Uniswap v3 alone. */
 export type TestChainOptions = AnvilOptions & DeployOptions;
@@ -59,6 +56,8 @@ export interface TestChain extends ChainReader {
   readonly pools: readonly DeployedPool[];
   /** Throws on a chain without this family. */
   readonly aerodrome: AerodromeKit;
+  /** The same. PancakeSwap's and SushiSwap's pools are in `deployment`. */
+  readonly slipstream: SlipstreamKit;
   readonly accounts: readonly Address[];
   /** For DEPLOYMENTS_FILE. */
   readonly deploymentsFile: string;
@@ -81,8 +80,8 @@ export interface TestChain extends ChainReader {
   mine(count?: number, options?: { intervalS?: number }): Promise<number>;
   /** Replaces the newest `depth` blocks by as many other ones. Answers the head, whose number stays. */
   reorg(depth: number, options?: ReorgOptions): Promise<number>;
-  /** Random orders of one action each that fit the pools, for `send`. */
-  randomActions(seed: number, count: number): Order[];
+  /** Random orders of one action each that fit the pools (absent = Uniswap's), for `send`. */
+  randomActions(seed: number, count: number, among?: readonly DeployedPool[]): Order[];
   stop(): Promise<void>;
 }
 
@@ -124,14 +123,15 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
   const send: TestChain["send"] = (orders) => sendOrders(rpc, desk, orders);
   const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
     (await send([{ from, actions }]))[0] as Hex;
-  const { aerodrome: ofAerodrome } = deployment;
-  const aerodrome =
-    ofAerodrome && createAerodromeKit({ rpc, client: reader.client, deployment: ofAerodrome });
-  const randomActions: TestChain["randomActions"] = (seed, count) => {
+  const { client } = reader;
+  const { aerodrome: ofAerodrome, slipstream: ofSlipstream } = deployment;
+  const aerodrome = ofAerodrome && createAerodromeKit({ rpc, client, deployment: ofAerodrome });
+  const slipstream = ofSlipstream && createSlipstreamKit({ rpc, client, deployment: ofSlipstream });
+  const randomActions: TestChain["randomActions"] = (seed, count, among = pools) => {
     const random = createRandom(seed);
     return Array.from({ length: count }, () => ({
       from: random.pick(accounts),
-      actions: [randomAction(random.pick(pools), random)],
+      actions: [randomAction(random.pick(among), random)],
     }));
   };
 
@@ -143,8 +143,10 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     deployment,
     pools,
     get aerodrome() {
-      if (!aerodrome) throw new Error('This chain was made without "aerodrome-v2" in its families');
-      return aerodrome;
+      return present(aerodrome, "aerodrome-v2");
+    },
+    get slipstream() {
+      return present(slipstream, "slipstream");
     },
     accounts,
     deploymentsFile,
@@ -180,6 +182,11 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     randomActions,
     stop,
   };
+}
+
+function present<T>(kit: T | undefined, family: Family): T {
+  if (kit === undefined) throw new Error(`This chain was made without "${family}" in its families`);
+  return kit;
 }
 
 function randomAction(pool: DeployedPool, random: ReturnType<typeof createRandom>): Action {

@@ -1,8 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { poolAbi, positionKey } from "./contracts/uniswap.ts";
-import { basePositions, type DeployedPool, type Deployment } from "./deploy.ts";
 import { type Action, type Address, type Order, type Range, sendOrders } from "./desk.ts";
 import type { TokenSymbol } from "./market.ts";
+import type { Deployment } from "./plan.ts";
+import { basePositions, type DeployedPool } from "./pools.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { Rpc } from "./rpc.ts";
 import { rangeAround } from "./ticks.ts";

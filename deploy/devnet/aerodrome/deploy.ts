@@ -12,15 +12,11 @@ import {
   aerodromePool,
   aerodromeVoter,
 } from "../contracts/aerodrome/artifacts.ts";
-import type { TokenSpec, TokenSymbol } from "../market.ts";
+import { CREATION_GAS, sortPair, type DeployedToken as Token, type Tokens } from "../pools.ts";
 import type { Rpc } from "../rpc.ts";
 import { type Address, type Transaction, toHex } from "../transactions.ts";
 import { AERODROME_POOLS, type AerodromePoolSpec, PROVIDERS } from "./market.ts";
 import { aerodromeTransactions as transactions } from "./transactions.ts";
-
-interface Token extends TokenSpec {
-  readonly address: Address;
-}
 
 export interface AerodromePool {
   readonly address: Address;
@@ -45,7 +41,7 @@ export interface AerodromeDeployment {
 
 /** Where everything will be: follows from the owner, whose first transactions these are, and the tokens. */
 export function planAerodrome(
-  tokens: Readonly<Record<TokenSymbol, Token>>,
+  tokens: Tokens,
   { owner, providers }: { owner: Address; providers: readonly Address[] },
 ): AerodromeDeployment {
   const created = (from: Address, nonce: number) =>
@@ -59,8 +55,7 @@ export function planAerodrome(
   const addressOf = aerodromePoolAddresses(factory, implementation);
   let gauges = 0;
   const pools = AERODROME_POOLS.map((spec): AerodromePool => {
-    const [base, quote] = [tokens[spec.base], tokens[spec.quote]];
-    const [token0, token1] = base.address < quote.address ? [base, quote] : [quote, base];
+    const [token0, token1] = sortPair(tokens, spec);
     const address = addressOf({ tokenA: token0.address, tokenB: token1.address, stable: spec.stable });
     const pool = { address, token0, token1, stable: spec.stable, spec };
     // The voter makes three contracts for each gauge, the gauge last; its own nonces begin with 1.
@@ -74,7 +69,7 @@ export function aerodromeContracts(
   { owner: from, implementation }: AerodromeDeployment,
   tokens: { WETH: Token; AERO: Token },
 ): Transaction[] {
-  const gas = toHex(0xe00000);
+  const gas = CREATION_GAS;
   const desk = encodeDeployData({ ...aerodromeDesk, args: [tokens.WETH.address] });
   return [
     { from, gas, data: aerodromePool.bytecode },

@@ -13,7 +13,7 @@ interface IPool {
     function flash(address to, uint256 amount0, uint256 amount1, bytes calldata data) external;
 }
 
-/// Trades straight on Uniswap v3 pools for anybody who asks and pays every callback itself.
+/// Trades straight on pools of Uniswap v3 and its kin for anybody who asks and pays every callback itself.
 contract Desk is Payer {
     // The kinds of Action.
     uint8 private constant SWAP = 0; // amount > 0 exact input, < 0 exact output; limit 0 = none
@@ -68,18 +68,40 @@ contract Desk is Payer {
     }
 
     function uniswapV3SwapCallback(int256 amount0, int256 amount1, bytes calldata) external {
-        if (amount0 > 0) _pay(token0Of[msg.sender], msg.sender, uint256(amount0));
-        if (amount1 > 0) _pay(token1Of[msg.sender], msg.sender, uint256(amount1));
+        _paySwap(amount0, amount1);
     }
 
     function uniswapV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {
-        if (amount0 > 0) _pay(token0Of[msg.sender], msg.sender, amount0);
-        if (amount1 > 0) _pay(token1Of[msg.sender], msg.sender, amount1);
+        _payBoth(amount0, amount1);
     }
 
     function uniswapV3FlashCallback(uint256 fee0, uint256 fee1, bytes calldata data) external {
+        _payFlash(fee0, fee1, data);
+    }
+
+    function pancakeV3SwapCallback(int256 amount0, int256 amount1, bytes calldata) external {
+        _paySwap(amount0, amount1);
+    }
+
+    function pancakeV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {
+        _payBoth(amount0, amount1);
+    }
+
+    function pancakeV3FlashCallback(uint256 fee0, uint256 fee1, bytes calldata data) external {
+        _payFlash(fee0, fee1, data);
+    }
+
+    function _paySwap(int256 amount0, int256 amount1) private {
+        _payBoth(amount0 > 0 ? uint256(amount0) : 0, amount1 > 0 ? uint256(amount1) : 0);
+    }
+
+    function _payFlash(uint256 fee0, uint256 fee1, bytes calldata data) private {
         (uint256 amount0, uint256 amount1) = abi.decode(data, (uint256, uint256));
-        _pay(token0Of[msg.sender], msg.sender, amount0 + fee0);
-        _pay(token1Of[msg.sender], msg.sender, amount1 + fee1);
+        _payBoth(amount0 + fee0, amount1 + fee1);
+    }
+
+    function _payBoth(uint256 amount0, uint256 amount1) private {
+        if (amount0 > 0) _pay(token0Of[msg.sender], msg.sender, amount0);
+        if (amount1 > 0) _pay(token1Of[msg.sender], msg.sender, amount1);
     }
 }

@@ -9,8 +9,19 @@ const GROUPS = [
     sources: ["AerodromePool", "AerodromeFactory", "AerodromeGauge", "AerodromeVoter", "AerodromeDesk"].map(
       (name) => `aerodrome/${name}`,
     ),
-    uses: ["Payer", "aerodrome/AerodromeLpToken", "aerodrome/StableCurve"],
+    uses: ["Cloner", "Payer", "aerodrome/AerodromeLpToken", "aerodrome/StableCurve"],
   },
+  {
+    output: "./slipstream/artifacts.ts",
+    sources: ["slipstream/SlipstreamPool", "slipstream/SlipstreamFactory", "slipstream/SlipstreamGauge"],
+    uses: [
+      "Cloner",
+      ...["PriceMath", "SlipstreamPositions", "SlipstreamTicks", "WideMath"].map(
+        (name) => `slipstream/${name}`,
+      ),
+    ],
+  },
+  { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
 ] as const satisfies readonly Group[];
 
 interface Group {

@@ -32,7 +32,6 @@ export const poolAbi = parseAbi([
 
 /** Tick spacing by fee; the three upper ones exist from birth, 100 was enabled by governance on every chain. */
 export const TICK_SPACING = { 100: 1, 500: 10, 3000: 60, 10000: 200 } as const;
-export type FeeTier = keyof typeof TICK_SPACING;
 
 function readBytecode(contract: string): Hex {
   const path = `@uniswap/v3-core/artifacts/contracts/${contract}.sol/${contract}.json`;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.20;
 
+import {Cloner} from "../Cloner.sol";
+
 interface IPoolToSetUp {
     function initialize(address token0, address token1, bool stable) external;
 }
 
 /// Makes pools as EIP-1167 clones of one implementation, at addresses that follow from tokens and curve.
-contract AerodromeFactory {
+contract AerodromeFactory is Cloner {
     uint256 public constant MAX_FEE = 300;
     /// Stands for a custom fee of nothing, since 0 means that there is none.
     uint256 public constant ZERO_FEE_INDICATOR = 420;
@@ -41,7 +43,7 @@ contract AerodromeFactory {
         (address token0, address token1) = tokenA < tokenB ? (tokenA, tokenB) : (tokenB, tokenA);
         require(token0 != address(0), "ZeroAddress");
         require(pools[token0][token1][stable] == address(0), "PoolAlreadyExists");
-        pool = _clone(keccak256(abi.encodePacked(token0, token1, stable)));
+        pool = _clone(implementation, keccak256(abi.encodePacked(token0, token1, stable)));
         IPoolToSetUp(pool).initialize(token0, token1, stable);
         pools[token0][token1][stable] = pool;
         pools[token1][token0][stable] = pool;
@@ -82,17 +84,5 @@ contract AerodromeFactory {
     function setPauseState(bool state) external onlyManager {
         isPaused = state;
         emit SetPauseState(state);
-    }
-
-    function _clone(bytes32 salt) private returns (address made) {
-        bytes memory code = abi.encodePacked(
-            hex"3d602d80600a3d3981f3363d3d373d3d3d363d73",
-            implementation,
-            hex"5af43d82803e903d91602b57fd5bf3"
-        );
-        assembly ("memory-safe") {
-            made := create2(0, add(code, 32), mload(code), salt)
-        }
-        require(made != address(0), "not created");
     }
 }

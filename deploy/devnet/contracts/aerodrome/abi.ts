@@ -1,4 +1,5 @@
-import { concat, encodePacked, getContractAddress, type Hex, keccak256, parseAbi } from "viem";
+import { encodePacked, getContractAddress, type Hex, keccak256, parseAbi } from "viem";
+import { cloneCodeHash } from "../clone.ts";
 
 /** The public interface of Aerodrome v2 (https://github.com/aerodrome-finance/contracts), as far as the devnet has it. */
 export const aerodromeFactoryAbi = parseAbi([
@@ -83,12 +84,7 @@ export interface AerodromePoolKey {
 
 /** A function from pool key to pool address: CREATE2 of an EIP-1167 clone by the factory. */
 export function aerodromePoolAddresses(factory: Hex, implementation: Hex): (key: AerodromePoolKey) => Hex {
-  const clone = concat([
-    "0x3d602d80600a3d3981f3363d3d373d3d3d363d73",
-    implementation,
-    "0x5af43d82803e903d91602b57fd5bf3",
-  ]);
-  const bytecodeHash = keccak256(clone);
+  const bytecodeHash = cloneCodeHash(implementation);
   return ({ tokenA, tokenB, stable }) => {
     const [token0, token1] = sortTokens(tokenA, tokenB);
     const salt = keccak256(encodePacked(["address", "address", "bool"], [token0, token1, stable]));
