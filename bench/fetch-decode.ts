@@ -3,10 +3,13 @@ import { loadDeployments } from "../services/evm-dex/deployments.ts";
 import { readBackfill } from "../services/evm-dex/ingest/backfill.ts";
 import { Fetcher } from "../services/evm-dex/ingest/fetch.ts";
 import { createEvmSource } from "../services/shared/chain/evm/source.ts";
+import { readInThread } from "../services/shared/chain/evm/thread.ts";
 
 const [url = "", deploymentsFile = "", head = "0"] = process.argv.slice(2);
 const startedMs = performance.now();
-const source = createEvmSource({ chainId: 8453, urls: [url] });
+const config = { chainId: 8453, urls: [url] };
+const local = createEvmSource(config);
+const source = readInThread(local, config);
 const factories = loadDeployments(deploymentsFile)[0]?.factories ?? [];
 const fetcher = new Fetcher(source, { factories, protocolOf: () => undefined });
 const { signal } = new AbortController();
@@ -15,5 +18,6 @@ for await (const chunk of readBackfill({ source, fetcher, from: 0, to: Number(he
   for (const block of chunk.blocks) events += block.events.length;
 }
 await source.close();
+await local.close();
 const seconds = (performance.now() - startedMs) / 1000;
 console.log(JSON.stringify({ events, seconds, peakRssMb: process.resourceUsage().maxRSS / 1024 }));

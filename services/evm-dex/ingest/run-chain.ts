@@ -13,6 +13,8 @@ import type { Guard } from "./write.ts";
 export interface RunChainOptions {
   readonly store: Store;
   readonly source: EvmSource;
+  /** See SyncDeps. */
+  readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
   readonly startBlock: number | undefined;
   readonly log: Log;
@@ -72,6 +74,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
       signal,
       report,
       guard,
+      ...(options.openBulkSource && { openBulkSource: options.openBulkSource }),
       log: (level, message, fields) => log[level](fields ?? {}, message),
       ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
     },

@@ -2,6 +2,7 @@ import { openCache } from "../../shared/cache/open.ts";
 import { outages } from "../../shared/cache/outage.ts";
 import type { Cache } from "../../shared/cache/port.ts";
 import { createEvmSource } from "../../shared/chain/evm/source.ts";
+import { readInThread, type ThreadConfig } from "../../shared/chain/evm/thread.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment } from "../../shared/host/env.ts";
 import { acquireLease } from "../../shared/host/lease.ts";
@@ -99,11 +100,12 @@ async function leadAndRun(
   const { chain, urls, startBlock } = of;
   const { store, cache, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
-  const source = createEvmSource({
+  const config: ThreadConfig = {
     chainId: chain.chainId,
     urls,
     log: (message, fields) => log.warn(fields, message),
-  });
+  };
+  const source = createEvmSource(config);
   try {
     while (!signal.aborted) {
       const lease = await acquireLease(store, {
@@ -118,6 +120,7 @@ async function leadAndRun(
         await runChain({
           store,
           source,
+          openBulkSource: () => readInThread(source, config),
           chain,
           startBlock,
           log,

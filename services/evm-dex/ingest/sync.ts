@@ -27,6 +27,8 @@ const SHORTER_CHAIN_LOOKS = 5;
 export interface SyncDeps {
   readonly store: Store;
   readonly source: EvmSource;
+  /** The same source for a long run of blocks, closed after it. Absent = `source` does for that too. */
+  readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
   readonly signal: AbortSignal;
   readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
@@ -100,8 +102,8 @@ export class ChainSync {
       if (head.hash === this.#checkpoint.blockHash) return false;
       throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
     }
-    if (behind > KEPT_HEADERS) await this.#backfill(head);
-    else await this.#followTo(head);
+    if (behind > KEPT_HEADERS) await this.#catchUp(head);
+    else await this.#followTo(head, { to: head.number, fetcher: this.#fetcher });
     return true;
   }
 
@@ -117,11 +119,25 @@ export class ChainSync {
     }
   }
 
-  async #backfill(head: BlockHeader): Promise<void> {
-    const { source, signal, report } = this.#deps;
+  /** From far behind: all but the last blocks by the source for long runs; those are left to the next step. */
+  async #catchUp(head: BlockHeader): Promise<void> {
+    const bulk = this.#deps.openBulkSource?.();
+    const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
+    const fetcher = fetcherFor(deps, this.#bench);
+    try {
+      await this.#backfill(head, { source: deps.source, fetcher });
+      if (deps.signal.aborted) return;
+      await this.#followTo(head, { to: head.number - TAIL_BLOCKS, fetcher });
+    } finally {
+      await bulk?.close();
+    }
+  }
+
+  async #backfill(head: BlockHeader, by: { source: EvmSource; fetcher: Fetcher }): Promise<void> {
+    const { signal, report } = this.#deps;
     const from = this.#checkpoint.blockNumber + 1;
     const to = head.number - KEPT_HEADERS;
-    for await (const chunk of readBackfill({ source, fetcher: this.#fetcher, from, to, signal })) {
+    for await (const chunk of readBackfill({ ...by, from, to, signal })) {
       await this.#apply(chunk, { head: head.number, observe: false });
       const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
       report({ stage: "backfill", from, at: chunk.last.number, to, events });
@@ -129,17 +145,25 @@ export class ChainSync {
     }
   }
 
-  async #followTo(head: BlockHeader): Promise<void> {
+  /** Up to block `to`, each run read while the one before it is written. */
+  async #followTo(head: BlockHeader, of: { to: number; fetcher: Fetcher }): Promise<void> {
+    const { to, fetcher } = of;
+    const { signal } = this.#deps;
+    const readAfter = ({ number, hash }: { number: number; hash: string }) => {
+      if (number >= to || signal.aborted) return undefined;
+      const range = { fromBlock: number + 1, toBlock: Math.min(to, number + TAIL_BLOCKS) };
+      const chunk = fetcher.readTail(range, hash);
+      // Awaited later, or never: until then a failure must not count as unhandled.
+      chunk.catch(() => {});
+      return chunk;
+    };
     await this.#settleBalances(head);
-    while (this.#checkpoint.blockNumber < head.number && !this.#deps.signal.aborted) {
-      await this.#apply(await this.#readNext(head.number), { head: head.number, observe: true });
+    let next = readAfter(targetOf(this.#checkpoint));
+    while (next !== undefined) {
+      const chunk = await next;
+      next = readAfter(chunk.last);
+      await this.#apply(chunk, { head: head.number, observe: true });
     }
-  }
-
-  #readNext(head: number): Promise<Chunk> {
-    const { blockNumber, blockHash } = this.#checkpoint;
-    const toBlock = Math.min(head, blockNumber + TAIL_BLOCKS);
-    return this.#fetcher.readTail({ fromBlock: blockNumber + 1, toBlock }, blockHash);
   }
 
   async #apply(chunk: Chunk, of: { head: number; observe: boolean }): Promise<void> {

@@ -3,6 +3,7 @@ import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { createEvmSource, type SourceOptions } from "../../shared/chain/evm/source.ts";
+import { readInThread } from "../../shared/chain/evm/thread.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
@@ -28,20 +29,18 @@ export async function startTestIngest(
     store?: Store;
     startBlock?: number;
     urls?: readonly string[];
-    sourceOptions?: SourceOptions;
+    sourceOptions?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   } = {},
 ): Promise<TestIngest> {
   const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
   await store.declare(COLLECTIONS);
-  const source = createEvmSource({
-    chainId: 8453,
-    urls: options.urls ?? [chain.url],
-    options: options.sourceOptions ?? {},
-  });
+  const config = { chainId: 8453, urls: options.urls ?? [chain.url], options: options.sourceOptions ?? {} };
+  const source = createEvmSource(config);
   const stop = new AbortController();
   const deps = {
     store,
     source,
+    openBulkSource: () => readInThread(source, config),
     chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
     signal: stop.signal,
     log: () => {},

@@ -1,0 +1,47 @@
+import { type EvmSource, RangeTooLarge, UpstreamError } from "./port.ts";
+
+/** What a reading thread is asked: the questions with large answers. */
+export const THREAD_METHODS = ["headers", "blocks", "blocksWithLogs", "logs"] as const;
+export type ThreadMethod = (typeof THREAD_METHODS)[number];
+
+export interface ThreadQuestion {
+  readonly id: number;
+  readonly method: ThreadMethod;
+  readonly args: readonly unknown[];
+}
+
+export type ThreadWord =
+  | { readonly kind: "ready" }
+  | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "failure"; readonly id: number; readonly failure: Failure };
+
+/** Of an error only name and message survive the way between threads: the rest is put into words. */
+export interface Failure {
+  readonly kind: "upstream" | "range" | "other";
+  readonly message: string;
+  readonly suggested?: RangeTooLarge["suggested"];
+  readonly maxBlocks?: RangeTooLarge["maxBlocks"];
+}
+
+export function toFailure(error: unknown): Failure {
+  if (error instanceof RangeTooLarge) {
+    const { message, suggested, maxBlocks } = error;
+    return { kind: "range", message, suggested, maxBlocks };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: error instanceof UpstreamError ? "upstream" : "other", message };
+}
+
+export function fromFailure({ kind, message, suggested, maxBlocks }: Failure): Error {
+  if (kind === "range") return new RangeTooLarge(message, suggested, { maxBlocks });
+  return kind === "upstream" ? new UpstreamError(message) : new Error(message);
+}
+
+/** Asks a source by a question's name. */
+export function askSource(
+  source: EvmSource,
+  { method, args }: Pick<ThreadQuestion, "method" | "args">,
+): Promise<unknown> {
+  return (source[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+}
