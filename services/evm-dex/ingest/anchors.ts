@@ -1,5 +1,6 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { balanceCalls, readBalance } from "./balances.ts";
+import { askStates } from "./past-states.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 
 /**
@@ -13,21 +14,15 @@ export async function readAnchors(
 ): Promise<void> {
   const { pools, head } = of;
   if (pools.length === 0) return;
-  const asked = pools.map(({ entry, block }) => [
-    ...balanceCalls(entry.row, block - 1),
-    ...entry.protocol.anchorCalls(entry.row, block - 1),
-  ]);
-  const answers = await source.call(asked.flat());
+  const states = await askStates(
+    source,
+    pools.map(({ entry, block }) => ({ row: entry.row, block: block - 1 })),
+  );
   const without: PoolEntry[] = [];
-  let at = 0;
   pools.forEach(({ entry }, i) => {
-    const [first, second, ...own] = answers.slice(at, at + (asked[i]?.length ?? 0));
-    at += asked[i]?.length ?? 0;
-    const [amount0, amount1] = [readBalance(first), readBalance(second)];
-    const anchor =
-      amount0 === null || amount1 === null ? undefined : entry.protocol.anchor(own, { amount0, amount1 });
-    if (anchor === undefined) without.push(entry);
-    else setAnchor(entry, anchor);
+    const past = states[i];
+    if (past === undefined) without.push(entry);
+    else setAnchor(entry, past.state);
   });
   const balances = await source.call(without.flatMap((entry) => balanceCalls(entry.row, head)));
   without.forEach((entry, i) => {

@@ -5,6 +5,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { discoverPools } from "./discover.ts";
 import { createProgress } from "./progress.ts";
+import { readQuietPools } from "./quiet-pools.ts";
 import { SnapshotWriter } from "./snapshots.ts";
 import { OtherChain, openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
@@ -17,6 +18,8 @@ export interface RunChainOptions {
   readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
   readonly startBlock: number | undefined;
+  /** Quiet pools read a second; 0 = none are. */
+  readonly quietPerSecond: number;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
@@ -25,6 +28,7 @@ export interface RunChainOptions {
 }
 
 const MIN_RETRY_MS = 250;
+const WAIT_MS = 500;
 const MAX_RETRY_MS = 15_000;
 
 /**
@@ -81,7 +85,33 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     checkpoint,
   );
   log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
-  await sync.run();
+  const stop = new AbortController();
+  const reading = readQuietOnceFollowing(options, { sync, signal: AbortSignal.any([signal, stop.signal]) });
+  try {
+    await sync.run();
+  } finally {
+    stop.abort();
+    await reading;
+  }
+}
+
+/** Beside the head, once the backfill does not need the endpoints any more. A failure is logged: the next start goes on. */
+async function readQuietOnceFollowing(
+  options: RunChainOptions,
+  of: { sync: ChainSync; signal: AbortSignal },
+): Promise<void> {
+  const { store, source, guard, log } = options;
+  const { sync, signal } = of;
+  if (options.quietPerSecond === 0) return;
+  while (!sync.isFollowing && !signal.aborted) await pause(WAIT_MS, signal);
+  try {
+    const { fromBlock } = sync.checkpoint;
+    const perSecond = options.quietPerSecond;
+    const read = await readQuietPools({ store, source, fromBlock, perSecond, guard, signal, pause });
+    if (read > 0) log.info({ pools: read }, "read pools without events");
+  } catch (err) {
+    if (!signal.aborted) log.warn({ err }, "reading pools without events was interrupted");
+  }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -24,7 +24,14 @@ interface ChainToRun {
 
 /** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL", "LOG_LEVEL", "LEASE_TTL_MS"]);
+  const settings = readSettings(env, [
+    "DATA_DIR",
+    "MONGODB_URL",
+    "REDIS_URL",
+    "LOG_LEVEL",
+    "LEASE_TTL_MS",
+    "QUIET_POOLS_PER_SECOND",
+  ]);
   const toRun = chainsToRun(env);
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
   const store = await openStore({
@@ -37,7 +44,14 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   const stopping = new AbortController();
   const runs = Promise.all(
     toRun.map((each) =>
-      leadAndRun(each, { store, cache, log, signal: stopping.signal, ttlMs: settings.LEASE_TTL_MS }),
+      leadAndRun(each, {
+        store,
+        cache,
+        log,
+        signal: stopping.signal,
+        ttlMs: settings.LEASE_TTL_MS,
+        quietPerSecond: settings.QUIET_POOLS_PER_SECOND,
+      }),
     ),
   );
   // A run ends by itself only when going on would be wrong: then the process must not look alive.
@@ -95,7 +109,14 @@ function chainsToRun(env: Environment): ChainToRun[] {
 /** Waits for the chain's lease, indexes while it holds, and waits again when it is lost. */
 async function leadAndRun(
   of: ChainToRun,
-  deps: { store: Store; cache: Cache | undefined; log: Log; signal: AbortSignal; ttlMs: number },
+  deps: {
+    store: Store;
+    cache: Cache | undefined;
+    log: Log;
+    signal: AbortSignal;
+    ttlMs: number;
+    quietPerSecond: number;
+  },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
   const { store, cache, signal } = deps;
@@ -123,6 +144,7 @@ async function leadAndRun(
           openBulkSource: () => readInThread(source, config),
           chain,
           startBlock,
+          quietPerSecond: deps.quietPerSecond,
           log,
           signal: AbortSignal.any([signal, lease.lost]),
           guard: () => [lease.guard()],

@@ -45,6 +45,7 @@ export class ChainSync {
   #bench: Workbench;
   #fetcher: Fetcher;
   #shorterLooks = 0;
+  #isFollowing = false;
 
   private constructor(deps: SyncDeps, of: { checkpoint: CheckpointRow; bench: Workbench }) {
     this.#deps = deps;
@@ -66,6 +67,11 @@ export class ChainSync {
         `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`,
       );
     return new ChainSync(deps, { checkpoint, bench: await openBench(deps) });
+  }
+
+  /** Whether the backfill is over. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
   }
 
   get checkpoint(): CheckpointRow {
@@ -103,7 +109,10 @@ export class ChainSync {
       throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
     }
     if (behind > KEPT_HEADERS) await this.#catchUp(head);
-    else await this.#followTo(head, { to: head.number, fetcher: this.#fetcher });
+    else {
+      this.#isFollowing = true;
+      await this.#followTo(head, { to: head.number, fetcher: this.#fetcher });
+    }
     return true;
   }
 

@@ -169,6 +169,25 @@ export const poolStates = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
+/**
+ * Where pools stand that have had no event since the index began, and so no row in pool_states: read in the background
+ * (ingest/quiet-pools.ts). A pool that has a row there stands by that one.
+ */
+export const quietPools = collection({
+  name: "quiet_pools",
+  fields: {
+    chainId: "int",
+    poolAddress: "text",
+    state: "text",
+    balance0: "bigint",
+    balance1: "bigint",
+    balanceBlock: "int",
+  },
+  key: ["chainId", "poolAddress"],
+  indexes: [],
+  shardKey: ["chainId", "poolAddress"],
+});
+
 /** The fee in force of pools whose fee changes without an event (ingest/state/fee-book.ts tells when it is read). */
 export const poolFees = collection({
   name: "pool_fees",
@@ -239,6 +258,7 @@ export const COLLECTIONS = [
   poolEvents,
   poolStates,
   poolFees,
+  quietPools,
   rollups,
   poolUsers,
   tokenPrices,
@@ -252,6 +272,7 @@ export type PoolRow = RowOf<typeof pools>;
 export type PoolListingRow = RowOf<typeof poolListings>;
 export type PoolEventRow = RowOf<typeof poolEvents>;
 export type PoolStateRow = RowOf<typeof poolStates>;
+export type QuietPoolRow = RowOf<typeof quietPools>;
 export type PoolFeeRow = RowOf<typeof poolFees>;
 export type RollupRow = RowOf<typeof rollups>;
 export type PoolUserRow = RowOf<typeof poolUsers>;

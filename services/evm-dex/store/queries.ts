@@ -13,6 +13,8 @@ import {
   poolStates,
   pools,
   poolUsers,
+  type QuietPoolRow,
+  quietPools,
   type RollupRow,
   rollups,
   type TokenPriceRow,
@@ -56,6 +58,28 @@ export function getPoolStates(
     poolStates,
     of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
   );
+}
+
+export function getQuietPools(
+  store: Store,
+  of: { chainId: number; addresses: readonly string[] },
+): Promise<QuietPoolRow[]> {
+  return store.getMany(
+    quietPools,
+    of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
+  );
+}
+
+export type PoolStanding = Pick<PoolStateRow, keyof QuietPoolRow>;
+
+/** Where a pool stands by its events, or without any since the index began. */
+export async function getStanding(
+  store: Store,
+  key: { chainId: number; poolAddress: string },
+): Promise<PoolStanding | undefined> {
+  const of = { chainId: key.chainId, addresses: [key.poolAddress] };
+  const [state] = await getPoolStates(store, of);
+  return state ?? (await getQuietPools(store, of))[0];
 }
 
 export function getPoolFee(

@@ -13,13 +13,14 @@ import { TIME_RANGES } from "../metrics/window.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
-import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
+import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import {
   findCloses,
   getPoolFee,
-  getPoolStates,
+  getStanding,
   getTokenPrices,
   lastCloseBefore,
+  type PoolStanding,
   sumRollups,
 } from "../store/queries.ts";
 import type { PoolView } from "./view.ts";
@@ -29,8 +30,7 @@ export const v3PoolView: PoolView<V3PoolRow> = {
   name: "v3",
   generation: "v3",
   async read(store, { pool, checkpoint }) {
-    const { chainId, poolAddress } = pool;
-    const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
+    const state = await getStanding(store, pool);
     if (state === undefined) throw noEventYet(pool, checkpoint);
     const fee = await readFee(store, pool);
     const tvlUsd = await readTvlUsd(store, { pool, state });
@@ -50,7 +50,9 @@ export type V3PoolRow = ReturnType<typeof rowOf>;
 function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
   return new ServiceError(
     "not_found",
-    `Pool ${pool.poolAddress} exists, but has had no event since block ${checkpoint.fromBlock}, where the index begins.`,
+    pool.createdBlock < checkpoint.fromBlock
+      ? `Pool ${pool.poolAddress} exists, but has had no event since block ${checkpoint.fromBlock}, where the index begins, and is not read yet.`
+      : `Pool ${pool.poolAddress} exists, but has had no event yet.`,
   );
 }
 
@@ -62,7 +64,7 @@ async function readFee(store: Store, pool: PoolRow): Promise<number> {
 }
 
 /** balanceOf(pool) of both tokens × their prices; null while one has no price. */
-async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStateRow }): Promise<number | null> {
+async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStanding }): Promise<number | null> {
   const { pool, state } = of;
   const tokens = [pool.token0Address, pool.token1Address];
   const rows = await getTokenPrices(store, { chainId: pool.chainId, tokens });
@@ -100,7 +102,7 @@ async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }
 
 function rowOf(of: {
   pool: PoolRow;
-  state: PoolStateRow;
+  state: PoolStanding;
   fee: number;
   tvlUsd: number | null;
   metrics: readonly RangeMetrics[];

@@ -131,6 +131,13 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "First block of Ethereum to index; unset = seven days before the head",
   },
+  QUIET_POOLS_PER_SECOND: {
+    parse: integer({ min: 0, max: 10_000 }),
+    default: "50",
+    usedBy: ["ingest"],
+    meaning:
+      "How many pools without an event since the first indexed block are read a second, once, after the backfill; 0 = none",
+  },
   DEVNET_PORT: {
     parse: port(),
     default: "0",

@@ -2,13 +2,21 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
-import { checkpoints, poolStates, pools } from "../../../../store/collections.ts";
+import { EMPTY_STATE, writeState } from "../../../../protocols/v3/state.ts";
+import { checkpoints, poolStates, pools, quietPools } from "../../../../store/collections.ts";
 import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
-import { address, checkpointRow, openTestStore, poolRow, poolStateRow } from "../../../../test/rows.ts";
+import {
+  address,
+  CHAIN_ID,
+  checkpointRow,
+  openTestStore,
+  poolRow,
+  poolStateRow,
+} from "../../../../test/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { clonesPoolHandler } from "./pool.handler.ts";
 
-const [PANCAKE, SUSHI, UNISWAP] = [address(0x901), address(0x902), address(0x903)];
+const [PANCAKE, SUSHI, UNISWAP, QUIET] = [0x901, 0x902, 0x903, 0x904].map(address) as [Hex, Hex, Hex, Hex];
 
 describe("/evm/clones/v3/pool", () => {
   let store: Store;
@@ -27,7 +35,16 @@ describe("/evm/clones/v3/pool", () => {
         }),
         poolRow({ ...onEthereum, family: "clones", dexName: "SushiSwap V3" }),
         poolRow({ poolAddress: UNISWAP }),
+        poolRow({ poolAddress: QUIET, family: "clones", createdBlock: 3, createdAt: 1_600_000_000 }),
       ]),
+      put(
+        quietPools,
+        [QUIET, PANCAKE].map((poolAddress) => {
+          const state = writeState({ ...EMPTY_STATE, sqrtPriceX96: 3n ** 60n, liquidity: 7n, tick: -8 });
+          const at = { chainId: CHAIN_ID, poolAddress, balanceBlock: 99 };
+          return { ...at, state, balance0: 1n, balance1: 2n };
+        }),
+      ),
       put(poolStates, [
         poolStateRow({ poolAddress: PANCAKE }),
         poolStateRow(onEthereum),
@@ -53,6 +70,18 @@ describe("/evm/clones/v3/pool", () => {
     expect(pancake?.feeApr, "nobody swapped, and nothing has a price").to.deep.equal(Array(6).fill(null));
     const [sushi] = await rowsOf(endpoint, handler, ask(1, SUSHI));
     expect(sushi).to.include({ dexName: "SushiSwap V3", feeTier: 3_000 });
+  });
+
+  it("tells where a pool stands that has had no event since the index began, and nothing of before", async () => {
+    const [row] = await rowsOf(endpoint, clonesPoolHandler(depsOf(store)), ask(8453, QUIET));
+    expect(row).to.include({
+      currentTick: -8,
+      currentLiquidity: "7",
+      currentSqrtPriceX96: `${3n ** 60n}`,
+      poolTvlUsd: null,
+    });
+    // The index is 400 seconds old.
+    expect(row?.swapCount).to.deep.equal([0, null, null, null, null, null]);
   });
 
   it("knows no pool of another family, or of the other chain", async () => {
