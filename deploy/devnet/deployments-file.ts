@@ -1,20 +1,42 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Deployment } from "./plan.ts";
+import type { Address } from "./transactions.ts";
 
-/** What the ingest reads from DEPLOYMENTS_FILE to index this chain. */
-export function deploymentsDocument({ chainId, factory, deployBlock, tokens }: Deployment) {
-  const uniswap = {
-    address: factory,
-    dexName: "Uniswap V3",
-    family: "dexb",
-    kind: "uniswap-v3",
-    fromBlock: deployBlock,
-  };
+/** What the ingest reads from DEPLOYMENTS_FILE to index this chain: every factory that the deployment has. */
+export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployment) {
+  const factories = factoriesOf({ tokens, ...deployment }).map((factory) => ({
+    ...factory,
+    fromBlock: deployment.deployBlock,
+  }));
   const stablecoins = [tokens.USDC.address, tokens.DAI.address];
-  return {
-    evmDex: { chains: [{ chainId, name: "Base (local devnet)", stablecoins, factories: [uniswap] }] },
+  return { evmDex: { chains: [{ chainId, name: "Base (local devnet)", stablecoins, factories }] } };
+}
+
+interface Factory {
+  readonly address: Address;
+  readonly dexName: string;
+  readonly family: "dexa" | "dexb" | "clones";
+  readonly kind: "uniswap-v3" | "pancake-v3" | "slipstream" | "aerodrome-v2";
+  /** Who makes gauges for the factory's pools, and what they pay. */
+  readonly rewards?: { readonly voter: Address; readonly token: Address };
+}
+
+function factoriesOf(of: Omit<Deployment, "chainId">): Factory[] {
+  const { factory, tokens, aerodrome, slipstream, pancake, sushi } = of;
+  const found: Factory[] = [{ address: factory, dexName: "Uniswap V3", family: "dexb", kind: "uniswap-v3" }];
+  if (aerodrome) {
+    const rewards = { voter: aerodrome.voter, token: tokens.AERO.address };
+    const { factory: address } = aerodrome;
+    found.push({ address, dexName: "Aerodrome V2", family: "dexa", kind: "aerodrome-v2", rewards });
+  }
+  const more = (deployed: { factory: Address } | undefined, names: Omit<Factory, "address">) => {
+    if (deployed) found.push({ address: deployed.factory, ...names });
   };
+  more(slipstream, { dexName: "Aerodrome Slipstream", family: "dexa", kind: "slipstream" });
+  more(pancake, { dexName: "PancakeSwap V3", family: "clones", kind: "pancake-v3" });
+  more(sushi, { dexName: "SushiSwap V3", family: "clones", kind: "uniswap-v3" });
+  return found;
 }
 
 export async function writeDeploymentsFile(file: string, deployment: Deployment): Promise<void> {

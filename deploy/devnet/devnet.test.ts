@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createChainReader } from "./chain-reader.ts";
 import { openDevnet } from "./devnet.ts";
+import { FAMILIES } from "./plan.ts";
 import { createTestChain } from "./testkit.ts";
 
 describe("devnet: resumption", function () {
@@ -15,7 +16,7 @@ describe("devnet: resumption", function () {
     const said: string[] = [];
     try {
       const twoHoursAgo = Math.floor(Date.now() / 1000) - 7_200;
-      const before = await createTestChain({ timestamp: twoHoursAgo, accounts: 32 });
+      const before = await createTestChain({ timestamp: twoHoursAgo, accounts: 32, families: FAMILIES });
       const head = await before.headNumber();
       const { hash } = await before.header(head);
       await before.anvil.saveState(join(dataDir, "devnet", "chain.json"));

@@ -6,7 +6,7 @@ import { type Anvil, AnvilStartError, startAnvil } from "./anvil.ts";
 import { deployDevnet } from "./deploy.ts";
 import { writeDeploymentsFile } from "./deployments-file.ts";
 import { HISTORY_S, tradeHistory } from "./history.ts";
-import { type Deployment, deployedAddresses, planDeployment } from "./plan.ts";
+import { type Deployment, deployedAddresses, FAMILIES, type Family, planDeployment } from "./plan.ts";
 import type { DeployedPool } from "./pools.ts";
 import type { Rpc } from "./rpc.ts";
 import { createTraders, runTraders, type TradedBlock, type Traders } from "./traders.ts";
@@ -19,6 +19,8 @@ export interface DevnetOptions {
   readonly blockTimeMs?: number;
   /** How long before now a new chain begins; absent = eight days. */
   readonly historyS?: number;
+  /** Beside Uniswap v3; absent = all. */
+  readonly families?: readonly Family[];
   /** For what a person should know; never the ready line. */
   readonly say?: (message: string) => void;
 }
@@ -56,12 +58,13 @@ const GAP_S = 600;
 /** Opens the chain of `dataDir`, or makes one with a week of history, and answers when it serves requests. */
 export async function openDevnet(options: DevnetOptions): Promise<Devnet> {
   const { dataDir, port, blockTimeMs = 2_000, historyS = HISTORY_S, say = () => {} } = options;
+  const { families = FAMILIES } = options;
   const directory = join(dataDir, "devnet");
   const stateFile = join(directory, "chain.json");
   const deploymentsFile = join(directory, "deployments.json");
 
-  const continued = await resume({ stateFile, port, say });
-  const { anvil, deployment } = continued ?? (await create(port, historyS));
+  const continued = await resume({ stateFile, port, families, say });
+  const { anvil, deployment } = continued ?? (await create({ port, historyS, families }));
   try {
     const traders = createTraders(anvil.rpc, deployment, { seed: Date.now() });
     await fillHistory({ anvil, traders, say });
@@ -100,14 +103,15 @@ interface OpenChain {
 async function resume(at: {
   stateFile: string;
   port: number;
+  families: readonly Family[];
   say: (message: string) => void;
 }): Promise<OpenChain | undefined> {
-  const { stateFile, port, say } = at;
+  const { stateFile, port, families, say } = at;
   if (!existsSync(stateFile)) return undefined;
   let reason: string;
   try {
     const anvil = await continueChain(stateFile, port);
-    const deployment = await planDeployment(anvil.rpc);
+    const deployment = await planDeployment(anvil.rpc, { families });
     if (await isDeployed(anvil.rpc, deployment)) return { anvil, deployment };
     await anvil.stop();
     reason = "it holds other contracts than this version deploys";
@@ -141,11 +145,16 @@ async function isDeployed(rpc: Rpc, deployment: Deployment): Promise<boolean> {
   return codes.every((code) => code !== "0x");
 }
 
-async function create(port: number, historyS: number): Promise<OpenChain> {
+async function create(of: {
+  port: number;
+  historyS: number;
+  families: readonly Family[];
+}): Promise<OpenChain> {
+  const { port, historyS, families } = of;
   const timestamp = Math.floor(Date.now() / 1000) - historyS - 60;
   const anvil = await startAnvil({ port, accounts: ACCOUNTS, timestamp, keptStates: KEPT_STATES });
   try {
-    return { anvil, deployment: await deployDevnet(anvil.rpc) };
+    return { anvil, deployment: await deployDevnet(anvil.rpc, { families }) };
   } catch (error) {
     await anvil.stop();
     throw error;

@@ -1,8 +1,13 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import type { Hex } from "viem";
 import { HISTORY_S, historyTimes, tradeHistory } from "./history.ts";
+import { FAMILIES } from "./plan.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
-import { createTraders, runTraders, wanderTicks } from "./traders.ts";
+import { pairPrice } from "./ticks.ts";
+import { wanderTicks } from "./traders/wander.ts";
+import { createTraders, runTraders } from "./traders.ts";
+import { parseSlipstreamEvents } from "./v3/testkit.ts";
 
 const GENESIS_S = 1_760_000_000;
 
@@ -92,6 +97,67 @@ describe("devnet: traders", function () {
       expect(Math.abs(wanderTicks("WETH", GENESIS_S + hour * 3_600))).to.be.at.most(234);
       expect(wanderTicks("USDC", GENESIS_S + hour * 3_600)).to.equal(0);
     }
+  });
+});
+
+describe("devnet: traders on every family", function () {
+  this.timeout(60_000);
+  let chain: TestChain;
+  before(async () => {
+    chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32, families: FAMILIES });
+  });
+  after(() => chain.stop());
+
+  it("do all that can be done on pools and gauges, never fail, and keep v2 pools near their prices", async () => {
+    const traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 5 });
+    const first = (await chain.headNumber()) + 1;
+    // Past a Thursday, so that gauges run dry and get a new week's rewards.
+    const hashes: Hex[] = [];
+    for (let block = 0; block < 250; block++) {
+      const { transactions } = await traders.tradeBlock({
+        timestamp: GENESIS_S + 100 + block * 3_600,
+        swaps: 3,
+      });
+      hashes.push(...transactions);
+    }
+    const receipts = await chain.anvil.rpc.batch<{ status: string }>(
+      hashes.map((hash) => ({ method: "eth_getTransactionReceipt", params: [hash] })),
+    );
+    expect(receipts.filter(({ status }) => status !== "0x1")).to.deep.equal([]);
+
+    const { aerodrome, deployment } = chain;
+    const v2 = await aerodrome.events({ fromBlock: first });
+    expect(new Set(v2.map(({ eventName }) => eventName))).to.include.all.keys(
+      ...["Swap", "Sync", "Fees", "Mint", "Burn", "Transfer", "Claim"],
+      ...["Deposit", "Withdraw", "NotifyReward", "ClaimRewards", "ClaimFees", "DistributeReward"],
+    );
+    for (const pool of aerodrome.pools) {
+      const { address, token0, token1, spec, gauge } = pool;
+      const swaps = v2.filter(
+        (event) => event.eventName === "Swap" && event.address.toLowerCase() === address,
+      );
+      expect(swaps.length, `${spec.base}/${spec.quote}`).to.be.greaterThan(5);
+      const [reserve0, reserve1] = await aerodrome.reserves(address);
+      const off = Math.log(Number(reserve1) / Number(reserve0) / pairPrice(token0, token1).raw);
+      expect(Math.abs(off), `${spec.base}/${spec.quote}`).to.be.lessThan(pool.stable ? 1 : 0.1);
+      if (!gauge) continue;
+      const { periodFinish } = await aerodrome.gauge(gauge);
+      expect(periodFinish).to.be.greaterThan(GENESIS_S + 604_800);
+    }
+
+    const logs = await chain.client.getLogs({ fromBlock: BigInt(first) });
+    for (const pools of [deployment.slipstream?.pools, deployment.pancake?.pools, deployment.sushi?.pools]) {
+      for (const { address, spec } of pools ?? []) {
+        const traded = logs.filter((log) => log.address === address).length;
+        expect(traded, `${spec.base}/${spec.quote} ${spec.fee}`).to.be.greaterThan(3);
+      }
+    }
+    const slipstream = parseSlipstreamEvents(logs).map(({ eventName }) => eventName);
+    expect(slipstream).to.include("CollectFees");
+    const fees = await Promise.all(
+      chain.slipstream.pools.map(({ address }) => chain.slipstream.state(address)),
+    );
+    expect(fees.map(({ fee }) => fee)).to.not.deep.equal(chain.slipstream.pools.map(({ fee }) => fee));
   });
 });
 
