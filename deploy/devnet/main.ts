@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { openDevnet } from "./devnet.ts";
 
-const USAGE = `devnet: a local chain with Uniswap v3 pools and traders, kept in DATA_DIR/devnet
+const USAGE = `devnet: a local chain with pools, gauges and traders, kept in DATA_DIR/devnet
 
   --port <n>           JSON-RPC port, 0 = a free one    (DEVNET_PORT, default 8545)
   --data-dir <path>    where the chain is kept          (DATA_DIR, default ./data)

@@ -32,7 +32,7 @@ export function banner(facts: BannerFacts): string {
     `  OpenAPI        ${url}/openapi.json`,
     `  state          ${url}/readyz`,
     `  API key        ${apiKey}`,
-    `  chain          ${devnet === undefined ? "the configured RPC endpoints" : `a local one at ${devnet.url}, with its own Uniswap v3 and traders`}`,
+    `  chain          ${devnet === undefined ? "the configured RPC endpoints" : `a local one at ${devnet.url}, with its own pools and traders`}`,
     `  data           ${facts.dataDir}`,
     "",
     ...examples,

@@ -1,0 +1,78 @@
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { deskPools, FAMILIES } from "../../../deploy/devnet/plan.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { createTraders } from "../../../deploy/devnet/traders.ts";
+import { protocolOf } from "../protocols/index.ts";
+import { poolStates, pools } from "../store/collections.ts";
+import { startTestIngest, type TestIngest } from "./harness.ts";
+
+const GENESIS_S = 1_760_000_000;
+
+describe("evm-dex ingest: every family of the local chain", function () {
+  this.timeout(60_000);
+  let chain: TestChain;
+  let ingest: TestIngest;
+  before(async () => {
+    chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32, families: FAMILIES });
+    const traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 4 });
+    for (let block = 0; block < 40; block++)
+      await traders.tradeBlock({ timestamp: GENESIS_S + 100 + block * 60, swaps: 4 });
+    ingest = await startTestIngest(chain);
+    await ingest.catchUp();
+  });
+  after(async () => {
+    await ingest.close();
+    await chain.stop();
+  });
+
+  async function told(poolAddress: string): Promise<Readonly<Record<string, bigint | number>>> {
+    const filter = { chainId: 8453, poolAddress };
+    const [[pool], [row]] = await Promise.all([
+      ingest.store.find(pools, { filter }),
+      ingest.store.find(poolStates, { filter }),
+    ]);
+    if (!pool || !row) throw new Error(`${poolAddress} is not indexed`);
+    const protocol = protocolOf(pool.protocol);
+    return protocol.told(protocol.read(row.state));
+  }
+
+  it("knows every pool, each by its own factory and kind", async () => {
+    const { deployment } = chain;
+    const { aerodrome, slipstream, pancake, sushi } = deployment;
+    const kinds: [string, string | undefined, readonly { address: string }[] | undefined][] = [
+      ["uniswap-v3", deployment.factory, deployment.pools],
+      ["aerodrome-v2", aerodrome?.factory, aerodrome?.pools],
+      ["slipstream", slipstream?.factory, slipstream?.pools],
+      ["pancake-v3", pancake?.factory, pancake?.pools],
+      ["uniswap-v3", sushi?.factory, sushi?.pools],
+    ];
+    const expected = kinds.flatMap(([kind, factory, made = []]) =>
+      made.map(({ address }) => [address, factory, kind]),
+    );
+    const rows = await ingest.store.find(pools, {});
+    expect(
+      rows.map(({ poolAddress, dexAddress, protocol }) => [poolAddress, dexAddress, protocol]),
+    ).to.have.deep.members(expected);
+  });
+
+  it("has the price, tick and liquidity of every pool of Uniswap v3 and its kin", async () => {
+    const slipstream = new Set(chain.deployment.slipstream?.pools.map(({ address }) => address));
+    for (const { address, spec } of deskPools(chain.deployment)) {
+      const { sqrtPriceX96, tick } = await (slipstream.has(address) ? chain.slipstream.state : chain.slot0)(
+        address,
+      );
+      const liquidity = await chain.liquidity(address);
+      expect(await told(address), `${spec.base}/${spec.quote}`).to.include({ sqrtPriceX96, tick, liquidity });
+    }
+  });
+
+  it("has the reserves and fee of every Aerodrome v2 pool", async () => {
+    for (const { address, stable, spec } of chain.aerodrome.pools) {
+      const [reserve0, reserve1] = await chain.aerodrome.reserves(address);
+      const fee = await chain.aerodrome.fee({ address, stable });
+      const state = await told(address);
+      expect(state, `${spec.base}/${spec.quote}`).to.include({ reserve0, reserve1, fee });
+    }
+  });
+});
