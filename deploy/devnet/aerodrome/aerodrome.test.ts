@@ -383,4 +383,37 @@ describe("devnet: Aerodrome", function () {
     const { gauge: address } = argsOf(await aerodrome.eventsOf(made), "GaugeCreated");
     expect(await aerodrome.gaugeOf(bare)).to.equal(address.toLowerCase());
   });
+
+  it("makes random transactions of every kind that do not fail, in a reorg as well", async () => {
+    const { aerodrome } = chain;
+    const first = (await chain.headNumber()) + 1;
+    for (let block = 0; block < 8; block++) {
+      await chain.sendTransactions(aerodrome.randomTransactions(block, 25));
+      await chain.mine();
+    }
+    const replaced = aerodrome
+      .randomTransactions(99, 12)
+      .map((transaction, i) => [transaction, i % 3] as const);
+    const head = await chain.reorg(3, { transactions: replaced });
+    const receipts = await chain.anvil.rpc.batch<{ status: string }[]>(
+      Array.from({ length: head - first + 1 }, (_, i) => ({
+        method: "eth_getBlockReceipts",
+        params: [`0x${(first + i).toString(16)}`],
+      })),
+    );
+    expect(receipts.slice(-3).map(({ length }) => length)).to.deep.equal([4, 4, 4]);
+    expect(receipts.flat().filter(({ status }) => status !== "0x1")).to.deep.equal([]);
+    const seen = new Set(names(await aerodrome.events({ fromBlock: first })));
+    for (const name of [
+      "Swap",
+      "Mint",
+      "Burn",
+      "Claim",
+      "Deposit",
+      "Withdraw",
+      "NotifyReward",
+      "ClaimRewards",
+    ] as const)
+      expect(seen.has(name), name).to.equal(true);
+  });
 });

@@ -3,6 +3,7 @@ import { aerodromePoolAbi, aerodromePoolAddresses } from "../contracts/aerodrome
 import type { Rpc } from "../rpc.ts";
 import { type Address, sendTransactions, type Transaction } from "../transactions.ts";
 import type { AerodromeDeployment, AerodromePool } from "./deploy.ts";
+import { randomAerodromeTransactions } from "./random-transactions.ts";
 import { type AerodromeReader, createAerodromeReader } from "./reader.ts";
 import { aerodromeTransactions as make } from "./transactions.ts";
 
@@ -45,6 +46,8 @@ export interface AerodromeKit extends AerodromeReader {
   claimRewards(gauge: Address, options?: From): Promise<Hex>;
   /** Pays rewards to a gauge by the voter: ClaimFees where there are some, NotifyReward. */
   notifyReward(gauge: Address, amount: bigint, options?: From): Promise<Hex>;
+  /** Random ones of all kinds that never fail, for `sendTransactions` and for what a reorg puts in. */
+  randomTransactions(seed: number, count: number): Transaction[];
 }
 
 export function createAerodromeKit(of: {
@@ -111,5 +114,6 @@ export function createAerodromeKit(of: {
     claimRewards: (gauge, { from = someone } = {}) => send(make.claimRewards(from, gauge)),
     notifyReward: (gauge, amount, { from = someone } = {}) =>
       send(make.distribute(from, voter, { gauge, amount })),
+    randomTransactions: (seed, count) => randomAerodromeTransactions(deployment, { seed, count }),
   };
 }
