@@ -19,6 +19,7 @@ export function startIngestProcess(env: Readonly<Record<string, string | undefin
   const child = spawn(command, args, {
     env: environmentOf(program, {
       MONGODB_URL: undefined,
+      REDIS_URL: undefined,
       LOG_LEVEL: undefined,
       LEASE_TTL_MS: "200",
       ...env,

@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { openCache } from "./open.ts";
 import type { Cache } from "./port.ts";
 import { openRedisCache } from "./redis.ts";
 import { describeCache } from "./suite.ts";
+import { createRedisServer, noRedisServer, type RedisServer } from "./testkit/redis-server.ts";
 
 const url = process.env.REDIS_URL;
 const LONG = { ttlMs: 60_000 };
@@ -28,8 +25,6 @@ if (url === undefined) {
   });
 }
 
-const binary = spawnSync("redis-server", ["--version"]).status === 0;
-
 describe("redis cache without a server", () => {
   it("misses at once, and closes", async () => {
     const failures: Error[] = [];
@@ -47,77 +42,51 @@ describe("redis cache without a server", () => {
 
 describe("redis cache in an outage", function () {
   this.timeout(30_000);
-  let dir: string;
-  let port: number;
-  let cache: Cache;
-  let server: ChildProcess | undefined;
-
-  const startServer = async (): Promise<void> => {
-    const args = [
-      "--port",
-      String(port),
-      "--bind",
-      "127.0.0.1",
-      "--save",
-      "",
-      "--appendonly",
-      "no",
-      "--dir",
-      dir,
-    ];
-    const child = spawn("redis-server", args, { stdio: ["ignore", "pipe", "inherit"] });
-    server = child;
-    for await (const chunk of child.stdout) if (String(chunk).includes("Ready to accept connections")) break;
-  };
-  const killServer = async (): Promise<void> => {
-    if (server === undefined) return;
-    server.kill("SIGKILL");
-    if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
-    server = undefined;
-  };
+  let cache: Cache | undefined;
+  let server: RedisServer | undefined;
 
   beforeEach(async function () {
-    if (!binary) {
-      console.log("      pending: the program redis-server is not installed");
+    const reason = noRedisServer();
+    if (reason !== undefined) {
+      console.log(`      pending: ${reason}`);
       return this.skip();
     }
-    dir = await mkdtemp(join(tmpdir(), "redis-"));
-    port = await freePort();
-    cache = await openRedisCache({ url: `redis://127.0.0.1:${port}`, commandTimeoutMs: 100 });
+    server = await createRedisServer();
+    cache = await openRedisCache({ url: server.url, commandTimeoutMs: 100 });
   });
   afterEach(async () => {
-    if (!binary) return;
-    await cache.close();
-    await killServer();
-    await rm(dir, { recursive: true, force: true });
+    await cache?.close();
+    await server?.remove();
   });
+  /** What beforeEach made. */
+  const made = () => ({ cache: cache as Cache, server: server as RedisServer });
 
   it("misses while the server is away, and is back with it", async () => {
+    const { cache, server } = made();
     expect(await cache.get("a")).to.equal(undefined);
-    await startServer();
+    await server.start();
     await untilHealthy(cache);
     await cache.set("a", "1", LONG);
     expect(await cache.get("a")).to.equal("1");
 
-    await killServer();
+    await server.kill();
     await cache.set("a", "2", LONG);
     expect(await cache.getMany(["a", "b"])).to.deep.equal([undefined, undefined]);
     await cache.delete(["a"]);
     expect(cache.healthy()).to.equal(false);
 
-    await startServer();
+    await server.start();
     await untilHealthy(cache);
     await cache.set("a", "3", LONG);
     expect(await cache.get("a")).to.equal("3");
   });
 
   it("misses while the server hangs: callers wait together, then not at all", async () => {
-    await startServer();
+    const { cache, server } = made();
+    await server.start();
     await untilHealthy(cache);
     await cache.set("a", "1", LONG);
-    // By number: the kill method of a child works once only on Deno.
-    const pid = server?.pid as number;
-    process.kill(pid, "SIGSTOP");
+    server.freeze();
     const stuck = await Promise.all(Array.from({ length: 50 }, () => cache.get("a")));
     expect(stuck.every((value) => value === undefined)).to.equal(true);
     expect(cache.healthy()).to.equal(false);
@@ -129,13 +98,14 @@ describe("redis cache in an outage", function () {
         new Promise((resolve) => setImmediate(resolve, "waits")),
       ]),
     ).to.equal("answered");
-    process.kill(pid, "SIGCONT");
+    server.thaw();
     await untilHealthy(cache);
     expect(await cache.get("a")).to.equal("1");
   });
 
   it("gives up a connection that stays silent, and makes a new one", async () => {
-    await startServer();
+    const { server } = made();
+    await server.start();
     const failures: Error[] = [];
     let connections = 0;
     // A network that swallows everything on the first connection, and none of it later.
@@ -144,7 +114,7 @@ describe("redis cache in an outage", function () {
     const network = listen((inbound) => {
       connections++;
       const mine = connections;
-      const outbound = connect(port, "127.0.0.1");
+      const outbound = connect(server.port, "127.0.0.1");
       outbound.on("error", () => {});
       inbound.on("error", () => {}).on("close", () => outbound.destroy());
       inbound.on("data", (chunk) => {
@@ -176,13 +146,4 @@ async function untilHealthy(cache: Cache): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
     await cache.get("anything");
   } while (!cache.healthy());
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
