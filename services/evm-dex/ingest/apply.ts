@@ -64,7 +64,8 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
     guard: bench.guard,
     progress: { checkpoint: next, fees, headers: chunk.headers },
   });
-  return { checkpoint: next, touched: taken.touched.map((entry) => entry.row) };
+  const traded = taken.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
+  return { checkpoint: next, touched: traded.map((entry) => entry.row) };
 }
 
 /** Pools older than the index start from what the chain says of them just before their first event here. */

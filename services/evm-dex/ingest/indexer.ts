@@ -172,6 +172,11 @@ export class Indexer {
     });
   }
 
+  /** Has a pool's state written with the next blocks, though they may have no event of it. */
+  touch(entry: PoolEntry): void {
+    this.#touched.add(entry);
+  }
+
   take(): Taken {
     const taken = {
       events: this.#events.splice(0),

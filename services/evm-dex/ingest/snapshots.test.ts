@@ -7,7 +7,7 @@ import { put, type Store } from "../../shared/storage/port.ts";
 import { readPool } from "../serve/pool.ts";
 import { type CheckpointRow, checkpoints, type PoolRow, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { address, CHAIN_ID, hash, openTestStore } from "../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore, storeWith } from "../test/rows.ts";
 import { blockPlans, growChain, indexBlocks, startCheckpoint } from "../test/small-chain.ts";
 import { ASKED, askedMember, askedSet, readSnapshot, snapshotKey } from "../views/snapshot.ts";
 import { v3PoolView } from "../views/v3-pool.ts";
@@ -134,17 +134,16 @@ describe("SnapshotWriter", () => {
 
   it("reads nothing while the cache is away, and survives a store that fails", async () => {
     let reads = 0;
-    const counting: Store = {
-      ...store,
+    const counting = storeWith(store, {
       getMany: (...of) => {
         reads++;
         return store.getMany(...of);
       },
-    };
+    });
     const away: Cache = { ...cache, recent: async () => [], healthy: () => false };
     await open({ store: counting, cache: away }).onHead({ checkpoint: head, touched: all });
     expect(reads).to.equal(0);
-    const broken: Store = { ...store, getMany: () => Promise.reject(new Error("down")) };
+    const broken = storeWith(store, { getMany: () => Promise.reject(new Error("down")) });
     await open({ store: broken }).onHead({ checkpoint: head, touched: all });
     expect(logged.at(-1)?.[0]).to.equal("snapshots could not be written");
     expect((await getCheckpoint(store, CHAIN_ID))?.blockHash).to.equal(head.blockHash);

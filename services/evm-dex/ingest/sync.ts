@@ -1,18 +1,16 @@
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
-import { put, type Store } from "../../shared/storage/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, poolStates } from "../store/collections.ts";
+import type { CheckpointRow } from "../store/collections.ts";
 import { listTokenPrices } from "../store/queries.ts";
 import { applyChunk, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
-import { observeBalances } from "./balances.ts";
 import { ChainMoved, type Chunk, Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import type { ProgressReport } from "./progress.ts";
 import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
-import { toStateRow } from "./state/pool-book.ts";
 import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
 import { type Guard, KEPT_HEADERS, PriceWriter } from "./write.ts";
@@ -166,7 +164,6 @@ export class ChainSync {
       chunk.catch(() => {});
       return chunk;
     };
-    await this.#settleBalances(head);
     let next = readAfter(targetOf(this.#checkpoint));
     while (next !== undefined) {
       const chunk = await next;
@@ -176,6 +173,8 @@ export class ChainSync {
   }
 
   async #apply(chunk: Chunk, of: { head: number; observe: boolean }): Promise<void> {
+    const reachesHead = chunk.last.number === of.head;
+    if (of.observe && reachesHead) this.#claimUnread();
     const applied = await applyChunk(this.#bench, {
       chunk,
       checkpoint: this.#checkpoint,
@@ -183,18 +182,18 @@ export class ChainSync {
       observe: of.observe,
     });
     this.#checkpoint = applied.checkpoint;
-    if (applied.checkpoint.blockNumber === of.head) await this.#deps.onHead?.(applied);
+    if (reachesHead) await this.#deps.onHead?.(applied);
   }
 
-  /** Balances that the backfill or a rollback left unread. */
-  async #settleBalances(head: BlockHeader): Promise<void> {
-    const { source, store } = this.#deps;
-    const unread = [...this.#bench.indexer.pools.entries()].filter(
-      (entry) => entry.anchor !== undefined && entry.balanceBlock < entry.lastBlock,
-    );
-    if (unread.length === 0) return;
-    await observeBalances(source, { pools: unread, head: head.number });
-    await store.write([...this.#deps.guard(), put(poolStates, unread.map(toStateRow))]);
+  /**
+   * Pools whose balances the backfill or a rollback left unread go with the blocks that reach the head, where every
+   * node has the state, in one write with their checkpoint: between two checkpoints no answer changes.
+   */
+  #claimUnread(): void {
+    const { indexer } = this.#bench;
+    for (const entry of indexer.pools.entries()) {
+      if (entry.anchor !== undefined && entry.balanceBlock < entry.lastBlock) indexer.touch(entry);
+    }
   }
 
   /**
@@ -228,7 +227,6 @@ export class ChainSync {
     this.#fetcher = fetcherFor(this.#deps, this.#bench);
     this.#shorterLooks = 0;
     if (replacement !== undefined) {
-      await this.#settleBalances(head);
       await this.#apply(replacement, { head: head.number, observe: true });
     }
   }

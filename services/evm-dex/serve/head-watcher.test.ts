@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { until } from "../../shared/host/testkit/fixture.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { checkpoints } from "../store/collections.ts";
-import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { CHAIN_ID, checkpointRow, hash, openTestStore, storeWith } from "../test/rows.ts";
 import { HeadWatcher, type HeadWatcherOptions } from "./head-watcher.ts";
 
 describe("HeadWatcher", () => {
@@ -52,14 +52,13 @@ describe("HeadWatcher", () => {
   it("reads no more than the checkpoint, and nothing for those who ask it", async () => {
     await moveTo(200);
     let reads = 0;
-    const counting: Store = {
-      ...store,
+    const counting = storeWith(store, {
       get(from, key) {
         reads++;
         expect(from.name).to.equal("checkpoints");
         return store.get(from, key);
       },
-    };
+    });
     const heads = watch({ store: counting, ...ASLEEP });
     await untilAt(heads, 200);
     for (let i = 0; i < 1_000; i++) heads.current(CHAIN_ID);
@@ -83,10 +82,9 @@ describe("HeadWatcher", () => {
     await moveTo(200);
     let broken = false;
     const failures: [unknown, number][] = [];
-    const moody: Store = {
-      ...store,
+    const moody = storeWith(store, {
       get: (from, key) => (broken ? Promise.reject(new Error("down")) : store.get(from, key)),
-    };
+    });
     const heads = watch({ store: moody, trustMs: 40, onFailure: (...of) => failures.push(of) });
     await untilAt(heads, 200);
     broken = true;
@@ -105,10 +103,9 @@ describe("HeadWatcher", () => {
   it("forgets the head of a store that does not answer at all", async () => {
     await moveTo(200);
     let hangs = false;
-    const hanging: Store = {
-      ...store,
+    const hanging = storeWith(store, {
       get: (from, key) => (hangs ? new Promise(() => {}) : store.get(from, key)),
-    };
+    });
     const heads = watch({ store: hanging, trustMs: 40 });
     await untilAt(heads, 200);
     hangs = true;
