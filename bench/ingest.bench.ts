@@ -19,7 +19,7 @@ const SWAPS = Number(process.env.BENCH_SWAPS ?? 30_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CHAIN_ID = 8453;
 /** As the Dockerfile sets them. */
-const IMAGE_FLAGS = ["--max-old-space-size=448"];
+const IMAGE_FLAGS = ["--max-old-space-size=448", "--max-semi-space-size=32"];
 const GOALS = { sqlite: 20_000, mongodb: 10_000, rssMb: 400 };
 
 interface Run {
