@@ -19,6 +19,7 @@ import { openStore } from "../../shared/storage/open.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
 import { type PoolStateRow, poolStates, pools } from "../store/collections.ts";
+import { expectPool } from "./expect-pool.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./pool-expectation.ts";
 import { address, poolRow } from "./rows.ts";
@@ -337,30 +338,4 @@ async function withEthereum(chain: TestChain, directory: string): Promise<string
   const path = join(directory, "deployments.json");
   await writeFile(path, JSON.stringify(document));
   return path;
-}
-
-/** USD of rows are rounded to a millionth. */
-const RELATIVE_ERROR = 1e-6;
-
-function expectPool(
-  row: Record<string, Cell>,
-  expected: {
-    state: Awaited<ReturnType<typeof expectedState>>;
-    tvlUsd: number | null;
-    ranges: ReturnType<typeof rangesOf>;
-  },
-): void {
-  const expectNear = (cell: unknown, value: number | null, title: string) => {
-    if (value === null || Number.isInteger(value)) expect(cell, title).to.equal(value);
-    else expect(cell, title).to.be.closeTo(value, Math.abs(value) * RELATIVE_ERROR);
-  };
-  const { currentPoolPrice, ...state } = expected.state;
-  for (const [name, value] of Object.entries(state)) expect(row[name], name).to.deep.equal(value);
-  expectNear(row.currentPoolPrice, currentPoolPrice, "currentPoolPrice");
-  expectNear(row.poolTvlUsd, expected.tvlUsd, "poolTvlUsd");
-  for (const [i, range] of expected.ranges.entries()) {
-    for (const [name, value] of Object.entries(range)) {
-      expectNear((row[name] as Cell[])[i], value, `${name} of ${expected.state.timeRanges[i]}`);
-    }
-  }
 }

@@ -25,7 +25,10 @@ describe("evm-dex ingest: RPC endpoints that fail", () => {
 
   before(async function () {
     this.timeout(60_000);
-    chain = await createTestChain({ keptStates: 5000 });
+    chain = await createTestChain({
+      keptStates: 5000,
+      families: ["slipstream", "pancake-v3", "sushi-v3"],
+    });
     await mineBusyBlocks(chain, { blocks: 700, seed: 7 });
   });
   afterEach(async () => {

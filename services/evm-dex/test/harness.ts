@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
@@ -102,11 +103,12 @@ export async function dumpFreshIndex(
   }
 }
 
-/** Blocks with up to three random actions each, some with none. */
+/** Blocks with up to three random actions each on all v3 pools there are, some with none. */
 export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; seed: number }): Promise<void> {
   const random = createRandom(of.seed);
+  const pools = deskPools(chain.deployment);
   for (let i = 0; i < of.blocks; i++) {
-    await chain.send(chain.randomActions(random.below(1e9), random.below(4)));
+    await chain.send(chain.randomActions(random.below(1e9), random.below(4), pools));
     await chain.mine(1, { intervalS: 2 });
   }
 }

@@ -26,7 +26,10 @@ describe("evm-dex ingest: SIGKILL", () => {
 
   before(async function () {
     this.timeout(120_000);
-    chain = await createTestChain({ keptStates: 5_000 });
+    chain = await createTestChain({
+      keptStates: 5_000,
+      families: ["slipstream", "pancake-v3", "sushi-v3"],
+    });
     await mineBusyBlocks(chain, { blocks: BLOCKS, seed: 11 });
     rpc = await startFaultyRpc({ target: chain.url, faults: {}, seed: 1, rangeLimit: RANGE_LIMIT });
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-kill-"));

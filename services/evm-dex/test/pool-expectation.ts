@@ -1,5 +1,6 @@
 import type { DeployedPool } from "../../../deploy/devnet/deploy.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import { type PoolReader, uniswapReader } from "./pool-readers.ts";
 
 /** What a v3 pool endpoint should say, worked out from the chain by viem alone: every swap, every block, no buckets. */
 
@@ -71,7 +72,12 @@ export async function tvlOf(
 /** What a swap is worth and what its providers earned by it. */
 function worthOf(
   pool: DeployedPool,
-  swap: { amounts: readonly [bigint, bigint]; prices: readonly [number | null, number | null] },
+  swap: {
+    amounts: readonly [bigint, bigint];
+    prices: readonly [number | null, number | null];
+    /** Part of the fee that is the providers'; null: not told. */
+    kept: number | null;
+  },
 ): Pick<ExpectedSwap, "valueUsd" | "feeUsd"> {
   const usdOf = (side: 0 | 1) => {
     const price = swap.prices[side];
@@ -81,39 +87,41 @@ function worthOf(
   const [value0, value1] = [usdOf(0), usdOf(1)];
   const valueUsd = value0 !== null && value1 !== null ? (value0 + value1) / 2 : (value0 ?? value1);
   const valueIn = (swap.amounts[0] > 0n ? value0 : value1) ?? valueUsd;
-  const toProviders = pool.spec.protocolFee === undefined ? 1 : 1 - 1 / pool.spec.protocolFee;
-  return { valueUsd, feeUsd: valueIn === null ? null : ((valueIn * pool.fee) / 1e6) * toProviders };
+  const { kept } = swap;
+  return {
+    valueUsd,
+    feeUsd: valueIn === null || kept === null ? null : ((valueIn * pool.fee) / 1e6) * kept,
+  };
 }
 
 /** All swaps of a pool, valued at the prices of their blocks' ends. */
 export async function swapsOf(
   chain: TestChain,
-  of: { pool: DeployedPool; priceAt: PriceAt },
+  of: { pool: DeployedPool; priceAt: PriceAt; reader?: PoolReader },
 ): Promise<ExpectedSwap[]> {
-  const { pool, priceAt } = of;
-  const swaps: ExpectedSwap[] = [];
-  let tick: number | undefined;
-  for (const event of await chain.events({ pool: pool.address })) {
-    if (event.eventName === "Initialize") tick = event.args.tick;
-    if (event.eventName !== "Swap") continue;
-    const block = Number(event.blockNumber);
-    const [price0, price1, header, transaction] = await Promise.all([
+  const { pool, priceAt, reader = uniswapReader(chain) } = of;
+  const { initialTick, swaps } = await reader.moves(pool.address);
+  const expected: ExpectedSwap[] = [];
+  let tick = initialTick;
+  for (const swap of swaps) {
+    const { block, amount0, amount1 } = swap;
+    const [price0, price1, header, transaction, kept] = await Promise.all([
       priceAt(pool.token0.address, block),
       priceAt(pool.token1.address, block),
       chain.header(block),
-      chain.client.getTransaction({ hash: event.transactionHash }),
+      chain.client.getTransaction({ hash: swap.transactionHash }),
+      reader.kept(pool.address, { block, side: amount0 > 0n ? 0 : 1 }),
     ]);
-    const { amount0, amount1 } = event.args;
-    swaps.push({
+    expected.push({
       time: header.timestamp,
       user: transaction.from,
-      ...worthOf(pool, { amounts: [amount0, amount1], prices: [price0, price1] }),
-      tickTravel: Math.abs(event.args.tick - (tick ?? event.args.tick)),
-      closePrice: wholePrice(event.args.sqrtPriceX96, pool),
+      ...worthOf(pool, { amounts: [amount0, amount1], prices: [price0, price1], kept }),
+      tickTravel: Math.abs(swap.tick - tick),
+      closePrice: wholePrice(swap.sqrtPriceX96, pool),
     });
-    tick = event.args.tick;
+    tick = swap.tick;
   }
-  return swaps;
+  return expected;
 }
 
 /** The six ranges at a head, of a pool that was created within the index. */
@@ -167,18 +175,15 @@ function pairOf({ token0, token1 }: DeployedPool) {
   };
 }
 
-async function createdAt(chain: TestChain, pool: DeployedPool): Promise<string> {
-  const events = await chain.events();
-  const created = events.find(
-    (event) => event.eventName === "PoolCreated" && event.args.pool.toLowerCase() === pool.address,
-  );
-  const { timestamp } = await chain.header(Number(created?.blockNumber));
+async function createdAt(chain: TestChain, block: number): Promise<string> {
+  const { timestamp } = await chain.header(block);
   return `${new Date(timestamp * 1_000).toISOString().slice(0, 19)}+00:00`;
 }
 
 /** The pool list, as the factory created it. */
 export async function expectedPools(chain: TestChain) {
-  const created = await createdAt(chain, chain.pools[0] as DeployedPool);
+  const first = chain.pools[0] as DeployedPool;
+  const created = await createdAt(chain, await uniswapReader(chain).createdBlock(first.address));
   return chain.pools.map((pool) => ({
     chainId: 8453,
     dexAddress: chain.deployment.factory,
@@ -192,15 +197,18 @@ export async function expectedPools(chain: TestChain) {
 }
 
 /** What a pool endpoint says of the pool itself at a head. */
-export async function expectedState(chain: TestChain, of: { pool: DeployedPool; head: number }) {
-  const { pool, head } = of;
-  const { sqrtPriceX96, tick } = await chain.slot0(pool.address, head);
+export async function expectedState(
+  chain: TestChain,
+  of: { pool: DeployedPool; head: number; reader?: PoolReader },
+) {
+  const { pool, head, reader = uniswapReader(chain) } = of;
+  const { sqrtPriceX96, tick, liquidity, fee } = await reader.at(pool.address, head);
   return {
-    createdAt: await createdAt(chain, pool),
+    createdAt: await createdAt(chain, await reader.createdBlock(pool.address)),
     ...pairOf(pool),
-    feeTier: pool.fee,
+    feeTier: fee,
     tickSpacing: pool.tickSpacing,
-    currentLiquidity: `${await chain.liquidity(pool.address, head)}`,
+    currentLiquidity: `${liquidity}`,
     currentSqrtPriceX96: `${sqrtPriceX96}`,
     currentTick: tick,
     currentPoolPrice: wholePrice(sqrtPriceX96, pool),

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import { deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import type { Hex } from "../../shared/chain/evm/port.ts";
 import { poolEvents } from "../store/collections.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";
 
@@ -13,7 +15,7 @@ describe("evm-dex ingest: reorgs", () => {
   let ingest: TestIngest;
 
   before(async () => {
-    chain = await createTestChain({});
+    chain = await createTestChain({ families: ["slipstream", "pancake-v3", "sushi-v3"] });
     ingest = await startTestIngest(chain);
   });
   after(async () => {
@@ -24,12 +26,14 @@ describe("evm-dex ingest: reorgs", () => {
   it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async function () {
     this.timeout(240_000);
     const random = createRandom(20_261_121);
+    const pools = deskPools(chain.deployment);
     let undone = 0;
     for (let i = 0; i < REORGS; i++) {
       const blocks = 1 + random.below(6);
       for (let b = 0; b < blocks; b++) {
-        await chain.send(chain.randomActions(random.below(1e9), random.below(6)));
+        await chain.send(chain.randomActions(random.below(1e9), random.below(6), pools));
         if (random.next() < 0.3) await shock(chain, random);
+        if (random.next() < 0.3) await actOnSlipstream(chain, random);
         await chain.mine(1, { intervalS: random.pick([1, 2, 2, 12, 47, 3600]) });
       }
       await ingest.catchUp();
@@ -49,11 +53,28 @@ describe("evm-dex ingest: reorgs", () => {
 
 /** A swap large enough that the price of the last five minutes is trusted over the pool's own. */
 async function shock(chain: TestChain, random: Random): Promise<void> {
-  const pool = random.pick(chain.pools);
+  const pool = random.pick(deskPools(chain.deployment));
   const zeroForOne = random.next() < 0.5;
   const token = zeroForOne ? pool.token0 : pool.token1;
   const held = await chain.balanceOf(token.address, pool.address);
   await chain.swap(pool.address, { zeroForOne, amount: held / 3n });
+}
+
+/** What Slipstream alone can do: a fee that changes without an event, fees that the gauge takes, a pool that speaks first. */
+async function actOnSlipstream(chain: TestChain, random: Random): Promise<void> {
+  const { slipstream } = chain;
+  const pool = random.pick(slipstream.pools);
+  const act = random.below(3);
+  if (act === 0) await slipstream.setSwapFee(pool.address, random.below(9_000));
+  if (act === 1 && pool.gauge !== undefined) await slipstream.collectFees(pool.gauge);
+  if (act === 2) {
+    const tokens = [
+      pool.token0.address,
+      random.pick([chain.pools[8], chain.pools[9]])?.token0.address,
+    ] as const;
+    const tickSpacing = random.pick([1, 50, 100, 200, 2_000]);
+    await slipstream.createPool({ tokens: tokens as [Hex, Hex], tickSpacing, sqrtPriceX96: 3n ** 60n });
+  }
 }
 
 /** The deployment stays: anvil replays the accounts' nonces, and without contracts nothing can be sent. */
