@@ -2,8 +2,9 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Cell } from "./contract/column.ts";
+import type { RowText } from "./contract/endpoint.ts";
 import { sampleItem, sampleList } from "./contract/testkit/sample.ts";
-import { renderTable } from "./table.ts";
+import { renderTable, toRowText } from "./table.ts";
 
 const LIST_COLUMNS = [
   { name: "poolAddress", type: "String" },
@@ -54,6 +55,20 @@ describe("renderTable", () => {
       const nested = [1, "2", null, 0, [1, value], []] as Cell[];
       expect(() => renderTable(sampleItem, [item, nested]), String(value)).to.throw("row 1, column counts");
     }
+  });
+
+  it("takes rows rendered ahead, alone or among others", () => {
+    const rows = [
+      ["a", 1.5, "t"],
+      ['"\u2028\0', null, "t"],
+    ] as const;
+    const body = renderTable(sampleList, rows);
+    const texts = rows.map((row) => toRowText(sampleList, row));
+    expect(renderTable(sampleList, texts)).to.equal(body);
+    expect(renderTable(sampleList, [rows[0], texts[1] as RowText])).to.equal(body);
+    expect(() => toRowText(sampleList, ["a", Number.NaN, "t"])).to.throw("column tvlUsd");
+    expect(() => toRowText(sampleList, ["a", 1])).to.throw("2 cells for 3 columns");
+    expect(() => renderTable(sampleList, [texts[0] as RowText, ["a", 1]])).to.throw("row 1 has 2 cells");
   });
 
   it("throws on a row of another length", () => {

@@ -1,5 +1,5 @@
 import type { Cell } from "./contract/column.ts";
-import type { Endpoint } from "./contract/endpoint.ts";
+import type { Endpoint, RowText } from "./contract/endpoint.ts";
 
 interface Frame {
   /** Body text before the rows and, after them, around the row count. */
@@ -31,11 +31,26 @@ function frameOf(endpoint: Endpoint): Frame {
  * Throws a plain Error on what JSON would turn silently into null (NaN, infinities, undefined) or cannot hold, and on a
  * row of the wrong length: such a row is a bug of its handler, and must not reach a client as data.
  */
-export function renderTable(endpoint: Endpoint, rows: readonly (readonly Cell[])[]): string {
+export function renderTable(endpoint: Endpoint, rows: readonly (readonly Cell[] | RowText)[]): string {
   const frame = frameOf(endpoint);
-  for (let at = 0; at < rows.length; at++)
-    checkRow(endpoint, rows[at] as readonly Cell[], { at, width: frame.width });
-  return frame.head + JSON.stringify(rows) + frame.middle + rows.length + frame.tail;
+  let texts = 0;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] as readonly Cell[] | RowText;
+    if (typeof row === "string") texts += 1;
+    else checkRow(endpoint, row, { at, width: frame.width });
+  }
+  const data = texts === 0 ? JSON.stringify(rows) : `[${rows.map(textOf).join(",")}]`;
+  return frame.head + data + frame.middle + rows.length + frame.tail;
+}
+
+function textOf(row: readonly Cell[] | RowText): string {
+  return typeof row === "string" ? row : JSON.stringify(row);
+}
+
+/** A row for `renderTable`, rendered ahead. Throws as it does. */
+export function toRowText(endpoint: Endpoint, cells: readonly Cell[]): RowText {
+  checkRow(endpoint, cells, { at: 0, width: endpoint.columns.length });
+  return JSON.stringify(cells) as RowText;
 }
 
 function checkRow(

@@ -66,9 +66,13 @@ export interface DataVersion {
   readonly fromBlock?: number;
 }
 
+declare const rowText: unique symbol;
+/** A row's cells as JSON, made and checked by `toRowText`. A list that keeps its rows so need not read each cell. */
+export type RowText = string & { readonly [rowText]: true };
+
 export interface Answer {
   /** Cells in the order of the endpoint's columns. */
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly Cell[] | RowText)[];
   readonly version?: DataVersion;
 }
 

@@ -6,13 +6,19 @@ export interface FieldInfo {
   readonly nullable: boolean;
 }
 
+export interface DeclaredIndex {
+  readonly fields: readonly string[];
+  readonly unique: boolean;
+  readonly descending: ReadonlySet<string>;
+}
+
 /** A checked declaration in the shape the adapters work with. */
 export interface Declared {
   readonly name: string;
   readonly fields: readonly FieldInfo[];
   readonly byName: ReadonlyMap<string, FieldInfo>;
   readonly key: readonly FieldInfo[];
-  readonly indexes: readonly { readonly fields: readonly string[]; readonly unique: boolean }[];
+  readonly indexes: readonly DeclaredIndex[];
   readonly shardKey: readonly string[];
   /** Canonical JSON: equal for equal declarations, kept in the store to notice a changed one. */
   readonly fingerprint: string;
@@ -61,7 +67,14 @@ export function compileCollection(collection: Collection): Declared {
     // Engines disagree whether two nulls are equal in a unique index.
     if (index.unique && indexed.some((field) => field.nullable))
       fail("a unique index must not hold a nullable field");
-    return { fields: [...index.fields], unique: index.unique === true };
+    for (const field of index.descending ?? []) {
+      if (!index.fields.includes(field)) fail(`its index has no field "${field}" to be descending`);
+    }
+    return {
+      fields: [...index.fields],
+      unique: index.unique === true,
+      descending: new Set(index.descending ?? []),
+    };
   });
   const leadsWith = (list: readonly string[]): boolean =>
     collection.shardKey.every((field, i) => list[i] === field);
@@ -73,10 +86,16 @@ export function compileCollection(collection: Collection): Declared {
   const fingerprint = JSON.stringify({
     fields: Object.fromEntries(Object.entries(collection.fields).sort(([a], [b]) => (a < b ? -1 : 1))),
     key: collection.key,
-    indexes: indexes.map((index) => `${index.unique ? "unique " : ""}${index.fields.join(",")}`).sort(),
+    indexes: indexes.map(describeIndex).sort(),
     shardKey: collection.shardKey,
+    contents: collection.contents,
   });
   return { name, fields, byName, key, indexes, shardKey: collection.shardKey, fingerprint };
+}
+
+function describeIndex({ fields, unique, descending }: DeclaredIndex): string {
+  const parts = fields.map((field) => (descending.has(field) ? `${field} desc` : field));
+  return `${unique ? "unique " : ""}${parts.join(",")}`;
 }
 
 /** The error for a collection whose stored declaration is another one. */
@@ -86,7 +105,7 @@ export function changedDeclarationError(
 ): Error {
   const before = JSON.parse(options.stored) as Record<string, unknown>;
   const now = JSON.parse(declared.fingerprint) as Record<string, unknown>;
-  const changed = ["key", "indexes", "shardKey"].filter(
+  const changed = ["key", "indexes", "shardKey", "contents"].filter(
     (part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]),
   );
   const [oldFields, newFields] = [before.fields, now.fields] as [

@@ -4,6 +4,7 @@ import type { Document } from "mongodb";
 import { compileCollection, type FieldInfo } from "./declaration.ts";
 import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
 import { readNullsLast } from "./nulls-last.ts";
+import type { Index } from "./port.ts";
 import { type LooseQuery, parseQuery } from "./query.ts";
 import { LIST_QUERIES, SCAN_QUERIES } from "./suite/list-queries.ts";
 import { type SampleQuery, samples } from "./suite/sample.ts";
@@ -11,8 +12,14 @@ import { encoderOf } from "./values.ts";
 
 const declared = compileCollection(samples);
 const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf("samples", field)]));
-/** The indexes as they are created: declared fields and `_id`, and the primary one. */
-const INDEXES = [["_id"], ...samples.indexes.map((index) => [...index.fields, "_id"])];
+/** The indexes as they are created: declared fields and `_id`, each with its direction, and the primary one. */
+const INDEXES: readonly (readonly (readonly [name: string, sign: 1 | -1])[])[] = [
+  [["_id", 1]],
+  ...samples.indexes.map(({ fields, descending = [] }: Index) => [
+    ...fields.map((name) => [name, descending.includes(name) ? -1 : 1] as const),
+    ["_id", 1] as const,
+  ]),
+];
 
 /** Every find that a query comes down to, pages across the nulls included. */
 async function findsOf(query: SampleQuery): Promise<{ filter: Document; sort: Document }[]> {
@@ -32,14 +39,15 @@ async function findsOf(query: SampleQuery): Promise<{ filter: Document; sort: Do
 
 /**
  * MongoDB's own rule for one index to filter and order without reading more: fields that are fixed to a value come
- * first in the index, then the fields of the order (all forwards or all backwards), a range only on the first of
+ * first in the index, then the fields of the order (all as in the index, or all the other way), a range only on the first of
  * these. Ranges and lists without a need for order just have to stand first.
  */
 function isServed({ filter, sort }: { filter: Document; sort: Document }): boolean {
   const names = Object.keys(filter);
   const isFixed = (name: string): boolean => typeof filter[name] !== "object" || filter[name] === null;
   const isList = (name: string): boolean => !isFixed(name) && "$in" in filter[name];
-  return INDEXES.some((index) => {
+  return INDEXES.some((signed) => {
+    const index = signed.map(([name]) => name);
     let at = 0;
     while (at < index.length && names.includes(index[at] as string) && isFixed(index[at] as string)) at++;
     const rest = names.filter((name) => !index.slice(0, at).includes(name));
@@ -48,7 +56,7 @@ function isServed({ filter, sort }: { filter: Document; sort: Document }): boole
     // The few rows of a list are sorted in no time.
     if (next !== undefined && isList(next)) return true;
     const order = Object.keys(sort);
-    const directions = new Set(Object.values(sort));
+    const directions = new Set(order.map((name, i) => sort[name] * (signed[at + i]?.[1] ?? 1)));
     return directions.size <= 1 && order.every((name, i) => index[at + i] === name);
   });
 }

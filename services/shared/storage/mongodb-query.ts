@@ -1,8 +1,8 @@
 import type { Document } from "mongodb";
-import type { Declared, FieldInfo } from "./declaration.ts";
+import type { Declared, DeclaredIndex, FieldInfo } from "./declaration.ts";
 import { matchKey, sortOf } from "./mongodb-key.ts";
 import type { PageRequest } from "./nulls-last.ts";
-import type { Predicate } from "./query.ts";
+import type { ParsedSelection, Predicate } from "./query.ts";
 import type { Stored } from "./values.ts";
 
 /** A query in MongoDB's words. Values are only ever strings, numbers, booleans and null, so none can act as an operator. */
@@ -13,17 +13,30 @@ export interface MongoQuery {
 
 export function toMongoQuery(
   declared: Declared,
-  { where, order }: Pick<PageRequest, "where" | "order">,
+  { where, order, anyOf = [], via }: Pick<PageRequest, "where" | "order"> & Partial<ParsedSelection>,
 ): MongoQuery {
   const fixed = new Set(where.filter((p) => p.op === "eq" || p.op === "null").map((p) => p.field.name));
-  const key = keyServesBest(declared, { where, order }) ? matchKey(declared, where) : undefined;
+  const byKey = via === undefined ? keyServesBest(declared, { where, order }) : via === "key";
+  const key = byKey ? matchKey(declared, where) : undefined;
   const rest = key === undefined ? where : where.filter((predicate) => !key.covered.has(predicate));
   const conditions = rest.map(conditionOf);
   if (key?.conditions.length === 1) conditions.push({ _id: key.conditions[0] });
   else if (key?.conditions.length === 0) conditions.push({ _id: { $in: [] } });
   else if (key !== undefined)
     conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
+  if (anyOf.length > 0)
+    conditions.push({ $or: anyOf.map((predicates) => joined(predicates.map(conditionOf))) });
   return { filter: joined(conditions), sort: sortOf(declared, order, fixed) };
+}
+
+/** The index to read by, as `hint` wants it; undefined leaves the choice to the server. */
+export function hintOf(via: ParsedSelection["via"]): { hint?: string } {
+  if (via === undefined) return {};
+  return { hint: via === "key" ? "_id_" : indexName(via) };
+}
+
+export function indexName({ fields, unique }: DeclaredIndex): string {
+  return `by_${fields.join("_")}${unique ? "_unique" : ""}`;
 }
 
 /** All conditions at once: as one document where they are about different things, by `$and` where not. */

@@ -14,7 +14,7 @@ import {
 } from "./declaration.ts";
 import { MongoConnection, type MongoOptions } from "./mongodb-connection.ts";
 import { idOf } from "./mongodb-key.ts";
-import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
+import { hintOf, indexName, planOfExplain, toMongoQuery } from "./mongodb-query.ts";
 import { type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import {
@@ -24,6 +24,7 @@ import {
   type Query,
   type QueryPlan,
   type RowOf,
+  type Selection,
   type Store,
   type SummableField,
   type WriteStep,
@@ -31,9 +32,10 @@ import {
 import {
   type Encoders,
   type LooseQuery,
-  type Predicate,
+  type ParsedSelection,
   parseFilter,
   parseQuery,
+  parseSelection,
   summable,
   totalsOf,
 } from "./query.ts";
@@ -197,28 +199,32 @@ class MongoStore implements Store {
     };
     const source: NullsFirstSource = {
       read: ({ where, order, skip, limit }) => {
-        const { filter, sort } = toMongoQuery(declared, { where, order });
+        const { filter, sort } = toMongoQuery(declared, { ...parsed, where, order });
         const page =
           limit === Number.POSITIVE_INFINITY
             ? { batchSize: 10_000 }
             : { limit, batchSize: Math.min(limit + 1, 10_000) };
-        const options = { projection, sort, skip, ...page };
+        const options = { projection, sort, skip, ...page, ...hintOf(parsed.via) };
         return this.#documents(entry, (documents) => documents.find<StoredRow>(filter, options).toArray());
       },
-      count: (where) => this.#count(entry, where),
+      count: (where) => this.#count(entry, { ...parsed, where }),
     };
     const rows = await readNullsLast(source, parsed);
     return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
   }
 
-  async count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number> {
+  async count<C extends Collection>(
+    from: C,
+    filter: Filter<RowOf<C>>,
+    selection: Selection<RowOf<C>> = {},
+  ): Promise<number> {
     const entry = this.#collections.of(from);
-    return this.#count(entry, parseFilter(entry.declared, entry.encoders, filter));
+    return this.#count(entry, parseSelection(entry.declared, entry.encoders, { filter, ...selection }));
   }
 
-  #count(entry: Entry, where: readonly Predicate[]): Promise<number> {
-    const { filter } = toMongoQuery(entry.declared, { where, order: [] });
-    return this.#documents(entry, (documents) => documents.countDocuments(filter));
+  #count(entry: Entry, selection: ParsedSelection): Promise<number> {
+    const { filter } = toMongoQuery(entry.declared, { ...selection, order: [] });
+    return this.#documents(entry, (documents) => documents.countDocuments(filter, hintOf(selection.via)));
   }
 
   async sum<C extends Collection, K extends SummableField<C>>(
@@ -283,7 +289,12 @@ class MongoStore implements Store {
     const { filter, sort } = toMongoQuery(declared, parsed);
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
     try {
-      const options = { sort, skip: parsed.skip, ...(limited ? { limit: parsed.limit } : {}) };
+      const options = {
+        sort,
+        skip: parsed.skip,
+        ...hintOf(parsed.via),
+        ...(limited ? { limit: parsed.limit } : {}),
+      };
       const explained = await this.#documents(entry, (documents) =>
         documents.find(filter, options).explain("queryPlanner"),
       );
@@ -309,12 +320,13 @@ async function declareIn(db: Db, declared: Declared): Promise<void> {
     return stored !== null;
   };
   if (await isRecorded()) return;
-  const indexes = declared.indexes.map(({ fields, unique }) => {
+  const indexes = declared.indexes.map((index) => {
+    const { fields, unique, descending } = index;
     // They end with _id: ties come out in key order without sorting.
     const key = Object.fromEntries(
-      [...fields, ...(unique ? [] : ["_id"])].map((field) => [field, 1 as const]),
+      [...fields, ...(unique ? [] : ["_id"])].map((field) => [field, descending.has(field) ? -1 : 1]),
     );
-    return { key, name: `by_${fields.join("_")}${unique ? "_unique" : ""}`, ...(unique ? { unique } : {}) };
+    return { key, name: indexName(index), ...(unique ? { unique } : {}) };
   });
   if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
   // Recorded last: a process that dies before this line leaves work that the next one repeats.

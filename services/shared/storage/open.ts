@@ -7,13 +7,20 @@ export interface OpenStoreOptions {
   readonly mongodbUrl?: string;
   /** Folder of the SQLite files; created if missing. */
   readonly dataDir: string;
+  /** Of an SQLite file: SqliteOptions.mappedBytes. */
+  readonly mappedBytes?: number;
 }
 
 /**
  * Opens the store of a service: `<dataDir>/<service>.sqlite`, or the MongoDB database `chaintables_<service>`
  * (with _ for -). The adapter that is not used is never loaded.
  */
-export async function openStore({ service, mongodbUrl, dataDir }: OpenStoreOptions): Promise<Store> {
+export async function openStore({
+  service,
+  mongodbUrl,
+  dataDir,
+  mappedBytes,
+}: OpenStoreOptions): Promise<Store> {
   if (!/^[a-z][a-z0-9-]*$/.test(service)) {
     throw new TypeError(
       `Cannot open the store of "${service}": a service name is lower-case letters, digits and -`,
@@ -27,5 +34,6 @@ export async function openStore({ service, mongodbUrl, dataDir }: OpenStoreOptio
   const { join } = await import("node:path");
   const { openSqliteStore } = await import("./sqlite.ts");
   await mkdir(dataDir, { recursive: true });
-  return openSqliteStore({ path: join(dataDir, `${service}.sqlite`) });
+  const path = join(dataDir, `${service}.sqlite`);
+  return openSqliteStore({ path, ...(mappedBytes !== undefined && { mappedBytes }) });
 }

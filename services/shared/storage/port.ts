@@ -32,13 +32,23 @@ export type SummableField<C extends Collection> = {
   string;
 export type Value = string | number | boolean | bigint | null;
 
+/** Ends in the rest of the key, ascending: ties come out in key order without sorting. */
+export interface Index<Field extends string = string> {
+  readonly fields: readonly Field[];
+  readonly unique?: true;
+  /** Fields that run from the greatest value down, for orders whose directions differ. */
+  readonly descending?: readonly Field[];
+}
+
 /** A declared collection, its field names checked against its fields. */
 export interface TypedCollection<F extends Fields> {
   readonly name: string;
   readonly fields: F;
+  /** What is kept in a field, where its type does not tell: a change of it is a changed declaration. */
+  readonly contents?: string;
   /** Primary key: unique, and the order of rows in the store. */
   readonly key: readonly (keyof F & string)[];
-  readonly indexes: readonly { readonly fields: readonly (keyof F & string)[]; readonly unique?: true }[];
+  readonly indexes: readonly Index<keyof F & string>[];
   /** How MongoDB spreads the collection over shards; a prefix of the key or of an index. */
   readonly shardKey: readonly (keyof F & string)[];
 }
@@ -47,8 +57,9 @@ export interface TypedCollection<F extends Fields> {
 export interface Collection {
   readonly name: string;
   readonly fields: Fields;
+  readonly contents?: string;
   readonly key: readonly string[];
-  readonly indexes: readonly { readonly fields: readonly string[]; readonly unique?: true }[];
+  readonly indexes: readonly Index[];
   readonly shardKey: readonly string[];
 }
 
@@ -69,7 +80,18 @@ export interface OrderBy<R> {
   readonly direction: "asc" | "desc";
 }
 
-export interface Query<R, K extends keyof R = keyof R> {
+/** Which rows a read is about, beyond its filter, and how the engine comes to them. */
+export interface Selection<R> {
+  /** Rows must satisfy one of these filters too. */
+  readonly anyOf?: readonly Filter<R>[];
+  /**
+   * Reads by the index of these fields (or by the key), whatever else the engine would choose: where many rows match,
+   * only the caller knows whether to walk the order's index past those that do not, or to collect and sort.
+   */
+  readonly via?: readonly (keyof R & string)[];
+}
+
+export interface Query<R, K extends keyof R = keyof R> extends Selection<R> {
   readonly filter?: Filter<R>;
   /** Nulls sort last in either direction. Without an order, rows come in key order. */
   readonly order?: readonly OrderBy<R>[];
@@ -159,7 +181,11 @@ export interface Store {
     from: C,
     query: Query<RowOf<C>, K>,
   ): Promise<Pick<RowOf<C>, K>[]>;
-  count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number>;
+  count<C extends Collection>(
+    from: C,
+    filter: Filter<RowOf<C>>,
+    selection?: Selection<RowOf<C>>,
+  ): Promise<number>;
   /**
    * Totals over the rows that match, added up by the engine: one answer, however many rows. Nulls add nothing; 0 where
    * no row matches. A float total is exact where every partial sum is (as for multiples of 2^-20), in any order.

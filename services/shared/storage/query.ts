@@ -1,4 +1,4 @@
-import type { Declared, FieldInfo } from "./declaration.ts";
+import type { Declared, DeclaredIndex, FieldInfo } from "./declaration.ts";
 import type { OrderBy } from "./port.ts";
 import type { Stored } from "./values.ts";
 
@@ -20,8 +20,14 @@ export interface OrderTerm {
   readonly nullable: boolean;
 }
 
-export interface ParsedQuery {
+/** Rows match if they satisfy `where` and, where there are any, one of the alternatives. */
+export interface ParsedSelection {
   readonly where: readonly Predicate[];
+  readonly anyOf: readonly (readonly Predicate[])[];
+  readonly via: DeclaredIndex | "key" | undefined;
+}
+
+export interface ParsedQuery extends ParsedSelection {
   /** Complete: it ends when no two rows can be equal, so that pages never overlap. */
   readonly order: readonly OrderTerm[];
   readonly skip: number;
@@ -35,6 +41,8 @@ export type Encoders = ReadonlyMap<string, (value: unknown) => Stored>;
 /** A query whose field names are not known to the compiler. */
 export interface LooseQuery {
   readonly filter?: Readonly<Record<string, unknown>>;
+  readonly anyOf?: readonly Readonly<Record<string, unknown>>[];
+  readonly via?: readonly string[];
   readonly order?: readonly OrderBy<Record<string, unknown>>[];
   readonly skip?: number;
   readonly limit?: number;
@@ -158,8 +166,33 @@ export function tooLarge(declared: Declared, what: string): RangeError {
   return new RangeError(`Cannot sum ${what} of ${declared.name}: the total is too large`);
 }
 
+/** @throws TypeError that names collection and fault. */
+export function parseSelection(
+  declared: Declared,
+  encoders: Encoders,
+  query: Pick<LooseQuery, "filter" | "anyOf" | "via">,
+): ParsedSelection {
+  if (query.anyOf?.length === 0) throw new TypeError(`Cannot read ${declared.name}: anyOf is empty`);
+  return {
+    where: parseFilter(declared, encoders, query.filter ?? {}),
+    anyOf: (query.anyOf ?? []).map((filter) => parseFilter(declared, encoders, filter)),
+    via: query.via === undefined ? undefined : indexOf(declared, query.via),
+  };
+}
+
+function indexOf(declared: Declared, fields: readonly string[]): DeclaredIndex | "key" {
+  const isSame = (names: readonly string[]): boolean =>
+    names.length === fields.length && names.every((name, i) => name === fields[i]);
+  if (isSame(declared.key.map((field) => field.name))) return "key";
+  const index = declared.indexes.find((each) => isSame(each.fields));
+  if (index === undefined)
+    throw new TypeError(`Cannot read ${declared.name} via ${fields.join(", ")}: there is no such index`);
+  return index;
+}
+
 export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQuery): ParsedQuery {
-  const where = parseFilter(declared, encoders, query.filter ?? {});
+  const selection = parseSelection(declared, encoders, query);
+  const { where } = selection;
   const count = (name: "skip" | "limit", absent: number): number => {
     const value = query[name];
     if (value === undefined) return absent;
@@ -174,7 +207,7 @@ export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQ
     return field;
   });
   return {
-    where,
+    ...selection,
     order: completeOrder(declared, where, query.order ?? []),
     skip: count("skip", 0),
     limit: count("limit", Number.POSITIVE_INFINITY),

@@ -1,5 +1,5 @@
-import type { Declared, FieldInfo } from "./declaration.ts";
-import type { OrderTerm, ParsedQuery, Predicate } from "./query.ts";
+import type { Declared, DeclaredIndex, FieldInfo } from "./declaration.ts";
+import type { OrderTerm, ParsedQuery, ParsedSelection, Predicate } from "./query.ts";
 import type { Dialect, Stored } from "./values.ts";
 
 /** SQL with its parameters; values never become part of the text. */
@@ -20,6 +20,11 @@ const COLUMN_TYPE = {
 const COLUMN_BYTES = { text: 40, int: 4, float: 8, bool: 1, bigint: 24, json: 400 } as const;
 /** A 20th of a page of 8 KiB: beyond it, SQLite's advice against WITHOUT ROWID holds (rows also fill the inner nodes). */
 const CLUSTERED_ROW_BYTES = 400;
+/**
+ * With more indexes than this a collection is a list, paged through them. In a rowid table the rows that a page skips
+ * are passed in the index alone (0.05 µs each); without rowids every one is looked up first (2 µs).
+ */
+const CLUSTERED_INDEXES = 2;
 
 /**
  * Booleans are 0 and 1. Text is cut at NUL by the driver, and token symbols on chain do hold NULs: NUL and \x01
@@ -54,17 +59,33 @@ export function createSql(declared: Declared): string[] {
     (field) => `${quoted(field.name)} ${COLUMN_TYPE[field.type]}${field.nullable ? "" : " NOT NULL"}`,
   );
   const rowBytes = fields.reduce((sum, field) => sum + COLUMN_BYTES[field.type], 0);
-  const layout = rowBytes <= CLUSTERED_ROW_BYTES ? "STRICT, WITHOUT ROWID" : "STRICT";
+  const clustered = rowBytes <= CLUSTERED_ROW_BYTES && declared.indexes.length <= CLUSTERED_INDEXES;
+  const layout = clustered ? "STRICT, WITHOUT ROWID" : "STRICT";
   const table = `CREATE TABLE ${quoted(name)} (${columns.join(", ")}, PRIMARY KEY (${list(key)})) ${layout}`;
   const indexes = declared.indexes.map((index) => {
     const rest = index.unique
       ? []
       : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
-    const indexName = `${name}_by_${index.fields.join("_")}${index.unique ? "_unique" : ""}`;
-    const indexed = [...index.fields, ...rest].map(quoted).join(", ");
-    return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName)} ON ${quoted(name)} (${indexed})`;
+    const indexed = [...index.fields, ...rest]
+      .map((field) => (index.descending.has(field) ? `${quoted(field)} DESC` : quoted(field)))
+      .join(", ");
+    return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName(name, index))} ON ${quoted(name)} (${indexed})`;
   });
   return [table, ...indexes];
+}
+
+function indexName(table: string, index: DeclaredIndex): string {
+  return `${table}_by_${index.fields.join("_")}${index.unique ? "_unique" : ""}`;
+}
+
+/** The table with its rows that match. */
+function fromSql(declared: Declared, { where, anyOf, via }: ParsedSelection): Sql {
+  const { name } = declared;
+  // The name SQLite gives the index of a primary key, with and without rowids.
+  const index = via === "key" ? `sqlite_autoindex_${name}_1` : via && indexName(name, via);
+  const hint = index === undefined ? "" : ` INDEXED BY ${quoted(index)}`;
+  const condition = whereSql(where, anyOf);
+  return { text: `${quoted(name)}${hint}${condition.text}`, params: condition.params };
 }
 
 /** Inserts or replaces one row; a clash with another row's unique index stays an error (INSERT OR REPLACE would delete that row). */
@@ -111,9 +132,9 @@ function keySql(declared: Declared): string {
   return declared.key.map((field) => `${quoted(field.name)} = ?`).join(" AND ");
 }
 
-export function countSql(declared: Declared, where: readonly Predicate[]): Sql {
-  const condition = whereSql(where);
-  return { text: `SELECT count(*) FROM ${quoted(declared.name)}${condition.text}`, params: condition.params };
+export function countSql(declared: Declared, selection: ParsedSelection): Sql {
+  const from = fromSql(declared, selection);
+  return { text: `SELECT count(*) FROM ${from.text}`, params: from.params };
 }
 
 /** One row of totals; null for a field that no row has. */
@@ -130,17 +151,30 @@ export function sumSql(
 }
 
 export function selectSql(declared: Declared, query: ParsedQuery): Sql {
-  const condition = whereSql(query.where);
-  const params = [...condition.params];
+  const from = fromSql(declared, query);
+  const params = [...from.params];
   // A projection of nothing still has to yield one (empty) row for each match.
   const columns = query.fields.length === 0 ? "NULL" : list(query.fields);
-  let text = `SELECT ${columns} FROM ${quoted(declared.name)}${condition.text}`;
+  let text = `SELECT ${columns} FROM ${from.text}`;
   if (query.order.length > 0) text += ` ORDER BY ${query.order.map(orderSql).join(", ")}`;
   if (query.limit !== Number.POSITIVE_INFINITY || query.skip > 0) {
     text += " LIMIT ? OFFSET ?";
     params.push(query.limit === Number.POSITIVE_INFINITY ? -1 : query.limit, query.skip);
   }
   return { text, params };
+}
+
+/** Never in stored text, but where \x01\x01 (a NUL) or \x01\x02 precede \x03. */
+export const TEXT_SEPARATOR = "\x01\x03";
+
+/** One row: how many rows there are, and the texts of their only field, joined. */
+export function selectJoinedSql(declared: Declared, query: ParsedQuery): Sql {
+  const rows = selectSql(declared, query);
+  const field = list(query.fields);
+  return {
+    text: `SELECT count(*), group_concat(${field}, char(1, 3)) FROM (${rows.text})`,
+    params: rows.params,
+  };
 }
 
 /** SQLite takes null for the smallest value: last already when descending, and by a second pass over the index when ascending. */
@@ -151,28 +185,36 @@ function orderSql({ field, direction, nullable }: OrderTerm): string {
 
 const COMPARISON = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
-function whereSql(where: readonly Predicate[]): Sql {
-  if (where.length === 0) return { text: "", params: [] };
+function whereSql(where: readonly Predicate[], anyOf: ParsedSelection["anyOf"] = []): Sql {
   const params: Stored[] = [];
-  const conditions = where.map((predicate) => {
-    const column = quoted(predicate.field.name);
-    switch (predicate.op) {
-      case "null":
-        return `${column} IS NULL`;
-      case "notNull":
-        return `${column} IS NOT NULL`;
-      case "in": {
-        const values = padded(predicate.values);
-        params.push(...values);
-        const inList = `${column} IN (${values.map(() => "?").join(", ")})`;
-        return predicate.orNull ? `(${inList} OR ${column} IS NULL)` : inList;
-      }
-      default:
-        params.push(predicate.value);
-        return `${column} ${COMPARISON[predicate.op]} ?`;
+  const all = (predicates: readonly Predicate[]): string =>
+    predicates.map((predicate) => conditionSql(predicate, params)).join(" AND ");
+  const conditions = where.length === 0 ? [] : [all(where)];
+  if (anyOf.length > 0) {
+    const alternatives = anyOf.map((predicates) => (predicates.length === 0 ? "1" : `(${all(predicates)})`));
+    conditions.push(`(${alternatives.join(" OR ")})`);
+  }
+  return { text: conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`, params };
+}
+
+/** Adds the condition's values to `params`. */
+function conditionSql(predicate: Predicate, params: Stored[]): string {
+  const column = quoted(predicate.field.name);
+  switch (predicate.op) {
+    case "null":
+      return `${column} IS NULL`;
+    case "notNull":
+      return `${column} IS NOT NULL`;
+    case "in": {
+      const values = padded(predicate.values);
+      params.push(...values);
+      const inList = `${column} IN (${values.map(() => "?").join(", ")})`;
+      return predicate.orNull ? `(${inList} OR ${column} IS NULL)` : inList;
     }
-  });
-  return { text: ` WHERE ${conditions.join(" AND ")}`, params };
+    default:
+      params.push(predicate.value);
+      return `${column} ${COMPARISON[predicate.op]} ?`;
+  }
 }
 
 /** Lists of any length become few different statements: the last value is repeated up to a power of two. */

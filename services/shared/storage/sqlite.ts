@@ -18,6 +18,7 @@ import {
   type Query,
   type QueryPlan,
   type RowOf,
+  type Selection,
   type Store,
   type SummableField,
   type WriteStep,
@@ -25,9 +26,11 @@ import {
 import {
   type Encoders,
   type LooseQuery,
+  type ParsedQuery,
   type Predicate,
   parseFilter,
   parseQuery,
+  parseSelection,
   summable,
   tooLarge,
   totalsOf,
@@ -43,8 +46,10 @@ import {
   SQLITE_DIALECT,
   type Sql,
   selectByKeySql,
+  selectJoinedSql,
   selectSql,
   sumSql,
+  TEXT_SEPARATOR,
   updateSql,
   upsertSql,
 } from "./sqlite-sql.ts";
@@ -53,6 +58,8 @@ import { decoderOf, encoderOf, type Stored } from "./values.ts";
 export interface SqliteOptions {
   /** A file whose folder exists, or ":memory:". */
   readonly path: string;
+  /** How much of the file is read without copying it; 64 MiB by default. Mapped pages count as memory of the process. */
+  readonly mappedBytes?: number;
   /** Refuses every write; the file must exist. */
   readonly readOnly?: boolean;
   /** How long a write waits for another process's transaction before it fails; 30 s by default. */
@@ -101,7 +108,7 @@ function configure(connection: Connection, options: SqliteOptions): void {
   // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
   connection.exec("PRAGMA synchronous = NORMAL");
   connection.exec("PRAGMA cache_size = -32768");
-  connection.exec("PRAGMA mmap_size = 67108864");
+  connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
   connection.exec("PRAGMA wal_autocheckpoint = 2000");
   connection.all("PRAGMA journal_size_limit = 67108864");
@@ -195,7 +202,7 @@ class SqliteStore implements Store {
     }
     if (step.kind === "require") {
       const where = [...keyPredicates(entry, step.key), ...parseFilter(declared, encoders, step.expected)];
-      const { text, params } = countSql(declared, where);
+      const { text, params } = countSql(declared, { where, anyOf: [], via: undefined });
       if (this.#connection.all(text, params)[0]?.[0] !== 1) throw new ConflictError(declared.name);
       return;
     }
@@ -240,14 +247,32 @@ class SqliteStore implements Store {
   ): Promise<Pick<RowOf<C>, K>[]> {
     const { declared, encoders } = this.#collections.of(from);
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
-    const { text, params } = selectSql(declared, parsed);
-    const rows = await this.#connection.retrying(() => this.#connection.all(text, params));
+    const rows = isTextList(parsed)
+      ? await this.#findTexts(declared, parsed)
+      : await this.#select(selectSql(declared, parsed));
     return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
   }
 
-  async count<C extends Collection>(from: C, filter: Filter<RowOf<C>>): Promise<number> {
+  #select({ text, params }: Sql): Promise<Stored[][]> {
+    return this.#connection.retrying(() => this.#connection.all(text, params));
+  }
+
+  /** A long list of one text as one text: half the time, since handing over a value costs more than reading it. */
+  async #findTexts(declared: Declared, parsed: ParsedQuery): Promise<Stored[][]> {
+    const [[count, joined] = []] = await this.#select(selectJoinedSql(declared, parsed));
+    if (count === 0) return [];
+    const texts = (joined as string).split(TEXT_SEPARATOR);
+    // Text that holds the separator is torn apart, which the count tells.
+    return texts.length === count ? texts.map((text) => [text]) : this.#select(selectSql(declared, parsed));
+  }
+
+  async count<C extends Collection>(
+    from: C,
+    filter: Filter<RowOf<C>>,
+    selection: Selection<RowOf<C>> = {},
+  ): Promise<number> {
     const { declared, encoders } = this.#collections.of(from);
-    const { text, params } = countSql(declared, parseFilter(declared, encoders, filter));
+    const { text, params } = countSql(declared, parseSelection(declared, encoders, { filter, ...selection }));
     const rows = await this.#connection.retrying(() => this.#connection.all(text, params));
     return rows[0]?.[0] as number;
   }
@@ -305,6 +330,14 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     this.#connection.close();
   }
+}
+
+/** Fewer rows are not worth it. */
+const LEAST_TEXTS = 32;
+
+function isTextList({ fields, limit }: ParsedQuery): boolean {
+  const [field] = fields;
+  return fields.length === 1 && field?.type === "text" && !field.nullable && limit >= LEAST_TEXTS;
 }
 
 function entryOf(declared: Declared): Entry {

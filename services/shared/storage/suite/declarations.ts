@@ -45,6 +45,12 @@ export function describeDeclarations(options: SuiteOptions): void {
       ],
       ["the key", { ...samples, key: ["chainId"], shardKey: ["chainId"] }, "key"],
       ["the indexes", { ...samples, indexes: [] }, "indexes"],
+      [
+        "the direction of an index",
+        { ...samples, indexes: samples.indexes.map(({ fields }) => ({ fields })) },
+        "indexes",
+      ],
+      ["what a field holds", { ...samples, contents: "tags: names" }, "contents"],
     ];
     for (const [what, changed, said] of changes) {
       it(`refuses a declaration that changes ${what}, and says what to do`, async () => {
@@ -75,6 +81,11 @@ export function describeDeclarations(options: SuiteOptions): void {
         "unique index",
       ],
       ["an index over json", { ...samples, indexes: [{ fields: ["tags"] }] }, "json"],
+      [
+        "an index that descends by a field it has not",
+        { ...samples, indexes: [{ fields: ["tick"], descending: ["dex"] }] },
+        '"dex"',
+      ],
       ["a shard key that no key or index begins with", { ...samples, shardKey: ["address"] }, "shard key"],
     ];
     for (const [fault, declaration, said] of faults) {

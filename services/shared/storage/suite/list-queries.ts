@@ -45,6 +45,32 @@ export const LIST_QUERIES: readonly ListQuery[] = [
     },
     ordered: true,
   },
+  {
+    name: "in an order of two directions",
+    query: {
+      filter: { dex: "dex 1" },
+      order: [
+        { field: "price", direction: "desc" },
+        { field: "chainId", direction: "asc" },
+        { field: "address", direction: "asc" },
+      ],
+      limit: 20,
+    },
+    ordered: true,
+  },
+  {
+    name: "in the reverse of it",
+    query: {
+      filter: { dex: "dex 1" },
+      order: [
+        { field: "price", direction: "asc" },
+        { field: "chainId", direction: "desc" },
+        { field: "address", direction: "desc" },
+      ],
+      limit: 20,
+    },
+    ordered: true,
+  },
   { name: "by a null", query: { filter: { amount: null }, limit: 20 }, ordered: true },
   {
     name: "in order of an index",

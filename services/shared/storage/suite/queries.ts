@@ -4,8 +4,8 @@ import { before, describe, it } from "mocha";
 import { put, type Store } from "../port.ts";
 import { MAX_IN_VALUES } from "../query.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
-import { referenceFind, referenceMatch } from "./reference.ts";
-import { allOf, anyQuery, anySample, type Sample, sample, samples } from "./sample.ts";
+import { referenceFind, referenceSelect } from "./reference.ts";
+import { allOf, anyQuery, anySample, ODD_TEXTS, type Sample, sample, samples } from "./sample.ts";
 
 export function describeQueries(options: SuiteOptions): void {
   describe("queries", () => {
@@ -29,8 +29,9 @@ export function describeQueries(options: SuiteOptions): void {
       await fc.assert(
         fc.asyncProperty(anyQuery, async (query) => {
           expect(await store.find(samples, query)).to.deep.equal(referenceFind(population, query));
-          const filter = query.filter ?? {};
-          expect(await store.count(samples, filter)).to.equal(referenceMatch(population, filter).length);
+          const { filter = {}, ...selection } = query;
+          const count = referenceSelect(population, query).length;
+          expect(await store.count(samples, filter, selection)).to.equal(count);
         }),
         { numRuns: 150 },
       );
@@ -145,6 +146,38 @@ export function describeQueries(options: SuiteOptions): void {
       expect(await store.find(samples, { limit: 0 })).to.deep.equal([]);
       expect(await store.find(samples, { skip: 4 })).to.deep.equal([]);
       expect(await store.find(samples, { skip: 3 })).to.deep.equal([sample(200)]);
+    });
+
+    it("give long lists of one text as it is, whatever it holds", async () => {
+      const texts = [...ODD_TEXTS, "\0\x03", "\x01\x03", "\x03", ","];
+      for (const dexes of [texts, ODD_TEXTS, ["plain"]]) {
+        const rows = Array.from({ length: 200 }, (_, i) =>
+          sample(i, { dex: dexes[i % dexes.length] as string }),
+        );
+        const store = await fill(rows);
+        const order = [{ field: "blockTime", direction: "desc" }] as const;
+        const found = await store.find(samples, { order, skip: 3, limit: 150, fields: ["dex"] });
+        expect(found).to.deep.equal(
+          rows
+            .reverse()
+            .slice(3, 153)
+            .map(({ dex }) => ({ dex })),
+        );
+        expect(await store.find(samples, { order, skip: 200, limit: 150, fields: ["dex"] })).to.deep.equal(
+          [],
+        );
+      }
+    });
+
+    it("refuse an index that is not declared, and a choice of nothing", async () => {
+      for (const query of [{ via: ["price"] as const }, { via: [] }, { anyOf: [] }]) {
+        expect(await fixture.store.find(samples, query).catch((error: unknown) => error)).to.be.instanceOf(
+          TypeError,
+        );
+        expect(
+          await fixture.store.count(samples, {}, query).catch((error: unknown) => error),
+        ).to.be.instanceOf(TypeError);
+      }
     });
 
     it("refuse a negative or fractional page", async () => {

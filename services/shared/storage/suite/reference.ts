@@ -17,11 +17,17 @@ export function referenceFind(rows: readonly Sample[], query: SampleQuery): Part
     }
     return 0;
   };
-  const matching = referenceMatch(rows, query.filter ?? {}).sort(compare);
+  const matching = referenceSelect(rows, query).sort(compare);
   const skip = query.skip ?? 0;
   const page = matching.slice(skip, query.limit === undefined ? undefined : skip + query.limit);
   const fields = query.fields ?? (Object.keys(samples.fields) as (keyof Sample)[]);
   return page.map((row) => Object.fromEntries(fields.map((field) => [field, row[field]])) as Partial<Sample>);
+}
+
+export function referenceSelect(rows: readonly Sample[], query: SampleQuery): Sample[] {
+  const matching = referenceMatch(rows, query.filter ?? {});
+  const wanted = query.anyOf?.map((filter) => new Set(referenceMatch(rows, filter)));
+  return matching.filter((row) => wanted === undefined || wanted.some((set) => set.has(row)));
 }
 
 export function referenceMatch(

@@ -27,6 +27,7 @@ export const samples = collection({
     { fields: ["blockTime"] },
     { fields: ["amount"] },
     { fields: ["tick", "tvlUsd"] },
+    { fields: ["dex", "price"], descending: ["price"] },
   ],
   shardKey: ["chainId", "address"],
 });
@@ -154,6 +155,8 @@ const anyOrder = fc.uniqueArray(
 export const anyQuery: fc.Arbitrary<SampleQuery> = fc.record(
   {
     filter: fc.oneof({ weight: 1, arbitrary: fc.constant({}) }, { weight: 2, arbitrary: anyFilter }),
+    anyOf: fc.array(anyFilter, { minLength: 1, maxLength: 3 }),
+    via: fc.constantFrom(samples.key, ...samples.indexes.map(({ fields }) => fields)),
     order: anyOrder,
     skip: fc.integer({ min: 0, max: 60 }),
     limit: fc.integer({ min: 0, max: 60 }),
