@@ -1,7 +1,8 @@
 import { type HandlerTable, handle } from "../shared/host/handlers.ts";
-import { chains, clonesPool, dexaV3Pool, dexbPool, dexbPools, dexes } from "./contract.ts";
+import { chains, clonesPool, clonesPools, dexaV3Pool, dexbPool, dexbPools, dexes } from "./contract.ts";
 import { chainsHandler } from "./endpoints/evm/chains.handler.ts";
 import { clonesPoolHandler } from "./endpoints/evm/clones/v3/pool.handler.ts";
+import { clonesPoolsHandler } from "./endpoints/evm/clones/v3/pools.handler.ts";
 import { dexaV3PoolHandler } from "./endpoints/evm/dexa/v3/pool.handler.ts";
 import { dexbPoolHandler } from "./endpoints/evm/dexb/v3/pool.handler.ts";
 import { dexbPoolsHandler } from "./endpoints/evm/dexb/v3/pools.handler.ts";
@@ -17,5 +18,6 @@ export function createHandlers(deps: ServeDeps): HandlerTable {
     handle(dexbPool, dexbPoolHandler(deps)),
     handle(dexbPools, dexbPoolsHandler(deps)),
     handle(clonesPool, clonesPoolHandler(deps)),
+    handle(clonesPools, clonesPoolsHandler(deps)),
   ]);
 }

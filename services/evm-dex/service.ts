@@ -12,6 +12,9 @@ import { openReading } from "./serve/reading.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
+/** Pages of large lists lie all over the file: read in place, they take two thirds of the time. */
+const MAPPED_BYTES = 2 ** 30;
+
 /** Starts the evm-dex service: its HTTP endpoints, and Prices, Status and health over gRPC. */
 export async function startEvmDex(env: Environment): Promise<RunningService> {
   const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL", "DEPLOYMENTS_FILE"]);
@@ -20,6 +23,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   const store = await openStore({
     service: "evm-dex",
     dataDir: settings.DATA_DIR,
+    mappedBytes: MAPPED_BYTES,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   await store.declare(COLLECTIONS);

@@ -5,11 +5,12 @@ import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { type Decoder, fits, type PoolCreatedEvent } from "../protocols/protocol.ts";
 import { discoveries, poolListings, pools, tokens } from "../store/collections.ts";
+import { toListing } from "../views/pool-listing.ts";
 import type { CreatedPool } from "./fetch.ts";
 import { describePools } from "./new-pools.ts";
 import type { ProgressReport } from "./progress.ts";
 import { TokenReader } from "./tokens.ts";
-import { type Guard, toListings } from "./write.ts";
+import type { Guard } from "./write.ts";
 
 /** PoolCreated is rare: most providers serve this many blocks of one contract, and the scan adapts from here. */
 const INITIAL_RANGE = 10_000;
@@ -62,7 +63,7 @@ export async function discoverPools(
         ...of.guard(),
         put(tokens, described.tokens),
         put(pools, described.pools),
-        put(poolListings, described.pools.flatMap(toListings)),
+        put(poolListings, described.pools.map(toListing)),
         put(discoveries, [{ chainId, factory: factory.address, blockNumber: range.toBlock }]),
       ]);
       report({ stage: "discovery", from: fromBlock, at: range.toBlock, to: toBlock, events: created.length });

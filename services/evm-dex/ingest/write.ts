@@ -5,7 +5,6 @@ import {
   type HeaderRow,
   headers,
   type PoolFeeRow,
-  type PoolRow,
   poolEvents,
   poolFees,
   poolListings,
@@ -17,6 +16,7 @@ import {
   tokenPrices,
   tokens,
 } from "../store/collections.ts";
+import { toListing } from "../views/pool-listing.ts";
 import type { Indexer, Taken } from "./indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
@@ -83,7 +83,7 @@ export async function writeProgress(
     ...guard(),
     put(tokens, taken.tokens),
     put(pools, taken.pools),
-    put(poolListings, taken.pools.flatMap(toListings)),
+    put(poolListings, taken.pools.map(toListing)),
     put(poolEvents, taken.events),
     put(poolUsers, users),
     put(rollups, rollupRows),
@@ -99,11 +99,6 @@ export async function writeProgress(
     put(checkpoints, [progress.checkpoint]),
   ];
   await store.write(steps.filter((step) => !isEmpty(step)));
-}
-
-/** The lists a pool stands in: all pools of its family, and those of either token. */
-export function toListings(row: PoolRow) {
-  return ["", row.token0Address, row.token1Address].map((token) => ({ ...row, token }));
 }
 
 function isEmpty(step: WriteStep): boolean {

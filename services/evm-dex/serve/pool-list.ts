@@ -1,25 +1,10 @@
-import { formatDateTime } from "../../shared/contract/cells.ts";
+import type { RowText } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
-import type { OrderBy, Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, type PoolListingRow, poolListings } from "../store/collections.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { PoolPages } from "../store/pool-pages.ts";
+import { completeOrder, type PoolListField } from "../store/pool-sets.ts";
 import { getCheckpoint } from "../store/queries.ts";
-
-const FIELDS = [
-  "chainId",
-  "dexAddress",
-  "dexName",
-  "poolAddress",
-  "token0Address",
-  "token0Symbol",
-  "token0Decimals",
-  "token1Address",
-  "token1Symbol",
-  "token1Decimals",
-  "createdAt",
-  "fee",
-  "tickSpacing",
-] as const;
-export type PoolListField = (typeof FIELDS)[number];
 
 export interface PoolListRequest {
   readonly chainId: number;
@@ -31,31 +16,32 @@ export interface PoolListRequest {
   readonly offset: number;
 }
 
-/** One page of a family's pools, every order ending in the pool's address. */
-export async function readPoolList(store: Store, request: PoolListRequest) {
-  const checkpoint: CheckpointRow | undefined = await getCheckpoint(store, request.chainId);
-  const rows = await store.find(poolListings, {
-    filter: { chainId: request.chainId, family: request.family, token: request.token ?? "" },
-    order: orderOf(request.order),
-    skip: request.offset,
-    limit: request.limit,
-    fields: FIELDS,
-  });
-  return { checkpoint, rows: rows.map((row) => ({ ...row, createdAt: formatDateTime(row.createdAt) })) };
+export interface PoolListAnswer {
+  readonly checkpoint: CheckpointRow | undefined;
+  readonly rows: readonly RowText[];
 }
 
-/**
- * The tie-break runs in the direction of the last column, so that one index serves both. The chain is the same for
- * all rows: ordering by it orders nothing.
- */
-function orderOf(asked: readonly OrderTerm<PoolListField>[]): OrderBy<PoolListingRow>[] {
-  if (asked.length === 0) {
-    return [
-      { field: "createdAt", direction: "desc" },
-      { field: "poolAddress", direction: "asc" },
-    ];
-  }
-  const terms: OrderBy<PoolListingRow>[] = asked.filter((term) => term.field !== "chainId");
-  if (terms.some((term) => term.field === "poolAddress")) return terms;
-  return [...terms, { field: "poolAddress", direction: asked.at(-1)?.direction ?? "asc" }];
+/** Attempts to read a page between two writes of the ingest: it may take several reads. */
+const MAX_ATTEMPTS = 3;
+
+/** Answers one page of a family's pools at a time, every order ending in the pool's address. */
+export function createPoolLists(store: Store): (request: PoolListRequest) => Promise<PoolListAnswer> {
+  const pages = new PoolPages(store);
+  return async (request) => {
+    const { chainId, family, token } = request;
+    const page = { skip: request.offset, limit: request.limit };
+    let checkpoint = await getCheckpoint(store, chainId);
+    for (let attempt = 1; ; attempt++) {
+      const rows = await pages.read(
+        { chainId, family, token, where: {} },
+        completeOrder(request.order),
+        page,
+      );
+      const after = await getCheckpoint(store, chainId);
+      // Lists change so rarely that the last attempt is as good as any.
+      if (after?.blockHash === checkpoint?.blockHash || attempt === MAX_ATTEMPTS)
+        return { checkpoint, rows: rows as RowText[] };
+      checkpoint = after;
+    }
+  };
 }

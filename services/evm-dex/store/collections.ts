@@ -1,4 +1,5 @@
 import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
 
 /** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
@@ -85,29 +86,50 @@ export const pools = collection({
 });
 
 /**
- * The pool lists, one row per list a pool stands in: the list of all pools (`token` = "") and those of its two
- * tokens. A token filter is thus a prefix of every index, and each order is served by an index in either case.
+ * The pool lists: a row a pool, with its answer ready, and an index for each order. `cells` is the row's JSON: reading
+ * one text is a third of reading its cells. Lists of a token and orders by several columns are put together from the
+ * same indexes (pool-pages.ts): rows of their own for them would be 5 KB a pool.
  */
 export const poolListings = collection({
   name: "pool_listings",
-  fields: { ...pools.fields, token: "text" },
-  key: ["chainId", "family", "token", "poolAddress"],
-  indexes: (
-    [
-      "dexAddress",
-      "dexName",
-      "token0Address",
-      "token0Symbol",
-      "token0Decimals",
-      "token1Address",
-      "token1Symbol",
-      "token1Decimals",
-      "createdAt",
-      "fee",
-      "tickSpacing",
-    ] as const
-  ).map((field) => ({ fields: ["chainId", "family", "token", field, "poolAddress"] as const })),
-  shardKey: ["chainId", "family", "token"],
+  fields: {
+    chainId: "int",
+    family: "text",
+    poolAddress: "text",
+    dexAddress: "text",
+    dexName: "text",
+    token0Address: "text",
+    token0Symbol: "text",
+    token0Decimals: "int",
+    token1Address: "text",
+    token1Symbol: "text",
+    token1Decimals: "int",
+    createdAt: "int",
+    fee: "int",
+    tickSpacing: "int",
+    cells: "text",
+  },
+  contents: `cells: ${poolListColumns.map(({ name, type }) => `${name} ${type}`).join(", ")}`,
+  key: ["chainId", "family", "poolAddress"],
+  indexes: [
+    ...(
+      [
+        "dexAddress",
+        "dexName",
+        "token0Address",
+        "token0Symbol",
+        "token0Decimals",
+        "token1Address",
+        "token1Symbol",
+        "token1Decimals",
+        "fee",
+        "tickSpacing",
+      ] as const
+    ).map((field) => ({ fields: ["chainId", "family", field] as const })),
+    // Newest first, then by address: the order when none is asked.
+    { fields: ["chainId", "family", "createdAt"], descending: ["createdAt"] },
+  ],
+  shardKey: ["chainId", "family", "poolAddress"],
 });
 
 /**

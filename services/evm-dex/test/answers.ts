@@ -12,7 +12,8 @@ export async function rowsOf<E extends Endpoint>(
   handler: Handler<E>,
   params: ParamsOf<E>,
 ): Promise<Record<string, Cell>[]> {
-  const { rows } = await handler(params, {} as RequestContext);
+  const answer = await handler(params, {} as RequestContext);
+  const rows = answer.rows.map((row) => (typeof row === "string" ? (JSON.parse(row) as Cell[]) : row));
   checkRows(endpoint, rows);
   return rows.map((cells) =>
     Object.fromEntries(endpoint.columns.map(({ name }, i) => [name, cells[i] as Cell])),

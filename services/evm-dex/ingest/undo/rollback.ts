@@ -13,7 +13,7 @@ import {
   poolUsers,
   tokens,
 } from "../../store/collections.ts";
-import { type Guard, toListings } from "../write.ts";
+import type { Guard } from "../write.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
 
@@ -105,9 +105,7 @@ async function removePools(
     ),
     remove(
       poolListings,
-      gonePools
-        .flatMap(toListings)
-        .map(({ family, token, poolAddress }) => ({ chainId, family, token, poolAddress })),
+      gonePools.map(({ family, poolAddress }) => ({ chainId, family, poolAddress })),
     ),
     remove(
       poolStates,
@@ -125,12 +123,15 @@ async function isTokenOfAnotherPool(
   of: { chainId: number; token: string; gone: ReadonlySet<string> },
 ): Promise<boolean> {
   const { chainId, token, gone } = of;
-  const others = await store.find(poolListings, {
-    filter: { chainId, family: { in: ["dexa", "dexb", "clones"] }, token },
-    limit: gone.size + 1,
-    fields: ["poolAddress"],
-  });
-  return others.some((row) => !gone.has(row.poolAddress));
+  for (const side of [{ token0Address: token }, { token1Address: token }]) {
+    const others = await store.find(poolListings, {
+      filter: { chainId, family: { in: ["dexa", "dexb", "clones"] }, ...side },
+      limit: gone.size + 1,
+      fields: ["poolAddress"],
+    });
+    if (others.some((row) => !gone.has(row.poolAddress))) return true;
+  }
+  return false;
 }
 
 async function discoveriesBackTo(

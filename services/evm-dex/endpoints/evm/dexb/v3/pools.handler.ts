@@ -1,13 +1,13 @@
-import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { hasData, versionOf } from "../../../../serve/head.ts";
-import { readPoolList } from "../../../../serve/pool-list.ts";
-import { endpoint } from "./pools.endpoint.ts";
+import { createPoolLists } from "../../../../serve/pool-list.ts";
+import type { endpoint } from "./pools.endpoint.ts";
 
 export function dexbPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+  const readPoolList = createPoolLists(store);
   return async (params) => {
-    const { checkpoint, rows } = await readPoolList(store, {
+    const { checkpoint, rows } = await readPoolList({
       chainId: params.chain_id,
       family: "dexb",
       token: params.token_address,
@@ -15,7 +15,6 @@ export function dexbPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint>
       limit: params.limit,
       offset: params.offset,
     });
-    const cells = rows.map((row) => toCells(endpoint, row));
-    return hasData(checkpoint) ? { rows: cells, version: versionOf(checkpoint) } : { rows: cells };
+    return hasData(checkpoint) ? { rows, version: versionOf(checkpoint) } : { rows };
   };
 }

@@ -1,0 +1,208 @@
+/**
+ * npm run bench:lists — the pool lists over as many pools as a large chain has (BENCH_POOLS=500000): how fast they are
+ * written, what they take, and what a page costs in every order, at every depth, of all pools or of a token's.
+ */
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dexbPools } from "../services/evm-dex/contract.ts";
+import { PoolBook } from "../services/evm-dex/ingest/state/pool-book.ts";
+import { createPoolLists, type PoolListRequest } from "../services/evm-dex/serve/pool-list.ts";
+import {
+  COLLECTIONS,
+  checkpoints,
+  type PoolRow,
+  poolListings,
+  pools,
+} from "../services/evm-dex/store/collections.ts";
+import { toListing } from "../services/evm-dex/views/pool-listing.ts";
+import type { Cell } from "../services/shared/contract/column.ts";
+import type { OrderTerm } from "../services/shared/contract/order.ts";
+import { put, type Store } from "../services/shared/storage/port.ts";
+import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
+import { renderTable } from "../services/shared/table.ts";
+import { syntheticPools, USDC, WETH } from "./synthetic-pools.ts";
+
+const POOLS = Number(process.env.BENCH_POOLS ?? 50_000);
+const DEEP = Math.floor(POOLS * 0.8);
+const BATCH = 5_000;
+const ROUNDS = 9;
+const MAX_COST = 3;
+
+type List = (request: PoolListRequest) => Promise<unknown>;
+type Order = PoolListRequest["order"];
+
+const directory = await mkdtemp(join(tmpdir(), "chaintables-lists-"));
+const failures: string[] = [];
+try {
+  const path = join(directory, "lists.sqlite");
+  const store = await openSqliteStore({ path });
+  await store.declare(COLLECTIONS);
+  await write(store, path);
+  const list: List = bodyOf(store);
+  await compareWithJson(store, list);
+  await timeOrders(list);
+  await timeTokens(list);
+  await measureBook(store);
+  await store.close();
+} finally {
+  await rm(directory, { recursive: true, force: true });
+}
+if (failures.length > 0) {
+  console.error(`bench:lists: not reached: ${failures.join("; ")}`);
+  process.exitCode = 1;
+}
+
+/** What a request costs the service: from its parameters to the text of the body. */
+function bodyOf(target: Store): List {
+  const readPoolList = createPoolLists(target);
+  return async (asked) => renderTable(dexbPools, (await readPoolList(asked)).rows);
+}
+
+function request(of: Partial<PoolListRequest> = {}): PoolListRequest {
+  return { chainId: 8453, family: "dexb", token: undefined, order: [], limit: 100, offset: 0, ...of };
+}
+
+/** "-fee token0Symbol": by fee descending, then by symbol. */
+function orderBy(text: string): Order {
+  return text.split(" ").map((name) => ({
+    field: name.replace("-", ""),
+    direction: name.startsWith("-") ? "desc" : "asc",
+  })) as OrderTerm[] as Order;
+}
+
+async function write(target: Store, path: string): Promise<void> {
+  const timeOf = async (steps: (batch: PoolRow[]) => Parameters<Store["write"]>[0]): Promise<number> => {
+    let spent = 0;
+    let batch: PoolRow[] = [];
+    for (const pool of syntheticPools(POOLS)) {
+      if (batch.push(pool) < BATCH) continue;
+      const started = performance.now();
+      await target.write(steps(batch));
+      spent += performance.now() - started;
+      batch = [];
+    }
+    return spent / 1_000;
+  };
+  const alone = await timeOf((batch) => [put(pools, batch)]);
+  const before = (await stat(path)).size;
+  const both = alone + (await timeOf((batch) => [put(poolListings, batch.map(toListing))]));
+  const bytes = (await stat(path)).size - before;
+  const head = { blockHash: "0x1", blockTime: 0, fromBlock: 0, fromTime: 0, chainHead: 0, genesisHash: "0x" };
+  await target.write([put(checkpoints, [{ chainId: 8453, blockNumber: 100_000_000, ...head }])]);
+  console.log(`${POOLS} pools, ${(bytes / POOLS).toFixed(0)} bytes of lists a pool`);
+  console.log(`written ${perSecond(both)} pools/s with their lists, ${perSecond(alone)} pools/s without\n`);
+}
+
+async function compareWithJson(target: Store, list: List): Promise<void> {
+  const { rows } = await createPoolLists(target)(request({ limit: 10_000 }));
+  const cells = rows.map((row) => JSON.parse(row) as Cell[]);
+  console.log(
+    `a page of ${rows.length} rows, beside JSON.stringify of its cells (at most ${MAX_COST} times):`,
+  );
+  for (const order of ["", "poolAddress", "-token0Symbol", "fee", "token1Address"]) {
+    const asked = request({ limit: 10_000, ...(order !== "" && { order: orderBy(order) }) });
+    const [page, json, deep] = await medians([
+      () => list(asked),
+      async () => JSON.stringify(cells),
+      () => list({ ...asked, offset: DEEP }),
+    ]);
+    const cost = page / json;
+    console.log(
+      `  ${(order || "newest first").padEnd(16)} ${ms(page)} beside ${ms(json)}: ${cost.toFixed(2)} times; at offset ${DEEP} ${ms(deep)}: ${(deep / page).toFixed(2)} of offset 0`,
+    );
+    if (cost > MAX_COST) failures.push(`10,000 rows by ${order || "newest"}`);
+    if (deep / page > MAX_COST) failures.push(`offset ${DEEP} by ${order || "newest"}`);
+  }
+}
+
+async function timeOrders(list: List): Promise<void> {
+  console.log(`\na page of 100 at offset 0, at offset ${DEEP} the first time and after that:`);
+  const columns = dexbPools.columns.map((column) => column.name).filter((name) => name !== "chainId");
+  const several = [
+    "fee token0Symbol",
+    "-fee token0Symbol",
+    "token0Symbol fee",
+    "dexName -createdAt",
+    "-createdAt token0Symbol",
+  ];
+  for (const order of [
+    ...columns.flatMap((name) => [name, `-${name}`]),
+    ...several,
+    "token1Decimals fee token0Symbol",
+  ]) {
+    await timePage(list, order, request({ order: orderBy(order) }));
+  }
+}
+
+async function timeTokens(list: List): Promise<void> {
+  console.log(`\nthe same of one token's pools, at half of DEEP:`);
+  for (const [name, token] of [
+    ["WETH", WETH],
+    ["USDC", USDC],
+    ["a frequent one", frequentToken(50)],
+    ["a rare one", frequentToken(1)],
+  ]) {
+    for (const order of ["", "token0Symbol", "fee -createdAt"]) {
+      const asked = request({ token, ...(order !== "" && { order: orderBy(order) }) });
+      await timePage(list, `${name}: ${order || "newest first"}`, asked);
+    }
+  }
+}
+
+async function timePage(list: List, title: string, asked: PoolListRequest): Promise<void> {
+  const at = asked.token === undefined ? DEEP : DEEP >> 1;
+  const started = performance.now();
+  await list({ ...asked, offset: at });
+  const first = performance.now() - started;
+  const [page, deep] = await medians([() => list(asked), () => list({ ...asked, offset: at })]);
+  console.log(`  ${title.padEnd(34)} ${ms(page)} ${ms(first)} ${ms(deep)}`);
+}
+
+/** A token of about this many pools. */
+function frequentToken(count: number): string {
+  const counts = new Map<string, number>();
+  for (const pool of syntheticPools(POOLS)) {
+    for (const token of [pool.token0Address, pool.token1Address])
+      counts.set(token, (counts.get(token) ?? 0) + 1);
+  }
+  const [token] = [...counts].find(([, found]) => found >= count && found <= count * 2) ?? [WETH];
+  return token;
+}
+
+async function measureBook(target: Store): Promise<void> {
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  const started = performance.now();
+  const book = new PoolBook(target, 8453);
+  await book.load();
+  const spent = performance.now() - started;
+  globalThis.gc?.();
+  const grown = (process.memoryUsage().rss - before) / 1e6;
+  console.log(
+    `\nthe ingest knows ${book.size} pools after ${spent.toFixed(0)} ms, in ${grown.toFixed(0)} MB more of memory`,
+  );
+}
+
+/** Turn about, so that a slow moment of the machine meets all. */
+async function medians<const W extends readonly (() => Promise<unknown>)[]>(
+  works: W,
+): Promise<{ [I in keyof W]: number }> {
+  const times = works.map(() => [] as number[]);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [i, work] of works.entries()) {
+      const started = performance.now();
+      await work();
+      times[i]?.push(performance.now() - started);
+    }
+  }
+  return times.map((each) => each.sort((a, b) => a - b)[ROUNDS >> 1]) as { [I in keyof W]: number };
+}
+
+function ms(time: number): string {
+  return `${time.toFixed(2).padStart(8)} ms`;
+}
+
+function perSecond(seconds: number): string {
+  return Math.round(POOLS / seconds).toLocaleString("en");
+}

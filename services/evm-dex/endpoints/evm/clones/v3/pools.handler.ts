@@ -1,0 +1,20 @@
+import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import type { ServeDeps } from "../../../../serve/deps.ts";
+import { hasData, versionOf } from "../../../../serve/head.ts";
+import { createPoolLists } from "../../../../serve/pool-list.ts";
+import type { endpoint } from "./pools.endpoint.ts";
+
+export function clonesPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+  const readPoolList = createPoolLists(store);
+  return async (params) => {
+    const { checkpoint, rows } = await readPoolList({
+      chainId: params.chain_id,
+      family: "clones",
+      token: params.token_address,
+      order: params.order,
+      limit: params.limit,
+      offset: params.offset,
+    });
+    return hasData(checkpoint) ? { rows, version: versionOf(checkpoint) } : { rows };
+  };
+}

@@ -1,0 +1,29 @@
+import { formatDateTime, toCells } from "../../shared/contract/cells.ts";
+import { toRowText } from "../../shared/table.ts";
+import { dexbPools } from "../contract.ts";
+import type { PoolListingRow, PoolRow } from "../store/collections.ts";
+
+/** A pool as the pool lists have it: what they are ordered by, and its row ready to be sent. */
+export function toListing(pool: PoolRow): PoolListingRow {
+  const { chainId, dexAddress, dexName, poolAddress, createdAt, fee, tickSpacing } = pool;
+  const { token0Address, token0Symbol, token0Decimals } = pool;
+  const { token1Address, token1Symbol, token1Decimals } = pool;
+  const columns = {
+    chainId,
+    dexAddress,
+    dexName,
+    poolAddress,
+    token0Address,
+    token0Symbol,
+    token0Decimals,
+    token1Address,
+    token1Symbol,
+    token1Decimals,
+    createdAt,
+    fee,
+    tickSpacing,
+  };
+  // The lists of all families have the same columns.
+  const cells = toCells(dexbPools, { ...columns, createdAt: formatDateTime(createdAt) });
+  return { ...columns, family: pool.family, cells: toRowText(dexbPools, cells) };
+}
