@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { put, remove } from "../../shared/storage/port.ts";
-import { type PoolEventRow, poolEvents, poolStates, pools, rollups } from "../store/collections.ts";
+import { type PoolEventRow, poolEvents, poolFees, poolStates, pools, rollups } from "../store/collections.ts";
 import { mineBusyBlocks, startTestIngest, type TestIngest } from "../test/harness.ts";
 import { parseAuditArguments, UsageError } from "./arguments.ts";
 import { audit } from "./audit.ts";
@@ -18,7 +18,7 @@ describe("audit", function () {
   let ingest: TestIngest;
 
   before(async () => {
-    chain = await createTestChain({});
+    chain = await createTestChain({ families: ["slipstream", "pancake-v3", "sushi-v3"] });
     await mineBusyBlocks(chain, { blocks: 60, seed: 3 });
   });
   after(() => chain?.stop());
@@ -77,6 +77,11 @@ describe("audit", function () {
       expect([...(await differing())]).to.deep.equal([change.field]);
       await ingest.store.write([put(poolStates, [state]), put(pools, [pool])]);
     }
+    const [fee] = await ingest.store.find(poolFees, {});
+    if (fee === undefined) throw new Error("No fee was read.");
+    await ingest.store.write([put(poolFees, [{ ...fee, fee: 1 + (fee.fee ?? 0) }])]);
+    expect([...(await differing())]).to.deep.equal(["pool_fees.fee"]);
+    await ingest.store.write([put(poolFees, [fee])]);
     expect((await differing()).size).to.equal(0);
   });
 

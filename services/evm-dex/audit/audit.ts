@@ -2,7 +2,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool, getPoolStates } from "../store/queries.ts";
 import { checkMinute, checkRows } from "./check-events.ts";
-import { checkPool, checkState } from "./check-pool.ts";
+import { checkFee, checkPool, checkState } from "./check-pool.ts";
 import type { Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 import { createPick, sample } from "./sample.ts";
@@ -41,6 +41,7 @@ export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
       findings: [
         ...(await checkPool(rpc, { pool, block })),
         ...(await checkState(rpc, { pool, state })),
+        ...(await checkFee(rpc, { store, pool })),
         ...(await checkRows(rpc, { store, pool, pick })),
         ...(await checkMinute(rpc, { store, pool, head, pick })),
       ],

@@ -1,7 +1,9 @@
 import { encodeCall, readAddress, readInt, readUint } from "../../shared/chain/evm/abi.ts";
 import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow, PoolStateRow } from "../store/collections.ts";
+import { getPoolFee } from "../store/queries.ts";
 import { compare, type Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 
@@ -54,6 +56,17 @@ export async function checkState(
     compare(then, { field: "pool_states.balance0", ours: state.balance0, chain: wordOf(balance0) }),
     compare(then, { field: "pool_states.balance1", ours: state.balance1, chain: wordOf(balance1) }),
   ];
+}
+
+/** The fee that a pool names, at the block it was read at, of pools whose fee changes without an event. */
+export async function checkFee(rpc: AuditRpc, of: { store: Store; pool: PoolRow }): Promise<Finding[]> {
+  const { store, pool } = of;
+  const { feeCall } = protocolOf(pool.protocol);
+  const row = feeCall === undefined ? undefined : await getPoolFee(store, pool);
+  if (feeCall === undefined || row === undefined) return [];
+  const [fee] = await rpc.call([feeCall(pool.poolAddress, row.block)]);
+  const at = { pool: pool.poolAddress, block: row.block };
+  return [compare(at, { field: "pool_fees.fee", ours: row.fee, chain: smallOf(fee) })];
 }
 
 function balanceCalls(pool: PoolRow, block: number): EthCall[] {
