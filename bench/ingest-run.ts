@@ -1,0 +1,120 @@
+/** One process of the built ingest on a chain of a bench, timed from its start to its last row. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
+import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
+import { leases } from "../services/shared/host/lease.ts";
+import { openStore } from "../services/shared/storage/open.ts";
+import { removeWhere, type Store } from "../services/shared/storage/port.ts";
+
+export const CHAIN_ID = 8453;
+/** As the Dockerfile sets them. */
+const IMAGE_FLAGS = ["--max-old-space-size=448", "--max-semi-space-size=32"];
+
+export interface Run {
+  readonly seconds: number;
+  readonly events: number;
+  readonly peakRssMb: number;
+}
+
+/** A finished chain to index. */
+export interface ToIndex {
+  readonly url: string;
+  readonly deploymentsFile: string;
+  readonly headNumber: number;
+}
+
+const built = fileURLToPath(new URL("../dist/", import.meta.url));
+
+/** Indexes the whole chain into an empty store; `check` looks at what was stored and answers how many events there are. */
+export async function runIngest(
+  on: ToIndex,
+  of: { mongodbUrl: string | undefined; check: (store: Store) => Promise<number> },
+): Promise<Run> {
+  if (!existsSync(built)) throw new Error("There is no dist/: run npm run build first.");
+  const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-ingest-"));
+  const store = await openStore({
+    service: "evm-dex",
+    dataDir,
+    ...(of.mongodbUrl !== undefined && { mongodbUrl: of.mongodbUrl }),
+  });
+  await store.declare(COLLECTIONS);
+  await empty(store);
+  try {
+    const env = {
+      ...process.env,
+      EVM_RPC_8453: on.url,
+      EVM_RPC_1: "",
+      START_BLOCK_8453: "0",
+      DATA_DIR: dataDir,
+      DEPLOYMENTS_FILE: on.deploymentsFile,
+      MONGODB_URL: of.mongodbUrl ?? "",
+      LOG_LEVEL: "warn",
+    };
+    const startedMs = performance.now();
+    const child = spawn(process.execPath, [...IMAGE_FLAGS, join(built, "services/evm-dex/ingest/main.js")], {
+      env,
+      stdio: "inherit",
+    });
+    const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    let block = -1;
+    while (block !== on.headNumber) {
+      if (child.exitCode !== null)
+        throw new Error(`The ingest ended with ${child.exitCode} at block ${block}.`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      block = (await getCheckpoint(store, CHAIN_ID))?.blockNumber ?? -1;
+    }
+    const seconds = (performance.now() - startedMs) / 1000;
+    const peakRssMb = await peakRssOf(child.pid as number);
+    child.kill("SIGTERM");
+    await ended;
+    return { seconds, events: await of.check(store), peakRssMb };
+  } finally {
+    await empty(store);
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function empty(store: Store): Promise<void> {
+  await store.declare([leases]);
+  await store.write([...COLLECTIONS, leases].map((collection) => removeWhere(collection, {})));
+}
+
+/** The yardstick: fetch and decode alone. */
+export async function runFetchAlone(on: ToIndex): Promise<Run> {
+  const child = spawn(
+    process.execPath,
+    [
+      "--import",
+      "tsx",
+      fileURLToPath(new URL("./fetch-decode.ts", import.meta.url)),
+      on.url,
+      on.deploymentsFile,
+      String(on.headNumber),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let printed = "";
+  child.stdout.on("data", (chunk) => (printed += chunk));
+  const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+  if (code !== 0) throw new Error(`Fetch and decode alone ended with ${code}.`);
+  // Its own clock: it starts through a loader that the built ingest does not need.
+  return JSON.parse(printed);
+}
+
+/** The largest resident set so far, from the kernel; NaN where there is no /proc. */
+async function peakRssOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+/** The run of the middle one's time. */
+export function medianOf(runs: readonly Run[]): Run {
+  const sorted = [...runs].sort((a, b) => a.seconds - b.seconds);
+  return sorted[Math.floor(sorted.length / 2)] as Run;
+}
