@@ -183,6 +183,22 @@ class MongoStore implements Store {
     return rowsOf(documents, entry.declared.fields) as RowOf<C>[];
   }
 
+  async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+    const entry = this.#collections.of(from);
+    const distinct = new Map(keys.map((key) => [keyId(entry, key), key]));
+    const names = entry.declared.key.map((field) => field.name);
+    const last = names.at(-1) as keyof RowOf<C> & string;
+    // The driver's pool decides how many run at a time.
+    const found = await Promise.all(
+      [...distinct.values()].map((key) => {
+        const same = names.slice(0, -1).map((name) => [name, key[name as keyof RowOf<C>]]);
+        const filter = { ...Object.fromEntries(same), [last]: { lte: key[last] } } as Filter<RowOf<C>>;
+        return this.find(from, { filter, order: [{ field: last, direction: "desc" }], limit: 1 });
+      }),
+    );
+    return [...new Map(found.flat().map((row) => [keyId(entry, row), row])).values()];
+  }
+
   async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
     from: C,
     query: Query<RowOf<C>, K>,

@@ -177,6 +177,12 @@ export interface Store {
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
   /** The rows that exist, one per distinct key, in no particular order: one round trip for many keys. */
   getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
+  /**
+   * For each key the row that has it, or else the last one before it that differs in the key's last field alone: what
+   * holds at a block, where rows are written as things change. One per row found, in no particular order.
+   * SQLite: all from one moment. MongoDB: one small query a key, several at a time.
+   */
+  getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
   find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
     from: C,
     query: Query<RowOf<C>, K>,

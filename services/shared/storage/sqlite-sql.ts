@@ -123,6 +123,13 @@ export function selectByKeySql(declared: Declared): string {
   return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
 }
 
+/** The row with the key, or the last before it that differs in the key's last field alone. Parameters are the key's values in order. */
+export function selectLastSql(declared: Declared): string {
+  const last = quoted((declared.key.at(-1) as FieldInfo).name);
+  const same = declared.key.slice(0, -1).map((field) => `${quoted(field.name)} = ? AND `);
+  return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${same.join("")}${last} <= ? ORDER BY ${last} DESC LIMIT 1`;
+}
+
 /** Parameters are the key's values in order. */
 export function deleteByKeySql(declared: Declared): string {
   return `DELETE FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;

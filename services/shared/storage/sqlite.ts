@@ -24,10 +24,8 @@ import {
   type WriteStep,
 } from "./port.ts";
 import {
-  type Encoders,
   type LooseQuery,
   type ParsedQuery,
-  type Predicate,
   parseFilter,
   parseQuery,
   parseSelection,
@@ -36,6 +34,7 @@ import {
   totalsOf,
 } from "./query.ts";
 import { Connection } from "./sqlite-connection.ts";
+import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, rowsOf } from "./sqlite-rows.ts";
 import {
   countSql,
   createSql,
@@ -43,17 +42,16 @@ import {
   deleteSql,
   insertIfAbsentSql,
   planOf,
-  SQLITE_DIALECT,
   type Sql,
   selectByKeySql,
   selectJoinedSql,
+  selectLastSql,
   selectSql,
   sumSql,
   TEXT_SEPARATOR,
   updateSql,
-  upsertSql,
 } from "./sqlite-sql.ts";
-import { decoderOf, encoderOf, type Stored } from "./values.ts";
+import type { Stored } from "./values.ts";
 
 export interface SqliteOptions {
   /** A file whose folder exists, or ":memory:". */
@@ -112,13 +110,6 @@ function configure(connection: Connection, options: SqliteOptions): void {
   connection.exec("PRAGMA temp_store = MEMORY");
   connection.exec("PRAGMA wal_autocheckpoint = 2000");
   connection.all("PRAGMA journal_size_limit = 67108864");
-}
-
-interface Entry {
-  readonly declared: Declared;
-  readonly encoders: Encoders;
-  readonly encode: readonly ((value: unknown) => Stored)[];
-  readonly upsert: string;
 }
 
 class SqliteStore implements Store {
@@ -222,23 +213,39 @@ class SqliteStore implements Store {
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
     const entry = this.#collections.of(from);
+    return rowsOf(
+      await this.#selectEach(entry, { text: selectByKeySql(entry.declared), keys }),
+      entry.declared.fields,
+    ) as RowOf<C>[];
+  }
+
+  async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+    const entry = this.#collections.of(from);
     const { declared } = entry;
+    const found = await this.#selectEach(entry, { text: selectLastSql(declared), keys });
+    // Several keys may have the same row before them.
+    const rows = new Map(found.map((cells) => [JSON.stringify(keyCells(declared, cells)), cells]));
+    return rowsOf([...rows.values()], declared.fields) as RowOf<C>[];
+  }
+
+  /** What a statement by key finds for each. In one read transaction: all rows from one moment, and one lock instead of one a row. */
+  async #selectEach(
+    entry: Entry,
+    of: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
+  ): Promise<Stored[][]> {
     const distinct = new Map<string, readonly Stored[]>();
-    for (const key of keys) {
+    for (const key of of.keys) {
       const values = keyPredicates(entry, key).map((p) => p.value);
       distinct.set(JSON.stringify(values), values);
     }
     if (distinct.size === 0) return [];
-    const text = selectByKeySql(declared);
-    // One read transaction: all rows from one moment, and one lock instead of one a row.
-    const rows = await this.#connection.retrying(() =>
+    return this.#connection.retrying(() =>
       this.#connection.transaction("read", () => {
         const found: Stored[][] = [];
-        for (const params of distinct.values()) found.push(...this.#connection.all(text, params));
+        for (const params of distinct.values()) found.push(...this.#connection.all(of.text, params));
         return found;
       }),
     );
-    return rowsOf(rows, declared.fields) as RowOf<C>[];
   }
 
   async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
@@ -338,54 +345,6 @@ const LEAST_TEXTS = 32;
 function isTextList({ fields, limit }: ParsedQuery): boolean {
   const [field] = fields;
   return fields.length === 1 && field?.type === "text" && !field.nullable && limit >= LEAST_TEXTS;
-}
-
-function entryOf(declared: Declared): Entry {
-  const encode = declared.fields.map((field) => encoderOf(declared.name, field, SQLITE_DIALECT));
-  const encoders = new Map(
-    declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]),
-  );
-  return { declared, encoders, encode, upsert: upsertSql(declared) };
-}
-
-/** Fills `into` with the row's values in column order. */
-function encodeRow(
-  { declared, encode }: Entry,
-  row: Readonly<Record<string, unknown>>,
-  into: Stored[],
-): Stored[] {
-  const { fields } = declared;
-  for (let i = 0; i < fields.length; i++) {
-    into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
-  }
-  return into;
-}
-
-type KeyPredicate = Predicate & { readonly op: "eq" };
-
-function keyPredicates(
-  { declared, encoders }: Entry,
-  row: Readonly<Record<string, unknown>>,
-): KeyPredicate[] {
-  return declared.key.map((field) => {
-    const encode = encoders.get(field.name) as (value: unknown) => Stored;
-    return { field, op: "eq", value: encode(row[field.name]) };
-  });
-}
-
-function rowsOf(
-  stored: readonly (readonly Stored[])[],
-  fields: Declared["fields"],
-): Record<string, unknown>[] {
-  const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
-  return stored.map((cells) => {
-    const row: Record<string, unknown> = {};
-    for (let i = 0; i < columns.length; i++) {
-      const { name, decode } = columns[i] as (typeof columns)[number];
-      row[name] = decode === undefined ? cells[i] : decode(cells[i]);
-    }
-    return row;
-  });
 }
 
 function messageOf(error: unknown): string {

@@ -15,6 +15,15 @@ export const LIST_QUERIES: readonly ListQuery[] = [
     name: "by key range",
     query: { filter: { chainId: 8453, address: { gte: sample(400).address } }, limit: 20 },
   },
+  {
+    name: "the last up to a key",
+    query: {
+      filter: { chainId: 8453, address: { lte: sample(400).address } },
+      order: [{ field: "address", direction: "desc" }],
+      limit: 1,
+    },
+    ordered: true,
+  },
   { name: "in key order, backwards", query: { order: [{ field: "chainId", direction: "desc" }], limit: 20 } },
   { name: "by an index", query: { filter: { blockTime: sample(77).blockTime } } },
   {

@@ -1,15 +1,23 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { before, describe, it } from "mocha";
-import { put, type Store } from "../port.ts";
+import { collection, put, type Store } from "../port.ts";
 import { MAX_IN_VALUES } from "../query.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { referenceFind, referenceSelect } from "./reference.ts";
 import { allOf, anyQuery, anySample, ODD_TEXTS, type Sample, sample, samples } from "./sample.ts";
 
+const histories = collection({
+  name: "histories",
+  fields: { token: "text", block: "int" },
+  key: ["token", "block"],
+  indexes: [],
+  shardKey: ["token"],
+});
+
 export function describeQueries(options: SuiteOptions): void {
   describe("queries", () => {
-    const fixture = useStore(options, [samples]);
+    const fixture = useStore(options, [samples, histories]);
     const fill = async (rows: readonly Sample[]): Promise<Store> => {
       await fixture.store.write([put(samples, rows)]);
       return fixture.store;
@@ -137,6 +145,48 @@ export function describeQueries(options: SuiteOptions): void {
       const wanted = [...Array.from({ length: 2_000 }, (_, i) => keyOf(i)), keyOf(3), keyOf(3)];
       const found = await store.getMany(samples, wanted);
       expect(found.sort((a, b) => a.blockTime - b.blockTime)).to.deep.equal(rows);
+    });
+
+    it("find the last rows up to many keys, each among those that differ in the key's last field alone", async () => {
+      const store = await fill(population);
+      const keys = ODD_TEXTS.flatMap((address) => [1, 8453, -7, 99].map((chainId) => ({ chainId, address })));
+      const expected = keys.flatMap(({ chainId, address }) =>
+        referenceFind(population, {
+          filter: { chainId, address: { lte: address } },
+          order: [{ field: "address", direction: "desc" }],
+          limit: 1,
+        }),
+      );
+      const byKey = (rows: readonly Partial<Sample>[]) =>
+        new Map(rows.map((row) => [`${row.chainId} ${row.address}`, row]));
+      const found = await store.getLast(samples, [...keys, ...keys.slice(0, 5)]);
+      expect(found, "each row once").to.have.length(byKey(found).size);
+      expect(byKey(found)).to.deep.equal(byKey(expected));
+      expect(byKey(found).size).to.be.greaterThan(20);
+      expect(await store.getLast(samples, [])).to.deep.equal([]);
+      expect(await store.getLast(samples, [{ chainId: 99, address: "a" }])).to.deep.equal([]);
+    });
+
+    it("find the last row up to a number, however many come after it", async () => {
+      await fixture.store.write([
+        put(
+          histories,
+          [7, 8, 90, 100, 1_000].map((block) => ({ token: "a", block })),
+        ),
+      ]);
+      const at = async (block: number) =>
+        (await fixture.store.getLast(histories, [{ token: "a", block }])).map((row) => row.block);
+      expect(await at(6)).to.deep.equal([]);
+      for (const [block, last] of [
+        [7, 7],
+        [89, 8],
+        [99, 90],
+        [100, 100],
+        [Number.MAX_SAFE_INTEGER, 1_000],
+      ]) {
+        expect(await at(block as number), `${block}`).to.deep.equal([last]);
+      }
+      expect(await fixture.store.getLast(histories, [{ token: "b", block: 100 }])).to.deep.equal([]);
     });
 
     it("return rows in key order and all fields when nothing else is asked", async () => {
