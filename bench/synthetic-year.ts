@@ -1,9 +1,9 @@
 import { createRandom } from "../deploy/devnet/random.ts";
 import type { BlockEvents } from "../services/evm-dex/ingest/indexer.ts";
 import { Indexer } from "../services/evm-dex/ingest/indexer.ts";
-import { PriceWriter, writeProgress } from "../services/evm-dex/ingest/write.ts";
+import { startSteps, writeProgress } from "../services/evm-dex/ingest/write.ts";
 import type { V3Event } from "../services/evm-dex/protocols/v3/events.ts";
-import type { PoolRow } from "../services/evm-dex/store/collections.ts";
+import type { CheckpointRow, PoolRow } from "../services/evm-dex/store/collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 
 const YEAR_SECONDS = 365 * 86_400;
@@ -37,11 +37,12 @@ export const POOL: PoolRow = {
 /** A pool with `swaps` swaps spread evenly over a year, written through the ingest's own indexer. */
 export async function writeSyntheticYear(store: Store, of: { swaps: number }): Promise<void> {
   const indexer = new Indexer(store, { chainId: POOL.chainId, anchors: [USDC] });
-  const prices = new PriceWriter([]);
   const random = createRandom(1);
   const blocks = Math.ceil(of.swaps / SWAPS_A_BLOCK);
   const gap = YEAR_SECONDS / blocks;
   indexer.addPool(POOL);
+  const start = checkpointAt({ number: 0, hash: "0x", time: START });
+  await store.write(startSteps(start, [USDC]));
   let pending: BlockEvents[] = [openingBlock()];
   for (let number = 2; number <= blocks + 1; number++) {
     const count = Math.min(SWAPS_A_BLOCK, of.swaps - (number - 2) * SWAPS_A_BLOCK);
@@ -50,25 +51,27 @@ export async function writeSyntheticYear(store: Store, of: { swaps: number }): P
     await indexer.prepare(pending);
     for (const block of pending) indexer.addBlock(block);
     const last = pending.at(-1) as BlockEvents;
-    const checkpoint = {
-      chainId: POOL.chainId,
-      blockNumber: last.number,
-      blockHash: last.hash,
-      blockTime: last.time,
-      fromBlock: 0,
-      fromTime: START,
-      chainHead: last.number,
-      genesisHash: "0x",
-    };
     await writeProgress(store, {
       indexer,
       taken: indexer.take(),
-      prices,
-      progress: { checkpoint, fees: [], headers: [] },
+      progress: { checkpoint: checkpointAt(last), fees: [], headers: [] },
       guard: () => [],
     });
     pending = [];
   }
+}
+
+function checkpointAt(block: { number: number; hash: string; time: number }): CheckpointRow {
+  return {
+    chainId: POOL.chainId,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    blockTime: block.time,
+    fromBlock: 0,
+    fromTime: START,
+    chainHead: block.number,
+    genesisHash: "0x",
+  };
 }
 
 /** 3,000 USDC a WETH, ten million USD deep. */

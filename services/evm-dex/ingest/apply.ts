@@ -9,7 +9,7 @@ import { describePools } from "./new-pools.ts";
 import type { NewHead } from "./snapshots.ts";
 import type { FeeBook } from "./state/fee-book.ts";
 import type { TokenReader } from "./tokens.ts";
-import { type Guard, type PriceWriter, writeProgress } from "./write.ts";
+import { type Guard, writeProgress } from "./write.ts";
 
 /** What turns chunks into stored rows; made anew after a rollback. */
 export interface Workbench {
@@ -18,7 +18,6 @@ export interface Workbench {
   readonly indexer: Indexer;
   readonly fees: FeeBook;
   readonly tokens: TokenReader;
-  readonly prices: PriceWriter;
   readonly guard: Guard;
 }
 
@@ -60,7 +59,6 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
   await writeProgress(bench.store, {
     indexer,
     taken,
-    prices: bench.prices,
     guard: bench.guard,
     progress: { checkpoint: next, fees, headers: chunk.headers },
   });

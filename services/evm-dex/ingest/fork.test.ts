@@ -4,7 +4,7 @@ import { describe, it } from "mocha";
 import { put } from "../../shared/storage/port.ts";
 import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
-import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/rows.ts";
 import { findFork } from "./fork.ts";
 
 const FROM = 100;
@@ -21,27 +21,8 @@ function keptHeader(number: number): HeaderRow {
   };
 }
 
-function eventRow(blockNumber: number): PoolEventRow {
-  return {
-    chainId: CHAIN_ID,
-    blockNumber,
-    logIndex: 0,
-    poolAddress: address(0x900),
-    kind: "mint",
-    blockHash: hash(blockNumber),
-    time: timeOf(blockNumber),
-    txHash: hash(blockNumber, 5),
-    sender: address(7),
-    amounts: "0 0",
-    state: "1 0 0 0 0 0",
-    price0Usd: null,
-    price1Usd: null,
-    valueUsd: null,
-    feeUsd: null,
-    tickTravel: null,
-    previousMinute: null,
-  };
-}
+const eventRowAt = (blockNumber: number): PoolEventRow =>
+  eventRow({ blockNumber, blockHash: hash(blockNumber), time: timeOf(blockNumber) });
 
 /** What findFork says of a store with these headers and rows, and a chain whose blocks above `fork` are others. */
 async function findIn(of: {
@@ -52,7 +33,7 @@ async function findIn(of: {
   head?: number;
 }) {
   const store = await openTestStore();
-  await store.write([put(headers, of.kept.map(keptHeader)), put(poolEvents, of.rows.map(eventRow))]);
+  await store.write([put(headers, of.kept.map(keptHeader)), put(poolEvents, of.rows.map(eventRowAt))]);
   const source = createFakeSource({
     headers: headersUpTo(of.head ?? of.checkpoint + 5, { forkedAbove: of.fork }),
   });
@@ -129,7 +110,7 @@ describe("findFork", () => {
   it("finds every fork among rows of every block", async () => {
     const store = await openTestStore();
     const rows = range(FROM, 160);
-    await store.write([put(poolEvents, rows.map(eventRow))]);
+    await store.write([put(poolEvents, rows.map(eventRowAt))]);
     for (const fork of rows) {
       const source = createFakeSource({ headers: headersUpTo(170, { forkedAbove: fork }) });
       const checkpoint = checkpointRow({ fromBlock: FROM, blockNumber: 160, blockHash: hash(160) });

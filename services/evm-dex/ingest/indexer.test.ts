@@ -266,7 +266,32 @@ describe("Indexer", () => {
     expect(taken.pools).to.deep.equal([pool, island]);
     expect(taken.tokens).to.deep.equal([token]);
     expect(taken.events).to.have.length(1);
-    expect(indexer.take()).to.deep.equal({ events: [], pools: [], tokens: [], touched: [] });
+    expect(indexer.take()).to.deep.equal({ events: [], pools: [], tokens: [], touched: [], links: [] });
+  });
+
+  it("hands out a token's link with the block that changed it, and none where a block changed nothing", async () => {
+    const { links } = await add(
+      blockOf(100, 1_000, [
+        [POOL, ANN, initialize],
+        [POOL, ANN, mint],
+        [ISLAND, ANN, initialize],
+        [ISLAND, ANN, mint],
+      ]),
+      blockOf(101, 1_002, [[ISLAND, ANN, swap(1n, -4n)]]),
+      blockOf(103, 1_004, [[POOL, ANN, swap(10n, -40n)]]),
+    );
+    const link = {
+      ...{ chainId: CHAIN_ID, token: TOKEN, parent: DAI, pool: POOL, side: 0, price: 4 },
+      ...{ detour: null, isAnchored: true },
+    };
+    expect(links).to.deep.equal([
+      { ...link, blockNumber: 100, depth: 40_000 },
+      { ...link, blockNumber: 103, depth: 39_960 },
+    ]);
+    const drained = { kind: "collect", amount0: 0n, amount1: 30_000n * E18 } as PoolEvent;
+    const later = await add(blockOf(104, 1_006, [[POOL, ANN, drained]]));
+    const none = { parent: "", pool: "", side: 0, price: 0, depth: 0, isAnchored: false };
+    expect(later.links).to.deep.equal([{ ...link, ...none, blockNumber: 104 }]);
   });
 
   it("refuses events of a pool that was not loaded", () => {

@@ -3,7 +3,8 @@ import { toWholeTokens } from "../metrics/pool-price.ts";
 import { quantizeUsd, type SwapAmounts } from "../metrics/usd.ts";
 import { writeIntegers } from "../protocols/integers.ts";
 import type { PoolEvent, RawPair } from "../protocols/protocol.ts";
-import type { PoolEventRow, PoolRow, TokenRow } from "../store/collections.ts";
+import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../store/collections.ts";
+import { toLinkRow } from "../store/price-links.ts";
 import { BucketBook } from "./state/bucket-book.ts";
 import { PoolBook, type PoolEntry } from "./state/pool-book.ts";
 import { PriceBook } from "./state/price-book.ts";
@@ -40,6 +41,7 @@ export interface Taken {
   readonly pools: PoolRow[];
   readonly tokens: TokenRow[];
   readonly touched: PoolEntry[];
+  readonly links: PriceLinkRow[];
 }
 
 /**
@@ -54,6 +56,7 @@ export class Indexer {
   readonly #events: PoolEventRow[] = [];
   readonly #newPools: PoolRow[] = [];
   readonly #newTokens: TokenRow[] = [];
+  readonly #links: PriceLinkRow[] = [];
   readonly #touched = new Set<PoolEntry>();
 
   constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
@@ -100,7 +103,9 @@ export class Indexer {
       }
       touched.add(entry);
     }
-    this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
+    const links = this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
+    const at = { chainId: this.chainId, blockNumber: block.number };
+    for (const change of links) this.#links.push(toLinkRow(change, at));
     for (const each of added) this.#events.push(this.#rowOf(each, block));
     for (const each of quiet.values()) this.#events.push(this.#rowOf(each, block));
     for (const entry of touched) this.#touched.add(entry);
@@ -183,6 +188,7 @@ export class Indexer {
       pools: this.#newPools.splice(0),
       tokens: this.#newTokens.splice(0),
       touched: [...this.#touched],
+      links: this.#links.splice(0),
     };
     this.#touched.clear();
     return taken;

@@ -1,7 +1,6 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { MEDIAN_WINDOW_SECONDS, type PricePoint, trimPoints } from "../price/median.ts";
-import { poolEvents } from "../store/collections.ts";
-import { eventsSince, lastEventUpTo } from "../store/queries.ts";
+import { eventsSince, lastEventTime, lastEventUpTo } from "../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 import { addPoint, priceOf } from "./state/price-book.ts";
@@ -13,25 +12,15 @@ export async function loadIndexer(
 ): Promise<Indexer> {
   const indexer = new Indexer(store, chain);
   await indexer.pools.load();
-  const now = await lastEventTime(store, chain.chainId);
+  const now = await lastEventTime(store, { chainId: chain.chainId });
   if (now === undefined) return indexer;
   for (const entry of indexer.pools.entries()) {
     const price = priceOf(entry);
     if (entry.anchor === undefined || price === undefined) continue;
     indexer.prices.place(entry, await pointsOf(store, { entry, price, now }), now);
   }
-  indexer.prices.walk();
+  indexer.prices.resume();
   return indexer;
-}
-
-async function lastEventTime(store: Store, chainId: number): Promise<number | undefined> {
-  const [row] = await store.find(poolEvents, {
-    filter: { chainId },
-    order: [{ field: "blockNumber", direction: "desc" }],
-    limit: 1,
-    fields: ["time"],
-  });
-  return row?.time;
 }
 
 /** The prices a pool had in the five minutes up to `now`, and the one it entered them with. */

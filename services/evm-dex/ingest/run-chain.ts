@@ -58,7 +58,11 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     chain: chain.name,
     now: () => performance.now(),
   });
-  const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock });
+  const checkpoint = await openCheckpoint(store, {
+    source,
+    anchors: chain.stablecoins,
+    startBlock: options.startBlock,
+  });
   const head = await source.head();
   await discoverPools(store, {
     source,

@@ -3,13 +3,16 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { BlockHeader } from "../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
-import { checkpoints } from "../store/collections.ts";
+import { ANCHOR_PRICE } from "../price/link.ts";
+import { checkpoints, priceLinks } from "../store/collections.ts";
+import { readPrices, toAnchorRows } from "../store/price-links.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
-import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
 import { OtherChain, openCheckpoint } from "./start-block.ts";
 
 const WEEK = 7 * 86_400;
+const ANCHORS = [address(1), address(2)];
 
 async function inStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openTestStore();
@@ -23,7 +26,7 @@ async function inStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
 const openOn = (headers: readonly BlockHeader[], startBlock?: number) =>
   inStore(async (store) => {
     const source = createFakeSource({ headers });
-    const checkpoint = await openCheckpoint(store, { source, startBlock });
+    const checkpoint = await openCheckpoint(store, { source, anchors: ANCHORS, startBlock });
     expect(await getCheckpoint(store, CHAIN_ID)).to.deep.equal(checkpoint);
     return { checkpoint, asked: source.headerRequests.length };
   });
@@ -42,6 +45,24 @@ describe("openCheckpoint", () => {
       genesisHash: hash(0),
     });
   });
+
+  it("gives prices their anchors from there on, and leaves nothing of a first run that was killed", () =>
+    inStore(async (store) => {
+      const source = createFakeSource({ headers: headersUpTo(50) });
+      await store.write([
+        put(priceLinks, toAnchorRows([address(7), address(8)], { chainId: CHAIN_ID, blockNumber: 3 })),
+        put(priceLinks, toAnchorRows([address(7)], { chainId: 1, blockNumber: 3 })),
+      ]);
+      await openCheckpoint(store, { source, anchors: ANCHORS, startBlock: 20 });
+      const rows = await store.find(priceLinks, {});
+      expect(rows.map(({ chainId, token, blockNumber }) => [chainId, token, blockNumber])).to.deep.equal([
+        [1, address(7), 3],
+        [CHAIN_ID, address(1), 19],
+        [CHAIN_ID, address(2), 19],
+      ]);
+      const prices = await readPrices(store, { chainId: CHAIN_ID, tokens: ANCHORS, block: 19 });
+      expect([...prices.values()]).to.deep.equal([ANCHOR_PRICE, ANCHOR_PRICE]);
+    }));
 
   it("stands before block 0 where that is the first", async () => {
     const { checkpoint } = await openOn(headersUpTo(3), 0);
@@ -82,7 +103,7 @@ describe("openCheckpoint", () => {
       const stored = checkpointRow({ genesisHash: hash(0) });
       await store.write([put(checkpoints, [stored])]);
       const source = createFakeSource({ headers: headersUpTo(50) });
-      expect(await openCheckpoint(store, { source, startBlock: 5 })).to.deep.equal(stored);
+      expect(await openCheckpoint(store, { source, anchors: ANCHORS, startBlock: 5 })).to.deep.equal(stored);
     }));
 
   it("refuses a store of a chain with another genesis, and leaves it as it is", () =>
@@ -90,7 +111,7 @@ describe("openCheckpoint", () => {
       const stored = checkpointRow({ genesisHash: hash(0, 7) });
       await store.write([put(checkpoints, [stored])]);
       const source = createFakeSource({ headers: headersUpTo(50) });
-      const error = await openCheckpoint(store, { source, startBlock: undefined }).catch(
+      const error = await openCheckpoint(store, { source, anchors: ANCHORS, startBlock: undefined }).catch(
         (caught: unknown) => caught,
       );
       expect(error).to.be.instanceOf(OtherChain);
@@ -104,7 +125,7 @@ describe("openCheckpoint", () => {
   it("names the block that the chain does not have yet", () =>
     inStore(async (store) => {
       const source = createFakeSource({ headers: headersUpTo(50) });
-      const error = await openCheckpoint(store, { source, startBlock: 60 }).catch(
+      const error = await openCheckpoint(store, { source, anchors: ANCHORS, startBlock: 60 }).catch(
         (caught: unknown) => caught,
       );
       expect((error as Error).message).to.match(/8453 has no block 59/);

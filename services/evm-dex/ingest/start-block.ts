@@ -1,9 +1,9 @@
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { put } from "../../shared/storage/port.ts";
-import { type CheckpointRow, checkpoints } from "../store/collections.ts";
+import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { startTarget } from "./sync.ts";
+import { startSteps } from "./write.ts";
 
 const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
 
@@ -14,11 +14,11 @@ export class OtherChain extends Error {
 
 /**
  * The stored checkpoint, or on a first run one that stands just before the first block to index: `startBlock`, else
- * the first block of the last seven days. Throws OtherChain where the store was made from a chain with another genesis.
+ * the first block of the last seven days; prices have their anchors from there on. Throws OtherChain where the store was made from a chain with another genesis.
  */
 export async function openCheckpoint(
   store: Store,
-  of: { source: EvmSource; startBlock: number | undefined },
+  of: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
 ): Promise<CheckpointRow> {
   const { source } = of;
   const genesis = await headerAt(source, 0);
@@ -45,7 +45,7 @@ export async function openCheckpoint(
     chainHead: head.number,
     genesisHash: genesis.hash,
   };
-  await store.write([put(checkpoints, [checkpoint])]);
+  await store.write(startSteps(checkpoint, of.anchors));
   return checkpoint;
 }
 

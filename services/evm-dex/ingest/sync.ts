@@ -2,7 +2,6 @@ import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { listTokenPrices } from "../store/queries.ts";
 import { applyChunk, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
 import { ChainMoved, type Chunk, Fetcher } from "./fetch.ts";
@@ -13,7 +12,7 @@ import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { type Guard, KEPT_HEADERS, PriceWriter } from "./write.ts";
+import { type Guard, KEPT_HEADERS } from "./write.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;
@@ -261,7 +260,6 @@ async function openBench(deps: SyncDeps): Promise<Workbench> {
     indexer,
     fees: await FeeBook.load(store, chain.chainId),
     tokens: new TokenReader(store, source),
-    prices: new PriceWriter(await listTokenPrices(store, chain.chainId)),
   };
 }
 

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { DEFAULT_RULES, type PriceEdge, type TokenPrice, walkPrices } from "./walk.ts";
+import { type Walked, type WalkedPrice, walkAll, walkPrices } from "../test/walk-prices.ts";
+import type { PriceEdge } from "./edges.ts";
+import { usdOver } from "./link.ts";
+import { DEFAULT_RULES, type WalkRules } from "./walk.ts";
 
 const USD = "usd";
 const MIN_DEPTH = 10_000;
@@ -27,7 +30,7 @@ const CHAIN = ["a", "b", "c", "d", "e"].map((token, i) =>
   }),
 );
 
-const usdOf = (prices: ReadonlyMap<string, TokenPrice>) =>
+const usdOf = (prices: ReadonlyMap<string, WalkedPrice>) =>
   Object.fromEntries([...prices].map(([token, { usd }]) => [token, usd]));
 
 describe("walkPrices by hand", () => {
@@ -144,6 +147,78 @@ describe("walkPrices by hand", () => {
   });
 });
 
+/** A token in reach by four pools only over one that is reached more widely, by four. */
+describe("walkPrices where the widest path has no pool to spare", () => {
+  const deep = { depths: [1e6, 1e6] as const };
+  const way = ["x", "y", "z", "b"].map((token, i) =>
+    pool(`wide${i}`, { tokens: [i === 0 ? USD : ("xyz"[i - 1] as string), token], price: 1, ...deep }),
+  );
+  const narrow = pool("narrow", { tokens: [USD, "b"], price: 0.5, depths: [20_000, 10_000] });
+  const beyond = pool("beyond", { tokens: ["b", "c"], price: 0.25, depths: [12_000, 3_000] });
+
+  it("goes on over the narrower path, and leaves the token its own price", () => {
+    const { prices, links } = walkAll([...way, narrow, beyond], { anchors: [USD] });
+    expect(prices.get("b")).to.deep.equal({ usd: 1, hops: 4, depthUsd: 1e6, viaPool: "wide3" });
+    // Worth 2 on the narrow path, of which c has four.
+    expect(prices.get("c")).to.deep.equal({ usd: 8, hops: 2, depthUsd: 20_000, viaPool: "beyond" });
+    expect(links.get("c")).to.deep.equal({
+      token: "c",
+      parent: "b",
+      pool: "beyond",
+      side: 1,
+      price: 0.25,
+      depth: 12_000,
+      detour: [{ parent: USD, pool: "narrow", side: 1, price: 0.5, depth: 20_000 }],
+      isAnchored: true,
+    });
+    expect(links.get("b")).to.deep.include({ parent: "z", pool: "wide3", detour: [], isAnchored: false });
+  });
+
+  it("counts depth at the token's own price, on the narrower path too", () => {
+    // 5,000 b are 10,000 USD on the narrow path, but 5,000 USD by what b is worth.
+    const shallow = { ...beyond, depth0: 9_999 };
+    expect(walkPrices([...way, narrow, shallow], { anchors: [USD] }).has("c")).to.equal(false);
+    expect(walkPrices([...way, narrow, { ...beyond, depth0: 10_000 }], { anchors: [USD] }).has("c")).to.equal(
+      true,
+    );
+  });
+
+  it("takes the narrower path only there: elsewhere tokens rest on one another's own prices", () => {
+    const near = pool("near", { tokens: ["z", "n"], price: 1, depths: [15_000, 15_000] });
+    const toZ = pool("toZ", { tokens: [USD, "z"], price: 0.5, depths: [500_000, 250_000] });
+    const { prices, links } = walkAll([...way, near, toZ], { anchors: [USD] });
+    // z is worth 1 over three pools; that it has a shorter path at 2 is no reason to go by it.
+    expect(prices.get("n")).to.deep.equal({ usd: 1, hops: 4, depthUsd: 15_000, viaPool: "near" });
+    expect(links.get("n")?.detour).to.deep.equal([]);
+  });
+
+  it("prices what lies behind, as far as there are pools", () => {
+    const chain = ["c", "d", "e", "f"].map((token, i) =>
+      pool(`on${i}`, { tokens: ["bcde"[i] as string, token], price: 1, ...deep }),
+    );
+    const { prices, links } = walkAll([...way, narrow, ...chain], { anchors: [USD] });
+    expect([...prices.keys()]).to.deep.equal(["b", "c", "d", "e", USD, "x", "y", "z"]);
+    expect(prices.get("e")).to.include({ hops: 4, usd: 2, depthUsd: 20_000 });
+    // c has no wider path than the one over b's narrow pool; it is d's parent with its own price.
+    expect([..."cde"].map((token) => links.get(token)?.detour.length)).to.deep.equal([1, 0, 0]);
+  });
+
+  it("goes on by several tokens on other paths than their own", () => {
+    // c too has a wider path of four pools: d goes over neither's own.
+    const toC = pool("toC", { tokens: ["z", "c"], price: 1, ...deep });
+    const behind = pool("behind", { tokens: ["c", "d"], price: 1, ...deep });
+    const { prices, links } = walkAll(
+      [...way, narrow, { ...beyond, price: 1, depth0: 30_000 }, toC, behind],
+      {
+        anchors: [USD],
+      },
+    );
+    expect(prices.get("c")).to.include({ hops: 4, usd: 1, viaPool: "toC" });
+    expect(prices.get("d")).to.include({ hops: 3, usd: 2, viaPool: "behind" });
+    expect(links.get("d")?.detour.map((hop) => hop.pool)).to.deep.equal(["beyond", "narrow"]);
+  });
+});
+
 const TOKENS = ["u", "v", "a", "b", "c", "d", "e", "f", "g"];
 const ANCHORS = ["u", "v"];
 /** Whole magnitudes, so that equal depths are common. */
@@ -165,31 +240,92 @@ const edges = fc
     }),
   );
 
-/** Looks at every pool from either side again and again, and takes the best each time. */
-function naiveWalk(list: readonly PriceEdge[]): Map<string, TokenPrice> {
-  const prices = new Map<string, TokenPrice>(
-    ANCHORS.map((anchor) => [anchor, { usd: 1, hops: 0, depthUsd: Number.POSITIVE_INFINITY, viaPool: "" }]),
+/** Few pools, none too shallow: paths are long, and wide ones longer than narrow ones. */
+const sparse = fc
+  .array(
+    fc.record({
+      pair: fc.tuple(fc.nat(TOKENS.length - 1), fc.nat(TOKENS.length - 2)),
+      price: fc.constantFrom(0.5, 1, 1, 2),
+      depths: fc.tuple(fc.integer({ min: 20_000, max: 99_999 }), fc.integer({ min: 20_000, max: 99_999 })),
+    }),
+    { minLength: 8, maxLength: 16 },
+  )
+  .map((list) =>
+    list.map(({ pair: [first, second], price, depths }, i) => {
+      const tokens = [TOKENS[first], TOKENS[second < first ? second : second + 1]] as [string, string];
+      return pool(`0x${i.toString(16).padStart(2, "0")}`, { tokens, price, depths });
+    }),
   );
+
+interface NaivePath {
+  readonly token: string;
+  readonly usd: number;
+  readonly width: number;
+  readonly depthUsd: number;
+  readonly detours: number;
+  readonly hops: number;
+  readonly pool: string;
+}
+
+/** What a path leads to over one more pool, by the rules but for what is known there already. */
+function stepsFrom(
+  path: NaivePath,
+  of: { list: readonly PriceEdge[]; rules: WalkRules; own: NaivePath },
+): NaivePath[] {
+  const { list, rules, own } = of;
+  const detours = path.detours + (own === path ? 0 : 1);
+  const sides = list.flatMap(({ pool, token0, token1, price, depth0, depth1 }) => [
+    { pool, from: token0, token: token1, depth: depth0, usd: path.usd / price },
+    { pool, from: token1, token: token0, depth: depth1, usd: path.usd * price },
+  ]);
+  return sides
+    .filter(({ from, usd }) => from === path.token && usd > 0 && usd < Number.POSITIVE_INFINITY)
+    .map(({ pool, token, depth, usd }) => {
+      const width = Math.min(depth * own.usd, path.width);
+      const depthUsd = Math.min(depth * path.usd, path.depthUsd);
+      return { token, usd, width, depthUsd, detours, hops: path.hops + 1, pool };
+    })
+    .filter(({ hops, width }) => hops <= rules.maxHops && width >= rules.minDepthUsd);
+}
+
+/** Looks at every pool from either side and from every path again and again, and takes the best each time. */
+function naiveWalk(
+  list: readonly PriceEdge[],
+  of: { rules?: WalkRules; anchors?: readonly string[] } = {},
+): Map<string, WalkedPrice> {
+  const { rules = DEFAULT_RULES, anchors = ANCHORS } = of;
+  const infinite = { width: Number.POSITIVE_INFINITY, depthUsd: Number.POSITIVE_INFINITY };
+  const paths = anchors.map(
+    (token): NaivePath => ({ token, usd: 1, ...infinite, detours: 0, hops: 0, pool: "" }),
+  );
+  const ownOf = (token: string) => paths.find((path) => path.token === token) as NaivePath;
   for (;;) {
-    const candidates = list.flatMap(({ pool: viaPool, token0, token1, price, depth0, depth1 }) =>
-      [
-        { from: token0, to: token1, depth: depth0, worth: (usd: number) => usd / price },
-        { from: token1, to: token0, depth: depth1, worth: (usd: number) => usd * price },
-      ].flatMap(({ from, to, depth, worth }) => {
-        const known = prices.get(from);
-        if (known === undefined || prices.has(to) || known.hops === MAX_HOPS) return [];
-        const depthUsd = Math.min(depth * known.usd, known.depthUsd);
-        return depthUsd < MIN_DEPTH
-          ? []
-          : [{ to, usd: worth(known.usd), hops: known.hops + 1, depthUsd, viaPool }];
-      }),
-    );
-    candidates.sort((a, b) => b.depthUsd - a.depthUsd || a.hops - b.hops || (a.viaPool < b.viaPool ? -1 : 1));
-    const [best] = candidates;
-    if (best === undefined) return prices;
-    const { to, ...price } = best;
-    prices.set(to, price);
+    const best = paths
+      .flatMap((path) => stepsFrom(path, { list, rules, own: ownOf(path.token) }))
+      .filter(({ token, hops }) => !paths.some((other) => other.token === token && other.hops <= hops))
+      .sort(
+        (a, b) => b.width - a.width || a.detours - b.detours || a.hops - b.hops || (a.pool < b.pool ? -1 : 1),
+      )[0];
+    if (best === undefined) break;
+    paths.push(best);
   }
+  const priced = [...new Set(paths.map((path) => path.token))].sort();
+  return new Map(
+    priced.map((token) => {
+      const { usd, hops, depthUsd, pool: viaPool } = ownOf(token);
+      return [token, { usd, hops, depthUsd, viaPool }];
+    }),
+  );
+}
+
+/** Tokens within so many pools. */
+function within(hops: number, of: { pools: readonly PriceEdge[]; from: string }): string[] {
+  const reached = new Set([of.from]);
+  for (let hop = 0; hop < hops; hop++) {
+    const next = of.pools.filter(({ token0, token1 }) => reached.has(token0) || reached.has(token1));
+    for (const { token0, token1 } of next) reached.add(token0).add(token1);
+  }
+  return [...reached].sort();
 }
 
 describe("walkPrices over random graphs", () => {
@@ -200,11 +336,35 @@ describe("walkPrices over random graphs", () => {
         const shuffled = [...list].sort((a, b) => a.rank - b.rank).map(({ edge }) => edge);
         const expected = naiveWalk(inOrder);
         for (const order of [inOrder, shuffled]) {
-          const prices = walkPrices(order, { anchors: ANCHORS });
-          expect(new Map([...prices].sort())).to.deep.equal(new Map([...expected].sort()));
+          expect(walkPrices(order, { anchors: ANCHORS })).to.deep.equal(expected);
         }
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("equals a naive search where paths are short of pools, and comes by detours there", () => {
+    let detours = 0;
+    fc.assert(
+      fc.property(sparse, fc.integer({ min: 2, max: 4 }), (pools, maxHops) => {
+        const rules = { minDepthUsd: MIN_DEPTH, maxHops };
+        const { prices, links } = walkAll(pools, { anchors: ["u"], rules });
+        expect(prices).to.deep.equal(naiveWalk(pools, { rules, anchors: ["u"] }));
+        detours += [...links.values()].filter((link) => link.detour.length > 0).length;
+      }),
+      { numRuns: 300 },
+    );
+    expect(detours).to.be.greaterThan(20);
+  });
+
+  it("loses no token within four deep pools of an anchor", () => {
+    fc.assert(
+      fc.property(sparse, (list) => {
+        const pools = list.map((edge) => ({ ...edge, price: 1 }));
+        const reached = within(MAX_HOPS, { pools, from: "u" });
+        expect([...walkPrices(pools, { anchors: ["u"] }).keys()]).to.deep.equal(reached);
+      }),
+      { numRuns: 200 },
     );
   });
 
@@ -221,7 +381,7 @@ describe("walkPrices over random graphs", () => {
           return pool(`0x${i.toString(16).padStart(2, "0")}`, { tokens, price, depths });
         });
         const prices = walkPrices(pools, { anchors: ANCHORS });
-        expect(new Map([...prices].sort())).to.deep.equal(new Map([...naiveWalk(pools)].sort()));
+        expect(prices).to.deep.equal(naiveWalk(pools));
       }),
       { numRuns: 60 },
     );
@@ -230,21 +390,24 @@ describe("walkPrices over random graphs", () => {
   it("gives prices that multiply out along their pools, down to an anchor", () => {
     fc.assert(
       fc.property(edges, (list) => {
-        const byPool = new Map(list.map(({ edge }) => [edge.pool, edge]));
-        const prices = walkPrices(byPool.values(), { anchors: ANCHORS });
-        for (const [token, { usd, hops, depthUsd, viaPool }] of prices) {
-          if (ANCHORS.includes(token)) continue;
-          const edge = byPool.get(viaPool) as PriceEdge;
-          const isToken1 = edge.token1 === token;
-          const from = prices.get(isToken1 ? edge.token0 : edge.token1) as TokenPrice;
-          expect(usd).to.equal(isToken1 ? from.usd / edge.price : from.usd * edge.price);
-          expect(hops)
+        const walked: Walked = walkAll(
+          list.map(({ edge }) => edge),
+          { anchors: ANCHORS },
+        );
+        for (const [token, price] of walked.prices) {
+          const link = walked.links.get(token);
+          if (link === undefined) {
+            expect(ANCHORS).to.include(token);
+            continue;
+          }
+          if (link.detour.length > 0) continue;
+          const from = walked.prices.get(link.parent) as WalkedPrice;
+          expect(price.usd).to.equal(usdOver(link.price, { side: link.side, parentUsd: from.usd }));
+          expect(price.hops)
             .to.equal(from.hops + 1)
             .and.at.most(MAX_HOPS);
-          expect(depthUsd).to.equal(
-            Math.min(from.depthUsd, (isToken1 ? edge.depth0 : edge.depth1) * from.usd),
-          );
-          expect(depthUsd).to.be.at.least(MIN_DEPTH);
+          expect(price.depthUsd).to.equal(Math.min(from.depthUsd, link.depth * from.usd));
+          expect(price.depthUsd).to.be.at.least(MIN_DEPTH);
         }
       }),
     );

@@ -1,23 +1,6 @@
-/** A pool as an edge of the price graph. */
-export interface PriceEdge {
-  readonly pool: string;
-  readonly token0: string;
-  readonly token1: string;
-  /** token1 per token0, whole tokens, trusted (price/median.ts). */
-  readonly price: number;
-  /** What stands behind the price on either side, whole tokens: the smaller of the pool's holdings and its virtual reserve. */
-  readonly depth0: number;
-  readonly depth1: number;
-}
-
-export interface TokenPrice {
-  readonly usd: number;
-  /** Pools between the token and its anchor; 0 for an anchor. */
-  readonly hops: number;
-  /** USD behind the weakest pool of the path; Infinity for an anchor. */
-  readonly depthUsd: number;
-  readonly viaPool: string;
-}
+import { type Candidate, Candidates, detoursOf, hopsOf, tieOf } from "./candidates.ts";
+import type { EdgeBook } from "./edges.ts";
+import { usdOver } from "./link.ts";
 
 export interface WalkRules {
   readonly minDepthUsd: number;
@@ -26,121 +9,196 @@ export interface WalkRules {
 
 export const DEFAULT_RULES: WalkRules = { minDepthUsd: 10_000, maxHops: 4 };
 
-interface Candidate extends TokenPrice {
-  readonly token: string;
-}
+export const NONE = -1;
+const UNREACHED = 255;
 
 /**
- * USD prices by a best-first walk from the anchors (1 USD each): of all pools that lead from a priced token to an
- * unpriced one, the path with the most USD behind its weakest pool goes first, so that every token is priced over its
- * widest path. A pool's depth is counted on its priced side. Pools under minDepthUsd and paths over maxHops are not
- * walked; what they alone lead to has no price. Equal depths are decided by pool address: the result is a function
- * of the edges, not of their order.
+ * USD prices by a best-first walk from the anchors, 1 USD each.
+ *
+ * A path's width is the USD behind its weakest pool, counted on the side the pool is walked from and at that token's
+ * own price. A token is priced over its widest path of at most maxHops pools with at least minDepthUsd behind each.
+ * Equal widths go to the path that rests on its tokens' own prices, then to the shorter one, then to the lower pool
+ * address: the result is a function of the edges, not of their order.
+ *
+ * The first path that reaches a token is therefore the widest. A later one, narrower but shorter, is kept beside it: it
+ * moves no price of this token, but leads on where the widest path has no pool to spare. So a token within maxHops
+ * pools is never lost because a pool on its way is reached more widely, and by more pools. A path never comes by a token
+ * twice: the second time it would be neither wider nor shorter.
  */
-export function walkPrices(
-  edges: Iterable<PriceEdge>,
-  options: { anchors: readonly string[]; rules?: WalkRules },
-): Map<string, TokenPrice> {
-  const rules = options.rules ?? DEFAULT_RULES;
-  const byToken = edgesByToken(edges);
-  const prices = new Map<string, TokenPrice>();
-  const queue = new MaxHeap<Candidate>(isBetter);
+export class Walk {
+  readonly #edges: EdgeBook;
+  readonly #rules: WalkRules;
+  readonly #anchors: readonly number[];
+  readonly #candidates: Candidates;
 
-  const settle = (token: string, price: TokenPrice) => {
-    prices.set(token, price);
-    if (price.hops === rules.maxHops) return;
-    for (const edge of byToken.get(token) ?? []) {
-      const candidate = candidateOver(edge, token, price);
-      if (
-        !prices.has(candidate.token) &&
-        candidate.depthUsd >= rules.minDepthUsd &&
-        isUsable(candidate.usd)
-      ) {
-        queue.push(candidate);
+  /** Paths found, by number: anchors first, then in order of width. */
+  count = 0;
+  readonly token: number[] = [];
+  /** Over which arc it came last. */
+  readonly arc: number[] = [];
+  /** The path it goes on from. */
+  readonly parent: number[] = [];
+  readonly usd: number[] = [];
+  readonly #width: number[] = [];
+  /** Its hops, and at how many tokens it leaves their own path: see tieOf. */
+  readonly #tie: number[] = [];
+  /** The same token's next wider, longer path. */
+  readonly #wider: number[] = [];
+  /** By token: its own path, its shortest and that one's hops, and the best candidate for one so far. */
+  #own = new Int32Array(0);
+  #shortest = new Int32Array(0);
+  #fewestHops = new Uint8Array(0);
+  #offered = new Int32Array(0);
+
+  constructor(edges: EdgeBook, of: { anchors: readonly string[]; rules: WalkRules }) {
+    this.#edges = edges;
+    this.#rules = of.rules;
+    this.#anchors = [...new Set(of.anchors)].map((anchor) => edges.tokenId(anchor));
+    this.#candidates = new Candidates(edges.pools);
+  }
+
+  /** A token's own path, or NONE. */
+  pathOf(token: number): number {
+    return this.#own[token] ?? NONE;
+  }
+
+  /** Whether it is its token's own path, the widest. */
+  isOwn(path: number): boolean {
+    return this.#own[this.token[path] as number] === path;
+  }
+
+  run(): void {
+    this.#clear();
+    for (const token of this.#anchors) {
+      this.#settle(token, { arc: NONE, parent: NONE, usd: 1, width: Number.POSITIVE_INFINITY, tie: 0 });
+    }
+    for (let path = 0; path < this.#anchors.length; path++) this.#lookOn(path);
+    const candidates = this.#candidates;
+    for (let next = candidates.pop(); next !== NONE; next = candidates.pop()) {
+      const arc = candidates.arc[next] as number;
+      const tie = candidates.tie[next] as number;
+      const token = this.#edges.token[arc ^ 1] as number;
+      if (hopsOf(tie) >= (this.#fewestHops[token] as number)) continue;
+      const parent = candidates.parent[next] as number;
+      const usd = this.#usdOver(arc, parent);
+      this.#settle(token, { arc, parent, usd, width: candidates.width[next] as number, tie });
+      this.#lookOn(this.count - 1);
+    }
+    candidates.clear();
+  }
+
+  #clear(): void {
+    const tokens = this.#edges.tokens.length;
+    if (tokens > this.#own.length) {
+      this.#own = new Int32Array(2 * tokens).fill(NONE);
+      this.#shortest = new Int32Array(2 * tokens).fill(NONE);
+      this.#fewestHops = new Uint8Array(2 * tokens).fill(UNREACHED);
+      this.#offered = new Int32Array(2 * tokens).fill(NONE);
+    } else {
+      for (let path = 0; path < this.count; path++) {
+        const token = this.token[path] as number;
+        this.#own[token] = NONE;
+        this.#shortest[token] = NONE;
+        this.#fewestHops[token] = UNREACHED;
+        this.#offered[token] = NONE;
       }
     }
-  };
-  for (const anchor of options.anchors) {
-    prices.set(anchor, { usd: 1, hops: 0, depthUsd: Number.POSITIVE_INFINITY, viaPool: "" });
+    this.count = 0;
   }
-  for (const anchor of options.anchors) settle(anchor, prices.get(anchor) as TokenPrice);
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    const { token, ...price } = next;
-    if (!prices.has(token)) settle(token, price);
-  }
-  return prices;
-}
 
-function candidateOver(edge: PriceEdge, priced: string, price: TokenPrice): Candidate {
-  const isToken0 = edge.token0 === priced;
-  const sideUsd = (isToken0 ? edge.depth0 : edge.depth1) * price.usd;
-  return {
-    token: isToken0 ? edge.token1 : edge.token0,
-    usd: isToken0 ? price.usd / edge.price : price.usd * edge.price,
-    hops: price.hops + 1,
-    depthUsd: Math.min(sideUsd, price.depthUsd),
-    viaPool: edge.pool,
-  };
+  #settle(token: number, of: Candidate & { usd: number }): void {
+    const path = this.count++;
+    this.token[path] = token;
+    this.arc[path] = of.arc;
+    this.parent[path] = of.parent;
+    this.usd[path] = of.usd;
+    this.#width[path] = of.width;
+    this.#tie[path] = of.tie;
+    this.#wider[path] = this.#shortest[token] as number;
+    this.#shortest[token] = path;
+    this.#fewestHops[token] = hopsOf(of.tie);
+    if (this.#own[token] === NONE) this.#own[token] = path;
+  }
+
+  /** Offers what can be reached over one more pool. */
+  #lookOn(path: number): void {
+    const tie = this.#tieBeyond(path);
+    if (hopsOf(tie) > this.#rules.maxHops) return;
+    const from = this.token[path] as number;
+    const ownUsd = this.usd[this.#own[from] as number] as number;
+    for (const arc of this.#edges.deepArcs(from, ownUsd)) {
+      const token = this.#edges.token[arc ^ 1] as number;
+      if (hopsOf(tie) >= (this.#fewestHops[token] as number)) continue;
+      const width = this.#widthOver(arc, path);
+      if (!(width >= this.#rules.minDepthUsd)) continue;
+      this.#offer(token, { arc, parent: path, width, tie });
+    }
+  }
+
+  /** A candidate neither better nor shorter than another for the same token would never be taken. */
+  #offer(token: number, candidate: Candidate): void {
+    const candidates = this.#candidates;
+    const known = this.#offered[token] as number;
+    const isBetter = known === NONE || candidates.isBetter(candidate, known);
+    if (!isBetter && hopsOf(candidates.tie[known] as number) <= hopsOf(candidate.tie)) return;
+    if (!isUsable(this.#usdOver(candidate.arc, candidate.parent))) return;
+    const id = candidates.push(candidate);
+    if (isBetter) this.#offered[token] = id;
+  }
+
+  #widthOver(arc: number, path: number): number {
+    const ownUsd = this.usd[this.#own[this.token[path] as number] as number] as number;
+    return Math.min((this.#edges.depth[arc] as number) * ownUsd, this.#width[path] as number);
+  }
+
+  #usdOver(arc: number, path: number): number {
+    const price = this.#edges.price[arc >> 1] as number;
+    return usdOver(price, { side: 1 - (arc & 1), parentUsd: this.usd[path] as number });
+  }
+
+  /** The tie of a path that goes on from this one. */
+  #tieBeyond(path: number): number {
+    const tie = this.#tie[path] as number;
+    return tieOf(detoursOf(tie) + (this.isOwn(path) ? 0 : 1), hopsOf(tie) + 1);
+  }
+
+  /**
+   * Whether a changed edge has a place among the paths found, or should have one as it is now. If it has neither, and
+   * so none of those that changed, walking anew finds the same paths.
+   */
+  concerns(edge: number): boolean {
+    for (let arc = 2 * edge; arc <= 2 * edge + 1; arc++) {
+      const from = this.#edges.token[arc] as number;
+      for (let path = this.#shortest[from] ?? NONE; path !== NONE; path = this.#wider[path] as number) {
+        if ((this.arc[path] as number) >> 1 === edge || this.#leadsOn(arc, path)) return true;
+      }
+    }
+    return false;
+  }
+
+  #leadsOn(arc: number, path: number): boolean {
+    const tie = this.#tieBeyond(path);
+    const width = this.#widthOver(arc, path);
+    if (hopsOf(tie) > this.#rules.maxHops || !(width >= this.#rules.minDepthUsd)) return false;
+    if (!isUsable(this.#usdOver(arc, path))) return false;
+    const to = this.#edges.token[arc ^ 1] as number;
+    for (let known = this.#shortest[to] ?? NONE; known !== NONE; known = this.#wider[known] as number) {
+      if (hopsOf(this.#tie[known] as number) > hopsOf(tie)) continue;
+      if (!this.#isBetter({ arc, width, tie }, known)) return false;
+    }
+    return true;
+  }
+
+  #isBetter(of: Omit<Candidate, "parent">, known: number): boolean {
+    const width = this.#width[known] as number;
+    if (of.width !== width) return of.width > width;
+    const tie = this.#tie[known] as number;
+    if (of.tie !== tie) return of.tie < tie;
+    const { pools } = this.#edges;
+    return (pools[of.arc >> 1] as string) < (pools[(this.arc[known] as number) >> 1] as string);
+  }
 }
 
 function isUsable(usd: number): boolean {
   return usd > 0 && Number.isFinite(usd);
-}
-
-function isBetter(a: Candidate, b: Candidate): boolean {
-  if (a.depthUsd !== b.depthUsd) return a.depthUsd > b.depthUsd;
-  if (a.hops !== b.hops) return a.hops < b.hops;
-  return a.viaPool < b.viaPool;
-}
-
-function edgesByToken(edges: Iterable<PriceEdge>): Map<string, PriceEdge[]> {
-  const byToken = new Map<string, PriceEdge[]>();
-  for (const edge of edges) {
-    for (const token of [edge.token0, edge.token1]) {
-      const list = byToken.get(token);
-      if (list === undefined) byToken.set(token, [edge]);
-      else list.push(edge);
-    }
-  }
-  return byToken;
-}
-
-/** A binary heap: no package of this size is worth its dependency. */
-class MaxHeap<T> {
-  readonly #items: T[] = [];
-  readonly #isBetter: (a: T, b: T) => boolean;
-
-  constructor(better: (a: T, b: T) => boolean) {
-    this.#isBetter = better;
-  }
-
-  push(item: T): void {
-    const items = this.#items;
-    let at = items.push(item) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!this.#isBetter(item, items[parent] as T)) break;
-      items[at] = items[parent] as T;
-      at = parent;
-    }
-    items[at] = item;
-  }
-
-  pop(): T | undefined {
-    const items = this.#items;
-    const best = items[0];
-    const last = items.pop();
-    if (last === undefined || items.length === 0) return best;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && this.#isBetter(items[child + 1] as T, items[child] as T)) child += 1;
-      if (!this.#isBetter(items[child] as T, last)) break;
-      items[at] = items[child] as T;
-      at = child;
-    }
-    items[at] = last;
-    return best;
-  }
 }

@@ -4,13 +4,15 @@ import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource } from "../../shared/rpc/types.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
-import { checkpoints, tokenPrices } from "../store/collections.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore } from "../test/rows.ts";
+import { checkpoints, headers, poolEvents } from "../store/collections.ts";
+import { address, CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/rows.ts";
+import { writeLinks } from "../test/write-links.ts";
 import { createPriceSource } from "./prices.ts";
 
 const USDC = address(1);
 const WETH = address(2);
 const NONE = address(3);
+const MEME = address(4);
 
 describe("createPriceSource", () => {
   let store: Store;
@@ -21,15 +23,24 @@ describe("createPriceSource", () => {
   });
   afterEach(() => store.close());
 
-  const fill = () =>
-    store.write([
-      put(tokenPrices, [
-        { chainId: CHAIN_ID, token: USDC, usd: 1, hops: 0, depthUsd: Number.MAX_VALUE, viaPool: "" },
-        { chainId: CHAIN_ID, token: WETH, usd: 3_000.5, hops: 2, depthUsd: 123_456, viaPool: address(0x900) },
-        { chainId: 1, token: NONE, usd: 9, hops: 1, depthUsd: 10_000, viaPool: address(0x901) },
-      ]),
-      put(checkpoints, [checkpointRow({ blockNumber: 200, blockTime: 1_700_000_400 })]),
-    ]);
+  /** WETH at 3,000 and then 3,100, MEME at a thousandth of it until block 150. */
+  const fill = async () => {
+    await writeLinks(store, {
+      anchors: [USDC],
+      links: [
+        { blockNumber: 110, token: WETH, parent: USDC, price: 3_000, depth: 5e6 },
+        { blockNumber: 110, token: MEME, parent: WETH, price: 0.001, depth: 20 },
+        { blockNumber: 140, token: WETH, parent: USDC, price: 3_100, depth: 5e6 },
+        { blockNumber: 150, token: MEME },
+      ],
+    });
+    await writeLinks(store, {
+      chainId: 1,
+      anchors: [],
+      links: [{ blockNumber: 100, token: NONE, parent: USDC, price: 9, depth: 1e6 }],
+    });
+    await store.write([put(checkpoints, [checkpointRow({ blockNumber: 200, blockTime: 1_700_000_400 })])]);
+  };
   const refusal = async (request: Parameters<PriceSource["getPrices"]>[0]): Promise<ServiceError> => {
     const error = await prices.getPrices(request).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(ServiceError);
@@ -38,27 +49,74 @@ describe("createPriceSource", () => {
 
   it("answers every token in the order asked, null where there is no price on this chain", async () => {
     await fill();
-    expect(await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH, NONE, USDC, WETH] })).to.deep.equal({
+    expect(
+      await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH, NONE, USDC, WETH, MEME] }),
+    ).to.deep.equal({
       block: 200,
       blockTime: 1_700_000_400,
       prices: [
-        { token: WETH, usd: 3_000.5, hops: 2, depthUsd: 123_456 },
+        { token: WETH, usd: 3_100, hops: 1, depthUsd: 5e6 },
         { token: NONE, usd: null, hops: 0, depthUsd: null },
         { token: USDC, usd: 1, hops: 0, depthUsd: null },
-        { token: WETH, usd: 3_000.5, hops: 2, depthUsd: 123_456 },
+        { token: WETH, usd: 3_100, hops: 1, depthUsd: 5e6 },
+        { token: MEME, usd: null, hops: 0, depthUsd: null },
       ],
     });
     expect((await prices.getPrices({ chainId: CHAIN_ID, tokens: [] })).prices).to.deep.equal([]);
   });
 
-  it("answers the indexed block by its number, and has none of another", async () => {
+  it("answers any indexed block as it was then", async () => {
     await fill();
-    expect((await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH], block: 200 })).block).to.equal(200);
-    for (const block of [199, 201, 0]) {
+    const usdAt = async (block: number) =>
+      (await prices.getPrices({ chainId: CHAIN_ID, tokens: [USDC, WETH, MEME], block })).prices.map(
+        ({ usd }) => usd,
+      );
+    expect(await usdAt(100)).to.deep.equal([1, null, null]);
+    expect(await usdAt(109)).to.deep.equal([1, null, null]);
+    expect(await usdAt(110)).to.deep.equal([1, 3_000, 3]);
+    expect(await usdAt(139)).to.deep.equal([1, 3_000, 3]);
+    expect(await usdAt(140)).to.deep.equal([1, 3_100, 3.1]);
+    expect(await usdAt(150)).to.deep.equal([1, 3_100, null]);
+    expect(await usdAt(200)).to.deep.equal([1, 3_100, null]);
+    const at = await prices.getPrices({ chainId: CHAIN_ID, tokens: [MEME], block: 145 });
+    expect(at.prices).to.deep.equal([{ token: MEME, usd: 3.1, hops: 2, depthUsd: 62_000 }]);
+  });
+
+  it("tells a block's own time where its header is kept, and of others the last there were events at", async () => {
+    await fill();
+    const timeOf = async (block: number) =>
+      (await prices.getPrices({ chainId: CHAIN_ID, tokens: [], block })).blockTime;
+    expect(await timeOf(120), "no event yet: where the index begins").to.equal(1_700_000_000);
+    await store.write([
+      put(poolEvents, [eventRow({ blockNumber: 130, time: 1_700_000_060 })]),
+      put(headers, [
+        { chainId: CHAIN_ID, number: 190, hash: hash(190), parentHash: hash(189), time: 1_700_000_377 },
+      ]),
+    ]);
+    expect(await timeOf(129)).to.equal(1_700_000_000);
+    expect(await timeOf(130)).to.equal(1_700_000_060);
+    expect(await timeOf(131)).to.equal(1_700_000_060);
+    expect(await timeOf(190)).to.equal(1_700_000_377);
+    expect(await timeOf(200)).to.equal(1_700_000_400);
+  });
+
+  it("has none of blocks before the index and beyond its head", async () => {
+    await fill();
+    for (const block of [0, 99, 201, 5_000]) {
       const error = await refusal({ chainId: CHAIN_ID, tokens: [WETH], block });
       expect(error.code).to.equal("not_found");
-      expect(error.message).to.contain("200").and.contain(`${block}`);
+      expect(error.message).to.equal(`Block ${block} of chain 8453 is not indexed: blocks 100 to 200 are.`);
     }
+  });
+
+  it("tells nothing of rows beyond the checkpoint, which a write may be about to commit", async () => {
+    await fill();
+    await writeLinks(store, {
+      anchors: [],
+      links: [{ blockNumber: 201, token: WETH, parent: USDC, price: 9_999, depth: 5e6 }],
+    });
+    const { prices: answered } = await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH] });
+    expect(answered[0]?.usd).to.equal(3_100);
   });
 
   it("has no chain that is not deployed on", async () => {
@@ -75,6 +133,6 @@ describe("createPriceSource", () => {
       retryAfterSeconds: 5,
     });
     await store.write([put(checkpoints, [checkpointRow({ chainId: 1, blockNumber: 99, fromBlock: 100 })])]);
-    expect(await refusal({ chainId: 1, tokens: [WETH] })).to.include({ code: "unavailable" });
+    expect(await refusal({ chainId: 1, tokens: [WETH], block: 100 })).to.include({ code: "unavailable" });
   });
 });

@@ -1,10 +1,13 @@
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource } from "../../shared/rpc/types.ts";
-import { getTokenPrices } from "../store/queries.ts";
+import type { PriceSource, PricesAnswer } from "../../shared/rpc/types.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { type CheckpointRow, headers } from "../store/collections.ts";
+import { readPrices } from "../store/price-links.ts";
+import { lastEventTime } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
 
-/** USD prices at the indexed head, for the peers that ask over gRPC. */
+/** USD prices at the indexed head or any indexed block before it, for the peers that ask over gRPC. */
 export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
   return {
     async getPrices({ chainId, tokens, block }) {
@@ -13,30 +16,51 @@ export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
       }
       const found = await readAtHead(store, {
         chainId,
-        read: async () => getTokenPrices(store, { chainId, tokens: [...new Set(tokens)] }),
+        read: (checkpoint) =>
+          readAnswer(store, { checkpoint, tokens, block: block ?? checkpoint.blockNumber }),
       });
       if (found === undefined) {
         throw new ServiceError("unavailable", `Chain ${chainId} has no indexed block yet.`, {
           retryAfterSeconds: 5,
         });
       }
-      const { checkpoint, value } = found;
-      if (block !== undefined && block !== checkpoint.blockNumber) {
-        throw new ServiceError(
-          "not_found",
-          `Prices of chain ${chainId} stand at block ${checkpoint.blockNumber}; those of block ${block} are not kept.`,
-        );
-      }
-      const rowOf = new Map(value.map((row) => [row.token, row]));
-      return {
-        block: checkpoint.blockNumber,
-        blockTime: checkpoint.blockTime,
-        prices: tokens.map((token) => {
-          const row = rowOf.get(token);
-          if (row === undefined) return { token, usd: null, hops: 0, depthUsd: null };
-          return { token, usd: row.usd, hops: row.hops, depthUsd: row.hops === 0 ? null : row.depthUsd };
-        }),
-      };
+      return found.value;
     },
   };
+}
+
+async function readAnswer(
+  store: Store,
+  of: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
+): Promise<PricesAnswer> {
+  const { tokens, block } = of;
+  const { chainId, blockNumber, blockTime, fromBlock, fromTime } = of.checkpoint;
+  if (block < fromBlock || block > blockNumber) {
+    throw new ServiceError(
+      "not_found",
+      `Block ${block} of chain ${chainId} is not indexed: blocks ${fromBlock} to ${blockNumber} are.`,
+    );
+  }
+  const [prices, time] = await Promise.all([
+    readPrices(store, { chainId, tokens, block }),
+    block === blockNumber ? blockTime : timeOf(store, { chainId, block }),
+  ]);
+  return {
+    block,
+    blockTime: time ?? fromTime,
+    prices: tokens.map((token) => {
+      const price = prices.get(token);
+      if (price === undefined) return { token, usd: null, hops: 0, depthUsd: null };
+      return { token, usd: price.usd, hops: price.hops, depthUsd: price.hops === 0 ? null : price.depthUsd };
+    }),
+  };
+}
+
+/** Headers are kept of the last blocks only; before them, prices stand as the last block with events left them. */
+async function timeOf(store: Store, at: { chainId: number; block: number }): Promise<number | undefined> {
+  const [header, eventTime] = await Promise.all([
+    store.get(headers, { chainId: at.chainId, number: at.block }),
+    lastEventTime(store, at),
+  ]);
+  return header?.time ?? eventTime;
 }

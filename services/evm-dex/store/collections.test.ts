@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { expectSearch, Planner } from "../test/planner.ts";
 import { address, CHAIN_ID } from "../test/rows.ts";
-import { poolEvents, poolListings, poolUsers, rollups } from "./collections.ts";
+import { poolEvents, poolListings, poolUsers, priceLinks, rollups } from "./collections.ts";
 import { completeOrder } from "./pool-sets.ts";
 
 const COLUMNS = [
@@ -57,6 +57,23 @@ describe("evm-dex collections", () => {
         filter: { ...pool, time: { lte: 9 }, blockNumber: { lte: 9 } },
         order: [
           { field: "time", direction: "desc" },
+          { field: "blockNumber", direction: "desc" },
+          { field: "logIndex", direction: "desc" },
+        ],
+        limit: 1,
+      }),
+      lastLink: planner.explain(priceLinks, {
+        filter: { chainId: CHAIN_ID, token: address(0x10), blockNumber: { lte: 9 } },
+        order: [{ field: "blockNumber", direction: "desc" }],
+        limit: 1,
+      }),
+      linksBeyond: planner.explain(priceLinks, {
+        filter: { chainId: CHAIN_ID, blockNumber: { gt: 9 } },
+        order: [{ field: "blockNumber", direction: "asc" }],
+      }),
+      lastEventOfAll: planner.explain(poolEvents, {
+        filter: { chainId: CHAIN_ID, blockNumber: { lte: 9 } },
+        order: [
           { field: "blockNumber", direction: "desc" },
           { field: "logIndex", direction: "desc" },
         ],

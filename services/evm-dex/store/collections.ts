@@ -261,12 +261,33 @@ export const poolUsers = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
-/** USD prices at the checkpoint. */
-export const tokenPrices = collection({
-  name: "token_prices",
-  fields: { chainId: "int", token: "text", usd: "float", hops: "int", depthUsd: "float", viaPool: "text" },
-  key: ["chainId", "token"],
-  indexes: [],
+/**
+ * What each token's USD price rests on, from a block on: the pool it is priced over, from its parent's price. A row is
+ * written only in a block that changes the token's own link, so that a swap in a pool everything rests on writes one;
+ * a price at any block multiplies out the last links up to it, in the operations of the walk (price/link.ts).
+ */
+export const priceLinks = collection({
+  name: "price_links",
+  fields: {
+    chainId: "int",
+    token: "text",
+    blockNumber: "int",
+    /** "": an anchor at 1 USD if `price` is 1, and no price from here on if it is 0. */
+    pool: "text",
+    parent: "text",
+    /** Which of the pool's tokens this one is. */
+    side: "int",
+    /** The pool's trusted price, token1 per token0. */
+    price: "float",
+    /** What stands behind it on the parent's side, whole tokens. */
+    depth: "float",
+    /** Pools from the parent on, where it is not taken at its own price: JSON, null as a rule. */
+    detour: "text?",
+    /** Whether the path ends here, at an anchor. */
+    isAnchored: "bool",
+  },
+  key: ["chainId", "token", "blockNumber"],
+  indexes: [{ fields: ["chainId", "blockNumber"] }],
   shardKey: ["chainId", "token"],
 });
 
@@ -283,7 +304,7 @@ export const COLLECTIONS = [
   quietPools,
   rollups,
   poolUsers,
-  tokenPrices,
+  priceLinks,
   ...V2_COLLECTIONS,
 ];
 
@@ -298,4 +319,4 @@ export type QuietPoolRow = RowOf<typeof quietPools>;
 export type PoolFeeRow = RowOf<typeof poolFees>;
 export type RollupRow = RowOf<typeof rollups>;
 export type PoolUserRow = RowOf<typeof poolUsers>;
-export type TokenPriceRow = RowOf<typeof tokenPrices>;
+export type PriceLinkRow = RowOf<typeof priceLinks>;

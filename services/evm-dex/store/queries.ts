@@ -17,9 +17,7 @@ import {
   quietPools,
   type RollupRow,
   rollups,
-  type TokenPriceRow,
   type TokenRow,
-  tokenPrices,
   tokens,
 } from "./collections.ts";
 
@@ -204,6 +202,24 @@ export async function lastEventUpTo(
   return row;
 }
 
+/** Unix seconds of the last block with events, up to `block` where that is given. */
+export async function lastEventTime(
+  store: Store,
+  of: { chainId: number; block?: number },
+): Promise<number | undefined> {
+  const { chainId, block = Number.MAX_SAFE_INTEGER } = of;
+  const [row] = await store.find(poolEvents, {
+    filter: { chainId, blockNumber: { lte: block } },
+    order: [
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+    ],
+    limit: 1,
+    fields: ["time"],
+  });
+  return row?.time;
+}
+
 /** Events of one pool from a second on, before another where one is given, oldest first. */
 export function eventsSince(
   store: Store,
@@ -228,18 +244,4 @@ export function getTokens(
     tokens,
     of.addresses.map((address) => ({ chainId: of.chainId, address })),
   );
-}
-
-export function getTokenPrices(
-  store: Store,
-  of: { chainId: number; tokens: readonly string[] },
-): Promise<TokenPriceRow[]> {
-  return store.getMany(
-    tokenPrices,
-    of.tokens.map((token) => ({ chainId: of.chainId, token })),
-  );
-}
-
-export function listTokenPrices(store: Store, chainId: number): Promise<TokenPriceRow[]> {
-  return store.find(tokenPrices, { filter: { chainId } });
 }

@@ -269,9 +269,28 @@ describe("evm-dex over an indexed chain", function () {
       expect(error.message).to.contain("501").and.contain("500");
     });
 
-    it("has no prices of past blocks, of unknown chains, or of a chain without blocks", async () => {
+    it("prices tokens at every indexed block as the chain stood there", async () => {
+      const { USDC, WETH } = chain.deployment.tokens;
+      const tokens = [WETH.address, USDC.address];
+      const seen = new Set<number | null>();
+      for (let block = head - GAPS.length + 1; block <= head; block++) {
+        const answer = await prices.getPrices({ chainId: 8453, tokens, block });
+        const { timestamp } = await chain.header(block);
+        expect([answer.block, answer.blockTime]).to.deep.equal([block, timestamp]);
+        const [weth, usdc] = answer.prices.map(({ usd }) => usd);
+        const priceUsd = (await pricesOf(chain)(WETH.address, block)) as number;
+        expect(weth).to.be.closeTo(priceUsd, priceUsd * 1e-12);
+        expect(usdc).to.equal(1);
+        seen.add(weth as number);
+      }
+      expect(seen.size).to.be.greaterThan(5);
+      const first = await prices.getPrices({ chainId: 8453, tokens, block: 0 });
+      expect(first.prices.map(({ usd }) => usd)).to.deep.equal([null, 1]);
+    });
+
+    it("has no prices beyond the head, of unknown chains, or of a chain without blocks", async () => {
       const tokens = [chain.deployment.tokens.WETH.address];
-      expect((await refusal({ chainId: 8453, tokens, block: head - 1 })).code).to.equal("not_found");
+      expect((await refusal({ chainId: 8453, tokens, block: head + 1 })).code).to.equal("not_found");
       expect((await refusal({ chainId: 10, tokens })).code).to.equal("not_found");
       expect((await refusal({ chainId: 1, tokens })).code).to.equal("unavailable");
     });

@@ -48,7 +48,11 @@ export async function startTestIngest(
     report: () => {},
     guard: () => [],
   };
-  const checkpoint = await openCheckpoint(store, { source, startBlock: options.startBlock ?? 0 });
+  const checkpoint = await openCheckpoint(store, {
+    source,
+    anchors: deps.chain.stablecoins,
+    startBlock: options.startBlock ?? 0,
+  });
   const sync = await ChainSync.open(deps, checkpoint);
   return {
     store,

@@ -4,7 +4,13 @@ import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import type { PoolEntry } from "../ingest/state/pool-book.ts";
 import { uniswapV3 } from "../protocols/uniswap-v3.ts";
 import { EMPTY_STATE, writeState } from "../protocols/v3/state.ts";
-import { type CheckpointRow, COLLECTIONS, type PoolRow, type PoolStateRow } from "../store/collections.ts";
+import {
+  type CheckpointRow,
+  COLLECTIONS,
+  type PoolEventRow,
+  type PoolRow,
+  type PoolStateRow,
+} from "../store/collections.ts";
 
 export const CHAIN_ID = 8453;
 
@@ -67,6 +73,29 @@ export function checkpointRow(row: Partial<CheckpointRow> = {}): CheckpointRow {
     fromTime: 1_700_000_000,
     chainHead: 200,
     genesisHash: hash(0),
+    ...row,
+  };
+}
+
+export function eventRow(row: Partial<PoolEventRow> = {}): PoolEventRow {
+  return {
+    chainId: CHAIN_ID,
+    blockNumber: 150,
+    logIndex: 0,
+    poolAddress: address(0x900),
+    kind: "mint",
+    blockHash: hash(150),
+    time: 1_700_000_100,
+    txHash: hash(150, 5),
+    sender: address(7),
+    amounts: "0 0",
+    state: "1 0 0 0 0 0",
+    price0Usd: null,
+    price1Usd: null,
+    valueUsd: null,
+    feeUsd: null,
+    tickTravel: null,
+    previousMinute: null,
     ...row,
   };
 }

@@ -1,11 +1,10 @@
 import fc from "fast-check";
-import { put, type Store } from "../../shared/storage/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
 import type { BlockEvents } from "../ingest/indexer.ts";
 import { loadIndexer } from "../ingest/load.ts";
-import { PriceWriter, writeProgress } from "../ingest/write.ts";
+import { startSteps, writeProgress } from "../ingest/write.ts";
 import type { LiquidityEvent, V3Event } from "../protocols/v3/events.ts";
-import { type CheckpointRow, checkpoints, type PoolRow } from "../store/collections.ts";
-import { listTokenPrices } from "../store/queries.ts";
+import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "./rows.ts";
 
 /** A chain of events alone, for what needs no node: blocks from 1, pools created in some of them. */
@@ -162,9 +161,8 @@ export async function indexBlocks(
   const { chain, batch = 3 } = of;
   let { checkpoint } = of;
   const indexer = await loadIndexer(store, { chainId: CHAIN_ID, anchors: ANCHORS });
-  const prices = new PriceWriter(await listTokenPrices(store, CHAIN_ID));
   const guard = () => [];
-  if (checkpoint.blockNumber === 0) await store.write([put(checkpoints, [checkpoint])]);
+  if (checkpoint.blockNumber === 0) await store.write(startSteps(checkpoint, ANCHORS));
   for (let at = checkpoint.blockNumber; at < chain.length; at += batch) {
     const part = chain.slice(at, at + batch);
     const last = (part.at(-1) as SmallBlock).block;
@@ -197,7 +195,6 @@ export async function indexBlocks(
     await writeProgress(store, {
       indexer,
       taken: indexer.take(),
-      prices,
       guard,
       progress: { checkpoint, fees: [], headers },
     });

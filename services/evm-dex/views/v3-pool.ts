@@ -14,11 +14,11 @@ import { protocolOf } from "../protocols/index.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+import { readPrices } from "../store/price-links.ts";
 import {
   findCloses,
   getPoolFee,
   getStanding,
-  getTokenPrices,
   lastCloseBefore,
   type PoolStanding,
   sumRollups,
@@ -33,7 +33,7 @@ export const v3PoolView: PoolView<V3PoolRow> = {
     const state = await getStanding(store, pool);
     if (state === undefined) throw noEventYet(pool, checkpoint);
     const fee = await readFee(store, pool);
-    const tvlUsd = await readTvlUsd(store, { pool, state });
+    const tvlUsd = await readTvlUsd(store, { pool, state, block: checkpoint.blockNumber });
     const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
     const metrics = metricsOf(buckets, {
       headTime: checkpoint.blockTime,
@@ -64,12 +64,14 @@ async function readFee(store: Store, pool: PoolRow): Promise<number> {
 }
 
 /** balanceOf(pool) of both tokens × their prices; null while one has no price. */
-async function readTvlUsd(store: Store, of: { pool: PoolRow; state: PoolStanding }): Promise<number | null> {
-  const { pool, state } = of;
+async function readTvlUsd(
+  store: Store,
+  of: { pool: PoolRow; state: PoolStanding; block: number },
+): Promise<number | null> {
+  const { pool, state, block } = of;
   const tokens = [pool.token0Address, pool.token1Address];
-  const rows = await getTokenPrices(store, { chainId: pool.chainId, tokens });
-  const usdOf = new Map(rows.map((row) => [row.token, row.usd]));
-  const [price0, price1] = tokens.map((token) => usdOf.get(token));
+  const prices = await readPrices(store, { chainId: pool.chainId, tokens, block });
+  const [price0, price1] = tokens.map((token) => prices.get(token)?.usd);
   if (price0 === undefined || price1 === undefined) return null;
   const protocol = protocolOf(pool.protocol);
   const reserves = protocol.reserves(protocol.read(state.state));

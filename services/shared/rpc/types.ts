@@ -7,7 +7,7 @@ export interface PricesRequest {
   readonly chainId: number;
   /** EVM addresses, lower case; at most MAX_PRICE_TOKENS. */
   readonly tokens: readonly string[];
-  /** Absent = the latest indexed block. */
+  /** Any indexed block; absent = the latest. */
   readonly block?: number;
 }
 
@@ -23,8 +23,9 @@ export interface TokenPrice {
 }
 
 export interface PricesAnswer {
-  /** The block whose state the prices stand on, and its Unix seconds. */
+  /** The block whose state the prices stand on. */
   readonly block: number;
+  /** Its Unix seconds; where it is long past and had no event, those of the last block before it that had one. */
   readonly blockTime: number;
   /** One entry a token asked for, in the order asked. */
   readonly prices: readonly TokenPrice[];

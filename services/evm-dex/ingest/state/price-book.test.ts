@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import type { PriceEdge } from "../../price/edges.ts";
 import { trustedPrice } from "../../price/median.ts";
-import { type PriceEdge, type TokenPrice, walkPrices } from "../../price/walk.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/rows.ts";
+import { pricesIn, type WalkedPrice, walkPrices } from "../../test/walk-prices.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { PriceBook } from "./price-book.ts";
 
@@ -51,7 +52,7 @@ describe("PriceBook", () => {
     expect(book.usd(USDC)).to.equal(1);
     expect(book.usd(address(1))).to.equal(1);
     expect(book.usd(address(2))).to.equal(null);
-    expect([...book.all().keys()]).to.deep.equal([USDC, address(1)]);
+    expect(book.graph.tokens()).to.deep.equal([USDC, address(1)]);
   });
 
   it("prices a token once its pool has a price and depth", () => {
@@ -65,12 +66,8 @@ describe("PriceBook", () => {
     expect(book.usd(token), "below the depth").to.equal(null);
     setState(entry, { price: 4, reserves: [2_500, 10_000] });
     book.closeBlock([entry], 1_004, nothing);
-    expect(book.all().get(token)).to.deep.equal({
-      usd: 4,
-      hops: 1,
-      depthUsd: 10_000,
-      viaPool: entry.row.poolAddress,
-    });
+    expect(book.graph.price(token)).to.deep.equal({ usd: 4, hops: 1, depthUsd: 10_000 });
+    expect(book.graph.link(token)).to.include({ pool: entry.row.poolAddress });
     setState(entry, { price: 4, reserves: [1e9, 9_000] });
     book.closeBlock([entry], 1_006, nothing);
     expect(book.usd(token), "drained").to.equal(null);
@@ -83,7 +80,7 @@ describe("PriceBook", () => {
       const entry = entryOf(1, { tokens: [token, USDC], price: 4, reserves: [1e6, 50_000] });
       entry.state = { ...(entry.state as V3State), liquidity };
       book.closeBlock([entry], 1_000, nothing);
-      return book.all().get(token)?.depthUsd;
+      return book.graph.price(token)?.depthUsd;
     };
     // √P is 2: L × √P USD on the side of USDC.
     expect(depthWith(10n ** 18n * 15_000n)).to.be.closeTo(30_000, 1e-6);
@@ -160,7 +157,6 @@ describe("PriceBook over random blocks", () => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
         const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
         const book = new PriceBook([USDC]);
-        const walking = new PriceBook([USDC]);
         const model = new Map<PoolEntry, { time: number; price: number }[]>();
         let time = 1_000_000;
         for (const { seconds, touched } of blocks) {
@@ -172,12 +168,8 @@ describe("PriceBook over random blocks", () => {
             touchedEntries.add(entry);
           }
           book.closeBlock(touchedEntries, time, find);
-          walking.closeBlock(touchedEntries, time, find);
-          walking.walk();
           for (const entry of touchedEntries) remember(model, { entry, time });
-          const expected = sorted(pricesOf(model, time));
-          expect(sorted(book.all())).to.deep.equal(expected);
-          expect(sorted(walking.all())).to.deep.equal(expected);
+          expect(pricesIn(book.graph).prices).to.deep.equal(pricesOf(model, time));
         }
       }),
       { numRuns: 120 },
@@ -205,9 +197,9 @@ describe("PriceBook over random blocks", () => {
           if (i % 3 === 2) {
             book = new PriceBook([USDC]);
             for (const [entry, points] of model) book.place(entry, [...points], time);
-            book.walk();
+            book.resume();
           }
-          expect(sorted(book.all())).to.deep.equal(sorted(pricesOf(model, time)));
+          expect(pricesIn(book.graph).prices).to.deep.equal(pricesOf(model, time));
         }
       }),
       { numRuns: 60 },
@@ -231,7 +223,7 @@ function remember(
 function pricesOf(
   model: ReadonlyMap<PoolEntry, { time: number; price: number }[]>,
   now: number,
-): Map<string, TokenPrice> {
+): Map<string, WalkedPrice> {
   const edges = [...model].map(
     ([{ row, state }, points]): PriceEdge => ({
       pool: row.poolAddress,
@@ -243,8 +235,4 @@ function pricesOf(
     }),
   );
   return walkPrices(edges, { anchors: [USDC] });
-}
-
-function sorted(prices: ReadonlyMap<string, TokenPrice>): [string, TokenPrice][] {
-  return [...prices].sort(([a], [b]) => (a < b ? -1 : 1));
 }

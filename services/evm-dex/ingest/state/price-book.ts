@@ -1,5 +1,6 @@
+import type { PriceEdge } from "../../price/edges.ts";
+import { type LinkChange, PriceGraph } from "../../price/graph.ts";
 import { type PricePoint, trimPoints, trustedPrice } from "../../price/median.ts";
-import { DEFAULT_RULES, type PriceEdge, type TokenPrice, walkPrices } from "../../price/walk.ts";
 import type { PoolEntry } from "./pool-book.ts";
 
 /**
@@ -7,30 +8,30 @@ import type { PoolEntry } from "./pool-book.ts";
  * both of which the rows hold: a book loaded from the store goes on exactly where the one before it stopped.
  */
 export class PriceBook {
-  readonly #anchors: readonly string[];
-  readonly #edges = new Map<string, PriceEdge>();
+  readonly graph: PriceGraph;
   readonly #points = new Map<string, PricePoint[]>();
   /** Pools whose trusted price is not their spot price: it moves with time alone. */
   readonly #disputed = new Set<string>();
-  #prices: ReadonlyMap<string, TokenPrice> = new Map();
 
   constructor(anchors: readonly string[]) {
-    this.#anchors = anchors;
-    this.#prices = walkPrices([], { anchors });
+    this.graph = new PriceGraph(anchors);
+    this.graph.update();
   }
 
   usd(token: string): number | null {
-    return this.#prices.get(token)?.usd ?? null;
+    return this.graph.usd(token) ?? null;
   }
 
-  all(): ReadonlyMap<string, TokenPrice> {
-    return this.#prices;
-  }
-
-  /** Puts a pool on the graph without walking: for loading. The last point is the pool's price now. */
+  /** Puts a pool on the graph, for loading. The last point is the pool's price now. */
   place(entry: PoolEntry, points: PricePoint[], now: number): void {
     this.#points.set(entry.row.poolAddress, points);
     this.#setEdge(entry, now);
+  }
+
+  /** Works out the prices of the pools placed. Their links are stored already. */
+  resume(): void {
+    this.graph.update();
+    this.graph.takeLinks();
   }
 
   /** The price a pool had before its first event of this run. */
@@ -39,26 +40,22 @@ export class PriceBook {
     if (price !== undefined) this.#points.set(entry.row.poolAddress, [{ time: 0, price }]);
   }
 
-  /** Takes in the pools a block touched and walks anew if any of them can matter to a price. */
+  /** Takes in the pools a block touched. Answers the links that are others than after the block before. */
   closeBlock(
     touched: Iterable<PoolEntry>,
     time: number,
     entryOf: (pool: string) => PoolEntry | undefined,
-  ): void {
-    let matters = false;
+  ): LinkChange[] {
     for (const entry of touched) {
       this.#addPoint(entry, time);
-      matters = this.#replaceEdge(entry, time) || matters;
+      this.#setEdge(entry, time);
     }
     for (const pool of [...this.#disputed]) {
       const entry = entryOf(pool);
-      if (entry !== undefined) matters = this.#replaceEdge(entry, time) || matters;
+      if (entry !== undefined) this.#setEdge(entry, time);
     }
-    if (matters) this.walk();
-  }
-
-  walk(): void {
-    this.#prices = walkPrices(this.#edges.values(), { anchors: this.#anchors });
+    this.graph.update();
+    return this.graph.takeLinks();
   }
 
   #addPoint(entry: PoolEntry, time: number): void {
@@ -73,28 +70,14 @@ export class PriceBook {
     trimPoints(points, time);
   }
 
-  #replaceEdge(entry: PoolEntry, time: number): boolean {
-    const before = this.#edges.get(entry.row.poolAddress);
-    const after = this.#setEdge(entry, time);
-    return (before !== undefined && this.#counts(before)) || (after !== undefined && this.#counts(after));
-  }
-
-  /** Whether the walk would take this edge at today's prices: if not, neither does leaving it out change a price. */
-  #counts(edge: PriceEdge): boolean {
-    const usd0 = this.#prices.get(edge.token0)?.usd ?? 0;
-    const usd1 = this.#prices.get(edge.token1)?.usd ?? 0;
-    return edge.depth0 * usd0 >= DEFAULT_RULES.minDepthUsd || edge.depth1 * usd1 >= DEFAULT_RULES.minDepthUsd;
-  }
-
-  #setEdge(entry: PoolEntry, time: number): PriceEdge | undefined {
+  #setEdge(entry: PoolEntry, time: number): void {
     const pool = entry.row.poolAddress;
     const points = this.#points.get(pool);
-    if (points === undefined || points.length === 0) return undefined;
-    const edge = toEdge(entry, trustedPrice(points, time));
-    this.#edges.set(pool, edge);
-    if (edge.price === (points.at(-1) as PricePoint).price) this.#disputed.delete(pool);
+    if (points === undefined || points.length === 0) return;
+    const price = trustedPrice(points, time);
+    this.graph.set(toEdge(entry, price));
+    if (price === (points.at(-1) as PricePoint).price) this.#disputed.delete(pool);
     else this.#disputed.add(pool);
-    return edge;
   }
 }
 

@@ -11,6 +11,7 @@ import {
   poolStates,
   pools,
   poolUsers,
+  priceLinks,
   tokens,
 } from "../../store/collections.ts";
 import type { Guard } from "../write.ts";
@@ -51,6 +52,7 @@ export async function rollbackTo(
     ...repairs,
     removeWhere(poolFees, { chainId, block: { gt: target.number } }),
     removeWhere(headers, { chainId, number: { gt: target.number } }),
+    removeWhere(priceLinks, after),
     removeWhere(poolEvents, after),
     // After their events, which without a pool could not be undone any more.
     ...(await removePools(store, { chainId, gonePools })),

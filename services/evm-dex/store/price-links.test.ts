@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import { put, type Store } from "../../shared/storage/port.ts";
+import { PriceGraph } from "../price/graph.ts";
+import { ANCHOR_PRICE, type PriceLink, type TokenPrice } from "../price/link.ts";
+import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/random-graph.ts";
+import { CHAIN_ID, openTestStore } from "../test/rows.ts";
+import { priceLinks } from "./collections.ts";
+import { readPrices, toAnchorRows, toLink, toLinkRow } from "./price-links.ts";
+
+const link = (of: Partial<PriceLink> & { token: string; parent: string }): PriceLink => ({
+  pool: `p-${of.token}`,
+  side: 0,
+  price: 2,
+  depth: 1e6,
+  detour: [],
+  isAnchored: of.parent === "usd",
+  ...of,
+});
+
+describe("price links", () => {
+  let store: Store;
+  let rounds: number;
+  beforeEach(async () => {
+    store = await openTestStore();
+    rounds = 0;
+  });
+  afterEach(() => store.close());
+
+  const write = (blockNumber: number, links: readonly (PriceLink | string)[]) =>
+    store.write([
+      put(
+        priceLinks,
+        links.map((each) =>
+          toLinkRow(
+            typeof each === "string" ? { token: each, link: undefined } : { token: each.token, link: each },
+            { chainId: CHAIN_ID, blockNumber },
+          ),
+        ),
+      ),
+    ]);
+  const counting = (): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        rounds += name === "getLast" ? 1 : 0;
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  const usdAt = async (block: number, tokens: readonly string[]) =>
+    Object.fromEntries(
+      [...(await readPrices(counting(), { chainId: CHAIN_ID, tokens, block }))].map(([token, { usd }]) => [
+        token,
+        usd,
+      ]),
+    );
+
+  it("come back from the store as they went", async () => {
+    const links = [
+      link({ token: "a", parent: "usd", side: 1, price: 1 / 3, depth: 1e-9 }),
+      link({
+        token: "b",
+        parent: "a",
+        detour: [
+          { parent: "x", pool: "q", side: 1, price: 0.1 + 0.2, depth: 1e300 },
+          { parent: "usd", pool: "r", side: 0, price: 5e-324, depth: 7 },
+        ],
+      }),
+    ];
+    await write(5, [...links, "c"]);
+    await store.write([put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 4 }))]);
+    const rows = await store.find(priceLinks, {});
+    expect(rows.map(toLink)).to.deep.equal([...links, undefined, "anchor"]);
+  });
+
+  it("give each block its prices, a token's own links being all that is written of it", async () => {
+    await store.write([put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 9 }))]);
+    await write(10, [
+      link({ token: "weth", parent: "usd", price: 3_000 }),
+      link({ token: "meme", parent: "weth" }),
+    ]);
+    await write(12, [link({ token: "weth", parent: "usd", price: 3_100 })]);
+    await write(13, ["meme"]);
+    await write(15, [link({ token: "meme", parent: "weth", price: 4 }), "weth"]);
+    const tokens = ["usd", "weth", "meme", "none"];
+    expect(await usdAt(8, tokens)).to.deep.equal({});
+    expect(await usdAt(9, tokens)).to.deep.equal({ usd: 1 });
+    expect(await usdAt(10, tokens)).to.deep.equal({ usd: 1, weth: 3_000, meme: 6_000 });
+    expect(await usdAt(11, tokens)).to.deep.equal({ usd: 1, weth: 3_000, meme: 6_000 });
+    expect(await usdAt(12, tokens)).to.deep.equal({ usd: 1, weth: 3_100, meme: 6_200 });
+    expect(await usdAt(14, tokens)).to.deep.equal({ usd: 1, weth: 3_100 });
+    expect(await usdAt(15, tokens), "what rests on a token without a price has none").to.deep.equal({
+      usd: 1,
+    });
+    expect(await readPrices(store, { chainId: 1, tokens, block: 12 })).to.deep.equal(new Map());
+  });
+
+  it("are read in as many rounds as the longest path has pools, whatever the number of tokens", async () => {
+    const names = Array.from({ length: 500 }, (_, i) => `t${i}`);
+    await write(
+      1,
+      names.map((token, i) => link({ token, parent: i % 4 === 0 ? "usd" : `t${i - 1}`, price: 1.1 })),
+    );
+    const usd = await usdAt(9, names);
+    expect(Object.keys(usd)).to.have.length(500);
+    expect(usd.t499).to.equal(1.1 * 1.1 * 1.1 * 1.1);
+    expect(rounds).to.equal(1);
+    rounds = 0;
+    expect(Object.keys(await usdAt(9, ["t3", "t7", "usd"]))).to.deep.equal(["t3", "t7"]);
+    expect(rounds).to.equal(4);
+    rounds = 0;
+    await usdAt(9, []);
+    expect(rounds).to.equal(0);
+  });
+
+  it("give at every block what the walk gave there, bit for bit", async function () {
+    this.timeout(20_000);
+    let priced = 0;
+    await fc.assert(
+      fc.asyncProperty(anyGraph, async ({ pairs, rules, blocks }) => {
+        const own = await openTestStore();
+        const graph = new PriceGraph(ANCHORS, rules);
+        graph.update();
+        await own.write([put(priceLinks, toAnchorRows(ANCHORS, { chainId: CHAIN_ID, blockNumber: 99 }))]);
+        const expected: Map<string, TokenPrice>[] = [];
+        for (const [i, block] of blocks.entries()) {
+          for (const change of block) graph.set(edgeOf(pairs, change));
+          graph.update();
+          const rows = graph
+            .takeLinks()
+            .map((each) => toLinkRow(each, { chainId: CHAIN_ID, blockNumber: 100 + i }));
+          await own.write([put(priceLinks, rows)]);
+          expected.push(
+            new Map(
+              TOKENS.flatMap((token) => {
+                const price = graph.price(token);
+                return price === undefined ? [] : [[token, price] as const];
+              }),
+            ),
+          );
+        }
+        for (const [i, prices] of expected.entries()) {
+          const found = await readPrices(own, { chainId: CHAIN_ID, tokens: TOKENS, block: 100 + i });
+          expect(found, `block ${i}`).to.deep.equal(prices);
+          expect(found.get("u")).to.equal(ANCHOR_PRICE);
+          priced += found.size - ANCHORS.length;
+        }
+        await own.close();
+      }),
+      { numRuns: 60 },
+    );
+    expect(priced).to.be.greaterThan(500);
+  });
+});

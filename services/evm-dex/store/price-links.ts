@@ -1,0 +1,117 @@
+import type { Store } from "../../shared/storage/port.ts";
+import type { LinkChange } from "../price/graph.ts";
+import {
+  baseOf,
+  type Hop,
+  type PriceLink,
+  priceFrom,
+  type TokenLink,
+  type TokenPrice,
+} from "../price/link.ts";
+import { type PriceLinkRow, priceLinks } from "./collections.ts";
+
+const NO_LINK = {
+  parent: "",
+  pool: "",
+  side: 0,
+  price: 0,
+  depth: 0,
+  detour: null,
+  isAnchored: false,
+} as const;
+
+export function toLinkRow(change: LinkChange, at: { chainId: number; blockNumber: number }): PriceLinkRow {
+  const { token, link } = change;
+  if (link === undefined) return { ...at, token, ...NO_LINK };
+  const { parent, pool, side, price, depth, detour, isAnchored } = link;
+  return {
+    ...at,
+    token,
+    parent,
+    pool,
+    side,
+    price,
+    depth,
+    detour: detour.length === 0 ? null : writeDetour(detour),
+    isAnchored,
+  };
+}
+
+/** The anchors of a chain, from this block on. */
+export function toAnchorRows(
+  anchors: readonly string[],
+  at: { chainId: number; blockNumber: number },
+): PriceLinkRow[] {
+  return anchors.map((token) => ({ ...at, token, ...NO_LINK, price: 1, isAnchored: true }));
+}
+
+/** undefined: no price. */
+export function toLink(row: PriceLinkRow): TokenLink | undefined {
+  const { token, parent, pool, side, price, depth, detour, isAnchored } = row;
+  if (pool === "") return isAnchored ? "anchor" : undefined;
+  return {
+    token,
+    parent,
+    pool,
+    side: side as 0 | 1,
+    price,
+    depth,
+    detour: detour === null ? [] : readDetour(detour),
+    isAnchored,
+  };
+}
+
+function writeDetour(detour: readonly Hop[]): string {
+  return JSON.stringify(
+    detour.map(({ parent, pool, side, price, depth }) => [parent, pool, side, price, depth]),
+  );
+}
+
+function readDetour(text: string): Hop[] {
+  const hops = JSON.parse(text) as [string, string, 0 | 1, number, number][];
+  return hops.map(([parent, pool, side, price, depth]) => ({ parent, pool, side, price, depth }));
+}
+
+/**
+ * USD prices of tokens at the end of a block, by token; those without a price are left out. As many rounds of reads as
+ * the longest path has pools, four at most, however many tokens.
+ */
+export async function readPrices(
+  store: Store,
+  of: { chainId: number; tokens: Iterable<string>; block: number },
+): Promise<Map<string, TokenPrice>> {
+  const { chainId, block } = of;
+  const tokens = new Set(of.tokens);
+  const links = new Map<string, TokenLink | undefined>();
+  for (let wanted = tokens; wanted.size > 0; ) {
+    const keys = [...wanted].map((token) => ({ chainId, token, blockNumber: block }));
+    for (const token of wanted) links.set(token, undefined);
+    const rows = await store.getLast(priceLinks, keys);
+    for (const row of rows) links.set(row.token, toLink(row));
+    wanted = basesOf(
+      rows.map((row) => links.get(row.token)),
+      links,
+    );
+  }
+  const prices = new Map<string, TokenPrice>();
+  for (const token of tokens) {
+    const price = priceFrom(token, (name) => links.get(name));
+    if (price !== undefined) prices.set(token, price);
+  }
+  return prices;
+}
+
+/** What links rest on and is not known yet. */
+function basesOf(
+  links: readonly (TokenLink | undefined)[],
+  known: ReadonlyMap<string, TokenLink | undefined>,
+): Set<string> {
+  const isOpen = (link: TokenLink | undefined): link is PriceLink =>
+    typeof link === "object" && !link.isAnchored;
+  return new Set(
+    links
+      .filter(isOpen)
+      .map(baseOf)
+      .filter((base) => !known.has(base)),
+  );
+}
