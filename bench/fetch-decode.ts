@@ -11,7 +11,10 @@ const config = { chainId: 8453, urls: [url] };
 const local = createEvmSource(config);
 const source = readInThread(local, config);
 const factories = loadDeployments(deploymentsFile)[0]?.factories ?? [];
-const fetcher = new Fetcher(source, { factories, protocolOf: () => undefined });
+const fetcher = new Fetcher(source, {
+  factories,
+  known: { protocolOf: () => undefined, poolOfGauge: () => undefined },
+});
 const { signal } = new AbortController();
 let events = 0;
 for await (const chunk of readBackfill({ source, fetcher, from: 0, to: Number(head), signal })) {

@@ -71,6 +71,16 @@ describe("loadDeployments", () => {
       "0x33128a8fc17869897dce68ed026d694621f6fdfd",
     ]);
     expect(uniswap.every((factory) => factory?.family === "dexb")).to.equal(true);
+    const aerodrome = chains[1]?.factories.find(({ kind }) => kind === "aerodrome-v2");
+    expect(aerodrome).to.include({
+      address: "0x420dd381b31aef6683db6b902084cb0ffece40da",
+      family: "dexa",
+      dexName: "Aerodrome V2",
+    });
+    expect(aerodrome?.rewards).to.deep.equal({
+      voter: "0x16613524e02ad97edfef371bc883f2f5d6c480a5",
+      token: "0x940181a94a35a4569e4529a3cdfb74e38fd98631",
+    });
     // USDC of either chain is an anchor.
     expect(chains[0]?.stablecoins).to.include("0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48");
     expect(chains[1]?.stablecoins).to.include("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913");

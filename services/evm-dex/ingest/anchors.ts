@@ -1,31 +1,57 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { GaugeFacts } from "../protocols/protocol.ts";
 import { balanceCalls, readBalance } from "./balances.ts";
 import { askStates } from "./past-states.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 
+/** A pool older than the index, and its gauge just before its first indexed event. */
+export interface OldPool {
+  readonly entry: PoolEntry;
+  /** Of that event. */
+  readonly block: number;
+  readonly gauge?: GaugeFacts | undefined;
+}
+
 /**
  * The state of pools that are older than the index, just before their first indexed event: what the protocol asks the
- * pool for, and its balances, at the block before it. Where no node has that state any more, the balances of `head`
- * stand in for the reserves and the price is unknown until an event tells it.
+ * pool for, and its balances, at the block before it. Where no node has that state any more, `head` is asked: a pool
+ * that tells its reserves is taken to have been as it is there, until its events tell more; of any other the balances
+ * stand in for the reserves, and the price is unknown until an event tells it.
  */
 export async function readAnchors(
   source: EvmSource,
-  of: { pools: readonly { entry: PoolEntry; block: number }[]; head: number },
+  of: { pools: readonly OldPool[]; head: number },
 ): Promise<void> {
-  const { pools, head } = of;
-  if (pools.length === 0) return;
+  const without = await anchorAt(source, of.pools, (pool) => pool.block - 1);
+  const [telling, silent] = [
+    without.filter(({ entry }) => entry.protocol.tvlOf === "reserves"),
+    without.filter(({ entry }) => entry.protocol.tvlOf === "balances"),
+  ];
+  const untold = await anchorAt(source, telling, () => of.head);
+  await anchorUnknown(source, [...silent, ...untold], of.head);
+}
+
+/** Answers those whose state nobody has. */
+async function anchorAt(
+  source: EvmSource,
+  pools: readonly OldPool[],
+  blockOf: (pool: OldPool) => number,
+): Promise<OldPool[]> {
   const states = await askStates(
     source,
-    pools.map(({ entry, block }) => ({ row: entry.row, block: block - 1 })),
+    pools.map((pool) => ({ row: pool.entry.row, block: blockOf(pool), gauge: pool.gauge })),
   );
-  const without: PoolEntry[] = [];
-  pools.forEach(({ entry }, i) => {
+  return pools.filter(({ entry }, i) => {
     const past = states[i];
-    if (past === undefined) without.push(entry);
-    else setAnchor(entry, past.state);
+    if (past !== undefined) setAnchor(entry, past.state);
+    return past === undefined;
   });
-  const balances = await source.call(without.flatMap((entry) => balanceCalls(entry.row, head)));
-  without.forEach((entry, i) => {
+}
+
+async function anchorUnknown(source: EvmSource, pools: readonly OldPool[], head: number): Promise<void> {
+  if (pools.length === 0) return;
+  const balances = await source.call(pools.flatMap(({ entry }) => balanceCalls(entry.row, head)));
+  pools.forEach(({ entry }, i) => {
     const amount0 = readBalance(balances[2 * i]) ?? 0n;
     const amount1 = readBalance(balances[2 * i + 1]) ?? 0n;
     setAnchor(entry, entry.protocol.unknown({ amount0, amount1 }));

@@ -1,10 +1,12 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
+import { anchorPositions } from "./anchor-positions.ts";
 import { readAnchors } from "./anchors.ts";
 import { observeBalances } from "./balances.ts";
-import type { Chunk } from "./fetch.ts";
+import type { Chunk } from "./chunk.ts";
 import type { Indexer } from "./indexer.ts";
+import type { LpWatch } from "./lp-watch.ts";
 import { describePools } from "./new-pools.ts";
 import type { NewHead } from "./snapshots.ts";
 import type { FeeBook } from "./state/fee-book.ts";
@@ -17,6 +19,8 @@ export interface Workbench {
   readonly source: EvmSource;
   readonly indexer: Indexer;
   readonly fees: FeeBook;
+  /** For the fetchers, which run ahead: pools that get LP tokens are known to all of them. */
+  readonly watch: LpWatch;
   readonly tokens: TokenReader;
   readonly guard: Guard;
 }
@@ -40,8 +44,12 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
   });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) indexer.addPool(pool);
+  for (const { gauge, voter, pool, block } of chunk.gauges) {
+    indexer.addGauge({ chainId: source.chainId, gauge, poolAddress: pool, voter, createdBlock: block });
+  }
   await anchorPools(bench, of);
   await indexer.prepare(chunk.blocks);
+  await anchorPositions(source, { indexer, chunk, fromBlock: checkpoint.fromBlock });
   for (const block of chunk.blocks) indexer.addBlock(block);
   const taken = indexer.take();
   const head = chunk.last.number;
@@ -79,7 +87,7 @@ async function anchorPools(bench: Workbench, of: ApplyOptions & { chunk: Chunk }
   const older = [...firstBlock].flatMap(([pool, block]) => {
     const entry = indexer.pools.get(pool);
     const isOld = entry?.anchor === undefined && (entry?.row.createdBlock ?? block) < of.checkpoint.fromBlock;
-    return entry !== undefined && isOld ? [{ entry, block }] : [];
+    return entry !== undefined && isOld ? [{ entry, block, gauge: indexer.gauges.at(pool, block - 1) }] : [];
   });
   await readAnchors(source, { pools: older, head: of.chainHead });
   for (const { entry } of older) indexer.prices.anchor(entry);

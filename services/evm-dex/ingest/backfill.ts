@@ -1,6 +1,7 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
-import type { Chunk, Fetcher } from "./fetch.ts";
+import type { Chunk } from "./chunk.ts";
+import type { Fetcher } from "./fetch.ts";
 import { mapAhead } from "./map-ahead.ts";
 
 /** Small at first: which way of reading suits the source is known after the first answers. */
@@ -85,7 +86,8 @@ function readSparse(of: BackfillRange): AsyncGenerator<Chunk> {
     verifyBlocks: VERIFY_BLOCKS,
     signal: of.signal,
   });
-  return mapAhead(scan, ({ range, logs }) => of.fetcher.readSettled(range, logs), AHEAD);
+  const transfers = of.fetcher.scanTransfers(of);
+  return mapAhead(scan, ({ range, logs }) => of.fetcher.readSettled(range, logs, transfers), AHEAD);
 }
 
 function readDense(of: BackfillRange): AsyncGenerator<Chunk> {

@@ -20,13 +20,15 @@ export function readBalance(returned: Hex | null | undefined): bigint | null {
 
 /**
  * Reads what pools hold at the block of their last event, so that the number is a function of the chain, whoever asks
- * when. Nodes without that state are asked at `head` instead. Tokens that answer neither keep what the events say.
+ * when. Nodes without that state are asked at `head` instead. Tokens that answer neither keep what the events say, as
+ * do pools whose events tell their reserves.
  */
 export async function observeBalances(
   source: EvmSource,
   of: { pools: readonly PoolEntry[]; head: number },
 ): Promise<void> {
-  const stale = of.pools.filter((entry) => entry.balanceBlock !== entry.lastBlock);
+  const all = of.pools.filter((entry) => entry.balanceBlock !== entry.lastBlock);
+  const stale = all.filter(({ protocol }) => protocol.tvlOf === "balances");
   const missed = await observeAt(
     source,
     stale.map((entry) => ({ entry, block: entry.lastBlock })),
@@ -35,7 +37,7 @@ export async function observeBalances(
     source,
     missed.map((entry) => ({ entry, block: of.head })),
   );
-  for (const entry of still) {
+  for (const entry of [...still, ...all.filter(({ protocol }) => protocol.tvlOf === "reserves")]) {
     const reserves = entry.protocol.reserves(entry.state);
     entry.balance0 = reserves.amount0;
     entry.balance1 = reserves.amount1;

@@ -6,7 +6,7 @@ import { protocolOf } from "../protocols/index.ts";
 import { type Decoder, fits, type PoolCreatedEvent } from "../protocols/protocol.ts";
 import { discoveries, poolListings, pools, tokens } from "../store/collections.ts";
 import { toListing } from "../views/pool-listing.ts";
-import type { CreatedPool } from "./fetch.ts";
+import type { CreatedPool } from "./chunk.ts";
 import { describePools } from "./new-pools.ts";
 import type { ProgressReport } from "./progress.ts";
 import { TokenReader } from "./tokens.ts";

@@ -72,7 +72,10 @@ describe("Fetcher", () => {
         { address: address(0x901), ...flash },
       ],
     ]);
-    const fetcher = new Fetcher(source, { factories: [factory], protocolOf: () => undefined });
+    const fetcher = new Fetcher(source, {
+      factories: [factory],
+      known: { protocolOf: () => undefined, poolOfGauge: () => undefined },
+    });
     const [start] = await source.headers([0]);
     const chunk = await fetcher.readTail({ fromBlock: 1, toBlock: 2 }, start?.hash as Hex);
     expect(chunk.created.map(({ pool, fee, tickSpacing }) => [pool, fee, tickSpacing])).to.deep.equal([

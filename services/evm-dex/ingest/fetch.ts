@@ -6,44 +6,26 @@ import type {
   LogRange,
   RawLog,
 } from "../../shared/chain/evm/port.ts";
+import { compareLogs } from "../../shared/chain/evm/read.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Factory } from "../deployments.ts";
-import { decodeEvent, protocolOf } from "../protocols/index.ts";
-import { fits, type PoolCreatedEvent, type Protocol } from "../protocols/protocol.ts";
+import { protocolOf } from "../protocols/index.ts";
 import type { HeaderRow } from "../store/collections.ts";
-import type { BlockEvents, PlacedEvent } from "./indexer.ts";
+import { assembleChunk, ChainMoved, type Chunk, type OurLog } from "./chunk.ts";
+import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
+import { findUntransferred, type Untransferred } from "./lp-check.ts";
+import { LpWatch } from "./lp-watch.ts";
+import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
 
-/** A pool that a known factory created. */
-export interface CreatedPool extends PoolCreatedEvent {
-  readonly factory: Factory;
-  readonly block: number;
-  /** Unix seconds. */
-  readonly time: number;
-}
+/** Contracts that one eth_getLogs names, where nothing else is configured: what geth takes. */
+const MAX_ADDRESSES = 1_000;
 
-/** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
-export interface Chunk {
-  readonly last: { readonly number: number; readonly hash: string; readonly time: number };
-  readonly created: readonly CreatedPool[];
-  /** Only blocks with events of known pools. */
-  readonly blocks: readonly BlockEvents[];
-  /** Every header of the run when it follows the head, none during backfill. */
-  readonly headers: readonly HeaderRow[];
-}
-
-/** The blocks asked for no longer fit together or to what is indexed: a reorg, or a node in the middle of one. */
-export class ChainMoved extends Error {
-  override readonly name = "ChainMoved";
-}
-
-/** What factories say and every event of their pools, of any contract: which are ours is decided by address. */
-export function filterOf(factories: readonly Factory[]): LogFilter {
-  const protocols = new Set(factories.map((factory) => protocolOf(factory.kind)));
-  const topics = [...protocols].flatMap(({ created, decoders }) => [
-    created.topic,
-    ...decoders.map((decoder) => decoder.topic),
-  ]);
-  return { topics: [...new Set(topics)] };
+export interface FetcherOptions {
+  readonly factories: readonly Factory[];
+  readonly known: KnownContracts;
+  readonly watch?: LpWatch;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses?: number | undefined;
 }
 
 /**
@@ -52,49 +34,55 @@ export function filterOf(factories: readonly Factory[]): LogFilter {
  */
 export class Fetcher {
   readonly #source: EvmSource;
-  readonly #protocolOf: (pool: string) => Protocol | undefined;
-  /** What is asked of the source. */
+  readonly #emitters: Emitters;
+  readonly #watch: LpWatch;
+  readonly #transfers: TransferSource;
+  /** What is asked of the source by topic. */
   readonly filter: LogFilter;
-  readonly #factories: ReadonlyMap<string, Factory>;
-  readonly #created = new Map<string, Protocol>();
   #lastTurn = Promise.resolve();
 
-  constructor(
-    source: EvmSource,
-    of: { factories: readonly Factory[]; protocolOf: (pool: string) => Protocol | undefined },
-  ) {
+  constructor(source: EvmSource, of: FetcherOptions) {
     this.#source = source;
-    this.#protocolOf = of.protocolOf;
+    this.#emitters = new Emitters(of.factories, of.known);
+    this.#watch = of.watch ?? new LpWatch();
+    const topics = transferTopics(of.factories);
+    const maxAddresses = of.maxAddresses ?? MAX_ADDRESSES;
+    this.#transfers = { source, topics, watch: this.#watch, maxAddresses };
     this.filter = filterOf(of.factories);
-    this.#factories = new Map(of.factories.map((factory) => [factory.address, factory]));
   }
 
-  /** A run far behind the head, whose logs are there: only blocks with our events are fetched. */
-  async readSettled(range: LogRange, logs: readonly RawLog[]): Promise<Chunk> {
-    const ours = this.#ours(logs);
-    const numbers = [...new Set([...ours.map((log) => log.blockNumber), range.toBlock])];
-    return this.#assemble({
-      range,
-      logs: ours,
-      blocks: byNumber(await this.#source.blocks(numbers)),
-      headers: [],
-    });
+  /** For the runs of a long stretch: their Transfers are asked for in larger pieces than they come in. */
+  scanTransfers(run: { from: number; to: number; signal: AbortSignal }): TransferScan {
+    return new TransferScan(this.#transfers, run);
+  }
+
+  /** A run far behind the head, whose logs by topic are there: only blocks with our events are fetched. */
+  async readSettled(
+    range: LogRange,
+    logs: readonly RawLog[],
+    transfers: Pick<TransferScan, "take">,
+  ): Promise<Chunk> {
+    const byTopic = this.#ours(logs);
+    // Nothing is awaited before this: runs are taken in their order.
+    const byAddress = this.#read(await transfers.take(range, this.#watchNew(byTopic)));
+    const ours = inOrder([...byTopic, ...byAddress]);
+    const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
+    const blocks = byNumber(await this.#source.blocks(numbers));
+    await this.#checkTransfers(ours, blocks);
+    return assembleChunk({ range, ours, blocks, headers: [] });
   }
 
   /** A run read as whole blocks; undefined where the source has no quick way to them. */
   async readWhole(range: LogRange): Promise<Chunk | undefined> {
     const order = this.#takeTurn();
     try {
-      const list = await this.#source.blocksWithLogs(numbersOf(range), this.filter);
+      const watched = this.#watch.list();
+      const list = await this.#source.blocksWithLogs(numbersOf(range), this.#wholeFilter(watched));
       await order.turn;
       if (list === undefined) return undefined;
       checkLinks(list, (list[0] as BlockWithSenders).parentHash);
-      return this.#assemble({
-        range,
-        logs: this.#ours(list.flatMap((block) => block.logs)),
-        blocks: byNumber(list),
-        headers: [],
-      });
+      const ours = await this.#oursOfWhole(range, { logs: list.flatMap((block) => block.logs), watched });
+      return assembleChunk({ range, ours, blocks: byNumber(list), headers: [] });
     } finally {
       order.done();
     }
@@ -103,19 +91,55 @@ export class Fetcher {
   /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<Chunk> {
     const numbers = numbersOf(range);
-    const whole = await this.#source.blocksWithLogs(numbers, this.filter);
+    const watched = this.#watch.list();
+    const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
     const [list, logs] =
       whole !== undefined
         ? [whole, whole.flatMap((block) => block.logs)]
         : await Promise.all([this.#source.blocks(numbers), this.#logsOf(range)]);
     checkLinks(list, parentHash);
+    const blocks = byNumber(list);
     const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
-    return this.#assemble({
-      range,
-      logs: this.#ours(checked),
-      blocks: byNumber(list),
-      headers: list.map((block) => toHeaderRow(this.#source.chainId, block)),
-    });
+    const ours =
+      whole !== undefined
+        ? await this.#oursOfWhole(range, { logs: checked, watched })
+        : await this.#oursOfParts(range, { logs: checked, blocks });
+    const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
+    return assembleChunk({ range, ours, blocks, headers });
+  }
+
+  /** What is taken of whole blocks: LP tokens' Transfers too. */
+  #wholeFilter(watched: readonly Hex[]): LogFilter {
+    const { topics } = this.#transfers;
+    return watched.length === 0 ? this.filter : { ...this.filter, addressed: { topics, addresses: watched } };
+  }
+
+  /** Of whole blocks. Pools that are watched only since these were asked for are asked for again. */
+  async #oursOfWhole(
+    range: LogRange,
+    of: { logs: readonly RawLog[]; watched: readonly Hex[] },
+  ): Promise<OurLog[]> {
+    const ours = this.#ours(of.logs);
+    this.#watchNew(ours);
+    const before = new Set(of.watched);
+    const late = this.#watch.list().filter((pool) => !before.has(pool));
+    if (late.length === 0) return ours;
+    const found = this.#read(await readTransfers(this.#transfers, { range, pools: late }));
+    return inOrder([...ours, ...found]);
+  }
+
+  /** Of blocks and logs that were asked for apart. */
+  async #oursOfParts(
+    range: LogRange,
+    of: { logs: readonly RawLog[]; blocks: ReadonlyMap<number, BlockWithSenders> },
+  ): Promise<OurLog[]> {
+    const byTopic = this.#ours(of.logs);
+    this.#watchNew(byTopic);
+    const pools = this.#watch.list();
+    const byAddress = this.#read(await readTransfers(this.#transfers, { range, pools }));
+    const ours = inOrder([...byTopic, ...byAddress]);
+    await this.#checkTransfers(ours, of.blocks);
+    return ours;
   }
 
   /**
@@ -140,79 +164,69 @@ export class Fetcher {
     return logs;
   }
 
-  /**
-   * Logs of known pools, and creations by known factories. A pool may speak before its factory speaks of it (Slipstream
-   * initialises first), though never before its block: creations are looked for before anything else.
-   */
-  #ours(logs: readonly RawLog[]): RawLog[] {
-    for (const log of logs) {
-      const protocol = this.#creator(log);
-      if (protocol !== undefined) this.#created.set(protocol.created.decode(log).pool, protocol);
+  #ours(logs: readonly RawLog[]): OurLog[] {
+    this.#emitters.learn(logs);
+    return this.#read(logs);
+  }
+
+  #read(logs: readonly RawLog[]): OurLog[] {
+    return logs.flatMap((log) => {
+      const told = this.#emitters.read(log);
+      return told === undefined ? [] : [{ log, told }];
+    });
+  }
+
+  /** Watches pools that get their first LP tokens. */
+  #watchNew(ours: readonly OurLog[]): Hex[] {
+    const fresh = new Set<Hex>();
+    for (const { told } of ours) {
+      if ("created" in told || this.#watch.has(told.pool)) continue;
+      if (this.#emitters.protocolOf(told.pool)?.lpTokens?.needsTransfer(told.event) === true)
+        fresh.add(told.pool as Hex);
     }
-    return logs.filter((log) =>
-      this.#factories.has(log.address)
-        ? this.#creator(log) !== undefined
-        : this.#emitter(log.address) !== undefined,
-    );
+    for (const pool of fresh) this.#watch.add(pool);
+    return [...fresh];
   }
 
-  /** The protocol of a pool whose creation this log is. */
-  #creator(log: RawLog): Protocol | undefined {
-    const factory = this.#factories.get(log.address);
-    if (factory === undefined) return undefined;
-    const protocol = protocolOf(factory.kind);
-    const { created } = protocol;
-    return log.topics[0] === created.topic && fits(log, created) ? protocol : undefined;
+  /** LP tokens that were minted, burnt or staked without a Transfer: what is missing is asked for again. */
+  async #checkTransfers(
+    ours: readonly OurLog[],
+    blocks: ReadonlyMap<number, BlockWithSenders>,
+  ): Promise<void> {
+    const missing = findUntransferred(ours, (pool) => this.#emitters.protocolOf(pool));
+    if (missing.length === 0) return;
+    const found = await this.#askAgain(missing, blocks);
+    if (found.length > 0)
+      throw new ChainMoved(`Logs of block ${found[0]?.blockNumber} were withheld: they are asked for again.`);
   }
 
-  #emitter(address: string): Protocol | undefined {
-    return this.#protocolOf(address) ?? this.#created.get(address);
-  }
-
-  #assemble(of: {
-    range: LogRange;
-    logs: readonly RawLog[];
-    blocks: ReadonlyMap<number, BlockWithSenders>;
-    headers: readonly HeaderRow[];
-  }): Chunk {
-    const created: CreatedPool[] = [];
-    const byBlock = new Map<number, { block: BlockWithSenders; events: PlacedEvent[] }>();
-    for (const log of of.logs) {
-      const block = blockOf(log, of.blocks);
-      const factory = this.#factories.get(log.address);
-      if (factory !== undefined) {
-        const event = protocolOf(factory.kind).created.decode(log);
-        created.push({ ...event, factory, block: block.number, time: block.timestamp });
-        continue;
-      }
-      const event = decodeEvent(this.#emitter(log.address) as Protocol, log);
-      if (event === undefined) continue;
-      let entry = byBlock.get(block.number);
-      if (entry === undefined) {
-        entry = { block, events: [] };
-        byBlock.set(block.number, entry);
-      }
-      entry.events.push({
-        logIndex: log.logIndex,
-        txHash: log.transactionHash,
-        sender: block.senders[log.transactionIndex] as Hex,
-        poolAddress: log.address,
-        event,
-      });
+  async #askAgain(
+    missing: readonly Untransferred[],
+    blocks: ReadonlyMap<number, BlockWithSenders>,
+  ): Promise<RawLog[]> {
+    const found: RawLog[] = [];
+    for (const { block, pools, isMissing } of missing) {
+      const filter = { topics: this.#transfers.topics, addresses: pools };
+      const logs = await this.#source.logs({ fromBlock: block, toBlock: block }, filter);
+      const header = blocks.get(block);
+      const lacking = logs.filter(isMissing);
+      // Where even now there are none, the receipts decide.
+      const proven =
+        lacking.length > 0 || header === undefined
+          ? lacking
+          : await this.#source.verifyEmpty([header], { logs: [], filter });
+      found.push(...proven.filter(isMissing));
     }
-    const last = of.blocks.get(of.range.toBlock) as BlockWithSenders;
-    return {
-      last: { number: last.number, hash: last.hash, time: last.timestamp },
-      created,
-      blocks: [...byBlock.values()].map(({ block, events }) => ({
-        number: block.number,
-        hash: block.hash,
-        time: block.timestamp,
-        events,
-      })),
-      headers: of.headers,
-    };
+    return found;
   }
+}
+
+function transferTopics(factories: readonly Factory[]): Hex[] {
+  return [...new Set(factories.flatMap(({ kind }) => protocolOf(kind).lpTokens?.transfer.topic ?? []))];
+}
+
+function inOrder(ours: OurLog[]): OurLog[] {
+  return ours.sort((a, b) => compareLogs(a.log, b.log));
 }
 
 function checkLinks(list: readonly BlockWithSenders[], parentHash: string): void {
@@ -225,23 +239,8 @@ function checkLinks(list: readonly BlockWithSenders[], parentHash: string): void
   }
 }
 
-function byNumber(list: readonly BlockWithSenders[]): Map<number, BlockWithSenders> {
+function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {
   return new Map(list.map((block) => [block.number, block]));
-}
-
-/** The block a log lies in; both were asked for apart, so their hashes must agree. */
-function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
-  const block = blocks.get(log.blockNumber);
-  if (
-    block === undefined ||
-    block.hash !== log.blockHash ||
-    block.senders[log.transactionIndex] === undefined
-  ) {
-    throw new ChainMoved(
-      `Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`,
-    );
-  }
-  return block;
 }
 
 export function numbersOf(range: LogRange): number[] {

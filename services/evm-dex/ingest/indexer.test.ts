@@ -266,7 +266,14 @@ describe("Indexer", () => {
     expect(taken.pools).to.deep.equal([pool, island]);
     expect(taken.tokens).to.deep.equal([token]);
     expect(taken.events).to.have.length(1);
-    expect(indexer.take()).to.deep.equal({ events: [], pools: [], tokens: [], touched: [], links: [] });
+    expect(indexer.take()).to.deep.equal({
+      events: [],
+      pools: [],
+      tokens: [],
+      gauges: [],
+      touched: [],
+      links: [],
+    });
   });
 
   it("hands out a token's link with the block that changed it, and none where a block changed nothing", async () => {

@@ -5,9 +5,13 @@ import { writeIntegers } from "../protocols/integers.ts";
 import type { PoolEvent, RawPair } from "../protocols/protocol.ts";
 import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../store/collections.ts";
 import { toLinkRow } from "../store/price-links.ts";
+import type { GaugeRow } from "../store/v2-collections.ts";
 import { BucketBook } from "./state/bucket-book.ts";
+import { GaugeBook } from "./state/gauge-book.ts";
+import { type Holding, LpBook } from "./state/lp-book.ts";
 import { PoolBook, type PoolEntry } from "./state/pool-book.ts";
 import { PriceBook } from "./state/price-book.ts";
+import { V2Book } from "./state/v2-book.ts";
 
 /** One decoded event with its place on the chain. */
 export interface PlacedEvent {
@@ -40,6 +44,7 @@ export interface Taken {
   readonly events: PoolEventRow[];
   readonly pools: PoolRow[];
   readonly tokens: TokenRow[];
+  readonly gauges: GaugeRow[];
   readonly touched: PoolEntry[];
   readonly links: PriceLinkRow[];
 }
@@ -52,17 +57,24 @@ export class Indexer {
   readonly chainId: number;
   readonly pools: PoolBook;
   readonly buckets: BucketBook;
+  /** Hours and days of pools that keep them in tokens; all others are in `buckets`. */
+  readonly v2: V2Book;
+  readonly positions: LpBook;
+  readonly gauges = new GaugeBook();
   readonly prices: PriceBook;
   readonly #events: PoolEventRow[] = [];
   readonly #newPools: PoolRow[] = [];
   readonly #newTokens: TokenRow[] = [];
   readonly #links: PriceLinkRow[] = [];
+  readonly #newGauges: GaugeRow[] = [];
   readonly #touched = new Set<PoolEntry>();
 
   constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
     this.chainId = chain.chainId;
     this.pools = new PoolBook(store, chain.chainId);
     this.buckets = new BucketBook(store, chain.chainId);
+    this.v2 = new V2Book(store, chain.chainId);
+    this.positions = new LpBook(store, chain.chainId);
     this.prices = new PriceBook(chain.anchors);
   }
 
@@ -72,18 +84,46 @@ export class Indexer {
     this.#newPools.push(row);
   }
 
+  addGauge(row: GaugeRow): void {
+    this.gauges.add(row);
+    this.#newGauges.push(row);
+  }
+
   addToken(row: TokenRow): void {
     this.#newTokens.push(row);
   }
 
-  /** Loads what the blocks will change. Pools must have been added and anchored before. */
+  /** Loads what the blocks will change, positions apart. Pools must have been added and anchored before. */
   async prepare(blocks: readonly BlockEvents[]): Promise<void> {
-    const swaps = blocks.flatMap((block) =>
-      block.events
-        .filter((placed) => placed.event.kind === "swap")
-        .map(({ poolAddress, sender }) => ({ poolAddress, user: sender, time: block.time })),
-    );
+    const swaps: { poolAddress: string; user: string; time: number }[] = [];
+    const v2Swaps: { poolAddress: string; time: number }[] = [];
+    for (const { time, events } of blocks) {
+      for (const { event, poolAddress, sender } of events) {
+        if (event.kind !== "swap") continue;
+        if (this.pools.protocolOf(poolAddress)?.swapFees !== undefined) v2Swaps.push({ poolAddress, time });
+        else swaps.push({ poolAddress, user: sender, time });
+      }
+    }
     await this.buckets.prepare(swaps);
+    await this.v2.prepare(v2Swaps);
+  }
+
+  /** Loads the positions the blocks will change; answers those that are not stored, each with its first block. */
+  async preparePositions(blocks: readonly BlockEvents[]): Promise<(Holding & { block: number })[]> {
+    const holdings = new Map<string, Holding & { block: number }>();
+    for (const { number, events } of blocks) {
+      for (const { event, poolAddress } of events) {
+        const entry = this.pools.get(poolAddress);
+        const { lpTokens } = entry?.protocol ?? {};
+        if (entry === undefined || lpTokens === undefined) continue;
+        for (const { wallet } of lpTokens.changes(event, { state: entry.state, pool: entry.row })) {
+          const key = `${poolAddress}:${wallet}`;
+          if (!holdings.has(key)) holdings.set(key, { poolAddress, wallet, block: number });
+        }
+      }
+    }
+    const absent = await this.positions.prepare(holdings.values());
+    return absent.map(({ poolAddress, wallet }) => holdings.get(`${poolAddress}:${wallet}`) as never);
   }
 
   addBlock(block: BlockEvents): void {
@@ -120,6 +160,14 @@ export class Indexer {
     entry.state = state;
     entry.lastBlock = block.number;
     entry.lastTime = block.time;
+    for (const change of protocol.lpTokens?.changes(event, { state, pool: entry.row }) ?? []) {
+      this.positions.add(entry.row.poolAddress, change, {
+        blockNumber: block.number,
+        logIndex: placed.logIndex,
+        blockHash: block.hash,
+        time: block.time,
+      });
+    }
     const tickTravel = event.kind === "swap" ? protocol.travel(before, event) : null;
     return { placed, entry, tickTravel, state };
   }
@@ -165,6 +213,10 @@ export class Indexer {
     };
     row.valueUsd = quantized(protocol.valueUsd(swap));
     row.feeUsd = quantized(protocol.feeUsd(swap, { event, state, pool }));
+    if (protocol.swapFees !== undefined) {
+      this.v2.add({ ...row, fees: protocol.swapFees(state) });
+      return;
+    }
     row.previousMinute = this.buckets.add({
       poolAddress: row.poolAddress,
       user: row.sender,
@@ -187,6 +239,7 @@ export class Indexer {
       events: this.#events.splice(0),
       pools: this.#newPools.splice(0),
       tokens: this.#newTokens.splice(0),
+      gauges: this.#newGauges.splice(0),
       touched: [...this.#touched],
       links: this.#links.splice(0),
     };

@@ -13,6 +13,7 @@ export async function loadIndexer(
   const indexer = new Indexer(store, chain);
   await indexer.pools.load();
   const now = await lastEventTime(store, { chainId: chain.chainId });
+  await indexer.gauges.load(store, chain.chainId);
   if (now === undefined) return indexer;
   for (const entry of indexer.pools.entries()) {
     const price = priceOf(entry);

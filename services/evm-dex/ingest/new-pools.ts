@@ -3,7 +3,7 @@ import type { EthCall, EvmSource } from "../../shared/chain/evm/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { FeeTier } from "../protocols/protocol.ts";
 import type { PoolRow, TokenRow } from "../store/collections.ts";
-import type { CreatedPool } from "./fetch.ts";
+import type { CreatedPool } from "./chunk.ts";
 import type { TokenReader } from "./tokens.ts";
 
 /** Rows of newly created pools and of tokens seen for the first time. `block` is one whose state nodes still have. */

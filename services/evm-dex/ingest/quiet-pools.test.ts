@@ -4,8 +4,10 @@ import { encodeAbiParameters, encodeFunctionData, encodeFunctionResult } from "v
 import { poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
 import { type EthCall, type Hex, UpstreamError } from "../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
+import { readV2State } from "../protocols/aerodrome-v2/state.ts";
 import { readState } from "../protocols/v3/state.ts";
 import { poolStates, pools, quietPools } from "../store/collections.ts";
+import { gauges } from "../store/v2-collections.ts";
 import { createFakeSource, type FakeSource, headersUpTo } from "../test/fake-source.ts";
 import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow } from "../test/rows.ts";
 import { readQuietPools } from "./quiet-pools.ts";
@@ -63,10 +65,9 @@ describe("readQuietPools", () => {
   it("reads where silent pools stood just before the index, and no others", async () => {
     const young = poolRow({ poolAddress: address(0x1), createdBlock: FROM });
     const busy = poolRow({ poolAddress: address(0x2), createdBlock: 3 });
-    const v2 = poolRow({ poolAddress: address(0x3), createdBlock: 3, protocol: "aerodrome-v2" });
     const elsewhere = poolRow({ poolAddress: address(0x4), createdBlock: 3, chainId: 1 });
     await store.write([
-      put(pools, [young, busy, v2, elsewhere, silent(7)]),
+      put(pools, [young, busy, elsewhere, silent(7)]),
       put(poolStates, [poolStateRow({ poolAddress: busy.poolAddress })]),
     ]);
     const source = chainWhere();
@@ -89,6 +90,40 @@ describe("readQuietPools", () => {
       feeProtocol: 0,
     });
     expect(source.calls.flat()).to.have.length(4);
+  });
+
+  it("asks a v2 pool for what it tells itself, and the gauge it had then", async () => {
+    const v2 = poolRow({ poolAddress: address(0x3), createdBlock: 3, protocol: "aerodrome-v2" });
+    const late = { ...v2, poolAddress: address(0x4) };
+    const gaugeOf = (pool: string, createdBlock: number) => ({
+      chainId: CHAIN_ID,
+      gauge: address(Number(pool) + 0x70),
+      poolAddress: pool,
+      voter: address(0x707e),
+      createdBlock,
+    });
+    const stored = [gaugeOf(v2.poolAddress, FROM - 1), gaugeOf(late.poolAddress, FROM)];
+    await store.write([put(pools, [v2, late]), put(gauges, stored)]);
+    const source = createFakeSource({
+      headers: headersUpTo(HEAD),
+      call: ({ to, block }) =>
+        encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], [BigInt(to) * 1_000n, BigInt(block)]),
+    });
+    expect(await read(source)).to.equal(2);
+    const rows = await store.find(quietPools, {});
+    const states = rows.map((row) => readV2State(row.state));
+    expect(states.map(({ gauge, staked }) => [gauge, staked])).to.deep.equal([
+      [stored[0]?.gauge, 0x73n * 1_000n],
+      [undefined, 0n],
+    ]);
+    expect(states.map(({ reserve0, reserve1 }) => [reserve0, reserve1])).to.deep.equal([
+      [3_000n, BigInt(FROM - 1)],
+      [4_000n, BigInt(FROM - 1)],
+    ]);
+    expect(rows.map((row) => [row.balance0, row.balance1])).to.deep.equal([
+      [3_000n, BigInt(FROM - 1)],
+      [4_000n, BigInt(FROM - 1)],
+    ]);
   });
 
   it("goes through any number of pools in small requests, no faster than asked, and once", async () => {

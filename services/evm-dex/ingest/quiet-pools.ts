@@ -3,7 +3,8 @@ import { put, type Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { type PoolRow, pools, type QuietPoolRow, quietPools } from "../store/collections.ts";
 import { getPoolStates, getQuietPools } from "../store/queries.ts";
-import { askStates } from "./past-states.ts";
+import { askStates, type PoolThen } from "./past-states.ts";
+import { GaugeBook } from "./state/gauge-book.ts";
 import type { Guard } from "./write.ts";
 
 /** Pools looked up at once; of those without events, as many are asked at once as one JSON-RPC batch holds. */
@@ -32,11 +33,13 @@ export interface QuietPoolsOptions {
  */
 export async function readQuietPools(of: QuietPoolsOptions): Promise<number> {
   const { store, signal } = of;
+  const gauges = new GaugeBook();
+  await gauges.load(store, of.source.chainId);
   let read = 0;
   for await (const batch of silentPools(of)) {
     while (!signal.aborted) {
       try {
-        const rows = await standingsOf(of, batch);
+        const rows = await standingsOf(of, { batch, gauges });
         if (rows.length > 0) await store.write([...of.guard(), put(quietPools, rows)]);
         read += rows.length;
         break;
@@ -60,9 +63,7 @@ async function* silentPools(of: QuietPoolsOptions): AsyncGenerator<PoolRow[]> {
       filter: { chainId, poolAddress: { gt: after } },
       limit: PAGE,
     });
-    const older = page.filter(
-      (row) => row.createdBlock < fromBlock && protocolOf(row.protocol).generation === "v3",
-    );
+    const older = page.filter((row) => row.createdBlock < fromBlock);
     const addresses = older.map((row) => row.poolAddress);
     const known = new Set(
       [
@@ -78,10 +79,14 @@ async function* silentPools(of: QuietPoolsOptions): AsyncGenerator<PoolRow[]> {
   }
 }
 
-async function standingsOf(of: QuietPoolsOptions, batch: readonly PoolRow[]): Promise<QuietPoolRow[]> {
+async function standingsOf(
+  of: QuietPoolsOptions,
+  { batch, gauges }: { batch: readonly PoolRow[]; gauges: GaugeBook },
+): Promise<QuietPoolRow[]> {
   const before = of.fromBlock - 1;
-  const rows = await askAt(of.source, { pools: batch, block: before });
-  const missed = batch.filter((row) => !rows.has(row.poolAddress));
+  const pools = batch.map((row) => ({ row, gauge: gauges.at(row.poolAddress, before) }));
+  const rows = await askAt(of.source, { pools, block: before });
+  const missed = pools.filter(({ row }) => !rows.has(row.poolAddress));
   if (missed.length > 0) {
     const { number } = await of.source.head();
     for (const [pool, row] of await askAt(of.source, { pools: missed, block: number })) rows.set(pool, row);
@@ -91,15 +96,15 @@ async function standingsOf(of: QuietPoolsOptions, batch: readonly PoolRow[]): Pr
 
 async function askAt(
   source: EvmSource,
-  of: { pools: readonly PoolRow[]; block: number },
+  of: { pools: readonly Omit<PoolThen, "block">[]; block: number },
 ): Promise<Map<string, QuietPoolRow>> {
   const { block } = of;
   const states = await askStates(
     source,
-    of.pools.map((row) => ({ row, block })),
+    of.pools.map((pool) => ({ ...pool, block })),
   );
   const rows = new Map<string, QuietPoolRow>();
-  for (const [i, row] of of.pools.entries()) {
+  for (const [i, { row }] of of.pools.entries()) {
     const found = states[i];
     if (found === undefined) continue;
     rows.set(row.poolAddress, {

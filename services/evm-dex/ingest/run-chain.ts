@@ -4,6 +4,7 @@ import type { Log } from "../../shared/host/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { discoverPools } from "./discover.ts";
+import { discoverGauges } from "./discover-gauges.ts";
 import { createProgress } from "./progress.ts";
 import { readQuietPools } from "./quiet-pools.ts";
 import { SnapshotWriter } from "./snapshots.ts";
@@ -20,6 +21,8 @@ export interface RunChainOptions {
   readonly startBlock: number | undefined;
   /** Quiet pools read a second; 0 = none are. */
   readonly quietPerSecond: number;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses?: number;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
@@ -73,6 +76,14 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     report,
     guard,
   });
+  await discoverGauges(store, {
+    source,
+    factories: chain.factories,
+    toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
+    signal,
+    report,
+    guard,
+  });
   const snapshots = options.cache && new SnapshotWriter({ store, cache: options.cache, log, signal });
   const sync = await ChainSync.open(
     {
@@ -82,6 +93,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
       signal,
       report,
       guard,
+      maxAddresses: options.maxAddresses,
       ...(options.openBulkSource && { openBulkSource: options.openBulkSource }),
       log: (level, message, fields) => log[level](fields ?? {}, message),
       ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),

@@ -31,6 +31,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     "LOG_LEVEL",
     "LEASE_TTL_MS",
     "QUIET_POOLS_PER_SECOND",
+    "MAX_LOG_ADDRESSES",
   ]);
   const toRun = chainsToRun(env);
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
@@ -51,6 +52,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
         signal: stopping.signal,
         ttlMs: settings.LEASE_TTL_MS,
         quietPerSecond: settings.QUIET_POOLS_PER_SECOND,
+        maxAddresses: settings.MAX_LOG_ADDRESSES,
       }),
     ),
   );
@@ -116,6 +118,7 @@ async function leadAndRun(
     signal: AbortSignal;
     ttlMs: number;
     quietPerSecond: number;
+    maxAddresses: number;
   },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
@@ -145,6 +148,7 @@ async function leadAndRun(
           chain,
           startBlock,
           quietPerSecond: deps.quietPerSecond,
+          maxAddresses: deps.maxAddresses,
           log,
           signal: AbortSignal.any([signal, lease.lost]),
           guard: () => [lease.guard()],

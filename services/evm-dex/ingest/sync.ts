@@ -4,9 +4,11 @@ import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { applyChunk, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
-import { ChainMoved, type Chunk, Fetcher } from "./fetch.ts";
+import { ChainMoved, type Chunk } from "./chunk.ts";
+import { Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
+import { loadWatch } from "./lp-watch.ts";
 import type { ProgressReport } from "./progress.ts";
 import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
@@ -33,6 +35,8 @@ export interface SyncDeps {
   readonly guard: Guard;
   /** Called when the store has come to stand on the head, before it goes on. */
   readonly onHead?: (head: NewHead) => Promise<void>;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses?: number | undefined;
 }
 
 /** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
@@ -63,7 +67,7 @@ export class ChainSync {
         "info",
         `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`,
       );
-    return new ChainSync(deps, { checkpoint, bench: await openBench(deps) });
+    return new ChainSync(deps, { checkpoint, bench: await openBench(deps, checkpoint) });
   }
 
   /** Whether the backfill is over. */
@@ -222,7 +226,7 @@ export class ChainSync {
       blockHash: target.hash,
       blockTime: target.time,
     };
-    this.#bench = await openBench(this.#deps);
+    this.#bench = await openBench(this.#deps, this.#checkpoint);
     this.#fetcher = fetcherFor(this.#deps, this.#bench);
     this.#shorterLooks = 0;
     if (replacement !== undefined) {
@@ -250,7 +254,7 @@ function targetOf(checkpoint: CheckpointRow) {
   return { number: checkpoint.blockNumber, hash: checkpoint.blockHash, time: checkpoint.blockTime };
 }
 
-async function openBench(deps: SyncDeps): Promise<Workbench> {
+async function openBench(deps: SyncDeps, checkpoint: CheckpointRow): Promise<Workbench> {
   const { store, source, chain, guard } = deps;
   const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
   return {
@@ -259,13 +263,20 @@ async function openBench(deps: SyncDeps): Promise<Workbench> {
     guard,
     indexer,
     fees: await FeeBook.load(store, chain.chainId),
+    watch: await loadWatch(store, { source, pools: indexer.pools, checkpoint }),
     tokens: new TokenReader(store, source),
   };
 }
 
 function fetcherFor(deps: SyncDeps, bench: Workbench): Fetcher {
+  const { pools, gauges } = bench.indexer;
   return new Fetcher(deps.source, {
     factories: deps.chain.factories,
-    protocolOf: (pool) => bench.indexer.pools.protocolOf(pool),
+    known: {
+      protocolOf: (pool) => pools.protocolOf(pool),
+      poolOfGauge: (gauge) => gauges.poolOf(gauge),
+    },
+    watch: bench.watch,
+    maxAddresses: deps.maxAddresses,
   });
 }

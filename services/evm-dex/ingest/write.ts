@@ -16,6 +16,7 @@ import {
   tokens,
 } from "../store/collections.ts";
 import { toAnchorRows } from "../store/price-links.ts";
+import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "../store/v2-collections.ts";
 import { toListing } from "../views/pool-listing.ts";
 import type { Indexer, Taken } from "./indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
@@ -45,6 +46,8 @@ export async function writeProgress(
   const { indexer, taken, progress, guard } = of;
   const { chainId, blockNumber } = progress.checkpoint;
   const { rollups: rollupRows, users } = indexer.buckets.take();
+  const v2 = indexer.v2.take();
+  const lp = indexer.positions.take();
   const steps: WriteStep[] = [
     ...guard(),
     put(tokens, taken.tokens),
@@ -53,6 +56,11 @@ export async function writeProgress(
     put(poolEvents, taken.events),
     put(poolUsers, users),
     put(rollups, rollupRows),
+    put(v2Rollups, v2.rollups),
+    put(v2LargeSwaps, v2.largeSwaps),
+    put(lpEvents, lp.events),
+    put(lpPositions, lp.positions),
+    put(gauges, taken.gauges),
     put(poolStates, taken.touched.map(toStateRow)),
     put(poolFees, [...progress.fees]),
     put(priceLinks, taken.links),

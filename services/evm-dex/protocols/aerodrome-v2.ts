@@ -7,6 +7,7 @@ import {
   toldByV2,
   v2AnchorCalls,
   v2PositionCalls,
+  v2SupplyCall,
   v2Tier,
 } from "./aerodrome-v2/anchor.ts";
 import { applyV2 } from "./aerodrome-v2/apply.ts";
@@ -34,7 +35,9 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
     transfer,
     needsTransfer: ({ kind }) =>
       kind === "mint" || kind === "burn" || kind === "deposit" || kind === "withdraw",
-    isMovable: ({ totalSupply }) => totalSupply > MINIMUM_LIQUIDITY,
+    supply: ({ totalSupply }) => totalSupply,
+    supplyCall: v2SupplyCall,
+    isMovable: (supply) => supply > MINIMUM_LIQUIDITY,
     changes: (event, { state, pool }) => positionChanges(event, { state, poolAddress: pool.poolAddress }),
     anchorCalls: v2PositionCalls,
     anchor: readV2Position,
@@ -56,6 +59,11 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
       amount0: toWholeTokens(state.swapFee0, pool.token0Decimals),
       amount1: toWholeTokens(state.swapFee1, pool.token1Decimals),
     }),
+  swapFees: ({ swapFee0, swapFee1, totalSupply }) => ({
+    amount0: swapFee0,
+    amount1: swapFee1,
+    totalSupply,
+  }),
   write: writeV2State,
   read: readV2State,
   anchorCalls: v2AnchorCalls,

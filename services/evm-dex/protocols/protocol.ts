@@ -93,6 +93,12 @@ export interface GaugeEvents<E extends PoolEvent> {
   readonly own: readonly Decoder<E>[];
 }
 
+/** Fees of one swap, raw units. */
+export interface SwapFees extends RawPair {
+  /** LP tokens that share them. */
+  readonly totalSupply: bigint;
+}
+
 /** A wallet whose position an event changes. */
 export interface PositionChange {
   readonly wallet: string;
@@ -106,8 +112,11 @@ export interface LpTokens<S, E extends PoolEvent> {
   readonly transfer: Decoder<E>;
   /** An event of `decoders` that a Transfer of new or old LP tokens always goes with. */
   needsTransfer(event: E): boolean;
-  /** Whether there are LP tokens that can move. Where there are none, a mint comes first. */
-  isMovable(state: S): boolean;
+  /** LP tokens there are, raw units. */
+  supply(state: S): bigint;
+  supplyCall(poolAddress: string, block: number): EthCall;
+  /** Whether of so many some can move. Where none can, a mint comes first. */
+  isMovable(supply: bigint): boolean;
   /** The positions an event changes, with the state after it. */
   changes(event: E, of: { state: S; pool: PoolFacts }): readonly PositionChange[];
   /** The calls that tell what a wallet holds at a block, and has staked in the pool's gauge. */
@@ -157,6 +166,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
    * where events do not tell it.
    */
   feeUsd(swap: SwapAmounts, of: { event: E; state: S; pool: PoolFacts }): number | null;
+  /** The fees of the swap that led to a state, of pools whose hours and days are kept in tokens (metrics/v2-bucket.ts). */
+  swapFees?(state: S): SwapFees;
   write(state: S): string;
   read(text: string): S;
   /** The calls that tell the state of a pool older than the index, at one block. */

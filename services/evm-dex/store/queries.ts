@@ -107,6 +107,17 @@ export function listKnownPools(
   return store.find(pools, { filter: { chainId }, fields: ["poolAddress", "protocol"] });
 }
 
+/** Pools of some kinds, in no particular order. */
+export async function listPoolsOfKinds(
+  store: Store,
+  of: { chainId: number; kinds: readonly string[] },
+): Promise<Pick<PoolRow, "poolAddress" | "protocol" | "createdBlock">[]> {
+  return store.find(pools, {
+    filter: { chainId: of.chainId, protocol: { in: of.kinds } },
+    fields: ["poolAddress", "protocol", "createdBlock"],
+  });
+}
+
 export function getPoolUsers(
   store: Store,
   of: { chainId: number; users: readonly { poolAddress: string; user: string }[] },

@@ -1,7 +1,7 @@
 import { after, before, describe, it } from "mocha";
 import { expectSearch, Planner } from "../test/planner.ts";
 import { address, CHAIN_ID } from "../test/rows.ts";
-import { lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "./v2-collections.ts";
+import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "./v2-collections.ts";
 
 describe("v2 collections", () => {
   let planner: Planner;
@@ -34,6 +34,7 @@ describe("v2 collections", () => {
         order: [{ field: "time", direction: "asc" }],
         limit: 1,
       }),
+      gaugesBeyond: planner.explain(gauges, { filter: { chainId: CHAIN_ID, createdBlock: { gt: 9 } } }),
       eventsBeyond: planner.explain(lpEvents, { filter: { chainId: CHAIN_ID, blockNumber: { gt: 9 } } }),
     };
     for (const [name, plan] of Object.entries(plans)) expectSearch(plan, name);

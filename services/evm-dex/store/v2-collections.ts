@@ -3,6 +3,15 @@ import { collection, type RowOf } from "../../shared/storage/port.ts";
 // What Aerodrome v2 adds to the collections that all pools share. Integers of a row that are only ever read together
 // are one text, as protocols/integers.ts writes them.
 
+/** The gauges of known pools, as their voter created them. Whose logs a gauge's are is told by this. */
+export const gauges = collection({
+  name: "gauges",
+  fields: { chainId: "int", gauge: "text", poolAddress: "text", voter: "text", createdBlock: "int" },
+  key: ["chainId", "gauge"],
+  indexes: [{ fields: ["chainId", "createdBlock"] }],
+  shardKey: ["chainId"],
+});
+
 /**
  * Swaps and fees of one v2 pool in one hour or day: what v2-bucket.ts sums up, whole and mergeable. Beside `rollups`,
  * because the v2 endpoints ask for one row of every pool at once, which must stay narrow.
@@ -50,8 +59,8 @@ export const v2LargeSwaps = collection({
 /**
  * One row per log and wallet whose LP tokens of a v2 pool it moved, staked, unstaked or settled (Transfer has two
  * wallets; gauge Deposit and Withdraw, and the pool's Claim, one), with the wallet's position after it: the position
- * at any block is the last row up to it. The zero address, the pool itself and its gauge have no positions: what a
- * gauge holds is its stakers'.
+ * at any block is the last row up to it. The zero address, 0x…01 (the minimum that every pool keeps), the pool itself
+ * and its gauge have no positions: what a gauge holds is its stakers'.
  */
 export const lpEvents = collection({
   name: "lp_events",
@@ -97,8 +106,9 @@ export const lpPositions = collection({
   shardKey: ["chainId", "wallet"],
 });
 
-export const V2_COLLECTIONS = [v2Rollups, v2LargeSwaps, lpEvents, lpPositions];
+export const V2_COLLECTIONS = [gauges, v2Rollups, v2LargeSwaps, lpEvents, lpPositions];
 
+export type GaugeRow = RowOf<typeof gauges>;
 export type V2RollupRow = RowOf<typeof v2Rollups>;
 export type V2LargeSwapsRow = RowOf<typeof v2LargeSwaps>;
 export type LpEventRow = RowOf<typeof lpEvents>;

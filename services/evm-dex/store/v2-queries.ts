@@ -1,5 +1,7 @@
 import type { Store } from "../../shared/storage/port.ts";
 import {
+  type GaugeRow,
+  gauges,
   type LpEventRow,
   type LpPositionRow,
   lpEvents,
@@ -22,6 +24,10 @@ export interface TimeSpan {
   readonly end: number;
 }
 
+export function listGauges(store: Store, chainId: number): Promise<GaugeRow[]> {
+  return store.find(gauges, { filter: { chainId } });
+}
+
 export function getV2Rollups(
   store: Store,
   of: { chainId: number; buckets: readonly V2BucketKey[] },
@@ -41,6 +47,16 @@ export function findV2Rollups(
   return store.find(v2Rollups, {
     filter: { chainId, poolAddress: { in: pools }, span, start: { gte: start, lt: end } },
   });
+}
+
+export function getLargeSwaps(
+  store: Store,
+  of: { chainId: number; hours: readonly { poolAddress: string; start: number }[] },
+): Promise<V2LargeSwapsRow[]> {
+  return store.getMany(
+    v2LargeSwaps,
+    of.hours.map((hour) => ({ chainId: of.chainId, ...hour })),
+  );
 }
 
 /** The largest swaps of a pool's hours that start in [start, end), oldest first. */
@@ -68,6 +84,24 @@ export function findPositions(
   of: { chainId: number; wallet: string },
 ): Promise<LpPositionRow[]> {
   return store.find(lpPositions, { filter: { chainId: of.chainId, wallet: of.wallet } });
+}
+
+/** The last event of a position up to a block, which carries the position there. */
+export async function lastLpEventUpTo(
+  store: Store,
+  of: { chainId: number; wallet: string; poolAddress: string; block: number; time: number },
+): Promise<LpEventRow | undefined> {
+  const { chainId, wallet, poolAddress, block, time } = of;
+  const [row] = await store.find(lpEvents, {
+    filter: { chainId, wallet, poolAddress, time: { lte: time }, blockNumber: { lte: block } },
+    order: [
+      { field: "time", direction: "desc" },
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+    ],
+    limit: 1,
+  });
+  return row;
 }
 
 /** The last event of a position before a second, which carries the position then. */

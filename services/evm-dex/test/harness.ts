@@ -8,7 +8,9 @@ import { readInThread } from "../../shared/chain/evm/thread.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
-import { ChainMoved } from "../ingest/fetch.ts";
+import { ChainMoved } from "../ingest/chunk.ts";
+import { discoverPools } from "../ingest/discover.ts";
+import { discoverGauges } from "../ingest/discover-gauges.ts";
 import { openCheckpoint } from "../ingest/start-block.ts";
 import { ChainSync } from "../ingest/sync.ts";
 import { COLLECTIONS, checkpoints, headers } from "../store/collections.ts";
@@ -30,6 +32,7 @@ export async function startTestIngest(
     store?: Store;
     startBlock?: number;
     urls?: readonly string[];
+    maxAddresses?: number;
     sourceOptions?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   } = {},
 ): Promise<TestIngest> {
@@ -47,12 +50,18 @@ export async function startTestIngest(
     log: () => {},
     report: () => {},
     guard: () => [],
+    maxAddresses: options.maxAddresses,
   };
   const checkpoint = await openCheckpoint(store, {
     source,
     anchors: deps.chain.stablecoins,
     startBlock: options.startBlock ?? 0,
   });
+  const { factories } = deps.chain;
+  const head = (await source.head()).number;
+  const before = { ...deps, factories, toBlock: Math.min(checkpoint.fromBlock - 1, head), head };
+  await discoverPools(store, before);
+  await discoverGauges(store, before);
   const sync = await ChainSync.open(deps, checkpoint);
   return {
     store,

@@ -138,6 +138,13 @@ export const SETTINGS = {
     meaning:
       "How many pools without an event since the first indexed block are read a second, once, after the backfill; 0 = none",
   },
+  MAX_LOG_ADDRESSES: {
+    parse: integer({ min: 1, max: 100_000 }),
+    default: "1000",
+    usedBy: ["ingest"],
+    meaning:
+      "How many contracts one eth_getLogs names (transfers of LP tokens are asked for by address); less where a provider refuses so many",
+  },
   DEVNET_PORT: {
     parse: port(),
     default: "0",

@@ -1,6 +1,14 @@
 import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { MINUTE, SPANS, startOf } from "../../metrics/bucket.ts";
-import { type PoolUserRow, poolStates, poolUsers, type RollupRow, rollups } from "../../store/collections.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import {
+  type PoolRow,
+  type PoolUserRow,
+  poolStates,
+  poolUsers,
+  type RollupRow,
+  rollups,
+} from "../../store/collections.ts";
 import {
   eventsSince,
   getPool,
@@ -11,6 +19,7 @@ import {
 } from "../../store/queries.ts";
 import { rebuildOpenBuckets } from "./rebuild-buckets.ts";
 import { type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
+import { repairV2Buckets } from "./repair-v2.ts";
 
 /**
  * The steps that take one pool back to the target: its state from the last row up to it, its users from what the
@@ -23,6 +32,27 @@ export async function repairPool(
   const { chainId, poolAddress, removed, target } = of;
   const pool = await getPool(store, { chainId, poolAddress });
   if (pool === undefined) throw new Error(`Events of pool ${poolAddress} are stored, but the pool is not.`);
+  const steps = [await repairState(store, of)];
+  if (removed.some((event) => event.kind === "swap")) {
+    const isV2 = protocolOf(pool.protocol).swapFees !== undefined;
+    steps.push(
+      ...(await (isV2 ? repairV2Buckets(store, { pool, target }) : repairBuckets(store, { ...of, pool }))),
+    );
+  }
+  return steps;
+}
+
+async function repairBuckets(
+  store: Store,
+  of: {
+    chainId: number;
+    poolAddress: string;
+    pool: PoolRow;
+    removed: readonly RemovedEvent[];
+    target: RollbackTarget;
+  },
+): Promise<WriteStep[]> {
+  const { chainId, poolAddress, pool, target } = of;
   const users = await repairUsers(store, of);
   const openStarts = SPANS.map((span) => startOf(target.time, span));
   const open = await rebuildOpenBuckets(store, { pool, target });
@@ -31,12 +61,10 @@ export async function repairPool(
   for (const row of [...open, ...older]) {
     recounted.push({ ...row, lastSeenUsers: await countLastSeen(store, { row, users }) });
   }
-  const swapped = removed.some((event) => event.kind === "swap");
   return [
-    await repairState(store, of),
-    ...(swapped ? users.steps : []),
-    ...(swapped ? removeRollupsFrom({ chainId, poolAddress, starts: openStarts }) : []),
-    ...(swapped ? [put(rollups, recounted)] : []),
+    ...users.steps,
+    ...removeRollupsFrom({ chainId, poolAddress, starts: openStarts }),
+    put(rollups, recounted),
   ];
 }
 

@@ -4,6 +4,7 @@ import { describe, it } from "mocha";
 import type { Store, WriteStep } from "../../../shared/storage/port.ts";
 import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
+import { lpEvents } from "../../store/v2-collections.ts";
 import { CHAIN_ID, openTestStore } from "../../test/rows.ts";
 import {
   type BlockPlan,
@@ -61,7 +62,12 @@ interface Kill {
 }
 const isDone = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
 const anyKill: fc.Arbitrary<Kill> = fc.oneof(
-  fc.record({ collection: fc.constant(poolEvents.name), step: fc.constant(0), isDone }),
+  // The rows that all else is derived from.
+  fc.record({
+    collection: fc.constantFrom(poolEvents.name, lpEvents.name),
+    step: fc.constant(0),
+    isDone,
+  }),
   fc.record({
     collection: fc.constantFrom(...COLLECTIONS.map(({ name }) => name)),
     step: fc.constantFrom(0, 1, 2, 5),

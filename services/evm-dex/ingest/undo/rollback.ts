@@ -14,9 +14,12 @@ import {
   priceLinks,
   tokens,
 } from "../../store/collections.ts";
+import { gauges, lpEvents } from "../../store/v2-collections.ts";
 import type { Guard } from "../write.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
+import { repairPositions } from "./repair-positions.ts";
+import { removeV2From } from "./repair-v2.ts";
 
 /**
  * Takes a chain's store back to a block, whatever lies beyond it: after a reorg, or at start, where an interrupted
@@ -50,6 +53,9 @@ export async function rollbackTo(
     ]),
     ...(await discoveriesBackTo(store, { chainId, number: target.number })),
     ...repairs,
+    ...(await repairPositions(store, { chainId, target })),
+    removeWhere(lpEvents, after),
+    removeWhere(gauges, { chainId, createdBlock: { gt: target.number } }),
     removeWhere(poolFees, { chainId, block: { gt: target.number } }),
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(priceLinks, after),
@@ -85,6 +91,7 @@ function removeSwaps(of: {
       [...users].map((user) => ({ chainId, poolAddress, user })),
     ),
     ...removeRollupsFrom({ chainId, poolAddress, starts: [0, 0, 0] }),
+    ...removeV2From({ chainId, poolAddress, time: 0 }),
     remove(poolStates, [{ chainId, poolAddress }]),
   ];
 }

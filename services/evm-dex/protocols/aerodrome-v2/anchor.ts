@@ -100,6 +100,10 @@ export function startOfV2({ fee }: Pick<PoolFacts, "fee">): V2State {
   return { ...EMPTY_V2_STATE, fee: fee / BIP, defaultFee: fee / BIP };
 }
 
+export function v2SupplyCall(poolAddress: string, block: number): EthCall {
+  return { to: poolAddress as Hex, data: TOTAL_SUPPLY, block };
+}
+
 export function v2PositionCalls(
   wallet: string,
   of: { state: V2State; pool: PoolFacts; block: number },

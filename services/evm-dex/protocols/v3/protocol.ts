@@ -18,6 +18,8 @@ type Own =
   | "gauges"
   | "lpTokens"
   | "tier"
+  | "feeCall"
+  | "swapFees"
   | "feeUsd"
   | "anchor";
 

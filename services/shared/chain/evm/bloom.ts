@@ -23,6 +23,19 @@ export function bloomMatcher(items: readonly Hex[]): (bloom: Hex) => boolean {
   return (bloom) => bits.some((each) => hasBits(bloom, each));
 }
 
+/**
+ * How many of `count` items that a bloom does not hold it is expected to suspect nevertheless: share of bits set, to
+ * the third. Well below one, the bloom tells something; around one and above, it tells nothing of so many.
+ */
+export function expectedFalse(bloom: Hex, count: number): number {
+  let bits = 0;
+  for (let i = 2; i < bloom.length; i++) bits += BITS[digitValue(bloom.charCodeAt(i))] as number;
+  return count * (bits / 2048) ** 3;
+}
+
+/** Bits set in a hex digit. */
+const BITS = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4] as const;
+
 /** The bloom of a block's logs, as its header states it: addresses and all topics of all logs. */
 export function bloomOfLogs(logs: readonly Pick<RawLog, "address" | "topics">[]): Hex {
   const digits = new Uint8Array(BLOOM_DIGITS);

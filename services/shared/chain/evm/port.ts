@@ -39,6 +39,11 @@ export interface LogFilter {
   readonly topics: readonly Hex[];
   /** Any of these contracts; absent = all. */
   readonly addresses?: readonly Hex[];
+  /**
+   * Topics wanted of some contracts only, beside `topics`. Never sent: they come where all logs of a block are read
+   * (receipts), eth_getLogs needs a filter of its own for them.
+   */
+  readonly addressed?: { readonly topics: readonly Hex[]; readonly addresses: readonly Hex[] };
 }
 
 export interface LogRange {

@@ -106,15 +106,33 @@ export function readReceiptLogs(
     : { value: logs };
 }
 
-/** Tells most unwanted logs from their raw topic, before they cost a reading. */
-function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[] }) => boolean {
+/** Tells most unwanted logs from their raw topic and address, before they cost a reading. */
+function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[]; address?: unknown }) => boolean {
   const topics = filter.topics.length === 0 ? undefined : new Set<unknown>(filter.topics.map(lower));
-  return ({ topics: raw }) => {
+  const isAddressed = createAddressedCheck(filter);
+  return ({ topics: raw, address }) => {
     const topic0 = raw?.[0];
-    return (
-      topics === undefined || typeof topic0 !== "string" || topics.has(topic0) || topics.has(lower(topic0))
-    );
+    if (topics === undefined || typeof topic0 !== "string" || topics.has(topic0)) return true;
+    if (typeof address === "string" && isAddressed(topic0, address)) return true;
+    return topics.has(lower(topic0)) || isAddressed(lower(topic0), lower(String(address)));
   };
+}
+
+type AddressedCheck = (topic0: string, address: string) => boolean;
+
+/** Thousands of contracts: sorted out once a filter, not once a block. */
+const addressedChecks = new WeakMap<LogFilter, AddressedCheck>();
+
+function createAddressedCheck(filter: LogFilter): AddressedCheck {
+  const { addressed } = filter;
+  if (addressed === undefined) return () => false;
+  const known = addressedChecks.get(filter);
+  if (known !== undefined) return known;
+  const topics = new Set<string>(addressed.topics.map(lower));
+  const addresses = new Set<string>(addressed.addresses.map(lower));
+  const check: AddressedCheck = (topic0, address) => topics.has(topic0) && addresses.has(address);
+  addressedChecks.set(filter, check);
+  return check;
 }
 
 /** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */
@@ -154,8 +172,11 @@ function createLogCheck(range: LogRange, filter: LogFilter): (log: RawLog) => st
 export function createLogFilter(filter: LogFilter): (log: RawLog) => boolean {
   const topics = filter.topics.length === 0 ? undefined : new Set<string>(filter.topics.map(lower));
   const addresses = filter.addresses === undefined ? undefined : new Set<string>(filter.addresses.map(lower));
+  const isAddressed = createAddressedCheck(filter);
   return ({ topics: [topic0], address }) =>
-    (topics === undefined || topics.has(topic0 ?? "")) && (addresses === undefined || addresses.has(address));
+    ((topics === undefined || topics.has(topic0 ?? "")) &&
+      (addresses === undefined || addresses.has(address))) ||
+    isAddressed(topic0 ?? "", address);
 }
 
 function findDisorder(logs: readonly RawLog[]): string | undefined {

@@ -1,0 +1,31 @@
+import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Chunk } from "./chunk.ts";
+import type { Indexer } from "./indexer.ts";
+
+/**
+ * Positions that a chunk touches first, in pools older than the index: what the wallet held and had staked just before
+ * the block that touches it. Where no node has that state it starts from nothing. Pools must be anchored before.
+ */
+export async function anchorPositions(
+  source: EvmSource,
+  of: { indexer: Indexer; chunk: Pick<Chunk, "blocks">; fromBlock: number },
+): Promise<void> {
+  const { indexer, chunk, fromBlock } = of;
+  const absent = await indexer.preparePositions(chunk.blocks);
+  const asked = absent.flatMap((holding) => {
+    const entry = indexer.pools.get(holding.poolAddress);
+    if (entry === undefined || entry.row.createdBlock >= fromBlock) return [];
+    const { protocol, row: pool, anchor: state } = entry;
+    const calls = protocol.lpTokens?.anchorCalls(holding.wallet, { state, pool, block: holding.block - 1 });
+    return calls === undefined ? [] : [{ holding, protocol, state, calls }];
+  });
+  if (asked.length === 0) return;
+  const answers = await source.call(asked.flatMap(({ calls }) => calls));
+  let at = 0;
+  for (const { holding, protocol, state, calls } of asked) {
+    const own = answers.slice(at, at + calls.length);
+    at += calls.length;
+    const position = protocol.lpTokens?.anchor(own, state);
+    if (position !== undefined) indexer.positions.anchor(holding, position);
+  }
+}

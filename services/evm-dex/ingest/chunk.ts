@@ -1,0 +1,102 @@
+import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Factory } from "../deployments.ts";
+import type { PoolCreatedEvent } from "../protocols/protocol.ts";
+import type { HeaderRow } from "../store/collections.ts";
+import type { NewGauge, Told } from "./emitters.ts";
+import type { BlockEvents, PlacedEvent } from "./indexer.ts";
+
+/** A pool that a known factory created. */
+export interface CreatedPool extends PoolCreatedEvent {
+  readonly factory: Factory;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** A gauge that a known pool's voter created. */
+export interface CreatedGauge extends NewGauge {
+  readonly pool: string;
+  readonly block: number;
+}
+
+/** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
+export interface Chunk {
+  readonly last: { readonly number: number; readonly hash: string; readonly time: number };
+  readonly created: readonly CreatedPool[];
+  readonly gauges: readonly CreatedGauge[];
+  /** Only blocks with events of known pools. */
+  readonly blocks: readonly BlockEvents[];
+  /** Every header of the run when it follows the head, none during backfill. */
+  readonly headers: readonly HeaderRow[];
+}
+
+/** The blocks asked for no longer fit together or to what is indexed: a reorg, or a node in the middle of one. */
+export class ChainMoved extends Error {
+  override readonly name = "ChainMoved";
+}
+
+/** A log of ours and what it tells. */
+export interface OurLog {
+  readonly log: RawLog;
+  readonly told: Told;
+}
+
+/** Logs of ours, in order, and the blocks they lie in, as a chunk. Throws ChainMoved where they do not fit. */
+export function assembleChunk(of: {
+  range: LogRange;
+  ours: readonly OurLog[];
+  blocks: ReadonlyMap<number, BlockWithSenders>;
+  headers: readonly HeaderRow[];
+}): Chunk {
+  const created: CreatedPool[] = [];
+  const gauges: CreatedGauge[] = [];
+  const byBlock = new Map<number, { block: BlockWithSenders; events: PlacedEvent[] }>();
+  for (const { log, told } of of.ours) {
+    const block = blockOf(log, of.blocks);
+    if ("created" in told) {
+      created.push({ ...told.created, factory: told.factory, block: block.number, time: block.timestamp });
+      continue;
+    }
+    if (told.gauge !== undefined) gauges.push({ ...told.gauge, pool: told.pool, block: block.number });
+    let entry = byBlock.get(block.number);
+    if (entry === undefined) {
+      entry = { block, events: [] };
+      byBlock.set(block.number, entry);
+    }
+    entry.events.push({
+      logIndex: log.logIndex,
+      txHash: log.transactionHash,
+      sender: block.senders[log.transactionIndex] as Hex,
+      poolAddress: told.pool,
+      event: told.event,
+    });
+  }
+  const last = of.blocks.get(of.range.toBlock) as BlockWithSenders;
+  return {
+    last: { number: last.number, hash: last.hash, time: last.timestamp },
+    created,
+    gauges,
+    blocks: [...byBlock.values()].map(({ block, events }) => ({
+      number: block.number,
+      hash: block.hash,
+      time: block.timestamp,
+      events,
+    })),
+    headers: of.headers,
+  };
+}
+
+/** The block a log lies in; both were asked for apart, so their hashes must agree. */
+function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
+  const block = blocks.get(log.blockNumber);
+  if (
+    block === undefined ||
+    block.hash !== log.blockHash ||
+    block.senders[log.transactionIndex] === undefined
+  ) {
+    throw new ChainMoved(
+      `Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`,
+    );
+  }
+  return block;
+}

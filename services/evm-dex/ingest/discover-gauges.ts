@@ -1,0 +1,93 @@
+import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
+import type { Factory } from "../deployments.ts";
+import { protocolOf, readerOf } from "../protocols/index.ts";
+import { discoveries } from "../store/collections.ts";
+import { getPools } from "../store/queries.ts";
+import { type GaugeRow, gauges } from "../store/v2-collections.ts";
+import type { ProgressReport } from "./progress.ts";
+import type { Guard } from "./write.ts";
+
+const INITIAL_RANGE = 10_000;
+const CONCURRENCY = 4;
+const VERIFY_BLOCKS = 20;
+
+/**
+ * Reads the gauges that the factories' voters created before the first indexed block, so that what they say is known
+ * to be about their pools. Pools must have been discovered before. Resumes where it was interrupted.
+ */
+export async function discoverGauges(
+  store: Store,
+  of: {
+    source: EvmSource;
+    factories: readonly Factory[];
+    toBlock: number;
+    signal: AbortSignal;
+    report: ProgressReport;
+    guard: Guard;
+  },
+): Promise<void> {
+  const { source, toBlock, signal, report } = of;
+  const { chainId } = source;
+  for (const [voter, factories] of factoriesByVoter(of.factories)) {
+    // As a factory's: both are contracts whose events are read from their beginning.
+    const done = await store.get(discoveries, { chainId, factory: voter });
+    const earliest = Math.min(...factories.map((factory) => factory.fromBlock));
+    const fromBlock = Math.max(earliest, (done?.blockNumber ?? -1) + 1);
+    if (fromBlock > toBlock) continue;
+    const topics = factories.flatMap(({ kind }) => protocolOf(kind).gauges?.created.topic ?? []);
+    const scan = scanLogs(source, {
+      fromBlock,
+      toBlock,
+      filter: { topics, addresses: [voter] },
+      initialRange: INITIAL_RANGE,
+      concurrency: CONCURRENCY,
+      verifyBlocks: VERIFY_BLOCKS,
+      signal,
+    });
+    for await (const { range, logs } of scan) {
+      const rows = logs.flatMap((log): GaugeRow[] =>
+        factories.flatMap(({ kind }) => {
+          const made = readerOf(protocolOf(kind)).gaugeCreated(log);
+          if (made === undefined) return [];
+          const { pool: poolAddress, event } = made;
+          return [{ chainId, gauge: event.gauge, poolAddress, voter, createdBlock: log.blockNumber }];
+        }),
+      );
+      const known = await knownOf(store, { chainId, rows, factories });
+      await store.write([
+        ...of.guard(),
+        put(gauges, known),
+        put(discoveries, [{ chainId, factory: voter, blockNumber: range.toBlock }]),
+      ]);
+      report({ stage: "discovery", from: fromBlock, at: range.toBlock, to: toBlock, events: known.length });
+    }
+  }
+}
+
+/** A voter makes gauges for pools of other factories too, which are not ours to know. */
+async function knownOf(
+  store: Store,
+  of: { chainId: number; rows: readonly GaugeRow[]; factories: readonly Factory[] },
+): Promise<GaugeRow[]> {
+  const kinds = new Set<string>(of.factories.map(({ kind }) => kind));
+  const pools = await getPools(store, {
+    chainId: of.chainId,
+    addresses: of.rows.map((row) => row.poolAddress),
+  });
+  const ours = new Set(pools.filter(({ protocol }) => kinds.has(protocol)).map((pool) => pool.poolAddress));
+  return of.rows.filter((row) => ours.has(row.poolAddress));
+}
+
+function factoriesByVoter(factories: readonly Factory[]): Map<`0x${string}`, Factory[]> {
+  const byVoter = new Map<`0x${string}`, Factory[]>();
+  for (const factory of factories) {
+    const { rewards, kind } = factory;
+    if (rewards === undefined || protocolOf(kind).gauges === undefined) continue;
+    const list = byVoter.get(rewards.voter);
+    if (list === undefined) byVoter.set(rewards.voter, [factory]);
+    else list.push(factory);
+  }
+  return byVoter;
+}

@@ -1,0 +1,121 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import { EMPTY_POSITION, type LpPosition, positionText } from "../../metrics/lp-position.ts";
+import type { PositionChange } from "../../protocols/protocol.ts";
+import type { LpEventRow, LpPositionRow } from "../../store/v2-collections.ts";
+import { getPositions } from "../../store/v2-queries.ts";
+
+/** Positions kept in memory between writes; beyond it all go, since what is written can be loaded again. */
+const KEEP_POSITIONS = 20_000;
+
+/** Whose position, and in which pool. */
+export interface Holding {
+  readonly poolAddress: string;
+  readonly wallet: string;
+}
+
+interface Held extends Holding {
+  position: LpPosition;
+  readonly anchor: LpPosition;
+  /** Undefined before its first event. */
+  seen: { readonly firstTime: number; readonly lastTime: number; readonly lastBlock: number } | undefined;
+}
+
+export interface LpEventPlace {
+  readonly blockNumber: number;
+  readonly logIndex: number;
+  readonly blockHash: string;
+  readonly time: number;
+}
+
+/**
+ * The LP positions of one chain's wallets. Every event leaves a row with the position after it, so that the position
+ * at any block is its last row up to it.
+ */
+export class LpBook {
+  readonly #store: Store;
+  readonly #chainId: number;
+  readonly #held = new Map<string, Held>();
+  readonly #events: LpEventRow[] = [];
+  readonly #dirty = new Set<Held>();
+
+  constructor(store: Store, chainId: number) {
+    this.#store = store;
+    this.#chainId = chainId;
+  }
+
+  /** Loads the positions that will change; answers those that are not stored. */
+  async prepare(holdings: Iterable<Holding>): Promise<Holding[]> {
+    const wanted = new Map<string, Holding>();
+    for (const holding of holdings) {
+      const key = keyOf(holding);
+      if (!this.#held.has(key)) wanted.set(key, holding);
+    }
+    if (wanted.size === 0) return [];
+    const stored = await getPositions(this.#store, {
+      chainId: this.#chainId,
+      positions: [...wanted.values()].map(({ wallet, poolAddress }) => ({ wallet, poolAddress })),
+    });
+    for (const { wallet, poolAddress, position, anchor, firstTime, lastTime, lastBlock } of stored) {
+      const key = keyOf({ wallet, poolAddress });
+      wanted.delete(key);
+      this.#held.set(key, {
+        poolAddress,
+        wallet,
+        position: positionText.read(position),
+        anchor: positionText.read(anchor),
+        seen: { firstTime, lastTime, lastBlock },
+      });
+    }
+    return [...wanted.values()];
+  }
+
+  /** The position of a wallet before its first event; without, it is empty. */
+  anchor(holding: Holding, position: LpPosition): void {
+    const { poolAddress, wallet } = holding;
+    this.#held.set(keyOf(holding), { poolAddress, wallet, position, anchor: position, seen: undefined });
+  }
+
+  add(poolAddress: string, change: PositionChange, at: LpEventPlace): void {
+    const { wallet } = change;
+    const { blockNumber, logIndex, blockHash, time } = at;
+    const key = keyOf({ poolAddress, wallet });
+    if (!this.#held.has(key)) this.anchor({ poolAddress, wallet }, EMPTY_POSITION);
+    const held = this.#held.get(key) as Held;
+    held.position = change.after(held.position);
+    held.seen = { firstTime: held.seen?.firstTime ?? time, lastTime: time, lastBlock: blockNumber };
+    this.#dirty.add(held);
+    this.#events.push({
+      chainId: this.#chainId,
+      blockNumber,
+      logIndex,
+      wallet,
+      poolAddress,
+      blockHash,
+      time,
+      position: positionText.write(held.position),
+    });
+  }
+
+  /** What changed since the last take. */
+  take(): { events: LpEventRow[]; positions: LpPositionRow[] } {
+    const positions = [...this.#dirty].map((held) => this.#toRow(held));
+    this.#dirty.clear();
+    if (this.#held.size > KEEP_POSITIONS) this.#held.clear();
+    return { events: this.#events.splice(0), positions };
+  }
+
+  #toRow({ poolAddress, wallet, position, anchor, seen }: Held): LpPositionRow {
+    return {
+      chainId: this.#chainId,
+      wallet,
+      poolAddress,
+      position: positionText.write(position),
+      anchor: positionText.write(anchor),
+      ...(seen as NonNullable<typeof seen>),
+    };
+  }
+}
+
+function keyOf({ poolAddress, wallet }: Holding): string {
+  return `${poolAddress}:${wallet}`;
+}

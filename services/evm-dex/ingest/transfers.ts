@@ -1,0 +1,135 @@
+import { expectedFalse } from "../../shared/chain/evm/bloom.ts";
+import { byAddress, type LogSource, TELLING } from "../../shared/chain/evm/by-address.ts";
+import type { Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import { compareLogs } from "../../shared/chain/evm/read.ts";
+import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import type { LpWatch } from "./lp-watch.ts";
+
+/** Transfers of LP tokens are few: as many blocks at once as providers serve of one contract. Short runs ask for less. */
+const MAX_WINDOW = 5_000;
+const FIRST_WINDOW = 500;
+const CONCURRENCY = 2;
+/** Headers that tell whether the blooms of a window tell anything. */
+const SAMPLE = 8;
+
+export interface TransferSource {
+  readonly source: LogSource;
+  /** The Transfers' topics. */
+  readonly topics: readonly Hex[];
+  readonly watch: LpWatch;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses: number;
+}
+
+/**
+ * The Transfers of watched pools over a long run of blocks, taken piece by piece as the run goes on. Every token emits
+ * their topic, so that asking for it alone would fetch most of a chain: they are asked for by address, in windows much
+ * longer than the pieces, and ahead of them. A pool that is watched only from some piece on is asked for over what of
+ * the window is left.
+ */
+export class TransferScan {
+  readonly #of: TransferSource;
+  readonly #to: number;
+  readonly #signal: AbortSignal;
+  /** Everything up to this block is in the buffer, or taken. */
+  #covered: number;
+  /** Whom the last window was asked of. */
+  readonly #asked = new Set<Hex>();
+  #buffer: RawLog[] = [];
+  /** Blocks that the provider last served at once. */
+  #served = MAX_WINDOW;
+  #window = FIRST_WINDOW;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(of: TransferSource, run: { from: number; to: number; signal: AbortSignal }) {
+    this.#of = of;
+    this.#to = run.to;
+    this.#signal = run.signal;
+    this.#covered = run.from - 1;
+  }
+
+  /** Those of a piece that follows on the one before; `fresh` are pools watched from it on. */
+  take(range: LogRange, fresh: readonly Hex[]): Promise<RawLog[]> {
+    const taken = this.#turn.then(() => this.#take(range, fresh));
+    // A failure is the caller's, not the next one's.
+    this.#turn = taken.catch(() => {});
+    return taken;
+  }
+
+  async #take(range: LogRange, fresh: readonly Hex[]): Promise<RawLog[]> {
+    const late = fresh.filter((pool) => !this.#asked.has(pool));
+    if (late.length > 0 && this.#covered >= range.fromBlock) {
+      const left = { fromBlock: range.fromBlock, toBlock: this.#covered };
+      this.#buffer = [...this.#buffer, ...(await this.#scan(left, late))].sort(compareLogs);
+      for (const pool of late) this.#asked.add(pool);
+    }
+    while (this.#covered < range.toBlock) {
+      const toBlock = Math.min(this.#to, this.#covered + this.#window);
+      this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
+      const pools = this.#of.watch.list();
+      this.#buffer = this.#buffer.concat(await this.#scan({ fromBlock: this.#covered + 1, toBlock }, pools));
+      this.#asked.clear();
+      for (const pool of pools) this.#asked.add(pool);
+      this.#covered = toBlock;
+    }
+    const end = this.#buffer.findIndex((log) => log.blockNumber > range.toBlock);
+    return this.#buffer.splice(0, end < 0 ? this.#buffer.length : end);
+  }
+
+  async #scan(range: LogRange, pools: readonly Hex[]): Promise<RawLog[]> {
+    const logs: RawLog[] = [];
+    const scan = scanTransfers(this.#of, {
+      range,
+      pools,
+      initialRange: this.#served,
+      signal: this.#signal,
+    });
+    for await (const part of scan) {
+      logs.push(...part.logs);
+      const blocks = part.range.toBlock - part.range.fromBlock + 1;
+      if (part.range.toBlock < range.toBlock) this.#served = blocks;
+    }
+    return logs;
+  }
+}
+
+/** All Transfers of some pools in a range. */
+export async function readTransfers(
+  of: TransferSource,
+  at: { range: LogRange; pools: readonly Hex[] },
+): Promise<RawLog[]> {
+  const { range, pools } = at;
+  const logs: RawLog[] = [];
+  const initialRange = range.toBlock - range.fromBlock + 1;
+  for await (const part of scanTransfers(of, { range, pools, initialRange })) logs.push(...part.logs);
+  return logs;
+}
+
+async function* scanTransfers(
+  of: TransferSource,
+  at: { range: LogRange; pools: readonly Hex[]; initialRange: number; signal?: AbortSignal },
+) {
+  const { range, pools, initialRange, signal } = at;
+  if (pools.length === 0) return;
+  const isTelling = await doBloomsTell(of.source, { range, count: pools.length });
+  yield* scanLogs(byAddress(of.source, of.maxAddresses), {
+    ...range,
+    filter: { topics: of.topics, addresses: pools },
+    initialRange,
+    maxRange: MAX_WINDOW,
+    concurrency: CONCURRENCY,
+    verifyBlocks: isTelling ? Number.POSITIVE_INFINITY : 0,
+    ...(signal && { signal }),
+  });
+}
+
+/** Whether a few of the range's blooms are empty enough to speak against an answer without logs. */
+async function doBloomsTell(source: LogSource, of: { range: LogRange; count: number }): Promise<boolean> {
+  const { fromBlock, toBlock } = of.range;
+  const count = Math.min(SAMPLE, toBlock - fromBlock + 1);
+  const sample = Array.from({ length: count }, (_, i) =>
+    Math.floor(fromBlock + ((toBlock - fromBlock) * i) / Math.max(1, count - 1)),
+  );
+  const headers = await source.headers([...new Set(sample)]);
+  return headers.some((header) => header !== null && expectedFalse(header.logsBloom, of.count) < TELLING);
+}
