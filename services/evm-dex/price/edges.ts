@@ -10,10 +10,17 @@ export interface PriceEdge {
   readonly depth1: number;
 }
 
-/** Pools of one token that are deep enough at about this price. */
-interface DeepArcs {
+/** The arcs from one token that are deep enough at about this price. */
+interface DeepList extends DeepArcs {
   readonly usd: number;
   readonly arcs: number[];
+  readonly to: number[];
+}
+
+/** Arcs, and beside each the token it leads to. */
+export interface DeepArcs {
+  readonly arcs: readonly number[];
+  readonly to: readonly number[];
 }
 
 /** Between these multiples of the price a list was made for, it is complete and not much too long. */
@@ -43,13 +50,17 @@ export class EdgeBook {
   #place = new Int32Array(2 * FIRST_CAPACITY);
   /** By token. */
   readonly #first: number[] = [];
-  readonly #deep: (DeepArcs | undefined)[] = [];
+  readonly #deep: (DeepList | undefined)[] = [];
   readonly #tokenIds = new Map<string, number>();
   readonly #edgeIds = new Map<string, number>();
   readonly #minDepthUsd: number;
+  /** Anchors are the first tokens. Their price is given: no arc to them is ever walked. */
+  readonly anchorCount: number;
 
-  constructor(minDepthUsd: number) {
+  constructor(anchors: readonly string[], minDepthUsd: number) {
     this.#minDepthUsd = minDepthUsd;
+    for (const anchor of anchors) this.tokenId(anchor);
+    this.anchorCount = this.tokens.length;
   }
 
   tokenId(token: string): number {
@@ -116,34 +127,44 @@ export class EdgeBook {
     const deep = this.#deep[this.token[arc] as number];
     if (deep === undefined) return;
     const place = this.#place[arc] as number;
-    if (depth * deep.usd * LIST_SLACK >= this.#minDepthUsd) {
-      if (place === NONE) this.#place[arc] = deep.arcs.push(arc) - 1;
+    if (this.#isDeep(arc, deep.usd)) {
+      if (place !== NONE) return;
+      this.#place[arc] = deep.arcs.push(arc) - 1;
+      deep.to.push(this.token[arc ^ 1] as number);
     } else if (place !== NONE) {
       const last = deep.arcs.pop() as number;
+      const lastTo = deep.to.pop() as number;
       if (last !== arc) {
         deep.arcs[place] = last;
+        deep.to[place] = lastTo;
         this.#place[last] = place;
       }
       this.#place[arc] = NONE;
     }
   }
 
+  #isDeep(arc: number, usd: number): boolean {
+    const isWalked = (this.token[arc ^ 1] as number) >= this.anchorCount;
+    return isWalked && (this.depth[arc] as number) * usd * LIST_SLACK >= this.#minDepthUsd;
+  }
+
   /** Every arc from a token that has the minimum depth at this price, and some that have not. */
-  deepArcs(token: number, usd: number): readonly number[] {
+  deepArcs(token: number, usd: number): DeepArcs {
     const deep = this.#deep[token];
     if (deep !== undefined && usd >= deep.usd * LIST_HOLDS.from && usd <= deep.usd * LIST_HOLDS.to) {
-      return deep.arcs;
+      return deep;
     }
     const arcs: number[] = [];
     const { depth } = this;
     for (let arc = this.#first[token] as number; arc !== NONE; arc = this.#next[arc] as number) {
-      if ((depth[arc] as number) * usd * LIST_SLACK >= this.#minDepthUsd) arcs.push(arc);
+      if (this.#isDeep(arc, usd)) arcs.push(arc);
       else this.#place[arc] = NONE;
     }
     // The deepest first: of several pools to one token the walk then looks closely at one only.
     arcs.sort((a, b) => (depth[b] as number) - (depth[a] as number));
     for (const [place, arc] of arcs.entries()) this.#place[arc] = place;
-    this.#deep[token] = { usd, arcs };
-    return arcs;
+    const made = { usd, arcs, to: arcs.map((arc) => this.token[arc ^ 1] as number) };
+    this.#deep[token] = made;
+    return made;
   }
 }

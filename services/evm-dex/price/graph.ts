@@ -24,8 +24,8 @@ export class PriceGraph {
   readonly #taken = new Map<number, PriceLink>();
 
   constructor(anchors: readonly string[], rules: WalkRules = DEFAULT_RULES) {
-    this.#edges = new EdgeBook(rules.minDepthUsd);
-    this.#walk = new Walk(this.#edges, { anchors, rules });
+    this.#edges = new EdgeBook(anchors, rules.minDepthUsd);
+    this.#walk = new Walk(this.#edges, rules);
   }
 
   /** Adds a pool or puts it in its former place; prices follow with `update`. */
@@ -72,8 +72,10 @@ export class PriceGraph {
     this.#isNews = false;
     const changes: LinkChange[] = [];
     const { count, arc, token: tokenOf } = this.#walk;
+    let linked = 0;
     for (let path = 0; path < count; path++) {
       if (arc[path] === NONE || !this.#walk.isOwn(path)) continue;
+      linked += 1;
       const token = tokenOf[path] as number;
       const before = this.#taken.get(token);
       if (before !== undefined && this.#isLink(before, path)) continue;
@@ -81,12 +83,18 @@ export class PriceGraph {
       this.#taken.set(token, link);
       changes.push({ token: link.token, link });
     }
-    for (const [token, { token: name }] of this.#taken) {
+    if (this.#taken.size > linked) changes.push(...this.#takeGone());
+    return changes;
+  }
+
+  #takeGone(): LinkChange[] {
+    const gone: LinkChange[] = [];
+    for (const [token, link] of this.#taken) {
       if (this.#walk.pathOf(token) !== NONE) continue;
       this.#taken.delete(token);
-      changes.push({ token: name, link: undefined });
+      gone.push({ token: link.token, link: undefined });
     }
-    return changes;
+    return gone;
   }
 
   #pathOf(token: string): number {

@@ -28,7 +28,6 @@ const UNREACHED = 255;
 export class Walk {
   readonly #edges: EdgeBook;
   readonly #rules: WalkRules;
-  readonly #anchors: readonly number[];
   readonly #candidates: Candidates;
 
   /** Paths found, by number: anchors first, then in order of width. */
@@ -50,10 +49,9 @@ export class Walk {
   #fewestHops = new Uint8Array(0);
   #offered = new Int32Array(0);
 
-  constructor(edges: EdgeBook, of: { anchors: readonly string[]; rules: WalkRules }) {
+  constructor(edges: EdgeBook, rules: WalkRules) {
     this.#edges = edges;
-    this.#rules = of.rules;
-    this.#anchors = [...new Set(of.anchors)].map((anchor) => edges.tokenId(anchor));
+    this.#rules = rules;
     this.#candidates = new Candidates(edges.pools);
   }
 
@@ -69,10 +67,11 @@ export class Walk {
 
   run(): void {
     this.#clear();
-    for (const token of this.#anchors) {
+    const anchors = this.#edges.anchorCount;
+    for (let token = 0; token < anchors; token++) {
       this.#settle(token, { arc: NONE, parent: NONE, usd: 1, width: Number.POSITIVE_INFINITY, tie: 0 });
     }
-    for (let path = 0; path < this.#anchors.length; path++) this.#lookOn(path);
+    for (let path = 0; path < anchors; path++) this.#lookOn(path);
     const candidates = this.#candidates;
     for (let next = candidates.pop(); next !== NONE; next = candidates.pop()) {
       const arc = candidates.arc[next] as number;
@@ -123,16 +122,29 @@ export class Walk {
   /** Offers what can be reached over one more pool. */
   #lookOn(path: number): void {
     const tie = this.#tieBeyond(path);
-    if (hopsOf(tie) > this.#rules.maxHops) return;
+    const hops = hopsOf(tie);
+    if (hops > this.#rules.maxHops) return;
+    const { depth } = this.#edges;
     const from = this.token[path] as number;
     const ownUsd = this.usd[this.#own[from] as number] as number;
-    for (const arc of this.#edges.deepArcs(from, ownUsd)) {
-      const token = this.#edges.token[arc ^ 1] as number;
-      if (hopsOf(tie) >= (this.#fewestHops[token] as number)) continue;
-      const width = this.#widthOver(arc, path);
-      if (!(width >= this.#rules.minDepthUsd)) continue;
+    const reach = this.#width[path] as number;
+    const { arcs, to } = this.#edges.deepArcs(from, ownUsd);
+    for (let i = 0; i < arcs.length; i++) {
+      const token = to[i] as number;
+      if (hops >= (this.#fewestHops[token] as number)) continue;
+      const arc = arcs[i] as number;
+      const width = Math.min((depth[arc] as number) * ownUsd, reach);
+      if (!(width >= this.#rules.minDepthUsd) || this.#isOutdone(token, width, hops)) continue;
       this.#offer(token, { arc, parent: path, width, tie });
     }
+  }
+
+  /** Whether a wider candidate of no more hops is known: nearly all end here. */
+  #isOutdone(token: number, width: number, hops: number): boolean {
+    const known = this.#offered[token] as number;
+    if (known === NONE) return false;
+    const { width: widths, tie: ties } = this.#candidates;
+    return width < (widths[known] as number) && hopsOf(ties[known] as number) <= hops;
   }
 
   /** A candidate neither better nor shorter than another for the same token would never be taken. */

@@ -104,6 +104,62 @@ describe("PriceBook", () => {
     expect(book.usd(token)).to.equal(9);
   });
 
+  it("is not moved by a deep pool that is pushed away for two minutes, nor are prices that rest on it", () => {
+    const book = new PriceBook([USDC]);
+    const [token, other] = [address(0xb0), address(0xb1)];
+    const main = entryOf(1, { tokens: [token, USDC], price: 4 });
+    const beyond = entryOf(2, { tokens: [other, token], price: 9 });
+    const find = (pool: string) => [main, beyond].find(({ row }) => row.poolAddress === pool);
+    book.closeBlock([main, beyond], 1_000, find);
+    expect([book.usd(token), book.usd(other)]).to.deep.equal([4, 36]);
+    for (let second = 2; second <= 120; second += 2) {
+      setState(main, { price: second % 4 === 0 ? 4e6 : 4e-6, reserves: [1e6, 1e6] });
+      const changes = book.closeBlock([main], 2_000 + second, find);
+      expect([book.usd(token), book.usd(other)], `${second}`).to.deep.equal([4, 36]);
+      expect(changes.every(({ link }) => link?.price === 4)).to.equal(true);
+    }
+    setState(main, { price: 4, reserves: [1e6, 1e6] });
+    expect(book.closeBlock([main], 2_122, find)).to.deep.equal([]);
+  });
+
+  it("is not moved by shallow pools, whatever they claim: no price changes, and no link is told", () => {
+    const claims = fc.array(
+      fc.record({
+        price: fc.constantFrom(1e-9, 1e-3, 0.5, 2, 1e3, 1e9),
+        // Of the token that has a price less than 10,000 USD, of the other any amount.
+        reserves: fc.tuple(fc.integer({ min: 0, max: 2_499 }), fc.constantFrom(0, 1, 9_999, 1e9)),
+        seconds: fc.constantFrom(0, 2, 400),
+        reversed: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(claims, (list) => {
+        const [known, unknown] = [address(0xb0), address(0xb1)];
+        const main = entryOf(1, { tokens: [known, USDC], price: 4 });
+        const shallow = [
+          entryOf(2, { tokens: [known, unknown] }),
+          entryOf(3, { tokens: [unknown, known] }),
+          entryOf(4, { tokens: [known, USDC] }),
+        ];
+        const find = (pool: string) => [main, ...shallow].find(({ row }) => row.poolAddress === pool);
+        const book = new PriceBook([USDC]);
+        book.closeBlock([main], 1_000, find);
+        let time = 1_000;
+        for (const { price, reserves, seconds, reversed } of list) {
+          time += seconds;
+          const [few, many] = reserves;
+          setState(shallow[0] as PoolEntry, { price, reserves: [few, many] });
+          setState(shallow[1] as PoolEntry, { price, reserves: [many, few] });
+          setState(shallow[2] as PoolEntry, { price, reserves: [few, Math.min(many, 9_999)] });
+          const touched = reversed ? [...shallow].reverse() : shallow;
+          expect(book.closeBlock(touched, time, find)).to.deep.equal([]);
+          expect([book.usd(known), book.usd(unknown)]).to.deep.equal([4, null]);
+        }
+      }),
+    );
+  });
+
   it("starts a pool from the price it had before its first event here", () => {
     const token = address(0xb0);
     const entry = entryOf(1, { tokens: [token, USDC], price: 4 });
