@@ -13,7 +13,7 @@ const source = readInThread(local, config);
 const factories = loadDeployments(deploymentsFile)[0]?.factories ?? [];
 const fetcher = new Fetcher(source, {
   factories,
-  known: { protocolOf: () => undefined, poolOfGauge: () => undefined },
+  known: { protocolOf: () => undefined, poolOfGauge: () => undefined, isForeign: () => false },
 });
 const { signal } = new AbortController();
 let events = 0;

@@ -1,5 +1,6 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { anchorPositions } from "./anchor-positions.ts";
 import { readAnchors } from "./anchors.ts";
@@ -10,6 +11,7 @@ import type { LpWatch } from "./lp-watch.ts";
 import { describePools } from "./new-pools.ts";
 import type { NewHead } from "./snapshots.ts";
 import type { FeeBook } from "./state/fee-book.ts";
+import type { Strangers } from "./strangers.ts";
 import type { TokenReader } from "./tokens.ts";
 import { type Guard, writeProgress } from "./write.ts";
 
@@ -19,6 +21,7 @@ export interface Workbench {
   readonly source: EvmSource;
   readonly indexer: Indexer;
   readonly fees: FeeBook;
+  readonly strangers: Strangers;
   /** For the fetchers, which run ahead: pools that get LP tokens are known to all of them. */
   readonly watch: LpWatch;
   readonly tokens: TokenReader;
@@ -32,10 +35,16 @@ export interface ApplyOptions {
   readonly observe: boolean;
 }
 
-/** Adds one chunk to the store; answers the checkpoint it wrote and the pools that had events. */
+/** A chunk has words of pools that were not known when it was read: it must be read again. */
+export class UnseenPools extends Error {
+  override readonly name = "UnseenPools";
+}
+
+/** Adds one chunk to the store; answers the checkpoint it wrote and the pools that had events. Throws UnseenPools. */
 export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<NewHead> {
   const { indexer, source } = bench;
   const { chunk, checkpoint, chainHead } = of;
+  await meetStrangers(bench, of);
   const described = await describePools(bench, {
     chainId: source.chainId,
     created: chunk.created,
@@ -72,6 +81,25 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
   });
   const traded = taken.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
   return { checkpoint: next, touched: traded.map((entry) => entry.row) };
+}
+
+/** Pools of ours whose creation no node told of are made known, as if one had; they are written with their first events. */
+async function meetStrangers(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<void> {
+  const { indexer, source, watch } = bench;
+  const { chainId } = source;
+  const met = await bench.strangers.identify(of.chunk.strangers);
+  if (met.length === 0) return;
+  const created = met.map(({ pool }) => pool);
+  const described = await describePools(bench, { chainId, created, block: of.chainHead });
+  for (const token of described.tokens) indexer.addToken(token);
+  for (const pool of described.pools) {
+    indexer.addPool(pool);
+    if (protocolOf(pool.protocol).lpTokens !== undefined) watch.add(pool.poolAddress);
+  }
+  for (const { pool, gauge } of met) {
+    if (gauge !== undefined) indexer.addGauge({ chainId, poolAddress: pool.pool, ...gauge });
+  }
+  throw new UnseenPools(`No node told that ${created.map(({ pool }) => pool).join(", ")} had been created.`);
 }
 
 /** Pools older than the index start from what the chain says of them just before their first event here. */

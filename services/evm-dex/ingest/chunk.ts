@@ -24,6 +24,8 @@ export interface Chunk {
   readonly last: { readonly number: number; readonly hash: string; readonly time: number };
   readonly created: readonly CreatedPool[];
   readonly gauges: readonly CreatedGauge[];
+  /** Contracts that nobody knows, but speak like pools, with the block of each one's first word. */
+  readonly strangers: ReadonlyMap<string, number>;
   /** Only blocks with events of known pools. */
   readonly blocks: readonly BlockEvents[];
   /** Every header of the run when it follows the head, none during backfill. */
@@ -45,6 +47,7 @@ export interface OurLog {
 export function assembleChunk(of: {
   range: LogRange;
   ours: readonly OurLog[];
+  strangers: ReadonlyMap<string, number>;
   blocks: ReadonlyMap<number, BlockWithSenders>;
   headers: readonly HeaderRow[];
 }): Chunk {
@@ -76,6 +79,7 @@ export function assembleChunk(of: {
     last: { number: last.number, hash: last.hash, time: last.timestamp },
     created,
     gauges,
+    strangers: of.strangers,
     blocks: [...byBlock.values()].map(({ block, events }) => ({
       number: block.number,
       hash: block.hash,

@@ -1,7 +1,13 @@
 import type { LogFilter, RawLog } from "../../shared/chain/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf, readerOf } from "../protocols/index.ts";
-import { fits, type PoolCreatedEvent, type PoolEvent, type Protocol } from "../protocols/protocol.ts";
+import {
+  type Decoder,
+  fits,
+  type PoolCreatedEvent,
+  type PoolEvent,
+  type Protocol,
+} from "../protocols/protocol.ts";
 
 /** What a log says: that a factory created a pool, or that something happened to one. */
 export type Told =
@@ -17,6 +23,8 @@ export interface NewGauge {
 export interface KnownContracts {
   protocolOf(pool: string): Protocol | undefined;
   poolOfGauge(gauge: string): string | undefined;
+  /** A contract that was asked who it is, and is none of ours. */
+  isForeign(address: string): boolean;
 }
 
 /**
@@ -30,9 +38,12 @@ export class Emitters {
   readonly #voters: ReadonlyMap<string, ReadonlySet<Protocol>>;
   readonly #created = new Map<string, Protocol>();
   readonly #gauges = new Map<string, string>();
+  /** What pools of these kinds say, by topic. */
+  readonly #words: ReadonlyMap<string, readonly Decoder<PoolEvent>[]>;
 
   constructor(factories: readonly Factory[], known: KnownContracts) {
     this.#known = known;
+    this.#words = wordsOf(factories);
     this.#factories = new Map(factories.map((factory) => [factory.address, factory]));
     this.#voters = votersOf(factories);
   }
@@ -71,6 +82,15 @@ export class Emitters {
     return pool === undefined || gauged === undefined ? undefined : toldOf(pool, readerOf(gauged).gauge(log));
   }
 
+  /** Whether a contract that nobody knows says what pools of these kinds say. */
+  isStranger(log: RawLog): boolean {
+    const { address } = log;
+    if (this.#known.isForeign(address) || this.protocolOf(address) !== undefined) return false;
+    if (this.#factories.has(address) || this.#voters.has(address)) return false;
+    const words = this.#words.get(log.topics[0] ?? "") ?? [];
+    return words.some((decoder) => fits(log, decoder)) && this.#poolOfGauge(address) === undefined;
+  }
+
   #ofFactory(factory: Factory, log: RawLog): Told | undefined {
     const created = readCreated(factory, log);
     if (created !== undefined) return { factory, created };
@@ -104,6 +124,15 @@ function toldOf(pool: string, event: PoolEvent | undefined): Told | undefined {
 function readCreated(factory: Factory, log: RawLog): PoolCreatedEvent | undefined {
   const { created } = protocolOf(factory.kind);
   return log.topics[0] === created.topic && fits(log, created) ? created.decode(log) : undefined;
+}
+
+function wordsOf(factories: readonly Factory[]): Map<string, Decoder<PoolEvent>[]> {
+  const words = new Map<string, Decoder<PoolEvent>[]>();
+  for (const protocol of new Set(factories.map(({ kind }) => protocolOf(kind)))) {
+    for (const decoder of protocol.decoders)
+      words.set(decoder.topic, [...(words.get(decoder.topic) ?? []), decoder]);
+  }
+  return words;
 }
 
 function votersOf(factories: readonly Factory[]): Map<string, Set<Protocol>> {

@@ -74,7 +74,7 @@ describe("Fetcher", () => {
     ]);
     const fetcher = new Fetcher(source, {
       factories: [factory],
-      known: { protocolOf: () => undefined, poolOfGauge: () => undefined },
+      known: { protocolOf: () => undefined, poolOfGauge: () => undefined, isForeign: () => false },
     });
     const [start] = await source.headers([0]);
     const chunk = await fetcher.readTail({ fromBlock: 1, toBlock: 2 }, start?.hash as Hex);
@@ -88,5 +88,6 @@ describe("Fetcher", () => {
       [1, POOL, "initialize"],
       [2, POOL, "flash"],
     ]);
+    expect([...chunk.strangers]).to.deep.equal([[address(0x901), 2]]);
   });
 });

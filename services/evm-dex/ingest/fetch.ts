@@ -63,13 +63,14 @@ export class Fetcher {
     transfers: Pick<TransferScan, "take">,
   ): Promise<Chunk> {
     const byTopic = this.#ours(logs);
+    const strangers = this.#strangers(logs);
     // Nothing is awaited before this: runs are taken in their order.
     const byAddress = this.#read(await transfers.take(range, this.#watchNew(byTopic)));
     const ours = inOrder([...byTopic, ...byAddress]);
     const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
     const blocks = byNumber(await this.#source.blocks(numbers));
     await this.#checkTransfers(ours, blocks);
-    return assembleChunk({ range, ours, blocks, headers: [] });
+    return assembleChunk({ range, ours, strangers, blocks, headers: [] });
   }
 
   /** A run read as whole blocks; undefined where the source has no quick way to them. */
@@ -81,8 +82,10 @@ export class Fetcher {
       await order.turn;
       if (list === undefined) return undefined;
       checkLinks(list, (list[0] as BlockWithSenders).parentHash);
-      const ours = await this.#oursOfWhole(range, { logs: list.flatMap((block) => block.logs), watched });
-      return assembleChunk({ range, ours, blocks: byNumber(list), headers: [] });
+      const logs = list.flatMap((block) => block.logs);
+      const ours = await this.#oursOfWhole(range, { logs, watched });
+      const strangers = this.#strangers(logs);
+      return assembleChunk({ range, ours, strangers, blocks: byNumber(list), headers: [] });
     } finally {
       order.done();
     }
@@ -105,7 +108,7 @@ export class Fetcher {
         ? await this.#oursOfWhole(range, { logs: checked, watched })
         : await this.#oursOfParts(range, { logs: checked, blocks });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
-    return assembleChunk({ range, ours, blocks, headers });
+    return assembleChunk({ range, ours, strangers: this.#strangers(checked), blocks, headers });
   }
 
   /** What is taken of whole blocks: LP tokens' Transfers too. */
@@ -167,6 +170,16 @@ export class Fetcher {
   #ours(logs: readonly RawLog[]): OurLog[] {
     this.#emitters.learn(logs);
     return this.#read(logs);
+  }
+
+  /** Of logs that were shown to `#ours` before. */
+  #strangers(logs: readonly RawLog[]): Map<string, number> {
+    const strangers = new Map<string, number>();
+    for (const log of logs) {
+      if (!strangers.has(log.address) && this.#emitters.isStranger(log))
+        strangers.set(log.address, log.blockNumber);
+    }
+    return strangers;
   }
 
   #read(logs: readonly RawLog[]): OurLog[] {

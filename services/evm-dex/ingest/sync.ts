@@ -2,7 +2,7 @@ import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { applyChunk, type Workbench } from "./apply.ts";
+import { applyChunk, UnseenPools, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
 import { ChainMoved, type Chunk } from "./chunk.ts";
 import { Fetcher } from "./fetch.ts";
@@ -12,6 +12,7 @@ import { loadWatch } from "./lp-watch.ts";
 import type { ProgressReport } from "./progress.ts";
 import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
+import { Strangers } from "./strangers.ts";
 import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
 import { type Guard, KEPT_HEADERS } from "./write.ts";
@@ -99,6 +100,16 @@ export class ChainSync {
 
   /** One step towards `head`; answers whether there was anything to do. Throws ChainMoved where the chains part. */
   async step(head: BlockHeader): Promise<boolean> {
+    try {
+      return await this.#step(head);
+    } catch (error) {
+      if (!(error instanceof UnseenPools)) throw error;
+      this.#deps.log("warn", error.message);
+      return true;
+    }
+  }
+
+  async #step(head: BlockHeader): Promise<boolean> {
     const behind = head.number - this.#checkpoint.blockNumber;
     if (behind < 0) {
       await this.#lookAtLowerHead(head);
@@ -229,8 +240,13 @@ export class ChainSync {
     this.#bench = await openBench(this.#deps, this.#checkpoint);
     this.#fetcher = fetcherFor(this.#deps, this.#bench);
     this.#shorterLooks = 0;
-    if (replacement !== undefined) {
+    if (replacement === undefined) return;
+    try {
       await this.#apply(replacement, { head: head.number, observe: true });
+    } catch (error) {
+      // The next step reads it again.
+      if (!(error instanceof UnseenPools)) throw error;
+      log("warn", error.message);
     }
   }
 }
@@ -263,6 +279,7 @@ async function openBench(deps: SyncDeps, checkpoint: CheckpointRow): Promise<Wor
     guard,
     indexer,
     fees: await FeeBook.load(store, chain.chainId),
+    strangers: new Strangers(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
     watch: await loadWatch(store, { source, pools: indexer.pools, checkpoint }),
     tokens: new TokenReader(store, source),
   };
@@ -275,6 +292,7 @@ function fetcherFor(deps: SyncDeps, bench: Workbench): Fetcher {
     known: {
       protocolOf: (pool) => pools.protocolOf(pool),
       poolOfGauge: (gauge) => gauges.poolOf(gauge),
+      isForeign: (address) => bench.strangers.isForeign(address),
     },
     watch: bench.watch,
     maxAddresses: deps.maxAddresses,

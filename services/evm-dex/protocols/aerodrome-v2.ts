@@ -20,6 +20,7 @@ import type { V2Event } from "./aerodrome-v2/events.ts";
 import { MINIMUM_LIQUIDITY, positionChanges } from "./aerodrome-v2/positions.ts";
 import { v2Depth, v2Price } from "./aerodrome-v2/price.ts";
 import { EMPTY_V2_STATE, readV2State, type V2State, writeV2State } from "./aerodrome-v2/state.ts";
+import { byCurve } from "./identity.ts";
 import type { Protocol, RawPair } from "./protocol.ts";
 
 /** Aerodrome's (Velodrome v2's) volatile and stable pools, their fees, gauges and LP tokens. */
@@ -28,6 +29,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   generation: "v2",
   tvlOf: "reserves",
   created: poolCreated,
+  identity: byCurve,
   decoders: poolDecoders,
   factoryDecoders: [setCustomFee],
   gauges: { created: gaugeCreated, voter: [gaugeKilled, gaugeRevived], own: gaugeDecoders },

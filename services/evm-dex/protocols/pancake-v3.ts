@@ -1,4 +1,5 @@
 import { sideIn, swapFeeUsd } from "../metrics/usd.ts";
+import { byFee } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
 import { pancakeDecoders } from "./v3/decode/index.ts";
 import { poolCreated } from "./v3/decode/pool-created.ts";
@@ -15,6 +16,7 @@ export const pancakeV3: Protocol<V3State, PancakeEvent> = {
   ...v3,
   kind: "pancake-v3",
   created: poolCreated,
+  identity: byFee,
   decoders: pancakeDecoders,
   feeUsd(swap, { event, pool }) {
     if (event.kind !== "swap") return null;

@@ -32,6 +32,16 @@ export interface PoolCreatedEvent {
   readonly stable?: boolean;
 }
 
+/** How a pool tells what its factory said when it created it: for a pool whose creation was not seen. */
+export interface Identity {
+  /** Of the pool: its tokens, and what tells it from other pools of the two. */
+  calls(pool: string, block: number): readonly EthCall[];
+  /** PoolCreated as it must have been; undefined where the answers are none. */
+  read(pool: string, answers: readonly (Hex | null | undefined)[]): PoolCreatedEvent | undefined;
+  /** Of the factory: the pool it has for these facts; a word of zeros before it created it. */
+  getPool(created: PoolCreatedEvent, of: { factory: string; block: number }): EthCall;
+}
+
 /** Any protocol's event. Swaps are called "swap" by all; the rest is each protocol's own. */
 export interface PoolEvent {
   readonly kind: string;
@@ -135,6 +145,7 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   readonly generation: "v2" | "v3";
   /** The factory's event. */
   readonly created: Decoder<PoolCreatedEvent>;
+  readonly identity: Identity;
   /** The pool's events. */
   readonly decoders: readonly Decoder<E>[];
   /** The factory's events about one of its pools. */

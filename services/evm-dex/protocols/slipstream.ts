@@ -1,5 +1,6 @@
 import { encodeCall } from "../../shared/chain/evm/abi.ts";
 import type { Hex } from "../../shared/chain/evm/port.ts";
+import { byTickSpacing } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
 import { slipstreamDecoders } from "./v3/decode/index.ts";
 import { slipstreamPoolCreated } from "./v3/decode/slipstream-pool-created.ts";
@@ -20,6 +21,7 @@ export const slipstream: Protocol<V3State, SlipstreamEvent> = {
   ...v3,
   kind: "slipstream",
   created: slipstreamPoolCreated,
+  identity: byTickSpacing,
   decoders: slipstreamDecoders,
   // The fee may differ by swap (it follows the price's moves, some senders pay less), and stakers' part is the gauge's.
   feeUsd: () => null,

@@ -1,4 +1,5 @@
 import { type SwapAmounts, sideIn, swapFeeUsd } from "../metrics/usd.ts";
+import { byFee } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
 import { uniswapDecoders } from "./v3/decode/index.ts";
 import { poolCreated } from "./v3/decode/pool-created.ts";
@@ -11,6 +12,7 @@ export const uniswapV3: Protocol<V3State, V3Event> = {
   ...v3,
   kind: "uniswap-v3",
   created: poolCreated,
+  identity: byFee,
   decoders: uniswapDecoders,
   feeUsd: (swap, { state, pool }) =>
     swapFeeUsd(swap, { fee: pool.fee, protocolShare: shareOf(swap, state.feeProtocol) }),

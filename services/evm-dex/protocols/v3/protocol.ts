@@ -13,6 +13,7 @@ const LIQUIDITY = encodeCall("0x1a686502");
 type Own =
   | "kind"
   | "created"
+  | "identity"
   | "decoders"
   | "factoryDecoders"
   | "gauges"

@@ -1,0 +1,156 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { createRandom } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
+import { dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { startIngestProcess } from "./ingest-process.ts";
+
+const POOL_CREATED = [
+  "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118",
+  "0xab0d57f0df537bb25e80245ef7748fa62353808c54d6e528a9dd20887aed9ac2",
+  "0x2128d88d14c80cb081c1252a5acff7a264671bf199ce226b53788fb26065005e",
+];
+const FACTORY = "0xc45a0155";
+const KILLS = 4;
+
+interface Call {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly { to?: string; data?: string }[];
+}
+interface RawLog {
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+/** A node that keeps some pools' creations back wherever it is asked for logs, and notes who is asked for its factory. */
+async function startHidingRpc(target: string, hidden: readonly string[]) {
+  const asked: string[] = [];
+  const isHidden = ({ topics, data }: RawLog) =>
+    POOL_CREATED.includes(topics[0] ?? "") && hidden.some((pool) => data.includes(pool.slice(2)));
+  const server: Server = createServer(async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    const calls = [JSON.parse(body)].flat() as Call[];
+    const answer = await fetch(target, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    const replies = [await answer.json()].flat() as { id: unknown; result: unknown }[];
+    for (const { id, method, params } of calls) {
+      const reply = replies.find((each) => each.id === id);
+      if (method === "eth_call" && params[0]?.data === FACTORY) asked.push(params[0].to ?? "");
+      if (method === "eth_getLogs" && Array.isArray(reply?.result))
+        reply.result = (reply.result as RawLog[]).filter((log) => !isHidden(log));
+    }
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(body.startsWith("[") ? replies : replies[0]));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+describe("evm-dex ingest: pools whose creation a node kept back", function () {
+  this.timeout(120_000);
+  let chain: TestChain;
+  let directory: string;
+  let deploymentsFile: string;
+  let startBlock: number;
+  let hidden: string[];
+
+  before(async () => {
+    chain = await createTestChain({
+      keptStates: 2_000,
+      families: ["slipstream", "sushi-v3", "aerodrome-v2"],
+    });
+    startBlock = (await chain.mine(2, { intervalS: 2 })) + 1;
+    await mineBusyBlocks(chain, { blocks: 500, seed: 21 });
+    await mineAerodromeBlocks(chain, { blocks: 200, seed: 22 });
+    const gauged = chain.aerodrome.pools.find(({ gauge }) => gauge !== undefined);
+    hidden = [chain.pools[0], chain.pools[5], chain.slipstream.pools[1], gauged].map(
+      (pool) => pool?.address ?? "",
+    );
+    directory = await mkdtemp(join(tmpdir(), "chaintables-hidden-"));
+    // The second factory of Uniswap v3 is nobody's here: its pools are strangers for good.
+    const file = JSON.parse(await readFile(chain.deploymentsFile, "utf8"));
+    const [of8453] = file.evmDex.chains;
+    of8453.factories = of8453.factories.filter(
+      ({ dexName }: { dexName: string }) => dexName !== "SushiSwap V3",
+    );
+    deploymentsFile = join(directory, "deployments.json");
+    await writeFile(deploymentsFile, JSON.stringify(file));
+  });
+  after(async () => {
+    await chain?.stop();
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+  });
+
+  /** Indexes up to the head as the real process, killed so many times on the way. */
+  async function indexed(name: string, of: { url: string; kills: number }) {
+    const dataDir = join(directory, name);
+    const env = {
+      EVM_RPC_8453: of.url,
+      EVM_RPC_1: undefined,
+      START_BLOCK_8453: `${startBlock}`,
+      QUIET_POOLS_PER_SECOND: "0",
+      DATA_DIR: dataDir,
+      DEPLOYMENTS_FILE: deploymentsFile,
+    };
+    const random = createRandom(9);
+    for (let i = 0; i < of.kills; i++) {
+      const ingest = startIngestProcess(env);
+      await ingest.said("indexing");
+      await sleep(random.below(400));
+      await ingest.stop("SIGKILL");
+    }
+    const ingest = startIngestProcess(env);
+    await ingest.said("indexing");
+    const store = await openStore({ service: "evm-dex", dataDir });
+    try {
+      await store.declare(COLLECTIONS);
+      const head = await chain.headNumber();
+      while ((await getCheckpoint(store, 8453))?.blockNumber !== head) await sleep(20);
+      await ingest.stop("SIGTERM");
+      return {
+        dump: await dumpStore(store),
+        pools: await store.find(pools, {}),
+        hiddenEvents: await store.count(poolEvents, { poolAddress: { in: hidden } }),
+      };
+    } finally {
+      await store.close();
+    }
+  }
+
+  it("are found by their own word and their factory's, and indexed as if nothing had been kept back", async () => {
+    const hiding = await startHidingRpc(chain.url, hidden);
+    try {
+      const told = await indexed("told", { url: chain.url, kills: 0 });
+      expect(told.hiddenEvents).to.be.greaterThan(100);
+      const found = await indexed("found", { url: hiding.url, kills: 0 });
+      expect(found.pools).to.deep.equal(told.pools);
+      expectSameStore(found.dump, told.dump);
+      // Each contract once: those that are ours, and the pools of the factory that is not.
+      const strangers = [...hidden, ...(chain.deployment.sushi?.pools ?? []).map((pool) => pool.address)];
+      expect([...hiding.asked].sort()).to.deep.equal(strangers.sort());
+      const killed = await indexed("killed", { url: hiding.url, kills: KILLS });
+      expectSameStore(killed.dump, told.dump);
+    } finally {
+      await hiding.close();
+    }
+  });
+});
