@@ -13,9 +13,17 @@ export const v2PoolIdentity = defineColumns([
     name: "poolTvlUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description: "reserve0 × price0 + reserve1 × price1 at the indexed head; null while one has no price.",
+    description:
+      "reserve0 × price0 + reserve1 × price1 at the indexed head (reserves of the last Sync event); null while one has no price, or where the pool is older than the index and has had no event since.",
   },
 ]);
+
+const WHERE_NULL =
+  "null where one of the pool's tokens had no price at a swap's block, or where the window begins before the first indexed block and the pool is older than that";
+
+/** How a swap is valued in V2 answers. */
+export const V2_SWAP_VALUE =
+  "(|amount0| × price0 + |amount1| × price1) / 2 at the swap's block, amounts as the Swap event's in less out, fee included";
 
 /** Volume and fees every V2 answer shares. Null also where a window reaches back before the first indexed block. */
 export const v2PoolActivity = defineColumns([
@@ -23,25 +31,23 @@ export const v2PoolActivity = defineColumns([
     name: "volume24hUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description:
-      "Swap volume of the 24 hours up to the indexed head, each swap at its block's prices; null while a price or coverage is missing.",
+    description: `Sum over the swaps of 24 whole UTC hours, of which the last is the indexed head's own, still open (as in pool-volume): ${V2_SWAP_VALUE}; ${WHERE_NULL}.`,
   },
   {
     name: "volume7dUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description:
-      "Swap volume of the previous 7 completed UTC days; null while a price or coverage is missing.",
+    description: `The same over the previous 7 completed UTC days; ${WHERE_NULL}.`,
   },
   {
     name: "fees7dUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description:
-      "Swap fees of the previous 7 completed UTC days (the pool's Fees events); null while a price or coverage is missing.",
+    description: `Swap fees of the previous 7 completed UTC days (the pool's Fees events, token0 × price0 + token1 × price1 at the event's block); ${WHERE_NULL}.`,
   },
 ]);
 
-export const SWAP_FEE_APR = "fees in USD of those days / number of days × 365 / poolTvlUsd";
+export const SWAP_FEE_APR =
+  "fees in USD of those days / number of days × 365 / poolTvlUsd; null where one of them is, or nothing is locked";
 export const REWARD_APR =
-  "rewardRate × 31,536,000 × price of the reward token / USD value staked in the gauge, while the reward period runs; 0 without a gauge, null while a price is missing";
+  "rewardRate × 31,536,000 × price of the reward token / USD value of the LP tokens staked in the gauge (staked / totalSupply × poolTvlUsd), at the indexed head; 0 without a gauge and once its reward period is over, null while a price is missing or nothing is staked";

@@ -80,19 +80,8 @@ export async function readPrices(
   store: Store,
   of: { chainId: number; tokens: Iterable<string>; block: number },
 ): Promise<Map<string, TokenPrice>> {
-  const { chainId, block } = of;
   const tokens = new Set(of.tokens);
-  const links = new Map<string, TokenLink | undefined>();
-  for (let wanted = tokens; wanted.size > 0; ) {
-    const keys = [...wanted].map((token) => ({ chainId, token, blockNumber: block }));
-    for (const token of wanted) links.set(token, undefined);
-    const rows = await store.getLast(priceLinks, keys);
-    for (const row of rows) links.set(row.token, toLink(row));
-    wanted = basesOf(
-      rows.map((row) => links.get(row.token)),
-      links,
-    );
-  }
+  const links = await readLinks(store, { ...of, tokens });
   const prices = new Map<string, TokenPrice>();
   for (const token of tokens) {
     const price = priceFrom(token, (name) => links.get(name));
@@ -101,17 +90,54 @@ export async function readPrices(
   return prices;
 }
 
+/** The links of tokens at the end of a block, and of all they rest on, but for those that are known. */
+export async function readLinks(
+  store: Store,
+  of: {
+    chainId: number;
+    tokens: ReadonlySet<string>;
+    block: number;
+    known?: ReadonlyMap<string, TokenLink | undefined>;
+  },
+): Promise<Map<string, TokenLink | undefined>> {
+  const { chainId, block, known } = of;
+  const links = new Map<string, TokenLink | undefined>();
+  for (let wanted = of.tokens; wanted.size > 0; ) {
+    const keys = [...wanted].map((token) => ({ chainId, token, blockNumber: block }));
+    for (const token of wanted) links.set(token, undefined);
+    const rows = await store.getLast(priceLinks, keys);
+    for (const row of rows) links.set(row.token, toLink(row));
+    wanted = basesOf(
+      rows.map((row) => links.get(row.token)),
+      (base) => links.has(base) || known?.has(base) === true,
+    );
+  }
+  return links;
+}
+
+/** What changed in links after a block, up to another, the latest of each token. */
+export async function findChangedLinks(
+  store: Store,
+  of: { chainId: number; after: number; upTo: number },
+): Promise<Map<string, TokenLink | undefined>> {
+  const rows = await store.find(priceLinks, {
+    filter: { chainId: of.chainId, blockNumber: { gt: of.after, lte: of.upTo } },
+    order: [{ field: "blockNumber", direction: "asc" }],
+  });
+  return new Map(rows.map((row) => [row.token, toLink(row)]));
+}
+
 /** What links rest on and is not known yet. */
-function basesOf(
-  links: readonly (TokenLink | undefined)[],
-  known: ReadonlyMap<string, TokenLink | undefined>,
+export function basesOf(
+  links: Iterable<TokenLink | undefined>,
+  isKnown: (token: string) => boolean,
 ): Set<string> {
   const isOpen = (link: TokenLink | undefined): link is PriceLink =>
     typeof link === "object" && !link.isAnchored;
   return new Set(
-    links
+    [...links]
       .filter(isOpen)
       .map(baseOf)
-      .filter((base) => !known.has(base)),
+      .filter((base) => !isKnown(base)),
   );
 }

@@ -59,6 +59,29 @@ export function getLargeSwaps(
   );
 }
 
+const NUMBER_FIELDS = [
+  "poolAddress",
+  "start",
+  "swapCount",
+  "unpricedCount",
+  "zeroForOneUsd",
+  "oneForZeroUsd",
+  "feesUsd",
+] as const;
+export type V2NumbersRow = Pick<V2RollupRow, (typeof NUMBER_FIELDS)[number]>;
+
+/** The same without the raw amounts, which cost as much to read as all the rest. */
+export function findV2Numbers(
+  store: Store,
+  of: { chainId: number; pools: readonly string[]; span: number } & TimeSpan,
+): Promise<V2NumbersRow[]> {
+  const { chainId, pools, span, start, end } = of;
+  return store.find(v2Rollups, {
+    filter: { chainId, poolAddress: { in: pools }, span, start: { gte: start, lt: end } },
+    fields: NUMBER_FIELDS,
+  });
+}
+
 /** The largest swaps of a pool's hours that start in [start, end), oldest first. */
 export function findLargeSwaps(
   store: Store,

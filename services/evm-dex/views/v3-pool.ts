@@ -1,5 +1,4 @@
 import { formatDateTime } from "../../shared/contract/cells.ts";
-import { ServiceError } from "../../shared/errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
 import {
@@ -13,7 +12,7 @@ import { TIME_RANGES } from "../metrics/window.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
-import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+import type { PoolRow } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
 import {
   findCloses,
@@ -23,7 +22,7 @@ import {
   type PoolStanding,
   sumRollups,
 } from "../store/queries.ts";
-import type { PoolView } from "./view.ts";
+import { noEventYet, type PoolView } from "./view.ts";
 
 /** Everything the v3 pool endpoints of any family tell of one pool. */
 export const v3PoolView: PoolView<V3PoolRow> = {
@@ -46,15 +45,6 @@ export const v3PoolView: PoolView<V3PoolRow> = {
 
 /** Every column that a v3 pool endpoint of any family has, by name. */
 export type V3PoolRow = ReturnType<typeof rowOf>;
-
-function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
-  return new ServiceError(
-    "not_found",
-    pool.createdBlock < checkpoint.fromBlock
-      ? `Pool ${pool.poolAddress} exists, but has had no event since block ${checkpoint.fromBlock}, where the index begins, and is not read yet.`
-      : `Pool ${pool.poolAddress} exists, but has had no event yet.`,
-  );
-}
 
 /** The fee in force; that of the tier where the pool has not told another. */
 async function readFee(store: Store, pool: PoolRow): Promise<number> {

@@ -1,3 +1,4 @@
+import { ServiceError } from "../../shared/errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Protocol } from "../protocols/protocol.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
@@ -13,4 +14,14 @@ export interface PoolView<R extends object = object> {
   readonly generation: Protocol["generation"];
   /** The row at the checkpoint, by column. Throws ServiceError not_found where the pool has nothing to tell yet. */
   read(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }): Promise<R>;
+}
+
+/** A pool of which nothing is known yet. */
+export function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
+  return new ServiceError(
+    "not_found",
+    pool.createdBlock < checkpoint.fromBlock
+      ? `Pool ${pool.poolAddress} exists, but has had no event since block ${checkpoint.fromBlock}, where the index begins, and is not read yet.`
+      : `Pool ${pool.poolAddress} exists, but has had no event yet.`,
+  );
 }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { EMPTY_V2_STATE, readV2State, writeV2State } from "./state.ts";
+import { EMPTY_V2_STATE, holdingsOf, readV2Holdings, readV2State, writeV2State } from "./state.ts";
 
 const amount = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const anyState = fc.record({
@@ -34,6 +34,19 @@ describe("the state of a v2 pool", () => {
       }),
     );
     expect(readV2State(writeV2State(EMPTY_V2_STATE))).to.deep.equal(EMPTY_V2_STATE);
+  });
+
+  it("tells its holdings without being read whole", () => {
+    fc.assert(
+      fc.property(anyState, (state) => {
+        expect(readV2Holdings(writeV2State(state))).to.deep.equal(holdingsOf(state));
+      }),
+    );
+    expect(holdingsOf({ ...EMPTY_V2_STATE, reserve0: 2n ** 53n + 1n, gauge: "0x01" })).to.include({
+      reserve0: 2 ** 53,
+      hasGauge: true,
+    });
+    expect(readV2Holdings(writeV2State(EMPTY_V2_STATE)).hasGauge).to.equal(false);
   });
 
   it("is not read from anything else", () => {

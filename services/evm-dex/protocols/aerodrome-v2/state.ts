@@ -49,7 +49,7 @@ export const EMPTY_V2_STATE: V2State = {
   periodFinish: 0,
 };
 
-const text = namedIntegers([
+const NAMES = [
   "reserve0",
   "reserve1",
   "totalSupply",
@@ -64,7 +64,8 @@ const text = namedIntegers([
   "staked",
   "rewardRate",
   "periodFinish",
-]);
+] as const;
+const text = namedIntegers(NAMES);
 const CUSTOM = 1n;
 const SWAPPING = 2n;
 const ALIVE = 4n;
@@ -95,5 +96,43 @@ export function readV2State(stored: string): V2State {
     gauge: gauge === 0n ? undefined : `0x${gauge.toString(16).padStart(40, "0")}`,
     isGaugeAlive: (flags & ALIVE) !== 0n,
     periodFinish: Number(periodFinish),
+  };
+}
+
+/** What a pool's worth and rewards follow from, raw units as floats. */
+export interface V2Holdings {
+  readonly reserve0: number;
+  readonly reserve1: number;
+  readonly totalSupply: number;
+  readonly hasGauge: boolean;
+  readonly staked: number;
+  readonly rewardRate: number;
+  readonly periodFinish: number;
+}
+
+export function holdingsOf(state: V2State): V2Holdings {
+  return {
+    reserve0: Number(state.reserve0),
+    reserve1: Number(state.reserve1),
+    totalSupply: Number(state.totalSupply),
+    hasGauge: state.gauge !== undefined,
+    staked: Number(state.staked),
+    rewardRate: Number(state.rewardRate),
+    periodFinish: state.periodFinish,
+  };
+}
+
+/** The same straight from the text: for lists, which would take ten times as long to read each state whole. */
+export function readV2Holdings(stored: string): V2Holdings {
+  const parts = stored.split(" ");
+  const at = (name: (typeof NAMES)[number]) => Number(`0x${parts[NAMES.indexOf(name)]}`);
+  return {
+    reserve0: at("reserve0"),
+    reserve1: at("reserve1"),
+    totalSupply: at("totalSupply"),
+    hasGauge: parts[NAMES.indexOf("gauge")] !== "0",
+    staked: at("staked"),
+    rewardRate: at("rewardRate"),
+    periodFinish: at("periodFinish"),
   };
 }

@@ -1,14 +1,16 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { onePool } from "../../../params.ts";
+import { V2_SWAP_VALUE } from "../../../v2-columns.ts";
 
-const COVERAGE = "null where the days reach back before the first indexed block";
+const COVERAGE = "null where the days begin before the first indexed block and the pool is older than that";
+const PRICED = "null where one of the pool's tokens had no price at a swap's block";
 
 export const endpoint = defineEndpoint({
   family: "evm-dex",
   path: "/evm/dexa/v2/fee-metrics",
   summary: "Fee metrics of one dexa V2 pool",
   description:
-    "Fee metrics and daily history of the previous seven completed UTC days. USD fields are null when a pool token has no price.",
+    "Fee metrics and daily history of the previous seven completed UTC days, from the pool's Fees events. USD numbers are null where a pool token had no price; a day without swaps has 0.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
   params: onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"),
@@ -18,26 +20,28 @@ export const endpoint = defineEndpoint({
       name: "feeTier",
       type: "UInt32",
       unit: "hundredths of a bip",
-      description: "Swap fee in force: 3000 is 0.3 %.",
+      description: "Swap fee in force as the factory's getFee() tells it, × 100: 3000 is 0.3 %.",
     },
     { name: "timeframeAt", type: "String", description: "Time frame of the metrics: always 7d." },
     {
       name: "feeApr",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: "feesUsd / 7 × 365 / USD value of the reserves at the indexed head.",
+      description:
+        "feesUsd / 7 × 365 / USD value of the reserves at the indexed head; null where one of them is, or nothing is locked.",
     },
     {
       name: "volumeTvlRatio",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: "USD volume of the seven days / USD value of the reserves at the indexed head.",
+      description:
+        "USD volume of the seven days / USD value of the reserves at the indexed head; null where one of them is, or nothing is locked.",
     },
     {
       name: "feesUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: "Fees of the seven days, each Fees event at its block's prices.",
+      description: `Fees of the seven days: token0 × price0 + token1 × price1 at each Fees event's block; ${PRICED}, ${COVERAGE}.`,
     },
     {
       name: "feesToken0",
@@ -54,8 +58,7 @@ export const endpoint = defineEndpoint({
     {
       name: "historicalFees",
       type: "Array(Tuple(UInt32, Nullable(Float64), Nullable(Float64), Nullable(Float64), Nullable(Float64)))",
-      description:
-        "Seven rows [dayStartUnix, volumeUsd, feesUsd, feesToken0, feesToken1], one per completed UTC day, oldest first; numbers of a day before the first indexed block are null.",
+      description: `Seven rows [dayStartUnix, volumeUsd, feesUsd, feesToken0, feesToken1], one per completed UTC day, oldest first. volumeUsd: ${V2_SWAP_VALUE}; USD ${PRICED}; all numbers of a day are null where it begins before the first indexed block and the pool is older than that.`,
     },
     {
       name: "updatedAt",

@@ -26,13 +26,14 @@ export const endpoint = defineEndpoint({
     {
       name: "stable",
       type: "Bool",
-      description: "True for the stable curve x³y + xy³ = k, false for xy = k.",
+      description: "True for the stable curve x³y + xy³ = k (on reserves of 18 decimals), false for xy = k.",
     },
     {
       name: "fee",
       type: "Float64",
       unit: "fraction",
-      description: "Swap fee in force, read from the factory.",
+      description:
+        "Swap fee in force as the factory's getFee() tells it: 0.003 is 0.3 %. Custom fees by their event; a changed default shows with the pool's next swap.",
     },
     {
       name: "reserve0",

@@ -7,7 +7,8 @@ export const endpoint = defineEndpoint({
   family: "evm-dex",
   path: "/evm/dexa/v2/pools",
   summary: "dexa V2 liquidity pools with summary metrics",
-  description: "Liquidity pools with summary metrics for the previous 7 completed UTC days.",
+  description:
+    "All dexa V2 pools with summary metrics for the previous 7 completed UTC days, each number as /evm/dexa/v2/pool tells it.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
   params: { chain_id: chainId([8453]), ...evmPage() },

@@ -8,7 +8,7 @@ export const endpoint = defineEndpoint({
   path: "/evm/dexa/v2/provider-summary",
   summary: "Liquidity-provider summary and portfolio metrics",
   description:
-    "One row for any address, of zeros and nulls for one without positions. LP tokens staked in a gauge count as the staker's. Portfolio-wide USD sums and weighted APRs are null if any position cannot be fully priced; values per pool and per token are null on their own.",
+    "One row for any address, of zeros and nulls for one without positions. LP tokens staked in a gauge count as the staker's, none as the gauge's. Positions are known from the LP-token transfers and gauge events since the first indexed block; one older than that is known from its first event on, with what the chain told of it then. Portfolio-wide USD sums and weighted APRs are null if any position cannot be fully priced; values per pool and per token are null on their own.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
   params: {
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint({
       name: "totalValueLockedUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: `Sum over positions of share of the pool × its TVL; ${WHOLE}.`,
+      description: `Sum over pools of (LP tokens held + staked) / totalSupply × reserves (rounded down, as a burn pays them out) × prices at the indexed head; ${WHOLE}.`,
     },
     {
       name: "activePositionCount",
@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint({
       name: "totalFeesEarned7d",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: `Share of the pools' swap fees over the previous 7 completed UTC days, by the LP tokens held at each; ${WHOLE}.`,
+      description: `Swap fees earned in the previous 7 completed UTC days, claimed or not, at the prices of the indexed head: of every Fees event the share of the LP tokens then held in the wallet (difference of the pool's fee index × balance, Aerodrome Pool._updateFor). Staked LP tokens earn emissions instead, and their swap fees go to the gauge's voters. Positions emptied since count; ${WHOLE}, or where a pool of the window is not covered by the index.`,
     },
     {
       name: "totalFeesEarned30d",
@@ -54,35 +54,36 @@ export const endpoint = defineEndpoint({
       name: "averageApr7dWeighted",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: `Mean of the pools' swap-fee APR of 7 days, weighted by the position's USD value; ${WHOLE}.`,
+      description: `Mean of what each position's kind earns, weighted by its USD value: LP tokens held the pool's swap-fee APR of the previous 7 completed UTC days, LP tokens staked the gauge's reward APR at the head (both as /evm/dexa/v2/pool tells them); ${WHOLE} or one of these APRs is null.`,
     },
     {
       name: "averageApr30dWeighted",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: `The same with the APR of 30 days; ${WHOLE}.`,
+      description: `The same with the swap-fee APR of the previous 30 completed UTC days; ${WHOLE} or one of these APRs is null.`,
     },
     {
       name: "firstPositionTimestamp",
       type: "Nullable(DateTime)",
-      description: "Time of the first indexed event that gave the address LP tokens; null without any.",
+      description: "Time of the first indexed event that moved LP tokens of the address; null without any.",
     },
     {
       name: "lastActiveTimestamp",
       type: "Nullable(DateTime)",
-      description: "Time of the last indexed event that moved LP tokens of the address; null without any.",
+      description:
+        "Time of the last indexed event that moved, staked or settled LP tokens of the address; null without any.",
     },
     {
       name: "topPoolsData",
       type: "Array(Tuple(String, String, String, Nullable(Float64), Nullable(Float64)))",
       description:
-        "At most ten rows [poolAddress, token0Symbol, token1Symbol, tvlUsd, share] by tvlUsd descending; tvlUsd is the position's value, share its fraction of totalValueLockedUsd.",
+        "At most ten rows [poolAddress, token0Symbol, token1Symbol, tvlUsd, share] by tvlUsd descending (unpriced ones last); tvlUsd is the value of what is held and staked of the pool, share its fraction of totalValueLockedUsd, null where either is.",
     },
     {
       name: "tokenExposure",
       type: "Array(Tuple(String, String, Float64, Nullable(Float64), Nullable(Float64)))",
       description:
-        "Rows [tokenAddress, symbol, amount, valueUsd, share] over all positions by valueUsd descending; amount in token units, share a fraction of totalValueLockedUsd.",
+        "Rows [tokenAddress, symbol, amount, valueUsd, share] over all positions by valueUsd descending (unpriced ones last); amount in whole tokens, share a fraction of totalValueLockedUsd, null where either is.",
     },
     {
       name: "concentrationIndex",

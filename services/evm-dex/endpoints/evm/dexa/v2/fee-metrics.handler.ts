@@ -1,0 +1,16 @@
+import { toCells } from "../../../../../shared/contract/cells.ts";
+import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { absent } from "../../../../../shared/host/handlers.ts";
+import type { ServeDeps } from "../../../../serve/deps.ts";
+import { versionOf } from "../../../../serve/head.ts";
+import { v2FeeMetricsView } from "../../../../views/v2-fee-metrics.ts";
+import { endpoint } from "./fee-metrics.endpoint.ts";
+
+export function dexaFeeMetricsHandler({ pools }: ServeDeps): Handler<typeof endpoint> {
+  return async (params) => {
+    const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
+    const found = await pools.read(v2FeeMetricsView, key);
+    if (found === undefined) throw absent(endpoint, params);
+    return { rows: [toCells(endpoint, found.row)], version: versionOf(found.checkpoint) };
+  };
+}

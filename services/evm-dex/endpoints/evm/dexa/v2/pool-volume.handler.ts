@@ -1,0 +1,16 @@
+import { toCells } from "../../../../../shared/contract/cells.ts";
+import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { absent } from "../../../../../shared/host/handlers.ts";
+import type { ServeDeps } from "../../../../serve/deps.ts";
+import { versionOf } from "../../../../serve/head.ts";
+import { v2VolumeView } from "../../../../views/v2-volume.ts";
+import { endpoint } from "./pool-volume.endpoint.ts";
+
+export function dexaPoolVolumeHandler({ pools }: ServeDeps): Handler<typeof endpoint> {
+  return async (params) => {
+    const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
+    const found = await pools.read(v2VolumeView, key);
+    if (found === undefined) throw absent(endpoint, params);
+    return { rows: [toCells(endpoint, found.row)], version: versionOf(found.checkpoint) };
+  };
+}

@@ -1,0 +1,21 @@
+import { toCells } from "../../../../../shared/contract/cells.ts";
+import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { toRowText } from "../../../../../shared/table.ts";
+import type { ServeDeps } from "../../../../serve/deps.ts";
+import { versionOf } from "../../../../serve/head.ts";
+import { V2PoolList, type V2PoolListRow } from "../../../../serve/v2-pool-list.ts";
+import { rewardTokens } from "../../../../views/v2-facts.ts";
+import { endpoint } from "./pools.endpoint.ts";
+
+export function dexaPoolsHandler({ store, chains }: ServeDeps): Handler<typeof endpoint> {
+  const rewards = rewardTokens(chains);
+  const render = (row: V2PoolListRow) => toRowText(endpoint, toCells(endpoint, row));
+  const lists = new Map(
+    chains.map(({ chainId }) => [chainId, new V2PoolList(store, { chainId, rewards, render })]),
+  );
+  return async ({ chain_id, limit, offset }) => {
+    const found = await lists.get(chain_id)?.read({ limit, offset });
+    if (found === undefined) return { rows: [] };
+    return { rows: found.rows, version: versionOf(found.checkpoint) };
+  };
+}

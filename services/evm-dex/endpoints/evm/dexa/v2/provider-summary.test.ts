@@ -1,0 +1,229 @@
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import type { Hex } from "../../../../../shared/chain/evm/port.ts";
+import type { Store } from "../../../../../shared/storage/port.ts";
+import { depsOf, rowsOf } from "../../../../test/answers.ts";
+import { address, openTestStore } from "../../../../test/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
+import { ALICE, BOB, HEAD, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
+import { DAY, type WorldPool } from "../../../../test/v2-world.ts";
+import { endpoint } from "./provider-summary.endpoint.ts";
+import { dexaProviderSummaryHandler } from "./provider-summary.handler.ts";
+
+/** The locked LP tokens of a pool have a part of it, which the expectations leave out. */
+const NEAR = 1e-9;
+/** USD: fees are rounded down to raw units, millionths of a dollar, whenever a position is settled. */
+const RAW_UNITS = 5e-6;
+
+describe("/evm/dexa/v2/provider-summary", () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openTestStore();
+  });
+  afterEach(() => store.close());
+
+  async function rowOf(sample: Sample, wallet: string) {
+    const handler = dexaProviderSummaryHandler(depsOf(store, [sample.world.chain]));
+    const rows = await rowsOf(endpoint, handler, { chain_id: 8453, wallet_address: wallet as Hex });
+    expect(rows).to.have.length(1);
+    return rows[0] as Record<string, unknown>;
+  }
+  function expectNear(cell: unknown, value: number, title: string): void {
+    expect(cell, title).to.be.closeTo(value, Math.abs(value) * NEAR);
+  }
+
+  function expectFees(cell: unknown, fees: number, title: string): void {
+    expect(fees, title).to.be.greaterThan(1);
+    expect(cell, title).to.be.closeTo(fees, RAW_UNITS);
+  }
+
+  /** Every fee the wallet had a share of, at today's prices. */
+  function expectedFees({ world }: Sample, of: { wallet: string; days: number }): number {
+    return world.feeShares
+      .filter(
+        ({ wallet, time }) => wallet === of.wallet && time < MIDNIGHT && time >= MIDNIGHT - of.days * DAY,
+      )
+      .reduce((sum, { pool, amount0, amount1 }) => {
+        const usd0 = (amount0 / 10 ** pool.token0.decimals) * (pool.token0.priceUsd as number);
+        const usd1 = (amount1 / 10 ** pool.token1.decimals) * (pool.token1.priceUsd as number);
+        return sum + usd0 + usd1;
+      }, 0);
+  }
+  function expectedApr({ world }: Sample, of: { pool: WorldPool; days: number }): number {
+    const swaps = world.swaps.filter((swap) => swap.pool === of.pool);
+    const { feesUsd } = expectedSum(swaps, MIDNIGHT - of.days * DAY, MIDNIGHT);
+    return (((feesUsd as number) / of.days) * 365) / (expectedTvl(of.pool) as number);
+  }
+
+  it("adds up what a wallet holds and has staked, what it is entitled to and what it has earned", async () => {
+    const sample = sampleWorld();
+    const { world, weth, usdt } = sample;
+    await world.write(store);
+    // 300 of 1,000 LP tokens of one pool, 150 of them staked; 25 of 725 of the other.
+    const share = { weth: 300 / 1_000, usdt: 25 / 725 };
+    const usd = {
+      weth: (expectedTvl(weth) as number) * share.weth,
+      usdt: (expectedTvl(usdt) as number) * share.usdt,
+    };
+    const total = usd.weth + usd.usdt;
+    const row = await rowOf(sample, ALICE);
+    expect(row).to.include({
+      providerId: ALICE,
+      activePositionCount: 3,
+      poolCount: 2,
+      firstPositionTimestamp: isoOf(MIDNIGHT - 39 * DAY + 35),
+      lastActiveTimestamp: isoOf(MIDNIGHT - 2 * DAY + 11),
+      updatedAt: isoOf(HEAD),
+    });
+    expectNear(row.totalValueLockedUsd, total, "totalValueLockedUsd");
+    for (const days of [7, 30]) {
+      const fees = expectedFees(sample, { wallet: ALICE, days });
+      expectFees(row[`totalFeesEarned${days}d`], fees, `fees of ${days} days`);
+      const rewardApr = expectedRewardApr({
+        ...{ rewardRate: 3n * 10n ** 16n, rewardUsd: 0.5, tvlUsd: expectedTvl(weth) as number },
+        ...{ staked: 150n * LP, totalSupply: 1_000n * LP + 1_000n },
+      });
+      const income =
+        (usd.weth / 2) * expectedApr(sample, { pool: weth, days }) +
+        (usd.weth / 2) * rewardApr +
+        usd.usdt * expectedApr(sample, { pool: usdt, days });
+      expectNear(row[`averageApr${days}dWeighted`], income / total, `APR of ${days} days`);
+    }
+    expectNear(row.concentrationIndex, (usd.weth / total) ** 2 + (usd.usdt / total) ** 2, "concentration");
+
+    const [first, second, ...others] = row.topPoolsData as unknown[][];
+    expect(others).to.deep.equal([]);
+    expect(first?.slice(0, 3)).to.deep.equal([weth.row.poolAddress, "WETH", "USDC"]);
+    expect(second?.slice(0, 3)).to.deep.equal([usdt.row.poolAddress, "USDC", "USDT"]);
+    expectNear(first?.[3], usd.weth, "of the first pool");
+    expectNear(first?.[4], usd.weth / total, "its share");
+    expectNear(second?.[3], usd.usdt, "of the second pool");
+
+    const amounts = {
+      USDC: whole(weth.reserve1, 6) * share.weth + whole(usdt.reserve0, 6) * share.usdt,
+      WETH: whole(weth.reserve0, 18) * share.weth,
+      USDT: whole(usdt.reserve1, 6) * share.usdt,
+    };
+    const exposure = row.tokenExposure as unknown[][];
+    expect(exposure.map(([, symbol]) => symbol)).to.deep.equal(["USDC", "WETH", "USDT"]);
+    for (const [token, symbol, amount, valueUsd, ofTotal] of exposure) {
+      const expected = amounts[symbol as keyof typeof amounts];
+      const { priceUsd, address: of } = [weth.token0, weth.token1, usdt.token1].find(
+        (each) => each.symbol === symbol,
+      ) as WorldPool["token0"];
+      expect(token).to.equal(of);
+      // Rounded down to the token's unit, as a burn would.
+      expect(amount, `amount of ${symbol}`).to.be.closeTo(expected, 1e-4);
+      expect(valueUsd, `value of ${symbol}`).to.be.closeTo(expected * (priceUsd as number), 1e-4);
+      expectNear(ofTotal, (expected * (priceUsd as number)) / total, `share of ${symbol}`);
+    }
+  });
+
+  it("counts what was earned before a position was emptied", async () => {
+    const sample = sampleWorld();
+    await sample.world.write(store);
+    const fees = expectedFees(sample, { wallet: BOB, days: 7 });
+    const row = await rowOf(sample, BOB);
+    expectFees(row.totalFeesEarned7d, fees, "totalFeesEarned7d");
+    expectFees(row.totalFeesEarned30d, fees, "totalFeesEarned30d");
+    expect(row).to.deep.include({
+      totalValueLockedUsd: 0,
+      ...{ activePositionCount: 0, poolCount: 0, topPoolsData: [], tokenExposure: [] },
+      ...{ averageApr7dWeighted: null, averageApr30dWeighted: null, concentrationIndex: null },
+      firstPositionTimestamp: isoOf(MIDNIGHT - 5 * DAY),
+      lastActiveTimestamp: isoOf(MIDNIGHT - 1),
+    });
+  });
+
+  it("is zeros and nulls for a stranger", async () => {
+    const sample = sampleWorld();
+    await sample.world.write(store);
+    expect(await rowOf(sample, address(0xdead))).to.deep.equal({
+      providerId: address(0xdead),
+      ...{ totalValueLockedUsd: 0, activePositionCount: 0, poolCount: 0 },
+      ...{ totalFeesEarned7d: 0, totalFeesEarned30d: 0 },
+      ...{ averageApr7dWeighted: null, averageApr30dWeighted: null },
+      ...{ firstPositionTimestamp: null, lastActiveTimestamp: null },
+      ...{ topPoolsData: [], tokenExposure: [], concentrationIndex: null },
+      updatedAt: isoOf(HEAD),
+    });
+  });
+
+  it("has no sums while one position cannot be priced, but every part that can", async () => {
+    const sample = sampleWorld();
+    const { world, dust, weth } = sample;
+    const move = { pool: dust, time: MIDNIGHT - DAY, wallet: ALICE, kind: "transfer" } as const;
+    world.moves.push({ ...move, amount: 10n * LP });
+    await world.write(store);
+    const row = await rowOf(sample, ALICE);
+    const nulls = Object.keys(row).filter((name) => row[name] === null);
+    expect(nulls).to.deep.equal([
+      ...["totalValueLockedUsd", "totalFeesEarned7d", "totalFeesEarned30d"],
+      ...["averageApr7dWeighted", "averageApr30dWeighted", "concentrationIndex"],
+    ]);
+    expect(row).to.include({ activePositionCount: 4, poolCount: 3 });
+    const pools = row.topPoolsData as unknown[][];
+    expect(pools.map(([pool]) => pool)).to.deep.equal([
+      ...[weth.row.poolAddress, sample.usdt.row.poolAddress, dust.row.poolAddress],
+    ]);
+    expect(pools.map(([, , , usd, ofTotal]) => [usd === null, ofTotal])).to.deep.equal([
+      [false, null],
+      [false, null],
+      [true, null],
+    ]);
+    const tokens = row.tokenExposure as unknown[][];
+    expect(tokens.map(([, symbol, , usd]) => [symbol, usd === null])).to.deep.equal([
+      ...[
+        ["USDC", false],
+        ["WETH", false],
+        ["USDT", false],
+        ["DUST", true],
+      ],
+    ]);
+  });
+
+  it("has no weighted APR while the reward of something staked has no price", async () => {
+    const sample = sampleWorld({ rewardUsd: null });
+    await sample.world.write(store);
+    const row = await rowOf(sample, ALICE);
+    expect(row).to.include({ averageApr7dWeighted: null, averageApr30dWeighted: null });
+    expect(row.totalValueLockedUsd).to.be.a("number");
+    // She was in the pool of the reward token until four days ago: what she earned there has no price now.
+    expect(row).to.include({ totalFeesEarned7d: null, totalFeesEarned30d: null });
+  });
+
+  it("has no fees and APRs of windows that begin before the index does", async () => {
+    const sample = sampleWorld({ indexedFrom: MIDNIGHT - 10 * DAY });
+    await sample.world.write(store);
+    const row = await rowOf(sample, BOB);
+    expectFees(row.totalFeesEarned7d, expectedFees(sample, { wallet: BOB, days: 7 }), "totalFeesEarned7d");
+    expect(row.totalFeesEarned30d).to.equal(null);
+    const of = await rowOf(sample, ALICE);
+    expect(of.averageApr7dWeighted).to.be.a("number");
+    expect(of).to.include({ averageApr30dWeighted: null, totalFeesEarned30d: null });
+  });
+
+  it("counts a position older than the index from what it was then", async () => {
+    const sample = sampleWorld();
+    const { world, weth } = sample;
+    const carol = address(0xca501);
+    world.older.push({ pool: weth, wallet: carol, balance: 40n * LP });
+    const leave = { pool: weth, time: MIDNIGHT - 4 * DAY + 99, wallet: carol, kind: "transfer" } as const;
+    world.moves.push({ ...leave, amount: -40n * LP });
+    await world.write(store);
+    const row = await rowOf(sample, carol);
+    // Fees of three days of the week, before her first indexed event.
+    const fees = expectedFees(sample, { wallet: carol, days: 7 });
+    expectFees(row.totalFeesEarned7d, fees, "totalFeesEarned7d");
+    expectFees(
+      row.totalFeesEarned30d,
+      expectedFees(sample, { wallet: carol, days: 30 }),
+      "totalFeesEarned30d",
+    );
+    expect(row.firstPositionTimestamp, "as far as it is known").to.equal(isoOf(leave.time));
+  });
+});
+
+function isoOf(time: number): string {
+  return `${new Date(time * 1_000).toISOString().slice(0, 19)}+00:00`;
+}

@@ -1,0 +1,165 @@
+import type { Store } from "../../shared/storage/port.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import type { PoolCoverage } from "../metrics/pool-windows.ts";
+import { type Rewards, rewardApr } from "../metrics/v2-apr.ts";
+import { type V2Bucket, v2AmountsText } from "../metrics/v2-bucket.ts";
+import { pairUsd } from "../metrics/v2-usd.ts";
+import { holdingsOf, readV2State, type V2Holdings, type V2State } from "../protocols/aerodrome-v2/state.ts";
+import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
+import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+import { readPrices } from "../store/price-links.ts";
+import { getStanding, getTokens } from "../store/queries.ts";
+import type { V2RollupRow } from "../store/v2-collections.ts";
+import { noEventYet } from "./view.ts";
+
+/** The tokens that gauges pay, by the factory of their pools. */
+export interface RewardTokens {
+  /** Undefined where the factory's pools have no gauges. */
+  of(pool: { readonly chainId: number; readonly dexAddress: string }): string | undefined;
+  all(chainId: number): string[];
+}
+
+export function rewardTokens(chains: readonly ChainDeployments[]): RewardTokens {
+  const byChain = new Map<number, Map<string, string>>();
+  for (const { chainId, factories } of chains) {
+    const byFactory = new Map<string, string>();
+    for (const { address, rewards } of factories) {
+      if (rewards !== undefined) byFactory.set(address, rewards.token);
+    }
+    byChain.set(chainId, byFactory);
+  }
+  return {
+    of: ({ chainId, dexAddress }) => byChain.get(chainId)?.get(dexAddress),
+    all: (chainId) => [...new Set(byChain.get(chainId)?.values())],
+  };
+}
+
+/** What prices and decimals are known at the head. */
+export interface TokenFacts {
+  priceUsd(token: string): number | null;
+  decimals(token: string): number | undefined;
+}
+
+/** What a v2 pool is worth at the head. */
+export interface V2Worth {
+  /** Whole tokens. */
+  readonly reserve0: number;
+  readonly reserve1: number;
+  readonly price0Usd: number | null;
+  readonly price1Usd: number | null;
+  readonly tvlUsd: number | null;
+  readonly rewardApr: number | null;
+}
+
+type PricedPool = Pick<PoolRow, "token0Address" | "token1Address" | "token0Decimals" | "token1Decimals">;
+
+/** What follows from a pool's holdings and the prices; `now` is the head's time. */
+export function v2WorthOf(
+  pool: PricedPool,
+  of: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined; now: number },
+): V2Worth {
+  const { holdings, tokens } = of;
+  const reserve0 = holdings.reserve0 / 10 ** pool.token0Decimals;
+  const reserve1 = holdings.reserve1 / 10 ** pool.token1Decimals;
+  const price0Usd = tokens.priceUsd(pool.token0Address);
+  const price1Usd = tokens.priceUsd(pool.token1Address);
+  const tvlUsd = pairUsd({ amount0: reserve0, amount1: reserve1, price0Usd, price1Usd });
+  return {
+    reserve0,
+    reserve1,
+    price0Usd,
+    price1Usd,
+    tvlUsd,
+    rewardApr: holdings.hasGauge ? rewardApr(rewardsOf(of, tvlUsd), of.now) : rewardApr(undefined, of.now),
+  };
+}
+
+function rewardsOf(
+  of: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined },
+  tvlUsd: number | null,
+): Rewards {
+  const { holdings, tokens, rewardToken } = of;
+  const decimals = rewardToken === undefined ? undefined : tokens.decimals(rewardToken);
+  const share = holdings.totalSupply === 0 ? 0 : holdings.staked / holdings.totalSupply;
+  return {
+    // Without decimals there is no price either: any rate above 0 says that rewards run.
+    rate: holdings.rewardRate / 10 ** (decimals ?? 0),
+    periodFinish: holdings.periodFinish,
+    priceUsd: rewardToken === undefined || decimals === undefined ? null : tokens.priceUsd(rewardToken),
+    stakedUsd: tvlUsd === null ? null : tvlUsd * share,
+  };
+}
+
+/** A v2 pool at the head. */
+export interface V2Facts extends V2Worth {
+  readonly state: V2State;
+}
+
+/** Reads a pool at the head. Throws not_found where nothing is known of it yet. */
+export async function readV2Facts(
+  store: Store,
+  of: { pool: PoolRow; checkpoint: CheckpointRow; rewardToken: string | undefined },
+): Promise<V2Facts> {
+  const { pool, checkpoint, rewardToken } = of;
+  const row = await getStanding(store, pool);
+  const state = row === undefined ? stateWithoutEvents(pool, checkpoint) : readV2State(row.state);
+  if (state === undefined) throw noEventYet(pool, checkpoint);
+  const tokens = await readTokenFacts(store, {
+    checkpoint,
+    addresses: [pool.token0Address, pool.token1Address, ...(rewardToken === undefined ? [] : [rewardToken])],
+  });
+  const worth = v2WorthOf(pool, {
+    holdings: holdingsOf(state),
+    tokens,
+    rewardToken,
+    now: checkpoint.blockTime,
+  });
+  return { state, ...worth };
+}
+
+/** A pool that was created since the index began is as its factory made it. */
+export function stateWithoutEvents(pool: PoolRow, checkpoint: CheckpointRow): V2State | undefined {
+  return pool.createdBlock >= checkpoint.fromBlock ? aerodromeV2.start(pool) : undefined;
+}
+
+export async function readTokenFacts(
+  store: Store,
+  of: { checkpoint: CheckpointRow; addresses: readonly string[] },
+): Promise<TokenFacts> {
+  const { checkpoint, addresses } = of;
+  const { chainId, blockNumber } = checkpoint;
+  const [prices, rows] = await Promise.all([
+    readPrices(store, { chainId, tokens: addresses, block: blockNumber }),
+    getTokens(store, { chainId, addresses }),
+  ]);
+  const decimals = new Map(rows.map((row) => [row.address, row.decimals]));
+  return {
+    priceUsd: (token) => prices.get(token)?.usd ?? null,
+    decimals: (token) => decimals.get(token),
+  };
+}
+
+export function coverageOf(pool: Pick<PoolRow, "createdAt">, checkpoint: CheckpointRow): PoolCoverage {
+  return { createdAt: pool.createdAt, indexedFrom: checkpoint.fromTime };
+}
+
+export function toV2Bucket(row: V2RollupRow): V2Bucket & { start: number } {
+  return { ...row, ...v2AmountsText.read(row.amounts) };
+}
+
+/** Identity and TVL: the first columns of a v2 pool's answers. */
+export function v2Identity(
+  pool: PricedPool & Pick<PoolRow, "poolAddress" | "token0Symbol" | "token1Symbol">,
+  tvlUsd: number | null,
+) {
+  return {
+    poolId: pool.poolAddress,
+    token0: pool.token0Address,
+    token0Symbol: pool.token0Symbol,
+    token0Decimals: pool.token0Decimals,
+    token1: pool.token1Address,
+    token1Symbol: pool.token1Symbol,
+    token1Decimals: pool.token1Decimals,
+    poolTvlUsd: tvlUsd,
+  };
+}

@@ -1,0 +1,75 @@
+import type { Store } from "../../shared/storage/port.ts";
+import { HOUR } from "../metrics/bucket.ts";
+import { toDecimal } from "../metrics/decimal.ts";
+import { type LargeSwap, largestOf } from "../metrics/large-swaps.ts";
+import { type V2Bucket, volumeUsdOf } from "../metrics/v2-bucket.ts";
+import { hoursUpTo, partsOf, v2SumOf } from "../metrics/v2-window.ts";
+import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+import { findLargeSwaps, findV2Rollups } from "../store/v2-queries.ts";
+import { coverageOf, toV2Bucket } from "./v2-facts.ts";
+import type { PoolView } from "./view.ts";
+
+const HOURS = 24;
+const ZERO_FOR_ONE = "token0_to_token1";
+const ONE_FOR_ZERO = "token1_to_token0";
+
+export const v2VolumeView: PoolView<V2VolumeRow> = {
+  name: "v2-volume",
+  generation: "v2",
+  read: readRow,
+};
+
+export type V2VolumeRow = Awaited<ReturnType<typeof readRow>>;
+
+async function readRow(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }) {
+  const { pool, checkpoint } = of;
+  const { chainId, poolAddress } = pool;
+  const window = hoursUpTo(checkpoint.blockTime, HOURS);
+  const before = { start: window.start - HOURS * HOUR, end: window.start };
+  const [rows, largeRows] = await Promise.all([
+    findV2Rollups(store, {
+      ...{ chainId, pools: [poolAddress], span: HOUR },
+      ...{ start: before.start, end: window.end },
+    }),
+    findLargeSwaps(store, { chainId, poolAddress, ...window }),
+  ]);
+  const buckets = rows.map(toV2Bucket);
+  const coverage = coverageOf(pool, checkpoint);
+  const sum = v2SumOf(buckets, { window, coverage });
+  const volumeUsd = sum === undefined ? null : volumeUsdOf(sum);
+  return {
+    poolId: poolAddress,
+    timeframeAt: "24h",
+    volumeUsd,
+    volumeToken0: sum === undefined ? null : toDecimal(sum.volume0, pool.token0Decimals),
+    volumeToken1: sum === undefined ? null : toDecimal(sum.volume1, pool.token1Decimals),
+    volumeChange: changeOf(volumeUsd, v2SumOf(buckets, { window: before, coverage })),
+    swapCount: sum?.swapCount ?? null,
+    averageSwapSizeUsd: volumeUsd === null || !sum?.swapCount ? null : volumeUsd / sum.swapCount,
+    volumeByHour: partsOf(window, HOUR).map((hour) => {
+      const ofHour = v2SumOf(buckets, { window: hour, coverage });
+      return [hour.start, ofHour === undefined ? null : volumeUsdOf(ofHour), ofHour?.swapCount ?? null];
+    }),
+    volumeByToken: [
+      [ZERO_FOR_ONE, volumeUsd === null ? null : (sum?.zeroForOneUsd ?? null)],
+      [ONE_FOR_ZERO, volumeUsd === null ? null : (sum?.oneForZeroUsd ?? null)],
+    ],
+    // Ten of a part of the window need not be the ten of the window.
+    largestSwaps: sum === undefined ? [] : largestCells(largeRows.flatMap((row) => row.swaps as LargeSwap[])),
+    updatedAt: checkpoint.blockTime,
+  };
+}
+
+function changeOf(volumeUsd: number | null, before: V2Bucket | undefined): number | null {
+  const beforeUsd = before === undefined ? null : volumeUsdOf(before);
+  return volumeUsd === null || !beforeUsd ? null : volumeUsd / beforeUsd - 1;
+}
+
+function largestCells(swaps: readonly LargeSwap[]) {
+  return largestOf(swaps).map(({ txHash, time, valueUsd, zeroForOne }) => [
+    txHash,
+    time,
+    valueUsd,
+    zeroForOne ? ZERO_FOR_ONE : ONE_FOR_ZERO,
+  ]);
+}
