@@ -23,4 +23,6 @@ for await (const chunk of readBackfill({ source, fetcher, from: 0, to: Number(he
 await source.close();
 await local.close();
 const seconds = (performance.now() - startedMs) / 1000;
-console.log(JSON.stringify({ events, seconds, peakRssMb: process.resourceUsage().maxRSS / 1024 }));
+const { user, system } = process.cpuUsage();
+const peakRssMb = process.resourceUsage().maxRSS / 1024;
+console.log(JSON.stringify({ events, seconds, peakRssMb, cpuSeconds: (user + system) / 1e6 }));

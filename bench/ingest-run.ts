@@ -19,6 +19,8 @@ export interface Run {
   readonly seconds: number;
   readonly events: number;
   readonly peakRssMb: number;
+  /** Of all threads of the process: what it cost, however busy the machine was. */
+  readonly cpuSeconds: number;
 }
 
 /** A finished chain to index. */
@@ -70,9 +72,10 @@ export async function runIngest(
     }
     const seconds = (performance.now() - startedMs) / 1000;
     const peakRssMb = await peakRssOf(child.pid as number);
+    const cpuSeconds = await cpuSecondsOf(child.pid as number);
     child.kill("SIGTERM");
     await ended;
-    return { seconds, events: await of.check(store), peakRssMb };
+    return { seconds, events: await of.check(store), peakRssMb, cpuSeconds };
   } finally {
     await empty(store);
     await store.close();
@@ -111,6 +114,14 @@ export async function runFetchAlone(on: ToIndex): Promise<Run> {
 async function peakRssOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+/** User and system time so far, from the kernel, whose clock ticks a hundred times a second; NaN where there is no /proc. */
+async function cpuSecondsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // After the name, which is in brackets and may hold anything: state is field 3, utime 14, stime 15.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) / 100;
 }
 
 /** The run of the middle one's time. */

@@ -53,14 +53,14 @@ async function check(store: Store, on: BenchChain): Promise<number> {
 
 function report(runs: Record<string, readonly Run[]>): void {
   console.log(
-    `${"".padEnd(18)}events   median s   events/s   peak RSS MB   (${ROUNDS} rounds; ingest from process start to last row, fetch and decode without it)`,
+    `${"".padEnd(18)}events   median s   events/s   CPU s   peak RSS MB   (${ROUNDS} rounds; ingest from process start to last row, fetch and decode without it)`,
   );
   for (const [name, list] of Object.entries(runs)) {
     const run = medianOf(list);
     const rss = Math.max(...list.map((each) => each.peakRssMb));
     const rate = run.events / run.seconds;
     console.log(
-      `${name.padEnd(18)}${String(run.events).padStart(6)}${run.seconds.toFixed(2).padStart(11)}${rate.toFixed(0).padStart(11)}${rss.toFixed(0).padStart(14)}`,
+      `${name.padEnd(18)}${String(run.events).padStart(6)}${run.seconds.toFixed(2).padStart(11)}${rate.toFixed(0).padStart(11)}${run.cpuSeconds.toFixed(2).padStart(8)}${rss.toFixed(0).padStart(14)}`,
     );
     const goal = name === "sqlite" ? GOALS.sqlite : name === "mongodb" ? GOALS.mongodb : 0;
     if (rate < goal || rss > GOALS.rssMb) {

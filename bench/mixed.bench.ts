@@ -37,12 +37,12 @@ try {
     if (mongodbUrl)
       runs.mongodb?.push(await runIngest(on, { mongodbUrl, check: (store) => check(store, events) }));
   }
-  console.log(`${"".padEnd(18)}events   median s   events/s   peak RSS MB   (${ROUNDS} rounds)`);
+  console.log(`${"".padEnd(18)}events   median s   events/s   CPU s   peak RSS MB   (${ROUNDS} rounds)`);
   for (const [name, list] of Object.entries(runs)) {
-    const { seconds, peakRssMb } = medianOf(list);
+    const { seconds, peakRssMb, cpuSeconds } = medianOf(list);
     const rate = events / seconds;
     console.log(
-      `${name.padEnd(18)}${String(events).padStart(6)}${seconds.toFixed(2).padStart(11)}${rate.toFixed(0).padStart(11)}${peakRssMb.toFixed(0).padStart(14)}`,
+      `${name.padEnd(18)}${String(events).padStart(6)}${seconds.toFixed(2).padStart(11)}${rate.toFixed(0).padStart(11)}${cpuSeconds.toFixed(2).padStart(8)}${peakRssMb.toFixed(0).padStart(14)}`,
     );
     if (name !== "sqlite" || rate >= GOAL) continue;
     console.log(`  not reached: at least ${GOAL} events/s`);
