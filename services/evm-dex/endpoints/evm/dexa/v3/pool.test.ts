@@ -15,7 +15,7 @@ import {
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV3PoolHandler } from "./pool.handler.ts";
 
-const [SLIPSTREAM, UNISWAP, QUIET] = [address(0x901), address(0x902), address(0x903)];
+const [SLIPSTREAM, UNISWAP, QUIET, V2] = [0x901, 0x902, 0x903, 0x904].map(address) as [Hex, Hex, Hex, Hex];
 const slipstream = {
   family: "dexa",
   dexName: "Aerodrome Slipstream",
@@ -34,10 +34,11 @@ describe("/evm/dexa/v3/pool", () => {
         poolRow({ ...slipstream, poolAddress: SLIPSTREAM }),
         poolRow({ ...slipstream, poolAddress: QUIET }),
         poolRow({ poolAddress: UNISWAP }),
+        poolRow({ poolAddress: V2, family: "dexa", dexName: "Aerodrome V2", protocol: "aerodrome-v2" }),
       ]),
       put(
         poolStates,
-        [SLIPSTREAM, UNISWAP, QUIET].map((poolAddress) => poolStateRow({ poolAddress })),
+        [SLIPSTREAM, UNISWAP, QUIET, V2].map((poolAddress) => poolStateRow({ poolAddress })),
       ),
       put(poolFees, [{ chainId: CHAIN_ID, poolAddress: SLIPSTREAM, fee: 720, block: 180 }]),
     ]);
@@ -55,9 +56,9 @@ describe("/evm/dexa/v3/pool", () => {
     expect(quiet, "that of its tick spacing, before its own is read").to.include({ feeTier: 500 });
   });
 
-  it("knows no pool of another family", async () => {
+  it("knows no pool of another family, nor one of v2", async () => {
     const handler = dexaV3PoolHandler(depsOf(store));
-    for (const pool of [UNISWAP, address(1)])
+    for (const pool of [UNISWAP, V2, address(1)])
       expect(await refusalOf(handler, ask(pool)), pool).to.equal("not_found");
   });
 });
