@@ -28,6 +28,9 @@ export interface FetcherOptions {
   readonly maxAddresses?: number | undefined;
 }
 
+/** By address, the block of the first word. */
+type Strangers = Map<string, number>;
+
 /**
  * Fetches and decodes runs of blocks in order. Runs ahead of the writing: it remembers the pools it saw being created,
  * which are not yet in the book when the next run is decoded.
@@ -62,8 +65,8 @@ export class Fetcher {
     logs: readonly RawLog[],
     transfers: Pick<TransferScan, "take">,
   ): Promise<Chunk> {
-    const byTopic = this.#ours(logs);
-    const strangers = this.#strangers(logs);
+    const strangers: Strangers = new Map();
+    const byTopic = this.#ours(logs, strangers);
     // Nothing is awaited before this: runs are taken in their order.
     const byAddress = this.#read(await transfers.take(range, this.#watchNew(byTopic)));
     const ours = inOrder([...byTopic, ...byAddress]);
@@ -83,8 +86,8 @@ export class Fetcher {
       if (list === undefined) return undefined;
       checkLinks(list, (list[0] as BlockWithSenders).parentHash);
       const logs = list.flatMap((block) => block.logs);
-      const ours = await this.#oursOfWhole(range, { logs, watched });
-      const strangers = this.#strangers(logs);
+      const strangers: Strangers = new Map();
+      const ours = await this.#oursOfWhole(range, { logs, watched, strangers });
       return assembleChunk({ range, ours, strangers, blocks: byNumber(list), headers: [] });
     } finally {
       order.done();
@@ -103,12 +106,13 @@ export class Fetcher {
     checkLinks(list, parentHash);
     const blocks = byNumber(list);
     const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
+    const strangers: Strangers = new Map();
     const ours =
       whole !== undefined
-        ? await this.#oursOfWhole(range, { logs: checked, watched })
-        : await this.#oursOfParts(range, { logs: checked, blocks });
+        ? await this.#oursOfWhole(range, { logs: checked, watched, strangers })
+        : await this.#oursOfParts(range, { logs: checked, blocks, strangers });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
-    return assembleChunk({ range, ours, strangers: this.#strangers(checked), blocks, headers });
+    return assembleChunk({ range, ours, strangers, blocks, headers });
   }
 
   /** What is taken of whole blocks: LP tokens' Transfers too. */
@@ -120,9 +124,9 @@ export class Fetcher {
   /** Of whole blocks. Pools that are watched only since these were asked for are asked for again. */
   async #oursOfWhole(
     range: LogRange,
-    of: { logs: readonly RawLog[]; watched: readonly Hex[] },
+    of: { logs: readonly RawLog[]; watched: readonly Hex[]; strangers: Strangers },
   ): Promise<OurLog[]> {
-    const ours = this.#ours(of.logs);
+    const ours = this.#ours(of.logs, of.strangers);
     this.#watchNew(ours);
     const before = new Set(of.watched);
     const late = this.#watch.list().filter((pool) => !before.has(pool));
@@ -134,9 +138,13 @@ export class Fetcher {
   /** Of blocks and logs that were asked for apart. */
   async #oursOfParts(
     range: LogRange,
-    of: { logs: readonly RawLog[]; blocks: ReadonlyMap<number, BlockWithSenders> },
+    of: {
+      logs: readonly RawLog[];
+      blocks: ReadonlyMap<number, BlockWithSenders>;
+      strangers: Strangers;
+    },
   ): Promise<OurLog[]> {
-    const byTopic = this.#ours(of.logs);
+    const byTopic = this.#ours(of.logs, of.strangers);
     this.#watchNew(byTopic);
     const pools = this.#watch.list();
     const byAddress = this.#read(await readTransfers(this.#transfers, { range, pools }));
@@ -167,26 +175,23 @@ export class Fetcher {
     return logs;
   }
 
-  #ours(logs: readonly RawLog[]): OurLog[] {
+  /** Those of ours, in order; who else speaks like a pool is noted. */
+  #ours(logs: readonly RawLog[], strangers: Strangers): OurLog[] {
     this.#emitters.learn(logs);
-    return this.#read(logs);
-  }
-
-  /** Of logs that were shown to `#ours` before. */
-  #strangers(logs: readonly RawLog[]): Map<string, number> {
-    const strangers = new Map<string, number>();
-    for (const log of logs) {
+    return this.#read(logs, (log) => {
       if (!strangers.has(log.address) && this.#emitters.isStranger(log))
         strangers.set(log.address, log.blockNumber);
-    }
-    return strangers;
+    });
   }
 
-  #read(logs: readonly RawLog[]): OurLog[] {
-    return logs.flatMap((log) => {
+  #read(logs: readonly RawLog[], onOther: (log: RawLog) => void = () => {}): OurLog[] {
+    const ours: OurLog[] = [];
+    for (const log of logs) {
       const told = this.#emitters.read(log);
-      return told === undefined ? [] : [{ log, told }];
-    });
+      if (told === undefined) onOther(log);
+      else ours.push({ log, told });
+    }
+    return ours;
   }
 
   /** Watches pools that get their first LP tokens. */
