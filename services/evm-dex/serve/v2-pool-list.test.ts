@@ -3,14 +3,17 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { RowText } from "../../shared/contract/endpoint.ts";
 import { put, remove, removeWhere, type Store } from "../../shared/storage/port.ts";
+import { EMPTY_V2_STATE, writeV2State } from "../protocols/aerodrome-v2/state.ts";
 import {
   type CheckpointRow,
   checkpoints,
+  type PoolEventRow,
   type PoolStateRow,
   poolEvents,
   poolStates,
   pools,
   priceLinks,
+  quietPools,
 } from "../store/collections.ts";
 import { type V2RollupRow, v2Rollups } from "../store/v2-collections.ts";
 import { CHAIN_ID, hash, openTestStore } from "../test/rows.ts";
@@ -128,6 +131,40 @@ describe("V2PoolList", () => {
     expect(seen.get(pools.name)).to.be.greaterThan(1);
   });
 
+  it("has pools without events once they are read, until an event tells more", async () => {
+    const { weth } = sample;
+    const [old, later] = [
+      sample.world.addPool({ ...weth, row: {} }),
+      sample.world.addPool({ ...weth, row: {} }),
+    ];
+    const quiet = (pool: typeof old, reserve0: bigint) =>
+      put(quietPools, [
+        {
+          ...{ chainId: CHAIN_ID, poolAddress: pool.row.poolAddress },
+          state: writeV2State({ ...EMPTY_V2_STATE, reserve0, reserve1: 0n }),
+          ...{ balance0: 0n, balance1: 0n, balanceBlock: 99 },
+        },
+      ]);
+    await store.write([put(pools, [old.row, later.row]), quiet(old, 2n * 10n ** 18n)]);
+    const list = listOf();
+    const tvlOf = async (pool: typeof old) => {
+      const rows = (await list.read(ALL))?.rows.map((row) => JSON.parse(row));
+      return rows?.find(({ poolId }) => poolId === pool.row.poolAddress).poolTvlUsd;
+    };
+    expect([await tvlOf(old), await tvlOf(later)]).to.deep.equal([6_000, null]);
+    await store.write([quiet(later, 10n ** 18n)]);
+    const chain = new Chain(store, sample);
+    await chain.take({ kind: "blocks", touched: [], count: 1 });
+    expect([await tvlOf(old), await tvlOf(later)], "with the next block").to.deep.equal([6_000, 3_000]);
+    // An event of the one that was read: where it stands now is told by its row among the states.
+    const [state] = await store.find(poolStates, { filter: { chainId: CHAIN_ID }, limit: 1 });
+    const told = writeV2State({ ...EMPTY_V2_STATE, reserve0: 5n * 10n ** 18n, reserve1: 0n });
+    const { poolAddress } = old.row;
+    await store.write([put(poolStates, [{ ...(state as PoolStateRow), poolAddress, state: told }])]);
+    await chain.touch(poolAddress);
+    expect([await tvlOf(old), await tvlOf(later)]).to.deep.equal([15_000, 3_000]);
+  });
+
   it("goes on after a store that failed", async () => {
     let isDown = true;
     const failing = watched(store, (from) => {
@@ -213,11 +250,23 @@ class Chain {
     await this.#store.write([put(checkpoints, [this.#checkpoint])]);
   }
 
+  /** An event of one pool in a block of its own. */
+  async touch(poolAddress: string): Promise<void> {
+    const number = this.#checkpoint.blockNumber + 1;
+    await this.#store.write([put(poolEvents, [await this.#event({ poolAddress, number, logIndex: 0 })])]);
+    await this.#head(number, 1);
+  }
+
+  async #event(of: { poolAddress: string; number: number; logIndex: number }): Promise<PoolEventRow> {
+    const [event] = await this.#store.find(poolEvents, { filter: { chainId: CHAIN_ID }, limit: 1 });
+    if (event === undefined) throw new Error("The sample has no events.");
+    const { number, ...place } = of;
+    return { ...event, ...place, blockNumber: number, blockHash: hash(number, this.#branch) };
+  }
+
   /** An event of some pools in a block, which changes their state and their hour. */
   async #touch(touched: readonly number[], number: number): Promise<void> {
     const all = await this.#store.find(pools, { filter: { chainId: CHAIN_ID } });
-    const [event] = await this.#store.find(poolEvents, { filter: { chainId: CHAIN_ID }, limit: 1 });
-    if (event === undefined) throw new Error("The sample has no events.");
     for (const [logIndex, n] of [...new Set(touched)].entries()) {
       const { poolAddress } = all[n] as (typeof all)[number];
       const key = { chainId: CHAIN_ID, poolAddress };
@@ -227,9 +276,7 @@ class Chain {
       this.#before.push({ number, state, bucket });
       const reserve0 = (number * 1e15).toString(16);
       await this.#store.write([
-        put(poolEvents, [
-          { ...event, poolAddress, blockNumber: number, logIndex, blockHash: hash(number, this.#branch) },
-        ]),
+        put(poolEvents, [await this.#event({ poolAddress, number, logIndex })]),
         put(poolStates, [{ ...state, state: state.state.replace(/^\S+/, reserve0) }]),
         put(v2Rollups, [{ ...bucket, zeroForOneUsd: number }]),
       ]);

@@ -203,6 +203,28 @@ describe("/evm/dexa/v2/provider-summary", () => {
     expect(of).to.include({ averageApr30dWeighted: null, totalFeesEarned30d: null });
   });
 
+  it("tells a window's first second from the one before it, with swaps and moves in the same second", async () => {
+    const sample = sampleWorld();
+    const { world, weth } = sample;
+    const start = MIDNIGHT - 7 * DAY;
+    expect(world.swaps.filter(({ pool, time }) => pool === weth && time === start)).not.to.deep.equal([]);
+    const [last, first, between] = [address(0xe1), address(0xe2), address(0xe3)];
+    world.older.push({ pool: weth, wallet: first, balance: 40n * LP });
+    const move = (wallet: string, time: number, amount: bigint) =>
+      world.moves.push({ pool: weth, wallet, time, kind: "transfer", amount: amount * LP });
+    move(last, MIDNIGHT - 20 * DAY, 20n);
+    move(last, start, 90n);
+    move(first, start, -15n);
+    move(between, MIDNIGHT - 20 * DAY, 20n);
+    move(between, start, 90n);
+    move(between, MIDNIGHT - 3 * DAY, -50n);
+    await world.write(store);
+    for (const wallet of [last, first, between]) {
+      const { totalFeesEarned7d } = await rowOf(sample, wallet);
+      expectFees(totalFeesEarned7d, expectedFees(sample, { wallet, days: 7 }), wallet);
+    }
+  });
+
   it("counts a position older than the index from what it was then", async () => {
     const sample = sampleWorld();
     const { world, weth } = sample;
