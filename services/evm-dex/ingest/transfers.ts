@@ -33,7 +33,7 @@ export class TransferScan {
   readonly #signal: AbortSignal;
   /** Everything up to this block is in the buffer, or taken. */
   #covered: number;
-  /** Whom the last window was asked of. */
+  /** Whom the last window was asked of: pools stay watched. */
   readonly #asked = new Set<Hex>();
   #buffer: RawLog[] = [];
   /** Blocks that the provider last served at once. */
@@ -61,14 +61,12 @@ export class TransferScan {
     if (late.length > 0 && this.#covered >= range.fromBlock) {
       const left = { fromBlock: range.fromBlock, toBlock: this.#covered };
       this.#buffer = [...this.#buffer, ...(await this.#scan(left, late))].sort(compareLogs);
-      for (const pool of late) this.#asked.add(pool);
     }
     while (this.#covered < range.toBlock) {
       const toBlock = Math.min(this.#to, this.#covered + this.#window);
       this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
       const pools = this.#of.watch.list();
       this.#buffer = this.#buffer.concat(await this.#scan({ fromBlock: this.#covered + 1, toBlock }, pools));
-      this.#asked.clear();
       for (const pool of pools) this.#asked.add(pool);
       this.#covered = toBlock;
     }
