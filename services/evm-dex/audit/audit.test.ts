@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
+import { FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { put, remove } from "../../shared/storage/port.ts";
+import { positionText } from "../metrics/lp-position.ts";
 import { type PoolEventRow, poolEvents, poolFees, poolStates, pools, rollups } from "../store/collections.ts";
+import { lpPositions, v2Rollups } from "../store/v2-collections.ts";
 import { mineBusyBlocks, startTestIngest, type TestIngest } from "../test/harness.ts";
 import { parseAuditArguments, UsageError } from "./arguments.ts";
 import { audit } from "./audit.ts";
@@ -18,7 +21,7 @@ describe("audit", function () {
   let ingest: TestIngest;
 
   before(async () => {
-    chain = await createTestChain({ families: ["slipstream", "pancake-v3", "sushi-v3"] });
+    chain = await createTestChain({ families: FAMILIES });
     await mineBusyBlocks(chain, { blocks: 60, seed: 3 });
   });
   after(() => chain?.stop());
@@ -82,6 +85,35 @@ describe("audit", function () {
     await ingest.store.write([put(poolFees, [{ ...fee, fee: 1 + (fee.fee ?? 0) }])]);
     expect([...(await differing())]).to.deep.equal(["pool_fees.fee"]);
     await ingest.store.write([put(poolFees, [fee])]);
+    expect((await differing()).size).to.equal(0);
+  });
+
+  it("notices hours of v2 pools and positions that are changed in the store", async () => {
+    const { store } = ingest;
+    const hours = await store.find(v2Rollups, { filter: { chainId: CHAIN_ID, span: 3_600 } });
+    await store.write([
+      put(
+        v2Rollups,
+        hours.map((row) => ({ ...row, swapCount: row.swapCount + 1 })),
+      ),
+    ]);
+    expect([...(await differing())]).to.deep.equal(["v2_rollups.swapCount"]);
+    await store.write([
+      put(
+        v2Rollups,
+        hours.map((row) => ({ ...row, amounts: "0 0 7 0 0 0" })),
+      ),
+    ]);
+    expect((await differing()).has("v2_rollups.fees0")).to.equal(true);
+    await store.write([put(v2Rollups, hours)]);
+    const positions = await store.find(lpPositions, {});
+    const spoilt = positions.map((row) => {
+      const position = positionText.read(row.position);
+      return { ...row, position: positionText.write({ ...position, staked: position.staked + 1n }) };
+    });
+    await store.write([put(lpPositions, spoilt)]);
+    expect([...(await differing())]).to.deep.equal(["lp_positions.staked"]);
+    await store.write([put(lpPositions, positions)]);
     expect((await differing()).size).to.equal(0);
   });
 

@@ -1,7 +1,8 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { MINUTE } from "../metrics/bucket.ts";
-import { decodeEvent, protocolOf } from "../protocols/index.ts";
+import { protocolOf, readerOf } from "../protocols/index.ts";
 import { writeIntegers } from "../protocols/integers.ts";
+import type { PoolEvent } from "../protocols/protocol.ts";
 import { type PoolEventRow, type PoolRow, poolEvents, rollups } from "../store/collections.ts";
 import { eventsSince } from "../store/queries.ts";
 import { compare, type Finding } from "./finding.ts";
@@ -50,8 +51,13 @@ export async function checkRows(
   });
 }
 
-function eventOf(pool: PoolRow, log: RpcLog | undefined) {
-  return log && decodeEvent(protocolOf(pool.protocol), log);
+/** What a log says of a pool: its own, its factory's, its voter's or its gauge's. */
+function eventOf(pool: PoolRow, log: RpcLog | undefined): PoolEvent | undefined {
+  if (log === undefined) return undefined;
+  const reader = readerOf(protocolOf(pool.protocol));
+  if (log.address === pool.poolAddress) return reader.pool(log);
+  const named = reader.factory(log) ?? reader.gaugeCreated(log);
+  return named === undefined ? (reader.voter(log) ?? reader.gauge(log)) : named.event;
 }
 
 function amountsOf(pool: PoolRow, log: RpcLog | undefined): string | undefined {

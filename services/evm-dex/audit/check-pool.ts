@@ -4,6 +4,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow, PoolStateRow } from "../store/collections.ts";
 import { getPoolFee } from "../store/queries.ts";
+import type { GaugeRow } from "../store/v2-collections.ts";
 import { compare, type Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 
@@ -37,18 +38,20 @@ export async function checkPool(rpc: AuditRpc, of: { pool: PoolRow; block: numbe
 /** What the pool tells when asked (slot0, getReserves …) at the block of its last event, and its balances at theirs. */
 export async function checkState(
   rpc: AuditRpc,
-  of: { pool: PoolRow; state: PoolStateRow },
+  of: { pool: PoolRow; state: PoolStateRow; gauge: GaugeRow | undefined },
 ): Promise<Finding[]> {
   const { pool, state } = of;
   const protocol = protocolOf(pool.protocol);
   const at = { pool: pool.poolAddress, block: state.lastBlock };
-  const answers = await rpc.call(protocol.anchorCalls(pool, state.lastBlock));
-  const there = protocol.anchor(answers, { amount0: 0n, amount1: 0n });
+  const gauge =
+    (of.gauge?.createdBlock ?? Number.POSITIVE_INFINITY) <= state.lastBlock ? of.gauge : undefined;
+  const answers = await rpc.call(protocol.anchorCalls(pool, state.lastBlock, gauge));
+  const there = protocol.anchor(answers, { amount0: 0n, amount1: 0n }, gauge);
   const chain = there === undefined ? {} : protocol.told(there);
   const findings = Object.entries(protocol.told(protocol.read(state.state))).map(([name, ours]) =>
     compare(at, { field: `pool_states.${name}`, ours, chain: chain[name] }),
   );
-  if (state.balanceBlock < 0) return findings;
+  if (state.balanceBlock < 0 || protocol.tvlOf === "reserves") return findings;
   const [balance0, balance1] = await rpc.call(balanceCalls(pool, state.balanceBlock));
   const then = { pool: pool.poolAddress, block: state.balanceBlock };
   return [

@@ -3,6 +3,7 @@ import { describe, it } from "mocha";
 import { encodeAbiParameters, encodeFunctionData, encodeFunctionResult } from "viem";
 import { poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
 import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../protocols/v3/state.ts";
 import { createFakeSource } from "../test/fake-source.ts";
 import { address, poolEntry, poolRow } from "../test/rows.ts";
@@ -113,5 +114,25 @@ describe("readAnchors", () => {
     const source = chainWhere(() => undefined);
     await readAnchors(source, { pools: [], head: HEAD });
     expect(source.calls).to.have.length(0);
+  });
+
+  it("asks a pool that tells its reserves at the head where its past is gone, and no balances", async () => {
+    const row = poolRow({ poolAddress: address(0x77), dexAddress: address(0xfac), protocol: "aerodrome-v2" });
+    const gauge = { gauge: address(0x95), voter: address(0x707e) };
+    const entry = poolEntry({ row, protocol: aerodromeV2 });
+    const asked: EthCall[] = [];
+    const source = createFakeSource({
+      call(call) {
+        asked.push(call);
+        if (call.block !== HEAD) return null;
+        return encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], [BigInt(call.to), 5n]);
+      },
+    });
+    await readAnchors(source, { pools: [{ entry, block: 301, gauge }], head: HEAD });
+    expect(entry.anchor).to.include({ reserve0: 0x77n, reserve1: 5n, totalSupply: 0x77n, staked: 0x95n });
+    expect(entry.state).to.equal(entry.anchor);
+    const contracts = [row.poolAddress, row.dexAddress, gauge.gauge, gauge.voter];
+    expect(contracts).to.include.members(asked.map(({ to }) => to));
+    expect(new Set(asked.map(({ block }) => block))).to.deep.equal(new Set([300, HEAD]));
   });
 });

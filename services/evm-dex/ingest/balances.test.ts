@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { decodeFunctionData, encodeAbiParameters, parseAbi } from "viem";
 import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { EMPTY_V2_STATE } from "../protocols/aerodrome-v2/state.ts";
+import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../protocols/v3/state.ts";
 import { createFakeSource } from "../test/fake-source.ts";
 import { address, poolEntry, poolRow } from "../test/rows.ts";
@@ -84,5 +86,15 @@ describe("observeBalances", () => {
     const source = answerWith(({ to }) => to === address(3));
     await observeBalances(source, { pools: [entry], head: HEAD });
     expect(entry).to.include({ balance0: 11n, balance1: 22n, balanceBlock: 300 });
+  });
+
+  it("takes the word of a pool that tells its reserves, and asks nobody", async () => {
+    const row = poolRow({ protocol: "aerodrome-v2" });
+    const state = { ...EMPTY_V2_STATE, reserve0: 33n, reserve1: 44n };
+    const entry = poolEntry({ row, protocol: aerodromeV2, state, lastBlock: 300 });
+    const source = answerWith(() => false);
+    await observeBalances(source, { pools: [entry], head: HEAD });
+    expect(entry).to.include({ balance0: 33n, balance1: 44n, balanceBlock: 300 });
+    expect(source.calls.flat()).to.deep.equal([]);
   });
 });

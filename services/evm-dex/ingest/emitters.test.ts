@@ -17,10 +17,15 @@ import { address, hash } from "../test/rows.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 
 const [POOL, OTHER, GAUGE] = [address(0x900), address(0x901), address(0x950)];
-const NOTHING: KnownContracts = { protocolOf: () => undefined, poolOfGauge: () => undefined };
+const NOTHING: KnownContracts = {
+  protocolOf: () => undefined,
+  poolOfGauge: () => undefined,
+  isForeign: () => true,
+};
 const KNOWN: KnownContracts = {
   protocolOf: (pool) => (pool === POOL ? aerodromeV2 : undefined),
   poolOfGauge: (gauge) => (gauge === GAUGE ? POOL : undefined),
+  isForeign: () => true,
 };
 
 function logOf(emitted: Emitted, logIndex = 0): RawLog {

@@ -55,6 +55,7 @@ function fetcherOf(source: LogChain): Fetcher {
     known: {
       protocolOf: (pool) => (pool === OLD ? aerodromeV2 : undefined),
       poolOfGauge: () => undefined,
+      isForeign: () => true,
     },
     watch: new LpWatch([OLD]),
     maxAddresses: 1,

@@ -11,11 +11,16 @@ export async function mineAerodromeBlocks(
 ): Promise<void> {
   const random = createRandom(of.seed);
   for (let i = 0; i < of.blocks; i++) {
-    await chain.sendTransactions(chain.aerodrome.randomTransactions(random.below(1e9), random.below(5)));
+    await actOnAerodrome(chain, random, 5);
     await chain.send(chain.randomActions(random.below(1e9), random.below(2)));
-    if (random.next() < 0.3) await doSomethingRare(chain, random);
     await chain.mine(1, { intervalS: random.pick(of.intervals ?? [2]) });
   }
+}
+
+/** Fewer than so many random transactions on pools and gauges, and now and then one that is rare. */
+export async function actOnAerodrome(chain: TestChain, random: Random, most: number): Promise<void> {
+  await chain.sendTransactions(chain.aerodrome.randomTransactions(random.below(1e9), random.below(most)));
+  if (random.next() < 0.3) await doSomethingRare(chain, random);
 }
 
 /** What the random transactions leave out: the factory's and the voter's doings, fees on both sides, LP tokens that wander. */

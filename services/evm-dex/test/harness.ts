@@ -14,6 +14,7 @@ import { discoverGauges } from "../ingest/discover-gauges.ts";
 import { openCheckpoint } from "../ingest/start-block.ts";
 import { ChainSync } from "../ingest/sync.ts";
 import { COLLECTIONS, checkpoints, headers } from "../store/collections.ts";
+import { actOnAerodrome } from "./aerodrome-busy.ts";
 
 /** An ingest in this process, driven step by step. */
 export interface TestIngest {
@@ -122,6 +123,7 @@ export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; see
   const pools = deskPools(chain.deployment);
   for (let i = 0; i < of.blocks; i++) {
     await chain.send(chain.randomActions(random.below(1e9), random.below(4), pools));
+    if (chain.deployment.aerodrome !== undefined) await actOnAerodrome(chain, random, 3);
     await chain.mine(1, { intervalS: 2 });
   }
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
+import { FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -28,7 +29,7 @@ describe("evm-dex ingest: SIGKILL", () => {
     this.timeout(120_000);
     chain = await createTestChain({
       keptStates: 5_000,
-      families: ["slipstream", "pancake-v3", "sushi-v3"],
+      families: FAMILIES,
     });
     await mineBusyBlocks(chain, { blocks: BLOCKS, seed: 11 });
     rpc = await startFaultyRpc({ target: chain.url, faults: {}, seed: 1, rangeLimit: RANGE_LIMIT });
@@ -41,7 +42,7 @@ describe("evm-dex ingest: SIGKILL", () => {
   });
 
   it(`ends as a run without kills after ${KILLS} kills during backfill and at the head`, async function () {
-    this.timeout(240_000);
+    this.timeout(400_000);
     const env = {
       EVM_RPC_8453: rpc.url,
       EVM_RPC_1: undefined,

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { deskPools } from "../../../deploy/devnet/plan.ts";
+import { deskPools, FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
-import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { createTestChain, type ReorgOptions, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Hex } from "../../shared/chain/evm/port.ts";
 import { poolEvents } from "../store/collections.ts";
+import { actOnAerodrome } from "./aerodrome-busy.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";
 
 const REORGS = 50;
@@ -15,7 +16,7 @@ describe("evm-dex ingest: reorgs", () => {
   let ingest: TestIngest;
 
   before(async () => {
-    chain = await createTestChain({ families: ["slipstream", "pancake-v3", "sushi-v3"] });
+    chain = await createTestChain({ families: FAMILIES });
     ingest = await startTestIngest(chain);
   });
   after(async () => {
@@ -34,12 +35,13 @@ describe("evm-dex ingest: reorgs", () => {
         await chain.send(chain.randomActions(random.below(1e9), random.below(6), pools));
         if (random.next() < 0.3) await shock(chain, random);
         if (random.next() < 0.3) await actOnSlipstream(chain, random);
+        await actOnAerodrome(chain, random, 4);
         await chain.mine(1, { intervalS: random.pick([1, 2, 2, 12, 47, 3600]) });
       }
       await ingest.catchUp();
       const before = await ingest.store.find(poolEvents, { fields: ["blockHash"] });
       const depth = Math.min(1 + random.below(MAX_DEPTH), await reorgableBlocks(chain));
-      await chain.reorg(depth, { transactionsPerBlock: random.below(4), seed: random.below(1e9) });
+      await chain.reorg(depth, replacement(chain, { depth, random }));
       await ingest.catchUp();
       const hashes = new Set(
         (await ingest.store.find(poolEvents, { fields: ["blockHash"] })).map((row) => row.blockHash),
@@ -50,6 +52,15 @@ describe("evm-dex ingest: reorgs", () => {
     expect(undone, "reorgs that undid nothing prove nothing").to.be.greaterThan(REORGS);
   });
 });
+
+/** What comes in place of the blocks that go: transactions on the desk's pools, or on Aerodrome's and their gauges. */
+function replacement(chain: TestChain, of: { depth: number; random: Random }): ReorgOptions {
+  const { depth, random } = of;
+  const [transactionsPerBlock, seed] = [random.below(4), random.below(1e9)];
+  if (random.next() < 0.5) return { transactionsPerBlock, seed };
+  const made = chain.aerodrome.randomTransactions(seed, transactionsPerBlock * depth);
+  return { transactions: made.map((transaction, i) => [transaction, i % depth] as const) };
+}
 
 /** A swap large enough that the price of the last five minutes is trusted over the pool's own. */
 async function shock(chain: TestChain, random: Random): Promise<void> {

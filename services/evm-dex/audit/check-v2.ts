@@ -1,0 +1,91 @@
+import { encodeCall, readUint } from "../../shared/chain/evm/abi.ts";
+import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { HOUR } from "../metrics/bucket.ts";
+import { positionText } from "../metrics/lp-position.ts";
+import { v2AmountsText } from "../metrics/v2-bucket.ts";
+import { fees } from "../protocols/aerodrome-v2/decode/fees.ts";
+import { swap } from "../protocols/aerodrome-v2/decode/swap.ts";
+import { protocolOf } from "../protocols/index.ts";
+import type { PoolRow } from "../store/collections.ts";
+import { eventsSince } from "../store/queries.ts";
+import { type GaugeRow, lpPositions, v2Rollups } from "../store/v2-collections.ts";
+import { compare, type Finding } from "./finding.ts";
+import type { AuditRpc } from "./rpc.ts";
+import type { Picker } from "./sample.ts";
+
+const BALANCE_OF = "0x70a08231";
+/** Blocks before and after an hour's rows in which a swap that is no row would be found. */
+const MARGIN_BLOCKS = 10;
+
+/** The swaps and fees of one random hour of a v2 pool against its logs. */
+export async function checkHour(
+  rpc: AuditRpc,
+  of: { store: Store; pool: PoolRow; head: number; pick: Picker },
+): Promise<Finding[]> {
+  const { store, pool, head, pick } = of;
+  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
+  const hours = { ...key, span: HOUR };
+  const count = await store.count(v2Rollups, hours);
+  if (count === 0) return [];
+  const [hour] = await store.find(v2Rollups, { filter: hours, skip: pick(count), limit: 1 });
+  if (hour === undefined) return [];
+  const rows = await eventsSince(store, { ...key, time: hour.start, before: hour.start + HOUR });
+  const [first, last] = [rows[0], rows.at(-1)];
+  const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
+  if (first === undefined || last === undefined)
+    return [compare(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: 0 })];
+  const logs = await rpc.logs({
+    address: pool.poolAddress,
+    fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
+    toBlock: Math.min(head, last.blockNumber + MARGIN_BLOCKS),
+  });
+  const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))];
+  const times = await rpc.times(blocks);
+  const timeOf = new Map(blocks.map((block, i) => [block, times[i] as number]));
+  const inHour = logs.filter((log) => {
+    const time = timeOf.get(Number(log.blockNumber)) as number;
+    return time >= hour.start && time < hour.start + HOUR;
+  });
+  const taken = inHour.filter(({ topics }) => topics[0] === fees.topic).map((log) => fees.decode(log));
+  const swapCount = inHour.filter(({ topics }) => topics[0] === swap.topic).length;
+  const { fees0, fees1 } = v2AmountsText.read(hour.amounts);
+  const sum = (side: "amount0" | "amount1") => taken.reduce((total, each) => total + each[side], 0n);
+  return [
+    compare(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: swapCount }),
+    compare(at, { field: "v2_rollups.fees0", ours: fees0, chain: sum("amount0") }),
+    compare(at, { field: "v2_rollups.fees1", ours: fees1, chain: sum("amount1") }),
+  ];
+}
+
+/** A random LP position, of whatever pool, against balanceOf of its pool and gauge at its last event. */
+export async function checkPosition(
+  rpc: AuditRpc,
+  of: { store: Store; pool: PoolRow; gauges: ReadonlyMap<string, GaugeRow>; pick: Picker },
+): Promise<Finding[]> {
+  const { store, pool, gauges, pick } = of;
+  const { chainId } = pool;
+  if (protocolOf(pool.protocol).lpTokens === undefined) return [];
+  const count = await store.count(lpPositions, { chainId });
+  if (count === 0) return [];
+  const [row] = await store.find(lpPositions, { filter: { chainId }, skip: pick(count), limit: 1 });
+  if (row === undefined) return [];
+  const { poolAddress, wallet, lastBlock: block } = row;
+  const gauge = gauges.get(poolAddress);
+  const { balance, staked } = positionText.read(row.position);
+  const data = encodeCall(BALANCE_OF, [wallet as Hex]);
+  const [held, inGauge] = await rpc.call([
+    { to: poolAddress as Hex, data, block },
+    ...(gauge === undefined ? [] : [{ to: gauge.gauge as Hex, data, block }]),
+  ]);
+  const at = { pool: poolAddress, block };
+  const isGauged = gauge !== undefined && gauge.createdBlock <= block;
+  return [
+    compare(at, { field: "lp_positions.balance", ours: balance, chain: wordOf(held) }),
+    compare(at, { field: "lp_positions.staked", ours: staked, chain: isGauged ? wordOf(inGauge) : 0n }),
+  ];
+}
+
+function wordOf(answer: Hex | null | undefined): bigint | null {
+  return typeof answer === "string" && answer.length >= 66 ? readUint(answer, 0) : null;
+}
