@@ -214,7 +214,9 @@ export class Indexer {
     row.valueUsd = quantized(protocol.valueUsd(swap));
     row.feeUsd = quantized(protocol.feeUsd(swap, { event, state, pool }));
     if (protocol.swapFees !== undefined) {
-      this.v2.add({ ...row, fees: protocol.swapFees(state) });
+      const { poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd } = row;
+      const fees = protocol.swapFees(state);
+      this.v2.add({ poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd, moved, fees });
       return;
     }
     row.previousMinute = this.buckets.add({

@@ -63,6 +63,25 @@ describe("evm-dex ingest: Aerodrome v2", function () {
       expect(touched).to.be.at.least(chain.aerodrome.pools.length);
     });
 
+    it("has the fee that each pool's last swap paid, though defaults change without an event", async () => {
+      const events = await chain.aerodrome.events();
+      let changed = 0;
+      for (const pool of await allPools(chain)) {
+        const last = events.findLast((event) => {
+          if (event.eventName === "SetCustomFee") return event.args.pool.toLowerCase() === pool.address;
+          return event.eventName === "Swap" && event.address.toLowerCase() === pool.address;
+        });
+        if (last?.eventName !== "Swap") continue;
+        const block = Number(last.blockNumber);
+        const fee = (await stateOf(ingest, pool))?.fee ?? -1;
+        // Changed in that block, it may have been so before the swap or after it.
+        const either = [await chain.aerodrome.fee(pool, block - 1), await chain.aerodrome.fee(pool, block)];
+        expect(either, pool.address).to.include(fee);
+        changed += [5, 30].includes(fee) ? 0 : 1;
+      }
+      expect(changed, "fees that nobody changed prove nothing").to.be.greaterThan(1);
+    });
+
     it("has every wallet's LP tokens, held and staked, and to the wei the fees they earned", async () => {
       const positions = await expectPositions(chain, ingest);
       const earning = positions.filter(({ earned0, earned1 }) => earned0 + earned1 > 0n);

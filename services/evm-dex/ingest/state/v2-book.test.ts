@@ -4,7 +4,6 @@ import { describe, it } from "mocha";
 import { put } from "../../../shared/storage/port.ts";
 import { quantizeUsd } from "../../metrics/usd.ts";
 import { v2AmountsText } from "../../metrics/v2-bucket.ts";
-import { writeIntegers } from "../../protocols/integers.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
 import { V2Book } from "./v2-book.ts";
@@ -39,7 +38,7 @@ function toRows(swaps: readonly AnySwap[]): V2SwapRow[] {
       blockNumber: 100 + i,
       logIndex: i % 3,
       txHash: hash(i),
-      amounts: writeIntegers([swap.amount0, swap.amount1]),
+      moved: { amount0: swap.amount0, amount1: swap.amount1 },
       valueUsd: swap.valueUsd,
       feeUsd: swap.feeUsd,
       fees: { amount0: swap.fee0, amount1: swap.fee1, totalSupply: swap.supply },

@@ -13,7 +13,9 @@ export const V2_SPANS = [HOUR, DAY] as const;
 const KEEP_ROWS = 20_000;
 
 interface Held {
-  readonly key: V2BucketKey;
+  readonly poolAddress: string;
+  readonly span: number;
+  readonly start: number;
   readonly bucket: V2Bucket;
 }
 
@@ -23,6 +25,15 @@ interface HeldSwaps {
   largest: readonly LargeSwap[];
 }
 
+/** What is known of one pool. Maps within maps: a key made of parts would cost more than what it finds. */
+interface PoolRows {
+  /** By start; an hour and a day may start together. */
+  readonly hours: Map<number, Held>;
+  readonly days: Map<number, Held>;
+  /** By start. */
+  readonly swaps: Map<number, HeldSwaps>;
+}
+
 /**
  * Hours and days of one chain's v2 pools and the largest swaps of their hours, as absolute rows: loaded before they are
  * changed, written whole. Replaying a write is therefore harmless.
@@ -30,8 +41,8 @@ interface HeldSwaps {
 export class V2Book {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #buckets = new Map<string, Held>();
-  readonly #swaps = new Map<string, HeldSwaps>();
+  readonly #pools = new Map<string, PoolRows>();
+  #rowCount = 0;
   readonly #dirtyBuckets = new Set<Held>();
   readonly #dirtySwaps = new Set<HeldSwaps>();
 
@@ -42,50 +53,77 @@ export class V2Book {
 
   /** Loads everything that adding these swaps will change. */
   async prepare(swaps: readonly { poolAddress: string; time: number }[]): Promise<void> {
-    const buckets = new Map<string, V2BucketKey>();
-    const hours = new Map<string, { poolAddress: string; start: number }>();
+    const buckets: V2BucketKey[] = [];
+    const hours: { poolAddress: string; start: number }[] = [];
     for (const { poolAddress, time } of swaps) {
+      const rows = this.#rowsOf(poolAddress);
       for (const span of V2_SPANS) {
-        const key = { poolAddress, span, start: startOf(time, span) };
-        if (!this.#buckets.has(textOf(key))) buckets.set(textOf(key), key);
+        const start = startOf(time, span);
+        if (bucketsOf(rows, span).has(start)) continue;
+        this.#addBucket({ poolAddress, span, start, bucket: emptyV2Bucket() });
+        buckets.push({ poolAddress, span, start });
       }
-      const hour = { poolAddress, start: startOf(time, HOUR) };
-      if (!this.#swaps.has(hourOf(hour))) hours.set(hourOf(hour), hour);
+      const start = startOf(time, HOUR);
+      if (rows.swaps.has(start)) continue;
+      this.#addSwaps({ poolAddress, start, largest: [] });
+      hours.push({ poolAddress, start });
     }
-    if (buckets.size === 0 && hours.size === 0) return;
+    if (buckets.length === 0 && hours.length === 0) return;
     const chainId = this.#chainId;
     const [rollups, largest] = await Promise.all([
-      getV2Rollups(this.#store, { chainId, buckets: [...buckets.values()] }),
-      getLargeSwaps(this.#store, { chainId, hours: [...hours.values()] }),
+      getV2Rollups(this.#store, { chainId, buckets }),
+      getLargeSwaps(this.#store, { chainId, hours }),
     ]);
-    for (const row of rollups) this.#buckets.set(textOf(row), { key: row, bucket: readRollup(row) });
-    for (const { poolAddress, start, swaps: stored } of largest) {
-      const held = { poolAddress, start, largest: stored as readonly LargeSwap[] };
-      this.#swaps.set(hourOf(held), held);
+    for (const row of rollups) {
+      const { poolAddress, span, start } = row;
+      this.#addBucket({ poolAddress, span, start, bucket: readRollup(row) });
     }
+    for (const { poolAddress, start, swaps: stored } of largest)
+      this.#addSwaps({ poolAddress, start, largest: stored as readonly LargeSwap[] });
   }
 
+  /** Adds a swap that was prepared for. */
   add(swap: V2SwapRow): void {
     const { poolAddress, time } = swap;
+    const rows = this.#rowsOf(poolAddress);
     for (const span of V2_SPANS) {
-      const key = { poolAddress, span, start: startOf(time, span) };
-      const held = heldIn(this.#buckets, textOf(key), () => ({ key, bucket: emptyV2Bucket() }));
+      const held = bucketsOf(rows, span).get(startOf(time, span));
+      if (held === undefined)
+        throw new Error(`The swaps of ${poolAddress} at ${time} were not prepared for.`);
       countV2Swap(held.bucket, swap);
       this.#dirtyBuckets.add(held);
     }
-    const hour = { poolAddress, start: startOf(time, HOUR) };
-    const held = heldIn(this.#swaps, hourOf(hour), (): HeldSwaps => ({ ...hour, largest: [] }));
+    const held = rows.swaps.get(startOf(time, HOUR)) as HeldSwaps;
     const largest = withSwap(held.largest, toLargeSwap(swap));
     if (largest === held.largest) return;
     held.largest = largest;
     this.#dirtySwaps.add(held);
   }
 
+  #addBucket(held: Held): void {
+    bucketsOf(this.#rowsOf(held.poolAddress), held.span).set(held.start, held);
+    this.#rowCount += 1;
+  }
+
+  #addSwaps(held: HeldSwaps): void {
+    this.#rowsOf(held.poolAddress).swaps.set(held.start, held);
+    this.#rowCount += 1;
+  }
+
+  #rowsOf(poolAddress: string): PoolRows {
+    let rows = this.#pools.get(poolAddress);
+    if (rows === undefined) {
+      rows = { hours: new Map(), days: new Map(), swaps: new Map() };
+      this.#pools.set(poolAddress, rows);
+    }
+    return rows;
+  }
+
   /** What changed since the last take. */
   take(): { rollups: V2RollupRow[]; largeSwaps: V2LargeSwapsRow[] } {
     const chainId = this.#chainId;
     const taken = {
-      rollups: [...this.#dirtyBuckets].map(({ key, bucket }) => toRollup({ chainId, ...key }, bucket)),
+      rollups: [...this.#dirtyBuckets].map(({ bucket, ...key }) => toRollup({ chainId, ...key }, bucket)),
       largeSwaps: [...this.#dirtySwaps].map(({ poolAddress, start, largest }) => ({
         chainId,
         poolAddress,
@@ -95,9 +133,9 @@ export class V2Book {
     };
     this.#dirtyBuckets.clear();
     this.#dirtySwaps.clear();
-    if (this.#buckets.size + this.#swaps.size > KEEP_ROWS) {
-      this.#buckets.clear();
-      this.#swaps.clear();
+    if (this.#rowCount > KEEP_ROWS) {
+      this.#pools.clear();
+      this.#rowCount = 0;
     }
     return taken;
   }
@@ -133,19 +171,6 @@ export function readRollup(row: V2RollupRow): V2Bucket {
   };
 }
 
-function textOf({ poolAddress, span, start }: V2BucketKey): string {
-  return `${poolAddress}:${span}:${start}`;
-}
-
-function hourOf({ poolAddress, start }: { poolAddress: string; start: number }): string {
-  return `${poolAddress}:${start}`;
-}
-
-function heldIn<H>(map: Map<string, H>, key: string, create: () => H): H {
-  let held = map.get(key);
-  if (held === undefined) {
-    held = create();
-    map.set(key, held);
-  }
-  return held;
+function bucketsOf(rows: PoolRows, span: number): Map<number, Held> {
+  return span === HOUR ? rows.hours : rows.days;
 }
