@@ -87,7 +87,7 @@ export class Fetcher {
       checkLinks(list, (list[0] as BlockWithSenders).parentHash);
       const logs = list.flatMap((block) => block.logs);
       const strangers: Strangers = new Map();
-      const ours = await this.#oursOfWhole(range, { logs, watched, strangers });
+      const ours = await this.#oursOfWhole(range, { list, logs, watched, strangers });
       return assembleChunk({ range, ours, strangers, blocks: byNumber(list), headers: [] });
     } finally {
       order.done();
@@ -109,8 +109,8 @@ export class Fetcher {
     const strangers: Strangers = new Map();
     const ours =
       whole !== undefined
-        ? await this.#oursOfWhole(range, { logs: checked, watched, strangers })
-        : await this.#oursOfParts(range, { logs: checked, blocks, strangers });
+        ? await this.#oursOfWhole(range, { list, logs: checked, watched, strangers })
+        : await this.#oursOfParts(range, { list, logs: checked, blocks, strangers });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
     return assembleChunk({ range, ours, strangers, blocks, headers });
   }
@@ -124,14 +124,20 @@ export class Fetcher {
   /** Of whole blocks. Pools that are watched only since these were asked for are asked for again. */
   async #oursOfWhole(
     range: LogRange,
-    of: { logs: readonly RawLog[]; watched: readonly Hex[]; strangers: Strangers },
+    of: {
+      list: readonly BlockWithSenders[];
+      logs: readonly RawLog[];
+      watched: readonly Hex[];
+      strangers: Strangers;
+    },
   ): Promise<OurLog[]> {
     const ours = this.#ours(of.logs, of.strangers);
     this.#watchNew(ours);
     const before = new Set(of.watched);
     const late = this.#watch.list().filter((pool) => !before.has(pool));
     if (late.length === 0) return ours;
-    const found = this.#read(await readTransfers(this.#transfers, { range, pools: late }));
+    const asked = { range, pools: late, headers: of.list };
+    const found = this.#read(await readTransfers(this.#transfers, asked));
     return inOrder([...ours, ...found]);
   }
 
@@ -139,6 +145,7 @@ export class Fetcher {
   async #oursOfParts(
     range: LogRange,
     of: {
+      list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       blocks: ReadonlyMap<number, BlockWithSenders>;
       strangers: Strangers;
@@ -147,7 +154,8 @@ export class Fetcher {
     const byTopic = this.#ours(of.logs, of.strangers);
     this.#watchNew(byTopic);
     const pools = this.#watch.list();
-    const byAddress = this.#read(await readTransfers(this.#transfers, { range, pools }));
+    const asked = { range, pools, headers: of.list };
+    const byAddress = this.#read(await readTransfers(this.#transfers, asked));
     const ours = inOrder([...byTopic, ...byAddress]);
     await this.#checkTransfers(ours, of.blocks);
     return ours;

@@ -156,10 +156,27 @@ describe("TransferScan", () => {
 });
 
 describe("readTransfers", () => {
-  it("reads a range of some pools", async () => {
+  const range = { fromBlock: 2, toBlock: 4 };
+  const pools = [POOLS[1] as Hex, POOLS[2] as Hex];
+  const read = async (chain: LogChain) => {
+    const headers = (await chain.headers([2, 3, 4])).flatMap((header) => header ?? []);
+    return places(await readTransfers(sourceOf(chain, []), { range, pools, headers }));
+  };
+
+  it("reads a range of some pools, and asks for no header twice", async () => {
     const chain = chainOf([[0], [1], [0, 1], [2]]);
-    const at = { range: { fromBlock: 2, toBlock: 4 }, pools: [POOLS[1] as Hex, POOLS[2] as Hex] };
-    expect(places(await readTransfers(sourceOf(chain, []), at))).to.deep.equal(["2:0", "3:1", "4:0"]);
+    expect(await read(chain)).to.deep.equal(["2:0", "3:1", "4:0"]);
+    expect(chain.headerRequests).to.have.length(1);
+  });
+
+  it("finds out what is withheld where the blooms tell it", async () => {
+    const chain = chainOf([[0], [1], [0, 1], [2]]);
+    chain.withhold((log) => log.blockNumber === 4);
+    expect(await read(chain)).to.deep.equal(["2:0", "3:1", "4:0"]);
+    const full = chainOf([[0], [1], [0, 1], [2]], { fullBlooms: true });
+    full.withhold((log) => log.blockNumber === 4);
+    expect(await read(full)).to.deep.equal(["2:0", "3:1"]);
+    expect(full.lookedAt).to.deep.equal([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expectedFalse } from "../../shared/chain/evm/bloom.ts";
 import { byAddress, type LogSource, TELLING } from "../../shared/chain/evm/by-address.ts";
-import type { Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import type { BlockHeader, Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
 import { compareLogs } from "../../shared/chain/evm/read.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { LpWatch } from "./lp-watch.ts";
@@ -76,10 +76,13 @@ export class TransferScan {
 
   async #scan(range: LogRange, pools: readonly Hex[]): Promise<RawLog[]> {
     const logs: RawLog[] = [];
+    const isTelling =
+      pools.length > 0 && (await doBloomsTell(this.#of.source, { range, count: pools.length }));
     const scan = scanTransfers(this.#of, {
       range,
       pools,
       initialRange: this.#served,
+      verifyBlocks: isTelling ? Number.POSITIVE_INFINITY : 0,
       signal: this.#signal,
     });
     for await (const part of scan) {
@@ -91,32 +94,41 @@ export class TransferScan {
   }
 }
 
-/** All Transfers of some pools in a range. */
+/** All Transfers of some pools in a range whose headers are at hand. */
 export async function readTransfers(
   of: TransferSource,
-  at: { range: LogRange; pools: readonly Hex[] },
+  at: { range: LogRange; pools: readonly Hex[]; headers: readonly BlockHeader[] },
 ): Promise<RawLog[]> {
-  const { range, pools } = at;
+  const { range, pools, headers } = at;
+  if (pools.length === 0) return [];
   const logs: RawLog[] = [];
   const initialRange = range.toBlock - range.fromBlock + 1;
-  for await (const part of scanTransfers(of, { range, pools, initialRange })) logs.push(...part.logs);
-  return logs;
+  for await (const part of scanTransfers(of, { range, pools, initialRange, verifyBlocks: 0 }))
+    logs.push(...part.logs);
+  return byAddress(of.source, of.maxAddresses).verifyEmpty(headers, {
+    logs,
+    filter: { topics: of.topics, addresses: pools },
+  });
 }
 
 async function* scanTransfers(
   of: TransferSource,
-  at: { range: LogRange; pools: readonly Hex[]; initialRange: number; signal?: AbortSignal },
+  at: {
+    range: LogRange;
+    pools: readonly Hex[];
+    initialRange: number;
+    verifyBlocks: number;
+    signal?: AbortSignal;
+  },
 ) {
-  const { range, pools, initialRange, signal } = at;
+  const { range, pools, signal, ...sizes } = at;
   if (pools.length === 0) return;
-  const isTelling = await doBloomsTell(of.source, { range, count: pools.length });
   yield* scanLogs(byAddress(of.source, of.maxAddresses), {
     ...range,
+    ...sizes,
     filter: { topics: of.topics, addresses: pools },
-    initialRange,
     maxRange: MAX_WINDOW,
     concurrency: CONCURRENCY,
-    verifyBlocks: isTelling ? Number.POSITIVE_INFINITY : 0,
     ...(signal && { signal }),
   });
 }
