@@ -17,7 +17,7 @@ import {
 } from "../store/collections.ts";
 import { toAnchorRows } from "../store/price-links.ts";
 import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "../store/v2-collections.ts";
-import { toListing } from "../views/pool-listing.ts";
+import { toListings } from "../views/pool-listing.ts";
 import type { Indexer, Taken } from "./indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
@@ -52,7 +52,7 @@ export async function writeProgress(
     ...guard(),
     put(tokens, taken.tokens),
     put(pools, taken.pools),
-    put(poolListings, taken.pools.map(toListing)),
+    put(poolListings, toListings(taken.pools)),
     put(poolEvents, taken.events),
     put(poolUsers, users),
     put(rollups, rollupRows),

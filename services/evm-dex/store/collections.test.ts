@@ -44,6 +44,21 @@ describe("evm-dex collections", () => {
     expectSearch(planner.explain(poolListings, { filter, order: completeOrder([]), limit: 100 }), "newest");
   });
 
+  it("count and skip pools of a large group without looking them up, in the order of any other column", () => {
+    for (const field of COLUMNS.filter((column) => column !== "poolAddress" && column !== "fee")) {
+      const plan = planner.explain(poolListings, {
+        filter: { chainId: CHAIN_ID, family: "dexb", fee: 500 },
+        via: ["chainId", "family", field],
+        order: completeOrder([{ field, direction: "asc" }]),
+        skip: 1_000,
+        limit: 1,
+        fields: [field, "poolAddress"],
+      });
+      expectSearch(plan, field);
+      expect(plan[0]).to.contain("COVERING INDEX");
+    }
+  });
+
   it("serve windows, closes, states and users of a pool without sorting", () => {
     const pool = { chainId: CHAIN_ID, poolAddress: address(0x900) };
     const plans: Record<string, string[]> = {

@@ -85,6 +85,23 @@ export const pools = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
+/** What pool lists can be ordered by, beside the address and the time of creation. */
+const POOL_LIST_ORDERS = [
+  "dexAddress",
+  "dexName",
+  "token0Address",
+  "token0Symbol",
+  "token0Decimals",
+  "token1Address",
+  "token1Symbol",
+  "token1Decimals",
+  "fee",
+  "tickSpacing",
+] as const;
+
+/** Small numbers that many pools share. */
+const POOL_TRAITS = ["token0Decimals", "token1Decimals", "fee", "tickSpacing"] as const;
+
 /**
  * The pool lists: a row a pool, with its answer ready, and an index for each order. `cells` is the row's JSON: reading
  * one text is a third of reading its cells. Lists of a token and orders by several columns are put together from the
@@ -112,22 +129,17 @@ export const poolListings = collection({
   contents: `cells: ${poolListColumns.map(({ name, type }) => `${name} ${type}`).join(", ")}`,
   key: ["chainId", "family", "poolAddress"],
   indexes: [
-    ...(
-      [
-        "dexAddress",
-        "dexName",
-        "token0Address",
-        "token0Symbol",
-        "token0Decimals",
-        "token1Address",
-        "token1Symbol",
-        "token1Decimals",
-        "fee",
-        "tickSpacing",
-      ] as const
-    ).map((field) => ({ fields: ["chainId", "family", field] as const })),
-    // Newest first, then by address: the order when none is asked.
-    { fields: ["chainId", "family", "createdAt"], descending: ["createdAt"] },
+    ...POOL_LIST_ORDERS.map((field) => ({
+      fields: ["chainId", "family", field] as const,
+      // Their groups are large, and walked in the order of another column.
+      carries: POOL_TRAITS.filter((trait) => trait !== field),
+    })),
+    // The order when none is asked: newest first, then by address. Asked for most, it has the answers itself.
+    {
+      fields: ["chainId", "family", "createdAt"],
+      descending: ["createdAt"],
+      carries: [...POOL_TRAITS, "cells"],
+    },
   ],
   shardKey: ["chainId", "family", "poolAddress"],
 });

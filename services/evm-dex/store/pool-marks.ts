@@ -8,6 +8,7 @@ import {
   poolListings,
   pools,
 } from "./collections.ts";
+import type { PoolCounts } from "./pool-counts.ts";
 import {
   comparePools,
   filterOf,
@@ -64,12 +65,14 @@ const MAX_LISTS = 200;
 export class PoolMarks {
   readonly #store: Store;
   readonly #every: number;
+  readonly #counts: PoolCounts;
   readonly #epochs = new Map<number, Epoch>();
 
   /** `every`: rows between two marks of a whole family. */
-  constructor(store: Store, every: number) {
+  constructor(store: Store, { every, counts }: { every: number; counts: PoolCounts }) {
     this.#store = store;
     this.#every = every;
+    this.#counts = counts;
   }
 
   /** The last known place that at most `skip` pools stand before; undefined where marks cannot be relied on now. */
@@ -197,17 +200,9 @@ export class PoolMarks {
 
   /** So many rows between two marks that about as many of the index as of a whole family are passed. */
   async #spacing(set: PoolSet): Promise<number> {
-    const family = { chainId: set.chainId, family: set.family };
-    const count = (field: PoolListField, value: unknown): Promise<number> =>
-      this.#store.count(poolListings, { ...family, [field]: value }, { via: indexOf(field) });
-    const counts: number[] = [];
-    for (const field of pinnedIn(set)) counts.push(await count(field, set.where[field]));
-    const { token } = set;
-    if (token !== undefined)
-      counts.push((await count("token0Address", token)) + (await count("token1Address", token)));
-    if (counts.length === 0) return this.#every;
-    const all = Math.max(1, await this.#store.count(poolListings, family, { via: poolListings.key }));
-    const share = counts.reduce((product, each) => (product * each) / all, 1);
+    const all = Math.max(1, await this.#counts.ofFamily(set));
+    const restrictions = await this.#counts.ofRestrictions(set);
+    const share = restrictions.reduce((product, { count }) => product * (count / all), 1);
     return Math.max(Math.ceil(this.#every / 50), Math.round(this.#every * share));
   }
 

@@ -1,5 +1,6 @@
 import type { Filter, Store } from "../../shared/storage/port.ts";
 import { type PoolListingRow, poolListings } from "./collections.ts";
+import { PoolCounts, type Restriction } from "./pool-counts.ts";
 import { PoolMarks } from "./pool-marks.ts";
 import {
   after,
@@ -9,7 +10,6 @@ import {
   isServed,
   type PoolListField,
   type PoolSet,
-  pinnedIn,
   selectionOf,
   startingAt,
   type Term,
@@ -18,22 +18,16 @@ import {
 } from "./pool-sets.ts";
 
 export interface PageTuning {
-  /** Sets of at most this × √(limit × all pools) are collected and sorted, larger ones walked in an index's order. */
-  readonly sortFactor: number;
+  /** How much dearer collecting and sorting a pool is than passing one in an index. */
+  readonly sortCost: number;
   /** Pages that begin this deep are reached by marks. */
   readonly markFrom: number;
   /** Rows between two marks of a whole family. */
   readonly markEvery: number;
 }
 
-/**
- * Measured: collecting and sorting takes 3.5 µs a pool, passing one in an index 1.3 µs. For n of N pools that is
- * n × 3.5 beside limit × N/n × 1.3: the two meet at n = √(0.37 × limit × N).
- */
-const TUNING: PageTuning = { sortFactor: 0.6, markFrom: 2_000, markEvery: 2_500 };
-
-/** The number of all pools only tunes: how long one count will do. */
-const COUNT_AGE_MS = 600_000;
+/** Measured: 3.5 µs a pool that is collected and sorted, 1.3 µs one that is passed. */
+const TUNING: PageTuning = { sortCost: 2.7, markFrom: 2_000, markEvery: 2_500 };
 
 interface Page {
   readonly skip: number;
@@ -52,20 +46,21 @@ export class PoolPages {
   readonly #store: Store;
   readonly #tuning: PageTuning;
   readonly #marks: PoolMarks;
-  readonly #counts = new Map<string, { readonly count: number; readonly atMs: number }>();
+  readonly #counts: PoolCounts;
 
   constructor(store: Store, tuning: PageTuning = TUNING) {
     this.#store = store;
     this.#tuning = tuning;
-    this.#marks = new PoolMarks(store, tuning.markEvery);
+    this.#counts = new PoolCounts(store);
+    this.#marks = new PoolMarks(store, { every: tuning.markEvery, counts: this.#counts });
   }
 
   /** The cells of one page, ready; `order` is complete (completeOrder). */
   async read(set: PoolSet, order: readonly Term[], page: Page): Promise<string[]> {
     if (page.limit === 0) return [];
-    const few = await this.#fewBy(set, page.limit);
-    if (few === "token") return this.#sortSides(set, order, page);
-    if (few !== undefined) return this.#find(set, { order, ...page, via: indexOf(few) });
+    const few = await this.#collectBy(set, page.limit);
+    if (few?.by === "token") return this.#sortSides(set, order, page);
+    if (few !== undefined) return this.#find(set, { order, ...page, via: indexOf(few.by) });
     if (isServed(order)) {
       const rows = await this.#walk(set, { order, ...page, fields: ["cells"] });
       return rows.map((row) => row.cells);
@@ -73,36 +68,18 @@ export class PoolPages {
     return this.#readGroups(set, order, page);
   }
 
-  /** What alone makes the set small enough to be sorted: a column's value, or the token. */
-  async #fewBy(set: PoolSet, limit: number): Promise<PoolListField | "token" | undefined> {
-    const fields = pinnedIn(set);
-    if (fields.length === 0 && set.token === undefined) return undefined;
-    const most = Math.ceil(this.#tuning.sortFactor * Math.sqrt(limit * (await this.#countFamily(set))));
-    const isFew = async (field: PoolListField, value: unknown): Promise<boolean> => {
-      const beyond = await this.#store.find(poolListings, {
-        filter: { chainId: set.chainId, family: set.family, [field]: value },
-        via: indexOf(field),
-        skip: most,
-        limit: 1,
-        fields: ["poolAddress"],
-      });
-      return beyond.length === 0;
-    };
-    for (const field of fields) if (await isFew(field, set.where[field])) return field;
-    const { token } = set;
-    if (token === undefined) return undefined;
-    const sides = [await isFew("token0Address", token), await isFew("token1Address", token)];
-    return sides.every(Boolean) ? "token" : undefined;
-  }
-
-  async #countFamily({ chainId, family }: PoolSet): Promise<number> {
-    const name = `${chainId} ${family}`;
-    const known = this.#counts.get(name);
-    const atMs = performance.now();
-    if (known !== undefined && atMs - known.atMs < COUNT_AGE_MS) return known.count;
-    const count = await this.#store.count(poolListings, { chainId, family }, { via: poolListings.key });
-    this.#counts.set(name, { count, atMs });
-    return count;
+  /**
+   * Whether collecting the set's pools and sorting them costs less than walking in the order's index past those that
+   * are not in it, and what to collect them by.
+   */
+  async #collectBy(set: PoolSet, limit: number): Promise<Restriction | undefined> {
+    const all = await this.#counts.ofFamily(set);
+    const restrictions = await this.#counts.ofRestrictions(set);
+    const [fewest] = restrictions.sort((a, b) => a.count - b.count);
+    if (fewest === undefined) return undefined;
+    const found = restrictions.reduce((product, { count }) => product * (count / Math.max(all, 1)), all);
+    const passed = Math.min(all, (limit * all) / Math.max(found, 1));
+    return fewest.count * this.#tuning.sortCost <= passed ? fewest : undefined;
   }
 
   async #find(

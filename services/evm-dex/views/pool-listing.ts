@@ -3,6 +3,11 @@ import { toRowText } from "../../shared/table.ts";
 import { dexbPools } from "../contract.ts";
 import type { PoolListingRow, PoolRow } from "../store/collections.ts";
 
+/** Listings of pools by address: indexes of columns with few values are then gone through once, from end to end. */
+export function toListings(rows: readonly PoolRow[]): PoolListingRow[] {
+  return [...rows].sort((a, b) => (a.poolAddress < b.poolAddress ? -1 : 1)).map(toListing);
+}
+
 /** A pool as the pool lists have it: what they are ordered by, and its row ready to be sent. */
 export function toListing(pool: PoolRow): PoolListingRow {
   const { chainId, dexAddress, dexName, poolAddress, createdAt, fee, tickSpacing } = pool;

@@ -1,4 +1,4 @@
-import type { Collection, FieldType } from "./port.ts";
+import type { Collection, FieldType, Index } from "./port.ts";
 
 export interface FieldInfo {
   readonly name: string;
@@ -10,6 +10,7 @@ export interface DeclaredIndex {
   readonly fields: readonly string[];
   readonly unique: boolean;
   readonly descending: ReadonlySet<string>;
+  readonly carries: readonly string[];
 }
 
 /** A checked declaration in the shape the adapters work with. */
@@ -62,20 +63,9 @@ export function compileCollection(collection: Collection): Declared {
     if (field.nullable || field.type === "float")
       fail(`key field "${field.name}" must be text, int, bool or bigint and not nullable`);
   }
-  const indexes = collection.indexes.map((index) => {
-    const indexed = fieldsOf(index.fields, "index");
-    // Engines disagree whether two nulls are equal in a unique index.
-    if (index.unique && indexed.some((field) => field.nullable))
-      fail("a unique index must not hold a nullable field");
-    for (const field of index.descending ?? []) {
-      if (!index.fields.includes(field)) fail(`its index has no field "${field}" to be descending`);
-    }
-    return {
-      fields: [...index.fields],
-      unique: index.unique === true,
-      descending: new Set(index.descending ?? []),
-    };
-  });
+  const indexes = collection.indexes.map((index) =>
+    compileIndex(index, { key: collection.key, fieldsOf: (names) => fieldsOf(names, "index"), fail }),
+  );
   const leadsWith = (list: readonly string[]): boolean =>
     collection.shardKey.every((field, i) => list[i] === field);
   fieldsOf(collection.shardKey, "shard key");
@@ -93,9 +83,37 @@ export function compileCollection(collection: Collection): Declared {
   return { name, fields, byName, key, indexes, shardKey: collection.shardKey, fingerprint };
 }
 
-function describeIndex({ fields, unique, descending }: DeclaredIndex): string {
+function compileIndex(
+  index: Index,
+  of: {
+    key: readonly string[];
+    fieldsOf: (names: readonly string[]) => FieldInfo[];
+    fail: (fault: string) => never;
+  },
+): DeclaredIndex {
+  const { key, fieldsOf, fail } = of;
+  const { fields, descending = [], carries = [] } = index;
+  const unique = index.unique === true;
+  const indexed = fieldsOf(fields);
+  // Engines disagree whether two nulls are equal in a unique index.
+  if (unique && indexed.some((field) => field.nullable))
+    fail("a unique index must not hold a nullable field");
+  for (const field of descending) {
+    if (!fields.includes(field)) fail(`its index has no field "${field}" to be descending`);
+  }
+  if (carries.length > 0) fieldsOf(carries);
+  if (unique && carries.length > 0) fail("a unique index carries nothing");
+  for (const field of carries) {
+    if (fields.includes(field) || key.includes(field))
+      fail(`its index carries "${field}", which it has already`);
+  }
+  return { fields: [...fields], unique, descending: new Set(descending), carries: [...carries] };
+}
+
+function describeIndex({ fields, unique, descending, carries }: DeclaredIndex): string {
   const parts = fields.map((field) => (descending.has(field) ? `${field} desc` : field));
-  return `${unique ? "unique " : ""}${parts.join(",")}`;
+  const carried = carries.length === 0 ? "" : ` with ${carries.join(",")}`;
+  return `${unique ? "unique " : ""}${parts.join(",")}${carried}`;
 }
 
 /** The error for a collection whose stored declaration is another one. */

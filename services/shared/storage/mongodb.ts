@@ -337,10 +337,13 @@ async function declareIn(db: Db, declared: Declared): Promise<void> {
   };
   if (await isRecorded()) return;
   const indexes = declared.indexes.map((index) => {
-    const { fields, unique, descending } = index;
+    const { fields, unique, descending, carries } = index;
     // They end with _id: ties come out in key order without sorting.
     const key = Object.fromEntries(
-      [...fields, ...(unique ? [] : ["_id"])].map((field) => [field, descending.has(field) ? -1 : 1]),
+      [...fields, ...(unique ? [] : ["_id"]), ...carries].map((field) => [
+        field,
+        descending.has(field) ? -1 : 1,
+      ]),
     );
     return { key, name: indexName(index), ...(unique ? { unique } : {}) };
   });

@@ -38,6 +38,8 @@ export interface Index<Field extends string = string> {
   readonly unique?: true;
   /** Fields that run from the greatest value down, for orders whose directions differ. */
   readonly descending?: readonly Field[];
+  /** Further fields carried in it, after the key: conditions on them are checked without looking the row up. */
+  readonly carries?: readonly Field[];
 }
 
 /** A declared collection, its field names checked against its fields. */

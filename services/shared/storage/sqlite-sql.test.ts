@@ -73,6 +73,13 @@ describe("sqlite tables", () => {
     database.close();
   });
 
+  it("have indexes that carry fields after the key", () => {
+    const index = { fields: ["text0"], carries: ["text2", "text1"] };
+    expect(declare(3, [index])[3]).to.equal(
+      'CREATE INDEX "rows_by_text0" ON "rows" ("text0", "id", "text2", "text1")',
+    );
+  });
+
   it("have indexes that end with the key, unless they are unique", () => {
     expect(declare(3).slice(1)).to.deep.equal([
       'CREATE INDEX "rows_by_text0" ON "rows" ("text0", "id")',

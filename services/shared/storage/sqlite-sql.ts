@@ -66,7 +66,7 @@ export function createSql(declared: Declared): string[] {
     const rest = index.unique
       ? []
       : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
-    const indexed = [...index.fields, ...rest]
+    const indexed = [...index.fields, ...rest, ...index.carries]
       .map((field) => (index.descending.has(field) ? `${quoted(field)} DESC` : quoted(field)))
       .join(", ");
     return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName(name, index))} ON ${quoted(name)} (${indexed})`;

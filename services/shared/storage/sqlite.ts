@@ -254,23 +254,23 @@ class SqliteStore implements Store {
   ): Promise<Pick<RowOf<C>, K>[]> {
     const { declared, encoders } = this.#collections.of(from);
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
-    const rows = isTextList(parsed)
-      ? await this.#findTexts(declared, parsed)
-      : await this.#select(selectSql(declared, parsed));
+    const texts = isTextList(parsed) ? await this.#findTexts(declared, parsed) : undefined;
+    const rows = texts?.map((text) => [text]) ?? (await this.#select(selectSql(declared, parsed)));
     return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
+  }
+
+  /**
+   * A long list of one text as one text: half the time, since handing a value over costs more than reading it.
+   * Undefined where a text holds the separator and is torn apart, which their count tells.
+   */
+  async #findTexts(declared: Declared, parsed: ParsedQuery): Promise<string[] | undefined> {
+    const [[count, joined] = []] = await this.#select(selectJoinedSql(declared, parsed));
+    const texts = count === 0 ? [] : (joined as string).split(TEXT_SEPARATOR);
+    return texts.length === count ? texts : undefined;
   }
 
   #select({ text, params }: Sql): Promise<Stored[][]> {
     return this.#connection.retrying(() => this.#connection.all(text, params));
-  }
-
-  /** A long list of one text as one text: half the time, since handing over a value costs more than reading it. */
-  async #findTexts(declared: Declared, parsed: ParsedQuery): Promise<Stored[][]> {
-    const [[count, joined] = []] = await this.#select(selectJoinedSql(declared, parsed));
-    if (count === 0) return [];
-    const texts = (joined as string).split(TEXT_SEPARATOR);
-    // Text that holds the separator is torn apart, which the count tells.
-    return texts.length === count ? texts.map((text) => [text]) : this.#select(selectSql(declared, parsed));
   }
 
   async count<C extends Collection>(

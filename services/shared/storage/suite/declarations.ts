@@ -47,7 +47,12 @@ export function describeDeclarations(options: SuiteOptions): void {
       ["the indexes", { ...samples, indexes: [] }, "indexes"],
       [
         "the direction of an index",
-        { ...samples, indexes: samples.indexes.map(({ fields }) => ({ fields })) },
+        { ...samples, indexes: samples.indexes.map((index) => ({ ...index, descending: [] })) },
+        "indexes",
+      ],
+      [
+        "what an index carries",
+        { ...samples, indexes: samples.indexes.map((index) => ({ ...index, carries: [] })) },
         "indexes",
       ],
       ["what a field holds", { ...samples, contents: "tags: names" }, "contents"],
@@ -85,6 +90,11 @@ export function describeDeclarations(options: SuiteOptions): void {
         "an index that descends by a field it has not",
         { ...samples, indexes: [{ fields: ["tick"], descending: ["dex"] }] },
         '"dex"',
+      ],
+      [
+        "an index that carries what it has",
+        { ...samples, indexes: [{ fields: ["tick"], carries: ["address"] }] },
+        '"address"',
       ],
       ["a shard key that no key or index begins with", { ...samples, shardKey: ["address"] }, "shard key"],
     ];

@@ -26,7 +26,7 @@ export const samples = collection({
     { fields: ["chainId", "tvlUsd"] },
     { fields: ["blockTime"] },
     { fields: ["amount"] },
-    { fields: ["tick", "tvlUsd"] },
+    { fields: ["tick", "tvlUsd"], carries: ["verified", "stable"] },
     { fields: ["dex", "price"], descending: ["price"] },
   ],
   shardKey: ["chainId", "address"],
