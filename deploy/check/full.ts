@@ -7,6 +7,8 @@ import { addTallies, runSteps, type Step } from "./step.ts";
 import { ALL_TESTS, listProductTests, runSuite } from "./suites.ts";
 
 const SUITE_TIMEOUT_MS = 30 * 60_000;
+/** What tests do more often here than where a user runs them. */
+const THOROUGH = { TEST_KILLS: "50" };
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
 /**
@@ -19,7 +21,8 @@ export async function checkFully(): Promise<boolean> {
   const servers = new Map<string, Server>();
   try {
     tally = addTallies(tally, await runSteps(serverSteps(servers)));
-    const env = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
+    const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
+    const env = { ...urls, ...THOROUGH };
     const suites = [
       { runtime: "node", files: ALL_TESTS } as const,
       ...listProductTests(HOUSE).map((files) => ({ runtime: "deno", files }) as const),

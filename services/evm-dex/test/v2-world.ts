@@ -24,6 +24,9 @@ import {
   v2Rollups,
 } from "../store/v2-collections.ts";
 import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "./rows.ts";
+import type { FeeShare, WorldMove, WorldPool, WorldSwap, WorldToken } from "./v2-world-types.ts";
+
+export type { FeeShare, WorldMove, WorldPool, WorldSwap, WorldToken } from "./v2-world-types.ts";
 
 export const HOUR = 3_600;
 export const DAY = 86_400;
@@ -33,53 +36,6 @@ const FROM_BLOCK = 100;
 const LOCKED = 1_000n;
 /** Where index0 and index1 of pools stood that are older than the index. */
 const OLD_INDEX = 12_345_678_901_234_567_890n;
-
-export interface WorldToken {
-  readonly address: string;
-  readonly symbol: string;
-  readonly decimals: number;
-  readonly priceUsd: number | null;
-}
-
-export interface WorldPool {
-  readonly row: PoolRow;
-  readonly token0: WorldToken;
-  readonly token1: WorldToken;
-  /** As they stand at the head, raw units. */
-  readonly reserve0: bigint;
-  readonly reserve1: bigint;
-  readonly fee: number;
-  readonly gauge?: { readonly rewardRate: bigint; readonly periodFinish: number };
-}
-
-export interface WorldSwap {
-  readonly pool: WorldPool;
-  readonly time: number;
-  readonly amount0: bigint;
-  readonly amount1: bigint;
-  readonly fee0: bigint;
-  readonly fee1: bigint;
-  readonly valueUsd: number | null;
-  readonly feeUsd: number | null;
-}
-
-export interface WorldMove {
-  readonly pool: WorldPool;
-  readonly time: number;
-  readonly wallet: string;
-  /** LP tokens that come into the wallet, or go out of it; `stake` puts them into the gauge, or takes them out. */
-  readonly kind: "transfer" | "stake";
-  readonly amount: bigint;
-}
-
-/** What a wallet got of one swap's fees, raw units as floats: the textbook's share, at once. */
-export interface FeeShare {
-  readonly pool: WorldPool;
-  readonly wallet: string;
-  readonly time: number;
-  readonly amount0: number;
-  readonly amount1: number;
-}
 
 interface Wallet {
   balance: bigint;

@@ -40,3 +40,13 @@ export function walkAll(
 export function walkPrices(...args: Parameters<typeof walkAll>): Map<string, WalkedPrice> {
   return walkAll(...args).prices;
 }
+
+/** A pool with so many USD on its token0 side at price 1 for that, and as deep on the other. */
+export function pool(
+  name: string,
+  of: { tokens: readonly [string, string]; price: number; depths: readonly [number, number] },
+): PriceEdge {
+  const [token0, token1] = of.tokens;
+  const [depth0, depth1] = of.depths;
+  return { pool: name, token0, token1, price: of.price, depth0, depth1 };
+}
