@@ -21,8 +21,11 @@ import { toListings } from "../views/pool-listing.ts";
 import type { Indexer, Taken } from "./indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
-/** Headers kept behind the checkpoint: how deep a reorg can be healed. */
-export const KEPT_HEADERS = 512;
+/**
+ * Headers kept behind the checkpoint: how deep a reorg can be healed. Four times the depth at which Ethereum is final;
+ * every block of it is read whole and in order, which a catch-up pays for.
+ */
+export const KEPT_HEADERS = 256;
 
 export interface Progress {
   readonly checkpoint: CheckpointRow;

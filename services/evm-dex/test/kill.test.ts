@@ -10,6 +10,7 @@ import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { KEPT_HEADERS } from "../ingest/write.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
@@ -19,7 +20,7 @@ import { startIngestProcess } from "./ingest-process.ts";
 const KILLS = Number(process.env.TEST_KILLS ?? 15);
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;
-const BLOCKS = KILLS < 50 ? 800 : 1_200;
+const BLOCKS = KILLS < 50 ? 550 : 950;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
 const STRIDE = Math.ceil(BLOCKS / KILLS);
 
@@ -76,9 +77,9 @@ describe("evm-dex ingest: SIGKILL", () => {
     } finally {
       await store.close();
     }
-    const duringBackfill = new Set(blocksAtKill.filter((block) => block < BLOCKS - 512));
+    const duringBackfill = new Set(blocksAtKill.filter((block) => block < BLOCKS - KEPT_HEADERS));
     expect(duringBackfill.size, `kills came at blocks ${blocksAtKill.join(", ")}`).to.be.greaterThan(3);
-    expect(blocksAtKill.at(-1)).to.be.greaterThan(BLOCKS - 512);
+    expect(blocksAtKill.at(-1)).to.be.greaterThan(BLOCKS - KEPT_HEADERS);
   });
 });
 
