@@ -39,8 +39,12 @@ export function renderTable(endpoint: Endpoint, rows: readonly (readonly Cell[] 
     if (typeof row === "string") texts += 1;
     else checkRow(endpoint, row, { at, width: frame.width });
   }
-  const data = texts === 0 ? JSON.stringify(rows) : `[${rows.map(textOf).join(",")}]`;
-  return frame.head + data + frame.middle + rows.length + frame.tail;
+  return frame.head + dataOf(rows, texts) + frame.middle + rows.length + frame.tail;
+}
+
+function dataOf(rows: readonly (readonly Cell[] | RowText)[], texts: number): string {
+  if (texts === 0) return JSON.stringify(rows);
+  return `[${(texts === rows.length ? rows : rows.map(textOf)).join(",")}]`;
 }
 
 function textOf(row: readonly Cell[] | RowText): string {

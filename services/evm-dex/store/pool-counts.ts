@@ -27,6 +27,14 @@ export class PoolCounts {
     );
   }
 
+  /** In how many rows of an index there is one of the set, as far as its restrictions know nothing of each other. */
+  async rarity(set: PoolSet): Promise<number> {
+    const all = Math.max(1, await this.ofFamily(set));
+    const restrictions = await this.ofRestrictions(set);
+    const found = restrictions.reduce((product, { count }) => product * (count / all), all);
+    return all / Math.max(1, found);
+  }
+
   async ofRestrictions(set: PoolSet): Promise<Restriction[]> {
     const { token } = set;
     const restrictions: Restriction[] = [];

@@ -200,10 +200,8 @@ export class PoolMarks {
 
   /** So many rows between two marks that about as many of the index as of a whole family are passed. */
   async #spacing(set: PoolSet): Promise<number> {
-    const all = Math.max(1, await this.#counts.ofFamily(set));
-    const restrictions = await this.#counts.ofRestrictions(set);
-    const share = restrictions.reduce((product, { count }) => product * (count / all), 1);
-    return Math.max(Math.ceil(this.#every / 50), Math.round(this.#every * share));
+    const rarity = await this.#counts.rarity(set);
+    return Math.max(Math.ceil(this.#every / 50), Math.round(this.#every / rarity));
   }
 
   /** The time since which pools were only added; a new one where that cannot be told. */

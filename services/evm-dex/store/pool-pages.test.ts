@@ -118,10 +118,10 @@ const anyLook: fc.Arbitrary<Look> = fc.record({
 
 /** Every way to a page: what is few is one pool, or all; marks begin at once, or never. */
 const TUNINGS: readonly PageTuning[] = [
-  { sortCost: 1_000, markFrom: 0, markEvery: 7 },
-  { sortCost: 2, markFrom: 5, markEvery: 60 },
-  { sortCost: 10, markFrom: 1_000_000, markEvery: 1 },
-  { sortCost: 0, markFrom: 0, markEvery: 1 },
+  { sortCost: 1_000, markFrom: 0, markEvery: 7, cellsAtOnce: 3 },
+  { sortCost: 2, markFrom: 5, markEvery: 60, cellsAtOnce: 20 },
+  { sortCost: 10, markFrom: 1_000_000, markEvery: 1, cellsAtOnce: 500 },
+  { sortCost: 0, markFrom: 0, markEvery: 1, cellsAtOnce: 500 },
 ];
 
 describe("PoolPages", () => {
@@ -192,7 +192,12 @@ describe("PoolPages", () => {
 
     it("reach a deep page from a mark, not by passing what lies before it", async () => {
       const { listening, asked } = listenTo(store);
-      const pages = new PoolPages(listening, { sortCost: 1_000, markFrom: 10, markEvery: 20 });
+      const pages = new PoolPages(listening, {
+        sortCost: 1_000,
+        markFrom: 10,
+        markEvery: 20,
+        cellsAtOnce: 500,
+      });
       const order = completeOrder([{ field: "fee", direction: "asc" }]);
       await pages.read(setOf(undefined), order, { skip: 390, limit: 5 });
       asked.length = 0;
@@ -274,7 +279,12 @@ describe("PoolPages", () => {
       const step = fc.record({ change, looks: fc.array(anyLook, { minLength: 1, maxLength: 4 }) });
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
-          const pages = new PoolPages(store, { sortCost: 1_000, markFrom: 0, markEvery: 3 });
+          const pages = new PoolPages(store, {
+            sortCost: 1_000,
+            markFrom: 0,
+            markEvery: 3,
+            cellsAtOnce: 500,
+          });
           await grow(20, 0);
           for (const { change, looks } of steps) {
             if (change.kind === "grow") await grow(change.count, 0);
@@ -293,7 +303,12 @@ describe("PoolPages", () => {
       const { listening } = listenTo(store, async () => {
         if (busy && listed.length < 70) await grow(1, 0);
       });
-      const pages = new PoolPages(listening, { sortCost: 1_000, markFrom: 0, markEvery: 4 });
+      const pages = new PoolPages(listening, {
+        sortCost: 1_000,
+        markFrom: 0,
+        markEvery: 4,
+        cellsAtOnce: 500,
+      });
       const request = { token: undefined, order: completeOrder([]), skip: 50, limit: 3 };
       await pages.read(setOf(undefined), request.order, request);
       busy = false;
@@ -306,7 +321,12 @@ describe("PoolPages", () => {
 
     it("keep their marks through blocks that bring pools, and lose them with a reorg", async () => {
       const { listening, asked } = listenTo(store);
-      const pages = new PoolPages(listening, { sortCost: 1_000, markFrom: 0, markEvery: 5 });
+      const pages = new PoolPages(listening, {
+        sortCost: 1_000,
+        markFrom: 0,
+        markEvery: 5,
+        cellsAtOnce: 500,
+      });
       const readLast = async (): Promise<number> => {
         asked.length = 0;
         const skip = listed.length - 3;

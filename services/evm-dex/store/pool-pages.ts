@@ -1,4 +1,5 @@
 import type { Filter, Store } from "../../shared/storage/port.ts";
+import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { type PoolListingRow, poolListings } from "./collections.ts";
 import { PoolCounts, type Restriction } from "./pool-counts.ts";
 import { PoolMarks } from "./pool-marks.ts";
@@ -20,14 +21,18 @@ import {
 export interface PageTuning {
   /** How much dearer collecting and sorting a pool is than passing one in an index. */
   readonly sortCost: number;
-  /** Pages that begin this deep are reached by marks. */
+  /** Pages that begin so many rows of an index deep are reached by marks. */
   readonly markFrom: number;
   /** Rows between two marks of a whole family. */
   readonly markEvery: number;
+  /** Rows in one read of a large page. */
+  readonly cellsAtOnce: number;
 }
 
 /** Measured: 3.5 µs a pool that is collected and sorted, 1.3 µs one that is passed. */
-const TUNING: PageTuning = { sortCost: 2.7, markFrom: 2_000, markEvery: 2_500 };
+const TUNING: PageTuning = { sortCost: 2.7, markFrom: 2_000, markEvery: 2_500, cellsAtOnce: 500 };
+
+const ADDRESS_CELL = poolListColumns.findIndex(({ name }) => name === "poolAddress");
 
 interface Page {
   readonly skip: number;
@@ -61,10 +66,7 @@ export class PoolPages {
     const few = await this.#collectBy(set, page.limit);
     if (few?.by === "token") return this.#sortSides(set, order, page);
     if (few !== undefined) return this.#find(set, { order, ...page, via: indexOf(few.by) });
-    if (isServed(order)) {
-      const rows = await this.#walk(set, { order, ...page, fields: ["cells"] });
-      return rows.map((row) => row.cells);
-    }
+    if (isServed(order)) return this.#walkCells(set, order, page);
     return this.#readGroups(set, order, page);
   }
 
@@ -73,12 +75,11 @@ export class PoolPages {
    * are not in it, and what to collect them by.
    */
   async #collectBy(set: PoolSet, limit: number): Promise<Restriction | undefined> {
-    const all = await this.#counts.ofFamily(set);
     const restrictions = await this.#counts.ofRestrictions(set);
     const [fewest] = restrictions.sort((a, b) => a.count - b.count);
     if (fewest === undefined) return undefined;
-    const found = restrictions.reduce((product, { count }) => product * (count / Math.max(all, 1)), all);
-    const passed = Math.min(all, (limit * all) / Math.max(found, 1));
+    const all = await this.#counts.ofFamily(set);
+    const passed = Math.min(all, limit * (await this.#counts.rarity(set)));
     return fewest.count * this.#tuning.sortCost <= passed ? fewest : undefined;
   }
 
@@ -124,9 +125,38 @@ export class PoolPages {
     of: Page & { order: readonly Term[]; fields: readonly K[] },
   ): Promise<Pick<PoolListingRow, K>[]> {
     const { order, skip, limit, fields } = of;
-    if (skip < this.#tuning.markFrom) return this.#marks.readFrom(set, undefined, of);
+    if (skip === 0 || !(await this.#isDeep(set, skip))) return this.#marks.readFrom(set, undefined, of);
     const mark = await this.#marks.before(set, { order, skip });
     return this.#marks.readFrom(set, mark?.at, { order, skip: skip - (mark?.rank ?? 0), limit, fields });
+  }
+
+  /** Cells of a walk, some at a time: a text of megabytes is paid for in fresh memory, by SQLite, driver and V8. */
+  async #walkCells(set: PoolSet, order: readonly Term[], { skip, limit }: Page): Promise<string[]> {
+    const { cellsAtOnce } = this.#tuning;
+    const page = { order, skip, limit: Math.min(limit, cellsAtOnce), fields: ["cells"] as const };
+    const cells = (await this.#walk(set, page)).map((row) => row.cells);
+    let isFull = cells.length === cellsAtOnce;
+    while (isFull && cells.length < limit) {
+      const last = await this.#poolOf(set, cells.at(-1) as string);
+      const more = { ...page, limit: Math.min(limit - cells.length, cellsAtOnce) };
+      // A reorg may have taken it meanwhile.
+      const rows =
+        last === undefined
+          ? await this.#walk(set, { ...more, skip: skip + cells.length })
+          : await this.#marks.readFrom(set, last, { ...more, skip: 1 });
+      for (const row of rows) cells.push(row.cells);
+      isFull = rows.length === cellsAtOnce;
+    }
+    return cells;
+  }
+
+  #poolOf({ chainId, family }: PoolSet, cells: string): Promise<PoolListingRow | undefined> {
+    const poolAddress = (JSON.parse(cells) as string[])[ADDRESS_CELL] as string;
+    return this.#store.get(poolListings, { chainId, family, poolAddress });
+  }
+
+  async #isDeep(set: PoolSet, skip: number): Promise<boolean> {
+    return skip * (await this.#counts.rarity(set)) >= this.#tuning.markFrom;
   }
 
   /** A page in an order of several columns: `first` makes the groups. */
@@ -150,8 +180,9 @@ export class PoolPages {
     { value, skip }: { value: PoolListingRow[PoolListField]; skip: number },
   ): Promise<number> {
     const [first] = served as [Term];
-    const mark =
-      skip < this.#tuning.markFrom ? undefined : await this.#marks.beforeValue(set, served, { value, skip });
+    const mark = (await this.#isDeep(set, skip))
+      ? await this.#marks.beforeValue(set, served, { value, skip })
+      : undefined;
     const count = (where: Filter<PoolListingRow>): Promise<number> =>
       this.#store.count(poolListings, filterOf(within(set, where)), {
         ...selectionOf(set),

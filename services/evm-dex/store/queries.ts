@@ -99,12 +99,24 @@ export function listPoolStates(store: Store, chainId: number): Promise<PoolState
   return store.find(poolStates, { filter: { chainId } });
 }
 
-/** Addresses of every pool of a chain, with the kind of their protocol. */
-export function listKnownPools(
+/** At once, half a million pools would take 300 MB that are never given back. */
+const KNOWN_POOLS_A_PAGE = 20_000;
+
+/** Addresses of every pool of a chain, with the kind of their protocol, a page at a time. */
+export async function* listKnownPools(
   store: Store,
-  chainId: number,
-): Promise<Pick<PoolRow, "poolAddress" | "protocol">[]> {
-  return store.find(pools, { filter: { chainId }, fields: ["poolAddress", "protocol"] });
+  { chainId, pageSize = KNOWN_POOLS_A_PAGE }: { chainId: number; pageSize?: number },
+): AsyncGenerator<Pick<PoolRow, "poolAddress" | "protocol">[]> {
+  for (let last = ""; ; ) {
+    const page = await store.find(pools, {
+      filter: { chainId, poolAddress: { gt: last } },
+      limit: pageSize,
+      fields: ["poolAddress", "protocol"],
+    });
+    if (page.length > 0) yield page;
+    if (page.length < pageSize) return;
+    last = page.at(-1)?.poolAddress as string;
+  }
 }
 
 /** Pools of some kinds, in no particular order. */

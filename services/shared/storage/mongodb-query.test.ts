@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { Document } from "mongodb";
 import { compileCollection, type FieldInfo } from "./declaration.ts";
-import { planOfExplain, toMongoQuery } from "./mongodb-query.ts";
+import { hintOf, planOfExplain, toMongoQuery } from "./mongodb-query.ts";
 import { readNullsLast } from "./nulls-last.ts";
 import type { Index } from "./port.ts";
 import { type LooseQuery, parseQuery } from "./query.ts";
@@ -84,6 +84,20 @@ describe("mongodb query", () => {
       order: [{ field: "tvlUsd", direction: "desc" }],
     });
     expect(byOrder).to.deep.equal({ filter: { chainId: 8453 }, sort: { tvlUsd: -1, _id: -1 } });
+  });
+
+  it("names the index to read by, and leaves fields that are in it alone", () => {
+    const query = { filter: { chainId: 8453, dex: "a" }, via: ["dex", "price"] } as LooseQuery;
+    const parsed = parseQuery(declared, encoders, query);
+    expect(hintOf(parsed.via)).to.deep.equal({ hint: "by_dex_price" });
+    expect(toMongoQuery(declared, parsed).filter).to.deep.equal({ chainId: 8453, dex: "a" });
+    const byKey = parseQuery(declared, encoders, { ...query, via: declared.key.map(({ name }) => name) });
+    expect(hintOf(byKey.via)).to.deep.equal({ hint: "_id_" });
+    expect(toMongoQuery(declared, byKey).filter).to.deep.equal({
+      dex: "a",
+      _id: { $gte: "48453 ", $lt: "48453!" },
+    });
+    expect(hintOf(undefined)).to.deep.equal({});
   });
 
   it("makes one range of two bounds, and loses none that cannot be joined", async () => {

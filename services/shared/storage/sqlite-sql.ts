@@ -171,15 +171,15 @@ export function selectSql(declared: Declared, query: ParsedQuery): Sql {
   return { text, params };
 }
 
-/** Never in stored text, but where \x01\x01 (a NUL) or \x01\x02 precede \x03. */
+/** What SQLITE_DIALECT writes for NUL and \x01; no other text begins with \x01. */
+export const ESCAPES = ["\x01\x01", "\x01\x02"] as const;
 export const TEXT_SEPARATOR = "\x01\x03";
 
-/** One row: how many rows there are, and the texts of their only field, joined. */
+/** One row: the texts of the rows' only field, joined; null for no rows. */
 export function selectJoinedSql(declared: Declared, query: ParsedQuery): Sql {
   const rows = selectSql(declared, query);
-  const field = list(query.fields);
   return {
-    text: `SELECT count(*), group_concat(${field}, char(1, 3)) FROM (${rows.text})`,
+    text: `SELECT group_concat(${list(query.fields)}, char(1, 3)) FROM (${rows.text})`,
     params: rows.params,
   };
 }

@@ -40,6 +40,7 @@ import {
   createSql,
   deleteByKeySql,
   deleteSql,
+  ESCAPES,
   insertIfAbsentSql,
   planOf,
   type Sql,
@@ -255,18 +256,21 @@ class SqliteStore implements Store {
     const { declared, encoders } = this.#collections.of(from);
     const parsed = parseQuery(declared, encoders, query as LooseQuery);
     const texts = isTextList(parsed) ? await this.#findTexts(declared, parsed) : undefined;
-    const rows = texts?.map((text) => [text]) ?? (await this.#select(selectSql(declared, parsed)));
-    return rowsOf(rows, parsed.fields) as Pick<RowOf<C>, K>[];
+    const rows = texts ?? rowsOf(await this.#select(selectSql(declared, parsed)), parsed.fields);
+    return rows as Pick<RowOf<C>, K>[];
   }
 
   /**
    * A long list of one text as one text: half the time, since handing a value over costs more than reading it.
-   * Undefined where a text holds the separator and is torn apart, which their count tells.
+   * Undefined where a text is not stored as it is, and might hold the separator.
    */
-  async #findTexts(declared: Declared, parsed: ParsedQuery): Promise<string[] | undefined> {
-    const [[count, joined] = []] = await this.#select(selectJoinedSql(declared, parsed));
-    const texts = count === 0 ? [] : (joined as string).split(TEXT_SEPARATOR);
-    return texts.length === count ? texts : undefined;
+  async #findTexts(declared: Declared, parsed: ParsedQuery): Promise<Record<string, unknown>[] | undefined> {
+    const [[joined] = []] = await this.#select(selectJoinedSql(declared, parsed));
+    if (joined === null) return [];
+    const text = joined as string;
+    if (ESCAPES.some((escaped) => text.includes(escaped))) return undefined;
+    const { name } = parsed.fields[0] as ParsedQuery["fields"][number];
+    return text.split(TEXT_SEPARATOR).map((value) => ({ [name]: value }));
   }
 
   #select({ text, params }: Sql): Promise<Stored[][]> {

@@ -39,7 +39,8 @@ export class PoolBook {
 
   /** Reads all addresses and every pool that has events. */
   async load(): Promise<void> {
-    for (const pool of await listKnownPools(this.#store, this.#chainId)) this.#know(pool);
+    for await (const page of listKnownPools(this.#store, { chainId: this.#chainId }))
+      for (const pool of page) this.#know(pool);
     const states = await listPoolStates(this.#store, this.#chainId);
     await this.#addEntries(
       states.map((state) => state.poolAddress),
