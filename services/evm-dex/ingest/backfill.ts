@@ -46,7 +46,9 @@ export async function* readBackfill(of: BackfillRange): AsyncGenerator<Chunk> {
   let isDense = false;
   while (next <= to && !signal.aborted) {
     const stop = new AbortController();
-    const part = { ...of, from: next, signal: AbortSignal.any([signal, stop.signal]) };
+    // A look at a few blocks first: what is read ahead in the one way is thrown away when the other is chosen.
+    const end = next === from ? Math.min(to, from + INITIAL_RANGE - 1) : to;
+    const part = { ...of, from: next, to: end, signal: AbortSignal.any([signal, stop.signal]) };
     try {
       const chunks: AsyncGenerator<Chunk> = isDense ? readDense(part) : readSparse(part);
       for await (const chunk of chunks) {

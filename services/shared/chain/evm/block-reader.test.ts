@@ -27,7 +27,9 @@ function answer(
 ): unknown {
   if (method === "eth_chainId") return "0x1";
   const header = fakeHeader(Number(params[0]));
-  const entries = SENDERS.map((from, i) => ({ from, transactionIndex: `0x${i}`, blockHash: header.hash }));
+  const entries = SENDERS.map((from, i) => ({
+    ...{ from, transactionIndex: `0x${i}`, blockHash: header.hash, logs: [] },
+  }));
   if (method === "eth_getBlockReceipts") {
     return receiptsMs === undefined ? new RpcFailure(-32601, "Method not found") : spoil(entries);
   }
@@ -57,7 +59,9 @@ function setUp(node: NodeOptions) {
       .map(({ calls }) =>
         calls.some((call) => call.method === "eth_getBlockReceipts") ? "receipts" : "full",
       );
-  return { read, ways };
+  const readWithLogs = (numbers: readonly number[]) =>
+    clock.run(source.blocksWithLogs(numbers, { topics: [] }));
+  return { read, readWithLogs, ways };
 }
 
 const expected: BlockWithSenders[] = [1, 2].map((n) => ({
@@ -95,6 +99,19 @@ describe("EvmSource.blocks", () => {
     const numbers = Array.from({ length: 100 }, (_, i) => i + 1);
     expect((await read(numbers)).map((block) => block.number)).to.deep.equal(numbers);
     expect(ways()).to.deep.equal(["full", "receipts", "receipts", "receipts", "receipts"]);
+  });
+
+  it("finds out by itself, from a few blocks, when the first question is for blocks with logs", async () => {
+    const numbers = Array.from({ length: 40 }, (_, i) => i + 1);
+    const quick = setUp({ fullMs: 100, receiptsMs: 10 });
+    const blocks = await quick.readWithLogs(numbers);
+    expect(blocks?.map((block) => block.number)).to.deep.equal(numbers);
+    // Two requests for the forty, after one each way.
+    expect(quick.ways()).to.deep.equal(["full", "receipts", "receipts", "receipts"]);
+    const slow = setUp({ fullMs: 10, receiptsMs: 100 });
+    expect(await slow.readWithLogs(numbers)).to.equal(undefined);
+    expect(await slow.readWithLogs(numbers)).to.equal(undefined);
+    expect(slow.ways()).to.deep.equal(["full", "receipts"]);
   });
 
   for (const [name, spoil] of [

@@ -83,8 +83,10 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     numbers: readonly number[],
     of: { filter: LogFilter; about: string },
   ): Promise<BlockWithLogs[] | undefined> {
+    // Nothing is known yet: a few blocks are read both ways for it, and thrown away.
+    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 2 * EQUAL_FROM), of.about);
     await trial;
-    // Not yet tried, or tried and slower: readBlocks finds out.
+    // Tried, and not the faster way.
     if (!isReceiptsFaster()) return undefined;
     const questions = numbers.map((number) => askBlockLogsByReceipts(number, of.filter));
     return allOrNone(
