@@ -46,9 +46,7 @@ export async function* readBackfill(of: BackfillRange): AsyncGenerator<Chunk> {
   let isDense = false;
   while (next <= to && !signal.aborted) {
     const stop = new AbortController();
-    // A look at a few blocks first: what is read ahead in the one way is thrown away when the other is chosen.
-    const end = next === from ? Math.min(to, from + INITIAL_RANGE - 1) : to;
-    const part = { ...of, from: next, to: end, signal: AbortSignal.any([signal, stop.signal]) };
+    const part = { ...of, ...nextPart(of, next), signal: AbortSignal.any([signal, stop.signal]) };
     try {
       const chunks: AsyncGenerator<Chunk> = isDense ? readDense(part) : readSparse(part);
       for await (const chunk of chunks) {
@@ -68,6 +66,11 @@ export async function* readBackfill(of: BackfillRange): AsyncGenerator<Chunk> {
       stop.abort();
     }
   }
+}
+
+/** A look at a few blocks first: what is read ahead in the one way is thrown away when the other is chosen. */
+function nextPart({ from, to }: BackfillRange, next: number): { from: number; to: number } {
+  return { from: next, to: next === from ? Math.min(to, from + INITIAL_RANGE - 1) : to };
 }
 
 /** The source does not give whole blocks, or not as fast as their parts. */
