@@ -100,7 +100,7 @@ export function listPoolStates(store: Store, chainId: number): Promise<PoolState
 }
 
 /** At once, half a million pools would take 300 MB that are never given back. */
-const KNOWN_POOLS_A_PAGE = 20_000;
+const KNOWN_POOLS_A_PAGE = 5_000;
 
 /** Addresses of every pool of a chain, with the kind of their protocol, a page at a time. */
 export async function* listKnownPools(
