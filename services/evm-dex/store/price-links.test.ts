@@ -150,6 +150,6 @@ describe("price links", () => {
       }),
       { numRuns: 60 },
     );
-    expect(priced).to.be.greaterThan(500);
+    expect(priced, "prices compared").to.be.greaterThan(100);
   });
 });
