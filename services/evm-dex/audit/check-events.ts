@@ -4,7 +4,7 @@ import { protocolOf, readerOf } from "../protocols/index.ts";
 import { writeIntegers } from "../protocols/integers.ts";
 import type { PoolEvent } from "../protocols/protocol.ts";
 import { type PoolEventRow, type PoolRow, poolEvents, rollups } from "../store/collections.ts";
-import { eventsSince } from "../store/queries.ts";
+import { eventsSince, OLDEST_FIRST } from "../store/queries.ts";
 import { compare, type Finding } from "./finding.ts";
 import type { AuditRpc, RpcLog } from "./rpc.ts";
 import type { Picker } from "./sample.ts";
@@ -26,11 +26,7 @@ export async function checkRows(
   for (let i = 0; i < Math.min(ROWS_A_POOL, count); i++) {
     const [row] = await store.find(poolEvents, {
       filter: key,
-      order: [
-        { field: "time", direction: "asc" },
-        { field: "blockNumber", direction: "asc" },
-        { field: "logIndex", direction: "asc" },
-      ],
+      order: OLDEST_FIRST,
       skip: pick(count),
       limit: 1,
     });

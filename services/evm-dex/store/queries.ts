@@ -1,4 +1,4 @@
-import type { Store } from "../../shared/storage/port.ts";
+import type { OrderBy, Store } from "../../shared/storage/port.ts";
 import { type BucketClose, type BucketTotals, SUMMED_FIELDS } from "../metrics/pool-windows.ts";
 import {
   type CheckpointRow,
@@ -20,6 +20,23 @@ import {
   type TokenRow,
   tokens,
 } from "./collections.ts";
+
+interface Placed {
+  time: number;
+  blockNumber: number;
+  logIndex: number;
+}
+
+/** The order of the chain, as the indexes by time have it. */
+export const OLDEST_FIRST: readonly OrderBy<Placed>[] = [
+  { field: "time", direction: "asc" },
+  { field: "blockNumber", direction: "asc" },
+  { field: "logIndex", direction: "asc" },
+];
+export const NEWEST_FIRST: readonly OrderBy<Placed>[] = OLDEST_FIRST.map(({ field }) => ({
+  field,
+  direction: "desc",
+}));
 
 export interface BucketKey {
   readonly poolAddress: string;
@@ -215,11 +232,7 @@ export async function lastEventUpTo(
   const { chainId, poolAddress, block, time } = of;
   const [row] = await store.find(poolEvents, {
     filter: { chainId, poolAddress, time: { lte: time }, blockNumber: { lte: block } },
-    order: [
-      { field: "time", direction: "desc" },
-      { field: "blockNumber", direction: "desc" },
-      { field: "logIndex", direction: "desc" },
-    ],
+    order: NEWEST_FIRST,
     limit: 1,
   });
   return row;
@@ -251,11 +264,7 @@ export function eventsSince(
   const { chainId, poolAddress, time, before } = of;
   return store.find(poolEvents, {
     filter: { chainId, poolAddress, time: { gte: time, ...(before !== undefined && { lt: before }) } },
-    order: [
-      { field: "time", direction: "asc" },
-      { field: "blockNumber", direction: "asc" },
-      { field: "logIndex", direction: "asc" },
-    ],
+    order: OLDEST_FIRST,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Store } from "../../shared/storage/port.ts";
+import { type BucketKey, NEWEST_FIRST } from "./queries.ts";
 import {
   type GaugeRow,
   gauges,
@@ -12,12 +13,6 @@ import {
   v2Rollups,
 } from "./v2-collections.ts";
 
-export interface V2BucketKey {
-  readonly poolAddress: string;
-  readonly span: number;
-  readonly start: number;
-}
-
 /** Unix seconds, end excluded. */
 export interface TimeSpan {
   readonly start: number;
@@ -30,7 +25,7 @@ export function listGauges(store: Store, chainId: number): Promise<GaugeRow[]> {
 
 export function getV2Rollups(
   store: Store,
-  of: { chainId: number; buckets: readonly V2BucketKey[] },
+  of: { chainId: number; buckets: readonly BucketKey[] },
 ): Promise<V2RollupRow[]> {
   return store.getMany(
     v2Rollups,
@@ -117,11 +112,7 @@ export async function lastLpEventUpTo(
   const { chainId, wallet, poolAddress, block, time } = of;
   const [row] = await store.find(lpEvents, {
     filter: { chainId, wallet, poolAddress, time: { lte: time }, blockNumber: { lte: block } },
-    order: [
-      { field: "time", direction: "desc" },
-      { field: "blockNumber", direction: "desc" },
-      { field: "logIndex", direction: "desc" },
-    ],
+    order: NEWEST_FIRST,
     limit: 1,
   });
   return row;
@@ -135,11 +126,7 @@ export async function lastLpEventBefore(
   const { chainId, wallet, poolAddress, time } = of;
   const [row] = await store.find(lpEvents, {
     filter: { chainId, wallet, poolAddress, time: { lt: time } },
-    order: [
-      { field: "time", direction: "desc" },
-      { field: "blockNumber", direction: "desc" },
-      { field: "logIndex", direction: "desc" },
-    ],
+    order: NEWEST_FIRST,
     limit: 1,
   });
   return row;

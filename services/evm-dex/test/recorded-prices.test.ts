@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import type { Hex } from "../../shared/chain/evm/port.ts";
@@ -8,10 +6,9 @@ import { type BlockEvents, Indexer, type Taken } from "../ingest/indexer.ts";
 import { decodeEvent } from "../protocols/index.ts";
 import { uniswapV3 } from "../protocols/uniswap-v3.ts";
 import type { V3Event } from "../protocols/v3/events.ts";
+import { readRecorded } from "./recorded.ts";
 import { openTestStore, poolRow } from "./rows.ts";
 
-/** Beside the repository: whole blocks of Ethereum with receipts. */
-const RECORDED = new URL("../../../../shared/data/chainstorage-blocks/", import.meta.url);
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 /** All others that are swapped here have 18, or no price. */
@@ -103,14 +100,7 @@ async function indexBlock(recorded: RecordedBlock): Promise<{ taken: Taken; weth
 describe("recorded blocks, priced", () => {
   let blocks: RecordedBlock[] = [];
   before(function () {
-    if (!existsSync(RECORDED)) {
-      console.log("      pending: the recorded blocks are not beside the repository");
-      this.skip();
-    }
-    blocks = readdirSync(RECORDED)
-      .filter((name) => name.endsWith(".json"))
-      .map((name): RecordedBlock => JSON.parse(readFileSync(fileURLToPath(new URL(name, RECORDED)), "utf8")))
-      .filter(({ chain }) => chain === "ethereum");
+    blocks = readRecorded<RecordedBlock>(this).filter(({ chain }) => chain === "ethereum");
   });
 
   it("give a row for every swap, and numbers or nulls in all of them", async () => {

@@ -2,8 +2,9 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
 import { type LargeSwap, withSwap } from "../../metrics/large-swaps.ts";
 import { emptyV2Bucket, type V2Bucket, v2AmountsText } from "../../metrics/v2-bucket.ts";
+import type { BucketKey } from "../../store/queries.ts";
 import type { V2LargeSwapsRow, V2RollupRow } from "../../store/v2-collections.ts";
-import { getLargeSwaps, getV2Rollups, type V2BucketKey } from "../../store/v2-queries.ts";
+import { getLargeSwaps, getV2Rollups } from "../../store/v2-queries.ts";
 import { countV2Swap, toLargeSwap, type V2SwapRow } from "./v2-swap.ts";
 
 /** Spans of a v2 pool's rollups. */
@@ -53,7 +54,7 @@ export class V2Book {
 
   /** Loads everything that adding these swaps will change. */
   async prepare(swaps: readonly { poolAddress: string; time: number }[]): Promise<void> {
-    const buckets: V2BucketKey[] = [];
+    const buckets: BucketKey[] = [];
     const hours: { poolAddress: string; start: number }[] = [];
     for (const { poolAddress, time } of swaps) {
       const rows = this.#rowsOf(poolAddress);
@@ -142,7 +143,7 @@ export class V2Book {
 }
 
 /** A bucket as it is stored. */
-export function toRollup(at: V2BucketKey & { chainId: number }, bucket: V2Bucket): V2RollupRow {
+export function toRollup(at: BucketKey & { chainId: number }, bucket: V2Bucket): V2RollupRow {
   const { chainId, poolAddress, span, start } = at;
   const { swapCount, unpricedCount, zeroForOneUsd, oneForZeroUsd, feesUsd, ...amounts } = bucket;
   return {

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import { type Log, parseEventLogs } from "viem";
 import { aerodromePoolAbi } from "../../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { Hex } from "../../../../shared/chain/evm/port.ts";
 import { INDEX_SCALE } from "../../../metrics/v2-bucket.ts";
+import { readRecorded } from "../../../test/recorded.ts";
 import { createDecode } from "../../protocol.ts";
 import { applyV2 } from "../apply.ts";
 import type { V2Event } from "../events.ts";
@@ -13,11 +13,8 @@ import { poolDecoders } from "./index.ts";
 import { swap } from "./swap.ts";
 import { transfer } from "./transfer.ts";
 
-/** Beside the repository: a whole block of Base with receipts, of the time before Aerodrome, with Solidly pools in it. */
-const RECORDED = new URL(
-  "../../../../../../shared/data/chainstorage-blocks/base_mainnet_native_block_2000000.json",
-  import.meta.url,
-);
+/** A whole block of Base, of the time before Aerodrome, with Solidly pools in it. */
+const RECORDED = "base_mainnet_native_block_2000000.json";
 /** By the block's description: four swaps of Solidly pools, with a Fees, a Sync and a Swap each. */
 const SOLIDLY = 4;
 /** Solidly v1's Swap has the four amounts of Aerodrome's in the same order under Uniswap v2's topic. */
@@ -34,12 +31,8 @@ const decode = createDecode<V2Event>([...poolDecoders, transfer]);
 describe("a recorded block of Base", () => {
   let logs: RecordedLog[] = [];
   before(function () {
-    if (!existsSync(RECORDED)) {
-      console.log("      pending: the recorded blocks are not beside the repository");
-      this.skip();
-    }
-    const { receipts } = JSON.parse(readFileSync(RECORDED, "utf8"));
-    logs = receipts.flatMap((receipt: { logs: RecordedLog[] }) => receipt.logs);
+    const blocks = readRecorded<{ receipts: { logs: RecordedLog[] }[] }>(this, (name) => name === RECORDED);
+    logs = blocks.flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs));
   });
 
   it(`holds ${SOLIDLY} Fees and Sync, and whatever else the words say, as viem reads them`, () => {

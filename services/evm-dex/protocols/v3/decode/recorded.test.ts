@@ -1,18 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import { type Log, parseEventLogs, toEventSelector } from "viem";
 import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
 import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import { readRecorded } from "../../../test/recorded.ts";
 import { createDecode } from "../../protocol.ts";
 import type { V3Event } from "../events.ts";
 import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
 
 const decodeV3 = createDecode(uniswapDecoders);
 
-/** Beside the repository: whole blocks of Ethereum and Base with receipts. */
-const RECORDED = new URL("../../../../../../shared/data/chainstorage-blocks/", import.meta.url);
 /** Of the ten Ethereum blocks, by their description. */
 const SWAPS = 60;
 
@@ -70,13 +67,7 @@ function parseByViem(log: { topics: readonly Hex[]; data: Hex }): V3Event | unde
 describe("recorded blocks", () => {
   let blocks: RecordedBlock[] = [];
   before(function () {
-    if (!existsSync(RECORDED)) {
-      console.log("      pending: the recorded blocks are not beside the repository");
-      this.skip();
-    }
-    blocks = readdirSync(RECORDED)
-      .filter((name) => name.endsWith(".json"))
-      .map((name) => JSON.parse(readFileSync(fileURLToPath(new URL(name, RECORDED)), "utf8")));
+    blocks = readRecorded(this);
   });
   const logsOf = (list: readonly RecordedBlock[]) =>
     list.flatMap(({ receipts }) => receipts.flatMap(({ logs }) => logs));
