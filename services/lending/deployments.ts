@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { PROTOCOLS } from "./protocols/index.ts";
+import type { LendingProtocol } from "./protocols/protocol.ts";
+
+/** At this address on nearly every chain. */
+const MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11";
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, "is not an EVM address")
+  .transform((text) => text.toLowerCase() as `0x${string}`);
+
+const chain = z.strictObject({
+  chainId: z.int().positive(),
+  name: z.string().min(1),
+  multicall3: address.default(MULTICALL3),
+  /** By protocolId; what each holds is for the protocol to judge. */
+  protocols: z.record(z.string(), z.unknown()),
+});
+
+/** Other services keep their own sections in the same file: they are not ours to judge, nor need ours be there. */
+const file = z.looseObject({
+  lending: z.strictObject({ chains: z.array(chain) }).default({ chains: [] }),
+});
+
+/** A protocol and its contracts on one chain. */
+export interface DeployedProtocol {
+  readonly protocol: LendingProtocol;
+  readonly deployment: unknown;
+}
+
+export interface ChainDeployments {
+  readonly chainId: number;
+  readonly name: string;
+  readonly multicall3: `0x${string}`;
+  readonly protocols: readonly DeployedProtocol[];
+}
+
+/** The chains and lending protocols to index: of `path`, else the built-in mainnet registry. Throws naming the file and what is wrong in it. */
+export function loadDeployments(path: string | undefined): readonly ChainDeployments[] {
+  const where = path ?? "the built-in registry";
+  const parsed = file.safeParse(readJson(path ?? new URL("./deployments.json", import.meta.url), where));
+  if (!parsed.success)
+    throw new Error(`Cannot read deployments from ${where}: ${z.prettifyError(parsed.error)}`);
+  return parsed.data.lending.chains.map(({ protocols, ...known }) => ({
+    ...known,
+    protocols: Object.entries(protocols).map(([id, section]) => {
+      const protocol = PROTOCOLS.find((each) => each.id === id);
+      const of = `lending.chains (chain ${known.chainId}).protocols.${id}`;
+      if (protocol === undefined)
+        throw new Error(`Cannot read deployments from ${where}: ${of} is not a known protocol`);
+      try {
+        return { protocol, deployment: protocol.parseDeployment(section) };
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        throw new Error(`Cannot read deployments from ${where}: ${of}: ${reason}`, { cause });
+      }
+    }),
+  }));
+}
+
+function readJson(source: string | URL, where: string): unknown {
+  try {
+    return JSON.parse(readFileSync(source, "utf8"));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot read deployments from ${where}: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,4 @@
+import type { LendingProtocol } from "./protocol.ts";
+
+/** Every protocol that is indexed; a chain has those that its deployments name. */
+export const PROTOCOLS: readonly LendingProtocol[] = [];

@@ -1,0 +1,107 @@
+import type { Rpc } from "../../../deploy/devnet/rpc.ts";
+import { decodeText, encodeCall, readInt } from "../../shared/chain/evm/abi.ts";
+import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { LendingProtocol, TokenFacts, Unit, UnitReader, UnitRef } from "../protocols/protocol.ts";
+import type { LendingRow } from "../protocols/rows.ts";
+import { UnitTable } from "../protocols/unit-set.ts";
+import { fromStateText, toStateText } from "../store/state-text.ts";
+
+/** A reader that makes every call by itself, at one block of a chain: nothing between the protocol and the contracts. */
+export async function plainReader(rpc: Rpc, block: number): Promise<UnitReader> {
+  const tag = `0x${block.toString(16)}`;
+  const [header, chainId] = await Promise.all([
+    rpc.call<{ timestamp: Hex }>("eth_getBlockByNumber", [tag, false]),
+    rpc.call<Hex>("eth_chainId"),
+  ]);
+  const call = async (to: Hex, data: Hex): Promise<Hex | null> => {
+    try {
+      const returned = await rpc.call<Hex>("eth_call", [{ to, data }, tag]);
+      return returned === "0x" ? null : returned;
+    } catch (error) {
+      if (error instanceof Error && /revert/i.test(error.message)) return null;
+      throw error;
+    }
+  };
+  return {
+    chainId: Number(chainId),
+    block,
+    time: Number(header.timestamp),
+    call,
+    async token(address): Promise<TokenFacts> {
+      const ask = (selector: Hex) => call(address as Hex, encodeCall(selector));
+      const [symbol, name, decimals] = await Promise.all([
+        ask("0x95d89b41"),
+        ask("0x06fdde03"),
+        ask("0x313ce567"),
+      ]);
+      const short = decodeText(symbol) ?? "";
+      return {
+        address,
+        symbol: short,
+        name: decodeText(name) ?? short,
+        decimals: decimals === null ? 0 : readInt(decimals, 0),
+      };
+    },
+  };
+}
+
+/** A protocol's units, read as an ingest would: the roots, what logs name, what units find. States go through their text. */
+export class ProtocolUnits<D> {
+  readonly table = new UnitTable();
+  readonly #known = new Set<string>();
+  readonly #of: { protocol: LendingProtocol<D>; deployment: D };
+
+  constructor(of: { protocol: LendingProtocol<D>; deployment: D }) {
+    this.#of = of;
+  }
+
+  has(kind: string, id: string): boolean {
+    return this.#known.has(`${kind} ${id}`);
+  }
+
+  /** Takes in logs, oldest first, and answers the units to be read, without those found on the way. */
+  hear(logs: readonly RawLog[]): UnitRef[] {
+    const { protocol, deployment } = this.#of;
+    const touched = new Map<string, UnitRef>();
+    for (const log of logs) {
+      for (const ref of protocol.hear(log, { known: this, deployment })) {
+        this.#known.add(`${ref.kind} ${ref.id}`);
+        touched.set(`${ref.kind} ${ref.id}`, ref);
+      }
+    }
+    return [...touched.values()];
+  }
+
+  /** Reads these units and all that they find anew. Rejects with the first unit that cannot be read. */
+  async read(refs: readonly UnitRef[], reader: UnitReader): Promise<void> {
+    const { protocol, deployment } = this.#of;
+    let wanted = refs;
+    while (wanted.length > 0) {
+      const found: UnitRef[] = [];
+      await Promise.all(
+        wanted.map(async (ref) => {
+          this.#known.add(`${ref.kind} ${ref.id}`);
+          const previous = this.table.get(ref.kind, ref.id)?.state;
+          const reading = await protocol.read(ref, { reader, previous, deployment });
+          const state = fromStateText(toStateText(reading.state));
+          const unit: Unit = { ...ref, state, block: reader.block, time: reader.time };
+          this.table.put(unit);
+          for (const each of reading.found ?? []) {
+            if (!this.has(each.kind, each.id)) found.push(each);
+          }
+        }),
+      );
+      wanted = found;
+    }
+  }
+
+  /** Reads the roots, and what they find. */
+  readRoots(reader: UnitReader): Promise<void> {
+    return this.read(this.#of.protocol.roots(this.#of.deployment), reader);
+  }
+
+  rows(at: { chainId: number; time: number }): LendingRow[] {
+    const { protocol, deployment } = this.#of;
+    return [...protocol.rows(this.table, { ...at, deployment })];
+  }
+}
