@@ -1,0 +1,107 @@
+/**
+ * Where Solana blocks come from: live RPC endpoints, or recorded blocks behind a small RPC server of the devnet.
+ * The shapes are those of getBlock with encoding "json", transactionDetails "full", maxSupportedTransactionVersion 0;
+ * what no stage reads is left out. Addresses, signatures, hashes and instruction data are base58 texts.
+ */
+export interface SolanaInstruction {
+  readonly programIdIndex: number;
+  /** Indexes into the transaction's account keys: static ones, then loaded writable, then loaded readonly. */
+  readonly accounts: readonly number[];
+  readonly data: string;
+  /** 1 = top level; older nodes do not send it. */
+  readonly stackHeight?: number | null;
+}
+
+export interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: string;
+  /** Wallet; absent in blocks before 2021. */
+  readonly owner?: string;
+  /** The token program; absent in old blocks. */
+  readonly programId?: string;
+  readonly uiTokenAmount: { readonly amount: string; readonly decimals: number };
+}
+
+export interface TransactionMeta {
+  /** Null = it succeeded. */
+  readonly err: unknown;
+  /** Lamports. */
+  readonly fee: number;
+  readonly preBalances: readonly number[];
+  readonly postBalances: readonly number[];
+  readonly preTokenBalances?: readonly TokenBalance[] | null;
+  readonly postTokenBalances?: readonly TokenBalance[] | null;
+  readonly innerInstructions?:
+    | readonly { readonly index: number; readonly instructions: readonly SolanaInstruction[] }[]
+    | null;
+  readonly logMessages?: readonly string[] | null;
+  /** Addresses from lookup tables, for version 0. */
+  readonly loadedAddresses?: {
+    readonly writable: readonly string[];
+    readonly readonly: readonly string[];
+  } | null;
+}
+
+export interface SolanaTransaction {
+  readonly transaction: {
+    readonly signatures: readonly string[];
+    readonly message: {
+      readonly accountKeys: readonly string[];
+      readonly instructions: readonly SolanaInstruction[];
+    };
+  };
+  readonly meta: TransactionMeta | null;
+  readonly version?: "legacy" | number;
+}
+
+export interface SolanaBlock {
+  readonly slot: number;
+  readonly blockhash: string;
+  readonly previousBlockhash: string;
+  readonly parentSlot: number;
+  /** Unix seconds; null where the cluster did not vote on one. */
+  readonly blockTime: number | null;
+  readonly transactions: readonly SolanaTransaction[];
+}
+
+/** How sure the cluster is of a slot; `confirmed` can still, rarely, be taken back. */
+export type Commitment = "confirmed" | "finalized";
+
+/** The last slot at a commitment. */
+export interface SlotHead {
+  readonly slot: number;
+}
+
+/** An account's data as bytes; null where there is no such account. */
+export interface AccountInfo {
+  /** The program that owns it. */
+  readonly owner: string;
+  readonly data: Uint8Array;
+}
+
+/** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
+export class SolanaUpstreamError extends Error {
+  override readonly name = "SolanaUpstreamError";
+}
+
+export interface SolanaSource {
+  head(commitment: Commitment): Promise<SlotHead>;
+  /**
+   * The produced blocks of a range of slots, ascending. A slot without a block is left out only where it is proven to
+   * have been skipped: the next block's parentSlot passes over it, and getBlocks does not list it. Each block's
+   * parentSlot is that of the block before it in the answer. Throws SolanaUpstreamError where a slot can neither be
+   * read nor proven skipped.
+   */
+  blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<SolanaBlock[]>;
+  /** The first slot that the endpoints still have. */
+  firstAvailableSlot(): Promise<number>;
+  /** In the order asked. */
+  accounts(addresses: readonly string[]): Promise<(AccountInfo | null)[]>;
+  /** The largest token accounts of a mint (at most 20), largest first; undefined where no endpoint answers that. */
+  largestTokenAccounts(
+    mint: string,
+  ): Promise<readonly { readonly address: string; readonly amount: bigint }[] | undefined>;
+  /** Resolves when the head may have moved (websocket wake-up) or after the time has passed. */
+  waitForHead(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}

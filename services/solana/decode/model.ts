@@ -1,0 +1,87 @@
+/** What a transaction tells: pure data, amounts in raw units. Addresses and mints are base58 texts. */
+
+/** The exchanges, as the `dex` column spells them. */
+export type Dex = "raydium" | "orca" | "meteora" | "pumpfun";
+
+/** Native SOL counts as this mint wherever a program moves lamports in place of tokens. */
+export const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
+
+interface AtInstruction {
+  /**
+   * Place of the instruction in the order of execution: top-level and inner instructions counted together from 0. The
+   * same at every decoding, so that signature, instructionIndex and leg name one row for ever.
+   */
+  readonly instructionIndex: number;
+  /** 0, or 1 for the second pool of an instruction that touches two. */
+  readonly leg: number;
+}
+
+interface AtPool extends AtInstruction {
+  readonly dex: Dex;
+  /** Program's name in facts: raydium-clmm, pumpswap … */
+  readonly program: string;
+  readonly pool: string;
+  /** Signer that trades or provides; of a routed trade the transaction's fee payer or the inner authority, as documented in the decoder. */
+  readonly account: string;
+}
+
+/** Tokens that moved, by the pool's own vaults: `in` is what the pool received, `out` what left it. */
+export interface Trade extends AtPool {
+  readonly kind: "trade";
+  readonly tokenIn: string;
+  readonly amountIn: bigint;
+  readonly decimalsIn: number;
+  readonly tokenOut: string;
+  readonly amountOut: bigint;
+  readonly decimalsOut: number;
+}
+
+/** Tokens that were added to or removed from a pool; one side may be 0. */
+export interface LiquidityChange extends AtPool {
+  readonly kind: "add_liquidity" | "remove_liquidity";
+  readonly tokenA: string;
+  readonly amountA: bigint;
+  readonly decimalsA: number;
+  readonly tokenB: string;
+  readonly amountB: bigint;
+  readonly decimalsB: number;
+}
+
+/** A mint or burn of a token by its token program, at any depth. */
+export interface SupplyChange extends AtInstruction {
+  readonly kind: "mint" | "burn";
+  readonly mint: string;
+  readonly amount: bigint;
+  readonly decimals: number;
+  readonly accountCount: number;
+  readonly authority: string | null;
+}
+
+/** A token account's balance after the transaction, where it differs from before. */
+export interface BalanceChange {
+  readonly tokenAccount: string;
+  readonly mint: string;
+  /** Wallet; null in blocks that do not tell. */
+  readonly owner: string | null;
+  readonly decimals: number;
+  readonly isToken2022: boolean;
+  readonly before: bigint;
+  /** 0 also where the account was closed. */
+  readonly after: bigint;
+}
+
+/** The amounts moved are not what the exchange's own event says: counted, and logged with the signature. */
+export interface Disagreement {
+  readonly instructionIndex: number;
+  readonly program: string;
+  readonly what: string;
+}
+
+/** A transaction that succeeded and tells something; those that failed have no rows and no balances. */
+export interface DecodedTransaction {
+  readonly signature: string;
+  readonly feePayer: string;
+  readonly events: readonly (Trade | LiquidityChange | SupplyChange)[];
+  readonly balances: readonly BalanceChange[];
+  readonly disagreements: readonly Disagreement[];
+}
