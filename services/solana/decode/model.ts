@@ -34,6 +34,12 @@ export interface Trade extends AtPool {
   readonly tokenOut: string;
   readonly amountOut: bigint;
   readonly decimalsOut: number;
+  /**
+   * What the pool holds of each token after the transaction: balances of its vaults, a bonding curve's real reserves;
+   * null where the transaction does not tell. Prices weigh pools by it.
+   */
+  readonly reserveIn: bigint | null;
+  readonly reserveOut: bigint | null;
 }
 
 /** Tokens that were added to or removed from a pool; one side may be 0. */
