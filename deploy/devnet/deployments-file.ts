@@ -3,14 +3,24 @@ import { dirname } from "node:path";
 import type { Deployment } from "./plan.ts";
 import type { Address } from "./transactions.ts";
 
-/** What the ingest reads from DEPLOYMENTS_FILE to index this chain: every factory that the deployment has. */
+/** What the ingests read from DEPLOYMENTS_FILE to index this chain: everything that the deployment has of each service. */
 export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployment) {
   const factories = factoriesOf({ tokens, ...deployment }).map((factory) => ({
     ...factory,
     fromBlock: deployment.deployBlock,
   }));
   const stablecoins = [tokens.USDC.address, tokens.DAI.address];
-  return { evmDex: { chains: [{ chainId, name: "Base (local devnet)", stablecoins, factories }] } };
+  const name = "Base (local devnet)";
+  const protocols = protocolsOf({ tokens, ...deployment });
+  return {
+    evmDex: { chains: [{ chainId, name, stablecoins, factories }] },
+    lending: { chains: [{ chainId, name, protocols }] },
+  };
+}
+
+/** By protocolId, each in the words of its protocol's own parser. */
+function protocolsOf(_of: Omit<Deployment, "chainId">): Record<string, unknown> {
+  return {};
 }
 
 interface Factory {

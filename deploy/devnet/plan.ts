@@ -10,8 +10,11 @@ import { type PancakeDeployment, planPancake } from "./v3/pancake.ts";
 import { planSlipstream, type SlipstreamDeployment } from "./v3/slipstream.ts";
 import { planUniswap, type UniswapDeployment } from "./v3/uniswap.ts";
 
-/** What a chain can have besides Uniswap v3. */
-export const FAMILIES = ["aerodrome-v2", "slipstream", "pancake-v3", "sushi-v3"] as const;
+/** Exchanges that a chain can have besides Uniswap v3. */
+export const DEX_FAMILIES = ["aerodrome-v2", "slipstream", "pancake-v3", "sushi-v3"] as const;
+/** Lending protocols that it can have, by their protocolId. */
+export const LENDING_FAMILIES = [] as const;
+export const FAMILIES = [...DEX_FAMILIES, ...LENDING_FAMILIES] as const;
 export type Family = (typeof FAMILIES)[number];
 
 export interface DeployOptions {

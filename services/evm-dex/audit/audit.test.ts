@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
-import { FAMILIES } from "../../../deploy/devnet/plan.ts";
+import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { put, remove } from "../../shared/storage/port.ts";
 import { positionText } from "../metrics/lp-position.ts";
@@ -21,7 +21,7 @@ describe("audit", function () {
   let ingest: TestIngest;
 
   before(async () => {
-    chain = await createTestChain({ families: FAMILIES });
+    chain = await createTestChain({ families: DEX_FAMILIES });
     await mineBusyBlocks(chain, { blocks: 60, seed: 3 });
   });
   after(() => chain?.stop());

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { deskPools, FAMILIES } from "../../../deploy/devnet/plan.ts";
+import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
 import { protocolOf } from "../protocols/index.ts";
@@ -14,7 +14,7 @@ describe("evm-dex ingest: every family of the local chain", function () {
   let chain: TestChain;
   let ingest: TestIngest;
   before(async () => {
-    chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32, families: FAMILIES });
+    chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32, families: DEX_FAMILIES });
     const traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 4 });
     for (let block = 0; block < 40; block++)
       await traders.tradeBlock({ timestamp: GENESIS_S + 100 + block * 60, swaps: 4 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
-import { FAMILIES } from "../../../deploy/devnet/plan.ts";
+import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { SourceOptions } from "../../shared/chain/evm/source.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks, startTestIngest } from "./harness.ts";
@@ -28,7 +28,7 @@ describe("evm-dex ingest: RPC endpoints that fail", () => {
     this.timeout(60_000);
     chain = await createTestChain({
       keptStates: 5000,
-      families: FAMILIES,
+      families: DEX_FAMILIES,
     });
     await mineBusyBlocks(chain, { blocks: 700, seed: 7 });
   });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
-import { FAMILIES } from "../../../deploy/devnet/plan.ts";
+import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -33,7 +33,7 @@ describe("evm-dex ingest: SIGKILL", () => {
     this.timeout(120_000);
     chain = await createTestChain({
       keptStates: 5_000,
-      families: FAMILIES,
+      families: DEX_FAMILIES,
     });
     await mineBusyBlocks(chain, { blocks: BLOCKS, seed: 11 });
     rpc = await startFaultyRpc({ target: chain.url, faults: {}, seed: 1, rangeLimit: RANGE_LIMIT });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { deskPools, FAMILIES } from "../../../deploy/devnet/plan.ts";
+import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type ReorgOptions, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Hex } from "../../shared/chain/evm/port.ts";
@@ -16,7 +16,7 @@ describe("evm-dex ingest: reorgs", () => {
   let ingest: TestIngest;
 
   before(async () => {
-    chain = await createTestChain({ families: FAMILIES });
+    chain = await createTestChain({ families: DEX_FAMILIES });
     ingest = await startTestIngest(chain);
   });
   after(async () => {
