@@ -71,6 +71,8 @@ export class UnreadableUnit extends Error {
 /** Which units are known, for telling our logs from those of others with the same topics. */
 export interface KnownUnits {
   has(kind: string, id: string): boolean;
+  /** A unit's state as it was last read, for what a log's emitter belongs to; undefined where it never was. */
+  state<S = UnitState>(kind: string, id: string): S | undefined;
 }
 
 /** Past logs that name units: scanned once, from their first block. */

@@ -1,7 +1,14 @@
 import type { Rpc } from "../../../deploy/devnet/rpc.ts";
 import { decodeText, encodeCall, readInt } from "../../shared/chain/evm/abi.ts";
 import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
-import type { LendingProtocol, TokenFacts, Unit, UnitReader, UnitRef } from "../protocols/protocol.ts";
+import type {
+  LendingProtocol,
+  TokenFacts,
+  Unit,
+  UnitReader,
+  UnitRef,
+  UnitState,
+} from "../protocols/protocol.ts";
 import type { LendingRow } from "../protocols/rows.ts";
 import { UnitTable } from "../protocols/unit-set.ts";
 import { fromStateText, toStateText } from "../store/state-text.ts";
@@ -57,6 +64,10 @@ export class ProtocolUnits<D> {
 
   has(kind: string, id: string): boolean {
     return this.#known.has(`${kind} ${id}`);
+  }
+
+  state<S = UnitState>(kind: string, id: string): S | undefined {
+    return this.table.get<S>(kind, id)?.state;
   }
 
   /** Takes in logs, oldest first, and answers the units to be read, without those found on the way. */
