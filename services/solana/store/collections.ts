@@ -1,0 +1,335 @@
+import { collection, type RowOf } from "../../shared/storage/port.ts";
+
+/*
+ * Slots are applied strictly in order, each exactly once: what a row says is a function of the chain up to it. Rows
+ * are keyed by what they are asked by, and nothing else: no index but the key, so that a full block costs few writes.
+ * Taking a slot back (a fork at `confirmed`, a write that was killed) is therefore done from the journal, which has
+ * the keys that a batch wrote and what stood there before.
+ */
+
+/** How far the chain is indexed. Written last in every write. One row, of chain 0. */
+export const checkpoints = collection({
+  name: "checkpoints",
+  fields: {
+    chainId: "int",
+    slot: "int",
+    blockhash: "text",
+    /** Unix seconds of the slot's block; that of the last block before it which has a time. */
+    time: "int",
+    fromSlot: "int",
+    fromTime: "int",
+    /** The cluster's heads as last seen. */
+    headSlot: "int",
+    finalizedSlot: "int",
+    /** Hash of the first indexed block: another cluster is refused. */
+    fromBlockhash: "text",
+  },
+  key: ["chainId"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+/** The last blocks behind the checkpoint: the chain of parents that a fork is found by. */
+export const blocks = collection({
+  name: "blocks",
+  fields: { slot: "int", blockhash: "text", parentSlot: "int", time: "int" },
+  key: ["slot"],
+  indexes: [],
+  shardKey: ["slot"],
+});
+
+/**
+ * How to take a batch of slots back, for those that are not finalized and for the one being written: keys that it
+ * added, and documents as they were before it (null = absent). Written before the batch, removed once it is final.
+ */
+export const journal = collection({
+  name: "journal",
+  fields: { fromSlot: "int", toSlot: "int", undo: "json" },
+  key: ["fromSlot"],
+  indexes: [],
+  shardKey: ["fromSlot"],
+});
+
+/** Transactions as a token's list has them: a trade of a pool of A and B is a row for A and one for B. */
+export const tokenRows = collection({
+  name: "token_rows",
+  fields: {
+    mint: "text",
+    slot: "int",
+    instructionIndex: "int",
+    signature: "text",
+    leg: "int",
+    /** Unix seconds. */
+    time: "int",
+    /** Index into TX_TYPES. */
+    txType: "int",
+    /** Index into EXCHANGES. */
+    dex: "int",
+    pool: "text",
+    /** Whole tokens. */
+    amount: "float",
+    valueUsd: "float?",
+    priceUsd: "float?",
+  },
+  key: ["mint", "slot", "instructionIndex", "signature", "leg"],
+  indexes: [],
+  shardKey: ["mint", "slot"],
+});
+
+/** Transactions of a pool. */
+export const poolRows = collection({
+  name: "pool_rows",
+  fields: {
+    pool: "text",
+    slot: "int",
+    instructionIndex: "int",
+    signature: "text",
+    leg: "int",
+    time: "int",
+    /** 0 trade, 1 add_liquidity, 2 remove_liquidity. */
+    kind: "int",
+    dex: "int",
+    /** Of a liquidity change: the pool's first token. */
+    tokenIn: "text",
+    amountIn: "float",
+    priceInUsd: "float?",
+    tokenOut: "text",
+    amountOut: "float",
+    priceOutUsd: "float?",
+    valueUsd: "float?",
+    account: "text",
+  },
+  key: ["pool", "slot", "instructionIndex", "signature", "leg"],
+  indexes: [],
+  shardKey: ["pool", "slot"],
+});
+
+/** Mints and burns. */
+export const supplyRows = collection({
+  name: "supply_rows",
+  fields: {
+    mint: "text",
+    slot: "int",
+    instructionIndex: "int",
+    signature: "text",
+    time: "int",
+    isMint: "bool",
+    accountCount: "int",
+    authority: "text?",
+    amount: "bigint",
+    decimals: "int",
+  },
+  key: ["mint", "slot", "instructionIndex", "signature"],
+  indexes: [],
+  shardKey: ["mint", "slot"],
+});
+
+/**
+ * Priced trades of a token in a minute: candles are put together from these. Volumes in USD are multiples of 2^-20,
+ * whose float sums are exact in any order.
+ */
+export const minutes = collection({
+  name: "minutes",
+  fields: {
+    mint: "text",
+    /** Unix seconds of its beginning. */
+    minute: "int",
+    open: "float",
+    high: "float",
+    low: "float",
+    close: "float",
+    volumeUsd: "float",
+    volumeToken: "float",
+    trades: "int",
+  },
+  key: ["mint", "minute"],
+  indexes: [],
+  shardKey: ["mint", "minute"],
+});
+
+/** The same and all transactions, in an hour that is over: written once, and again only if the hour is taken back. */
+export const hours = collection({
+  name: "hours",
+  fields: {
+    mint: "text",
+    hour: "int",
+    /** Null without a priced trade. */
+    open: "float?",
+    high: "float?",
+    low: "float?",
+    close: "float?",
+    volumeUsd: "float",
+    volumeToken: "float",
+    trades: "int",
+    /** Rows of the token's list. */
+    transactions: "int",
+  },
+  key: ["mint", "hour"],
+  indexes: [],
+  shardKey: ["mint", "hour"],
+});
+
+/**
+ * A run of STRETCH_ROWS consecutive rows of a token's or a pool's list, counted by what lists are filtered by, so that
+ * a deep page skips it without reading its rows. Lists shorter than one have none. Only of slots that are final.
+ */
+export const stretches = collection({
+  name: "stretches",
+  fields: {
+    /** `token <mint>` or `pool <pool>`. */
+    list: "text",
+    /** 0, 1 … from the oldest. */
+    number: "int",
+    firstSlot: "int",
+    firstTime: "int",
+    /** The last row in it: where the next one begins. */
+    lastSlot: "int",
+    lastTime: "int",
+    lastInstruction: "int",
+    lastSignature: "text",
+    lastLeg: "int",
+    rows: "int",
+    counts: "json",
+  },
+  key: ["list", "number"],
+  indexes: [],
+  shardKey: ["list"],
+});
+
+/** A pool as its last trade left it. */
+export const poolStates = collection({
+  name: "pool_states",
+  fields: {
+    pool: "text",
+    mintA: "text",
+    mintB: "text",
+    dex: "int",
+    /** Whole tokens; null where the trade did not tell. */
+    reserveA: "float?",
+    reserveB: "float?",
+    /** B per A, of the last trade. */
+    price: "float",
+    slot: "int",
+  },
+  key: ["pool"],
+  indexes: [],
+  shardKey: ["pool"],
+});
+
+/** The USD price of a token and what it rests on; one without a row has none. */
+export const prices = collection({
+  name: "prices",
+  fields: {
+    mint: "text",
+    usd: "float",
+    /** "" of an anchor. */
+    pool: "text",
+    depthUsd: "float",
+    hops: "int",
+    slot: "int",
+    /** Recent prices by time, for the median: [[unixSeconds, usd], …]. */
+    recent: "json",
+  },
+  key: ["mint"],
+  indexes: [],
+  shardKey: ["mint"],
+});
+
+/** What a wallet holds of a token, over those of its token accounts that were seen. */
+export const holders = collection({
+  name: "holders",
+  fields: {
+    mint: "text",
+    owner: "text",
+    balance: "bigint",
+    /** Raw amounts as decimal texts by token account. */
+    accounts: "json",
+  },
+  key: ["mint", "owner"],
+  indexes: [{ fields: ["mint", "balance", "owner"], descending: ["balance"] }],
+  shardKey: ["mint", "owner"],
+});
+
+/** When each account last signed a transaction of a token: those of any last day are counted by the index. */
+export const traders = collection({
+  name: "traders",
+  fields: { mint: "text", account: "text", lastTime: "int" },
+  key: ["mint", "account"],
+  indexes: [{ fields: ["mint", "lastTime"] }],
+  shardKey: ["mint", "account"],
+});
+
+/** What mint and metadata accounts say, read once and again when they may have changed. */
+export const tokens = collection({
+  name: "tokens",
+  fields: {
+    mint: "text",
+    symbol: "text",
+    name: "text",
+    decimals: "int",
+    /** Raw; null while the mint account is unread. */
+    supply: "bigint?",
+    mintAuthority: "text?",
+    freezeAuthority: "text?",
+    isToken2022: "bool",
+    transferFeeBps: "int?",
+    nonTransferable: "bool?",
+    mutableMetadata: "bool?",
+    /** Wallets with a balance above zero, of those seen. */
+    holderCount: "int",
+    /** Slot at which the accounts were read; null = not yet. */
+    readSlot: "int?",
+    /** Slot at which it was first seen. */
+    foundSlot: "int",
+  },
+  key: ["mint"],
+  indexes: [{ fields: ["symbol", "mint"] }, { fields: ["readSlot", "mint"] }],
+  shardKey: ["mint"],
+});
+
+/** Fragments of one to three lower-case characters of names and symbols, by which tokens are searched. */
+export const tokenFragments = collection({
+  name: "token_fragments",
+  fields: { fragment: "text", symbol: "text", mint: "text" },
+  key: ["fragment", "symbol", "mint"],
+  indexes: [],
+  shardKey: ["fragment"],
+});
+
+export const COLLECTIONS = [
+  checkpoints,
+  blocks,
+  journal,
+  tokenRows,
+  poolRows,
+  supplyRows,
+  minutes,
+  hours,
+  stretches,
+  poolStates,
+  prices,
+  holders,
+  traders,
+  tokens,
+  tokenFragments,
+] as const;
+
+export const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"] as const;
+
+/** Rows of a stretch: what a page may have to walk at most besides its own rows, give or take the open end. */
+export const STRETCH_ROWS = 4096;
+
+export type CheckpointRow = RowOf<typeof checkpoints>;
+export type BlockRow = RowOf<typeof blocks>;
+export type JournalRow = RowOf<typeof journal>;
+export type TokenRowRow = RowOf<typeof tokenRows>;
+export type PoolRowRow = RowOf<typeof poolRows>;
+export type SupplyRow = RowOf<typeof supplyRows>;
+export type MinuteRow = RowOf<typeof minutes>;
+export type HourRow = RowOf<typeof hours>;
+export type StretchRow = RowOf<typeof stretches>;
+export type PoolStateRow = RowOf<typeof poolStates>;
+export type PriceRow = RowOf<typeof prices>;
+export type HolderRow = RowOf<typeof holders>;
+export type TraderRow = RowOf<typeof traders>;
+export type TokenRow = RowOf<typeof tokens>;
