@@ -1,16 +1,10 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { createFakeClock, createFakeNetwork, RpcFailure } from "../rpc/testkit.ts";
+import type { RpcCall } from "../rpc/transport.ts";
 import { type BlockWithSenders, UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
-import {
-  createFakeClock,
-  createFakeNetwork,
-  fakeHash,
-  fakeHeader,
-  RpcFailure,
-  toRpcHeader,
-} from "./testkit.ts";
-import type { RpcCall } from "./transport.ts";
+import { fakeHash, fakeHeader, toRpcHeader } from "./testkit.ts";
 
 const SENDERS = [`0x${"01".repeat(20)}`, `0x${"02".repeat(20)}`];
 

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock.ts";
-import type { Pool } from "./pool.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { Pool } from "../rpc/pool.ts";
 import type { BlockWithLogs, BlockWithSenders, LogFilter } from "./port.ts";
 import { askBlock, askBlockByReceipts, askBlockLogsByReceipts } from "./questions.ts";
 

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { classifyRpcError, parseRetryAfter, type RpcErrorInput } from "./classify.ts";
-import type { Fault } from "./fault.ts";
+import type { Fault } from "../rpc/fault.ts";
+import type { RpcErrorInput } from "../rpc/words.ts";
+import { classifyRpcError } from "./classify.ts";
 
 type Row = readonly [name: string, input: RpcErrorInput, expected: Partial<Fault>];
 
@@ -305,17 +306,5 @@ describe("classifyRpcError", () => {
   it("does not take words from an echoed request", () => {
     const data = { request_body: { method: "eth_getLogs", params: ["block range is too wide"] } };
     expect(classifyRpcError(call(-32000, "upstream failure", { data })).kind).to.equal("transient");
-  });
-});
-
-describe("parseRetryAfter", () => {
-  const now = Date.parse("2026-01-01T00:00:00Z");
-  it("reads seconds", () => expect(parseRetryAfter("3", now)).to.equal(3000));
-  it("reads a date", () => expect(parseRetryAfter("Thu, 01 Jan 2026 00:00:05 GMT", now)).to.equal(5000));
-  it("takes a date in the past as now", () =>
-    expect(parseRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now)).to.equal(0));
-  it("gives nothing for anything else", () => {
-    expect(parseRetryAfter("soon", now)).to.equal(undefined);
-    expect(parseRetryAfter(null, now)).to.equal(undefined);
   });
 });

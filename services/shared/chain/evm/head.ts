@@ -1,10 +1,10 @@
-import type { Clock } from "./clock.ts";
-import type { SourceLog } from "./endpoint.ts";
-import type { Pool } from "./pool.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { SourceLog } from "../rpc/endpoint.ts";
+import type { Pool } from "../rpc/pool.ts";
+import type { Question } from "../rpc/work.ts";
 import type { BlockHeader, Hex } from "./port.ts";
 import { readFirst } from "./questions.ts";
 import { readHeader } from "./read.ts";
-import type { Question } from "./work.ts";
 
 export interface HeadTracker {
   head(): Promise<BlockHeader>;

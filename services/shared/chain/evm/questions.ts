@@ -1,4 +1,6 @@
-import type { Fault } from "./fault.ts";
+import type { Fault } from "../rpc/fault.ts";
+import type { RpcReply } from "../rpc/transport.ts";
+import type { Outcome, Question } from "../rpc/work.ts";
 import { parseBytes, parseQuantity, toQuantity } from "./hex.ts";
 import {
   type BlockHeader,
@@ -12,8 +14,6 @@ import {
   type RawLog,
 } from "./port.ts";
 import { distrust, readBlock, readBlockReceipts, readHeader, readLogs, readReceiptLogs } from "./read.ts";
-import type { RpcReply } from "./transport.ts";
-import type { Outcome, Question } from "./work.ts";
 
 /** The header of one block; null where every endpoint says that there is none. */
 export function askHeader(number: number): Question<BlockHeader | null> {

@@ -1,7 +1,7 @@
-import type { Fault } from "./fault.ts";
+import type { Fault } from "../rpc/fault.ts";
+import type { Outcome } from "../rpc/work.ts";
 import { parseAddress, parseBytes, parseHash, parseQuantity } from "./hex.ts";
 import type { BlockHeader, BlockWithSenders, Hex, LogFilter, LogRange, RawLog } from "./port.ts";
-import type { Outcome } from "./work.ts";
 
 /** A bloom that holds nothing: for chains whose nodes leave it out. */
 const EMPTY_BLOOM: Hex = `0x${"00".repeat(256)}`;

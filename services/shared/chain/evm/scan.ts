@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "../rpc/clock.ts";
 import {
   type EvmSource,
   type LogFilter,

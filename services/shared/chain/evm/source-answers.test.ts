@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { RpcFailure } from "../rpc/testkit.ts";
 import { RangeTooLarge, UpstreamError } from "./port.ts";
 import { failure, type Handler, honest, isCheck, setUpSource, whenAsked } from "./test/source-setup.ts";
-import { answerHonestly, type FakeChain, RpcFailure, TOPIC } from "./testkit.ts";
+import { answerHonestly, type FakeChain, TOPIC } from "./testkit.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 50 };

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { createFakeClock, RpcFailure } from "../rpc/testkit.ts";
+import type { RpcCall } from "../rpc/transport.ts";
 import { UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
 import { createChain, failure, honest, isCheck, setUpSource, whenAsked } from "./test/source-setup.ts";
-import { answerHonestly, createFakeClock, type FakeChain, RpcFailure, TOPIC } from "./testkit.ts";
-import type { RpcCall } from "./transport.ts";
+import { answerHonestly, type FakeChain, TOPIC } from "./testkit.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 50 };

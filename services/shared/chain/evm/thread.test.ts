@@ -3,11 +3,12 @@ import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { RpcFailure } from "../rpc/testkit.ts";
+import type { RpcCall } from "../rpc/transport.ts";
 import { type EvmSource, RangeTooLarge, UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
-import { answerHonestly, type FakeChain, fakeLog, RpcFailure, TOPIC } from "./testkit.ts";
+import { answerHonestly, type FakeChain, fakeLog, TOPIC } from "./testkit.ts";
 import { readInThread, type ThreadConfig } from "./thread.ts";
-import type { RpcCall } from "./transport.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 40 };

@@ -1,22 +1,19 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { createFakeClock, createFakeNetwork, type FakeAnswer, RpcFailure } from "../rpc/testkit.ts";
+import type { RpcCall } from "../rpc/transport.ts";
 import { bloomOfLogs } from "./bloom.ts";
 import { type BlockHeader, UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
 import {
   answerHonestly,
-  createFakeClock,
-  createFakeNetwork,
-  type FakeAnswer,
   type FakeChain,
   FULL_BLOOM,
   fakeHeader,
   fakeLog,
-  RpcFailure,
   TOPIC,
   toRpcLog,
 } from "./testkit.ts";
-import type { RpcCall } from "./transport.ts";
 
 const FILTER = { topics: [TOPIC] };
 const CHAIN: FakeChain = {

@@ -1,15 +1,11 @@
+import type { Voter } from "../rpc/client.ts";
+import type { Clock } from "../rpc/clock.ts";
+import type { Pool } from "../rpc/pool.ts";
 import { suspectEmpty } from "./bloom.ts";
-import type { Clock } from "./clock.ts";
-import type { Pool } from "./pool.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "./port.ts";
 import { askHeader } from "./questions.ts";
 import { compareLogs } from "./read.ts";
 import { askBlockLogs, askReceiptLogs, type BlockLogs } from "./verify-questions.ts";
-
-export interface Voter {
-  readonly pool: Pool;
-  isUsable(): boolean;
-}
 
 interface Vote {
   readonly voter: Voter;

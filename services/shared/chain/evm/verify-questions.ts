@@ -1,9 +1,9 @@
+import type { Question } from "../rpc/work.ts";
 import { bloomOfLogs } from "./bloom.ts";
 import { toQuantity } from "./hex.ts";
 import type { BlockHeader, LogFilter, RawLog } from "./port.ts";
 import { readFirst, toRpcFilter } from "./questions.ts";
 import { createLogFilter, distrust, readLogs } from "./read.ts";
-import type { Question } from "./work.ts";
 
 /** The logs of one block, or that the block is not known by its hash. */
 export type BlockLogs = readonly RawLog[] | "gone";

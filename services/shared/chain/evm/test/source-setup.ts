@@ -1,17 +1,15 @@
-import type { SourceEvent } from "../endpoint.ts";
-import type { EvmSource } from "../port.ts";
-import { createEvmSource, type SourceOptions } from "../source.ts";
+import type { SourceEvent } from "../../rpc/endpoint.ts";
 import {
-  answerHonestly,
   createFakeClock,
   createFakeNetwork,
   type FakeAnswer,
-  type FakeChain,
   type FakeClock,
   type FakeNetwork,
-  fakeLog,
-} from "../testkit.ts";
-import type { RpcCall } from "../transport.ts";
+} from "../../rpc/testkit.ts";
+import type { RpcCall } from "../../rpc/transport.ts";
+import type { EvmSource } from "../port.ts";
+import { createEvmSource, type SourceOptions } from "../source.ts";
+import { answerHonestly, type FakeChain, fakeLog } from "../testkit.ts";
 
 export type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
 

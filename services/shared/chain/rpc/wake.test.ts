@@ -34,7 +34,14 @@ class FakeSocket {
 function setUp(urls = ["wss://a.test/key"], socketClass: unknown = FakeSocket) {
   FakeSocket.opened = [];
   const clock = createFakeClock();
-  const wake = createHeadWake({ urls, clock, log: () => {}, socketClass: socketClass as typeof WebSocket });
+  const wake = createHeadWake({
+    subscribe: { method: "eth_subscribe", params: ["newHeads"] },
+    notification: "eth_subscription",
+    urls,
+    clock,
+    log: () => {},
+    socketClass: socketClass as typeof WebSocket,
+  });
   const wait = (ms: number, signal = new AbortController().signal) => wake.wait(ms, signal);
   return { clock, wake, wait, sockets: () => FakeSocket.opened };
 }

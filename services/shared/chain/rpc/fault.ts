@@ -1,5 +1,3 @@
-import type { LogRange } from "./port.ts";
-
 /**
  * What went wrong with one call, as far as it decides what happens next:
  * - `range`     the node refuses the size of an eth_getLogs: ask another endpoint, then shrink
@@ -9,7 +7,7 @@ import type { LogRange } from "./port.ts";
  * - `method`    the node does not offer the method: ask another endpoint
  * - `reverted`  the call itself fails on every honest node
  * - `behind`    the node has not seen the block yet: ask another endpoint, then wait
- * - `missing`   the node knows no such block (an answer of null)
+ * - `missing`   the node knows no such block, or says that its slot was skipped
  * - `untrusted` the answer contradicts itself or the question: ask again elsewhere
  * - `fatal`     this endpoint is of no use as configured (wrong chain, key refused)
  * - `transient` everything else, also every text nobody has seen before: retry
@@ -32,7 +30,7 @@ export interface Fault {
   /** For the log; free of URL paths, queries and keys. */
   readonly message: string;
   /** `range`: the range the provider named. */
-  readonly suggested?: LogRange;
+  readonly suggested?: { readonly fromBlock: number; readonly toBlock: number };
   /** `range`: the number of blocks the provider named as its limit; `batch`: calls a batch. */
   readonly limit?: number;
   /** `rate`: how long the provider wants to be left alone. */

@@ -1,9 +1,9 @@
-import { classifyRpcError, parseRetryAfter } from "./classify.ts";
 import type { Clock } from "./clock.ts";
 import type { Fault } from "./fault.ts";
 import { createGate, type Gate } from "./gate.ts";
 import type { Post } from "./post.ts";
 import { createRedactor } from "./redact.ts";
+import { type Classify, parseRetryAfter } from "./words.ts";
 
 export interface RpcCall {
   readonly method: string;
@@ -29,6 +29,7 @@ export interface Transport {
 export interface TransportOptions {
   readonly url: string;
   readonly fetch: Post;
+  readonly classify: Classify;
   readonly clock: Clock;
   /** Per HTTP request, counted from the moment it leaves. */
   readonly timeoutMs: number;
@@ -38,7 +39,7 @@ export interface TransportOptions {
 
 /** JSON-RPC over HTTP; connections are kept alive by what is given as fetch. */
 export function createTransport(options: TransportOptions): Transport {
-  const { clock, timeoutMs } = options;
+  const { clock, timeoutMs, classify } = options;
   const url = new URL(options.url);
   const redact = createRedactor(url);
   const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" };
@@ -87,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
         });
       }
       const message = signal.aborted ? "request abandoned" : redact(describeCause(error));
-      return failAll(calls, classifyRpcError({ method, message: `request failed: ${message}` }));
+      return failAll(calls, classify({ method, message: `request failed: ${message}` }));
     } finally {
       settled.abort();
       signal.removeEventListener("abort", forward);
@@ -129,12 +130,12 @@ export function createTransport(options: TransportOptions): Transport {
       // One error for the whole batch: its size, the rate, the key.
       return failAll(
         calls,
-        classifyRpcError({ method: undefined, httpStatus, retryAfterMs, ...readError(json.error) }),
+        classify({ method: undefined, httpStatus, retryAfterMs, ...readError(json.error) }),
       );
     }
     if (httpStatus >= 400) {
       const message = isObject(json) ? JSON.stringify(json).slice(0, 300) : stripMarkup(answer.text);
-      return failAll(calls, classifyRpcError({ method, httpStatus, retryAfterMs, message: redact(message) }));
+      return failAll(calls, classify({ method, httpStatus, retryAfterMs, message: redact(message) }));
     }
     const message =
       json === undefined ? `not JSON (${answer.text.length} characters)` : "not a JSON-RPC answer";
@@ -148,7 +149,7 @@ export function createTransport(options: TransportOptions): Transport {
       const read = isObject(error) ? readError(error) : { message: redact(String(error)) };
       return {
         ok: false,
-        fault: classifyRpcError({ method: call.method, httpStatus, retryAfterMs, ...read }),
+        fault: classify({ method: call.method, httpStatus, retryAfterMs, ...read }),
       };
     }
     if (!("result" in reply))

@@ -1,7 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Fault } from "./fault.ts";
 import { createHealth, type Health, type HealthOptions } from "./health.ts";
-import { parseQuantity } from "./hex.ts";
 import { createLatency, type Latency } from "./latency.ts";
 import type { RpcCall, RpcReply, Transport } from "./transport.ts";
 
@@ -28,8 +27,19 @@ export type SourceEvent =
 
 export type SourceLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
+/** The question that tells whether an endpoint is one of the chain that is configured. */
+export interface EndpointCheck {
+  readonly call: RpcCall;
+  /** What is wrong, or undefined; `fatal` puts the endpoint aside. */
+  read(reply: RpcReply): Fault | undefined;
+}
+
 export interface EndpointOptions extends HealthOptions {
-  readonly chainId: number;
+  readonly check: EndpointCheck;
+  /** Methods a node may do without; for any other one "not available" is a passing mood. */
+  readonly optionalMethods: readonly string[];
+  /** Names the chain in log lines. */
+  readonly fields: Readonly<Record<string, unknown>>;
   readonly transport: Transport;
   readonly clock: Clock;
   readonly batchSize: number;
@@ -49,9 +59,9 @@ export interface Endpoint {
   readonly latency: Latency;
   /** Calls a batch; shrinks when the provider refuses. */
   batchSize(): number;
-  /** Like Transport.send, after the chain id has been checked once; keeps health, latency and batch size. */
+  /** Like Transport.send, after the chain has been checked once; keeps health, latency and batch size. */
   send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]>;
-  /** Asks for the chain id whether it is known or not: the probe of a half-open circuit. */
+  /** Asks for the chain whether it is known or not: the probe of a half-open circuit. */
   probe(): Promise<void>;
   /** Whether it said lately that it does not offer one of the optional methods. */
   lacks(method: string): boolean;
@@ -63,12 +73,10 @@ export interface Endpoint {
   blame(fault: Fault, method: string): void;
 }
 
-/** Methods a node may do without; for any other one "not available" is a passing mood. */
-const OPTIONAL_METHODS = new Set(["eth_getBlockReceipts"]);
 const LACK_MS = 600_000;
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { transport, clock, chainId, log, onEvent } = options;
+  const { transport, clock, check, fields, log, onEvent } = options;
   const host = transport.host;
   const health = createHealth(clock, options);
   const latency = createLatency();
@@ -82,7 +90,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     asideReason = reason;
     health.putAside(options.asideMs);
     verified = false;
-    log("endpoint put aside", { host, chainId, reason, forMs: options.asideMs });
+    log("endpoint put aside", { host, ...fields, reason, forMs: options.asideMs });
     onEvent({ kind: "aside", host, reason });
   }
 
@@ -102,14 +110,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   function fail(): void {
     if (!health.fail()) return;
-    log("endpoint fails, circuit opened", { host, chainId });
+    log("endpoint fails, circuit opened", { host, ...fields });
     onEvent({ kind: "circuit", host, open: true });
   }
 
   function recover(): void {
     transport.gate.widen();
     if (!health.succeed()) return;
-    log("endpoint answers again, circuit closed", { host, chainId });
+    log("endpoint answers again, circuit closed", { host, ...fields });
     onEvent({ kind: "circuit", host, open: false });
   }
 
@@ -132,8 +140,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     note(replies, method);
     for (const [i, { method: asked }] of calls.entries()) {
       const reply = replies[i];
-      const isLacking = reply?.ok === false && reply.fault.kind === "method" && OPTIONAL_METHODS.has(asked);
-      if (isLacking) lacksUntil.set(asked, clock.now() + LACK_MS);
+      const isLacking = reply?.ok === false && reply.fault.kind === "method";
+      if (isLacking && options.optionalMethods.includes(asked)) lacksUntil.set(asked, clock.now() + LACK_MS);
     }
     const refused = replies.find((reply) => !reply.ok && reply.fault.kind === "batch");
     if (refused !== undefined && !refused.ok && calls.length > 1) {
@@ -142,22 +150,19 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         1,
         Math.min(batchSize, named < calls.length ? named : Math.floor(calls.length / 2)),
       );
-      log("endpoint takes smaller batches only", { host, chainId, batchSize });
+      log("endpoint takes smaller batches only", { host, ...fields, batchSize });
     }
     return replies;
   }
 
   // Shared by every caller that comes meanwhile, so it must not end with the first caller's request.
   async function verify(): Promise<Fault | undefined> {
-    const [reply] = await exchange([{ method: "eth_chainId", params: [] }], options.lifetime);
-    if (reply === undefined || !reply.ok) return reply?.fault ?? { kind: "transient", message: "no answer" };
-    const id = parseQuantity(reply.result);
-    if (id === undefined) return { kind: "transient", message: "eth_chainId gave no number" };
-    if (id !== chainId) {
-      const message = `wrong chain: chain id ${id} where ${chainId} is configured`;
-      putAside(message);
-      return { kind: "fatal", message };
-    }
+    const [reply] = await exchange([check.call], options.lifetime);
+    const fault =
+      reply === undefined ? ({ kind: "transient", message: "no answer" } as const) : check.read(reply);
+    // A reply that is a fault has been seen to already.
+    if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
+    if (fault !== undefined) return fault;
     verified = true;
     asideReason = undefined;
     recover();
@@ -187,7 +192,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     approve: recover,
     blame(fault, method) {
       onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
-      log("untrustworthy answer", { host, chainId, method, reason: fault.message });
+      log("untrustworthy answer", { host, ...fields, method, reason: fault.message });
       fail();
     },
   };

@@ -2,16 +2,17 @@ import type { Clock } from "./clock.ts";
 import type { Endpoint, SourceEvent } from "./endpoint.ts";
 import type { Fault } from "./fault.ts";
 import { attemptHedged } from "./hedge.ts";
-import { UpstreamError } from "./port.ts";
 import { concludeWork, groupWork, type Question, settle, startWork, type Work } from "./work.ts";
 
 export interface PoolOptions {
-  readonly chainId: number;
+  /** Names the chain in errors. */
+  readonly name: string;
+  readonly createError: (message: string) => Error;
   readonly endpoints: readonly Endpoint[];
   readonly clock: Clock;
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
-  /** After this long a question that nobody answers becomes an UpstreamError. */
+  /** After this long a question that nobody answers becomes an error. */
   readonly totalMs: number;
   /** The same for a block that no endpoint has seen yet. */
   readonly behindTotalMs: number;
@@ -49,7 +50,7 @@ function refuseForLackers(item: Work<unknown>, endpoints: readonly Endpoint[]): 
 
 /** Fails over, waits and gives up: the policy between a question and several endpoints. */
 export function createPool(options: PoolOptions): Pool {
-  const { chainId, endpoints, clock, lifetime } = options;
+  const { name, createError, endpoints, clock, lifetime } = options;
   const probing = new Set<Endpoint>();
 
   /** The first URL while it is healthy, then the fastest; unmeasured ones keep the order of configuration. */
@@ -79,9 +80,7 @@ export function createPool(options: PoolOptions): Pool {
     });
     const hosts = endpoint === undefined ? endpoints.map((each) => each.host).join(", ") : endpoint.host;
     const reasons = [cause?.message ?? "", ...aside].filter((reason) => reason !== "").join("; ");
-    throw new UpstreamError(
-      `chain ${chainId}: ${about} failed at ${hosts}: ${reasons === "" ? "no answer" : reasons}`,
-    );
+    throw createError(`${name}: ${about} failed at ${hosts}: ${reasons === "" ? "no answer" : reasons}`);
   }
 
   /** Asks one endpoint that has not been asked in this round; false when there is none left. */
@@ -134,8 +133,7 @@ export function createPool(options: PoolOptions): Pool {
 
   async function travel<T>(journey: Journey<T>): Promise<void> {
     while (journey.pending.length > 0) {
-      if (lifetime.aborted)
-        throw new UpstreamError(`chain ${chainId}: ${journey.about} given up: the source is closed`);
+      if (lifetime.aborted) throw createError(`${name}: ${journey.about} given up: the source is closed`);
       if (await step(journey)) continue;
       conclude(journey);
       if (journey.pending.length === 0) return;

@@ -1,11 +1,13 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { classifyRpcError } from "../evm/classify.ts";
 import { createFakeClock, createFakeNetwork, type FakeAnswer } from "./testkit.ts";
 import { createTransport, type RpcCall } from "./transport.ts";
 
 const SECRET_URL = "https://user:hunter22@rpc.test/v3/0123456789abcdef0123?token=topsecret99";
 const CALLS: RpcCall[] = [1, 2, 3].map((n) => ({ method: "eth_call", params: [n] }));
 const never = new AbortController().signal;
+const classify = classifyRpcError;
 
 function setUp(
   answer: (calls: readonly RpcCall[]) => FakeAnswer,
@@ -14,7 +16,14 @@ function setUp(
   const clock = createFakeClock();
   const network = createFakeNetwork(clock, { "rpc.test": answer });
   const { timeoutMs = 1000, maxParallel = 4 } = more;
-  const transport = createTransport({ url: SECRET_URL, fetch: network.fetch, clock, timeoutMs, maxParallel });
+  const transport = createTransport({
+    url: SECRET_URL,
+    classify,
+    fetch: network.fetch,
+    clock,
+    timeoutMs,
+    maxParallel,
+  });
   return {
     clock,
     network,
@@ -40,6 +49,7 @@ describe("createTransport", () => {
     };
     const transport = createTransport({
       url: SECRET_URL,
+      classify,
       fetch: shuffled,
       clock,
       timeoutMs: 1,
@@ -105,6 +115,7 @@ describe("createTransport", () => {
     };
     const transport = createTransport({
       url: SECRET_URL,
+      classify,
       fetch: slow,
       clock,
       timeoutMs: 1000,
@@ -122,6 +133,7 @@ describe("createTransport", () => {
     };
     const transport = createTransport({
       url: SECRET_URL,
+      classify,
       fetch: spy,
       clock: createFakeClock(),
       timeoutMs: 1,

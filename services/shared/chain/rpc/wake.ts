@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { SourceLog } from "./endpoint.ts";
+import type { RpcCall } from "./transport.ts";
 
 export interface HeadWake {
   /** Resolves on a new head, after the time, or when the signal aborts. */
@@ -8,6 +9,10 @@ export interface HeadWake {
 }
 
 export interface HeadWakeOptions {
+  /** Sent once a socket is open. */
+  readonly subscribe: RpcCall;
+  /** The method of the messages that follow. */
+  readonly notification: string;
   /** ws:// or wss:// URLs; none = timer only. */
   readonly urls: readonly string[];
   readonly clock: Clock;
@@ -22,10 +27,11 @@ const RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 60_000;
 
 /**
- * newHeads as a wake-up only: what arrives is never read as data, and a socket that is absent, refused or
+ * A subscription to new heads as a wake-up only: what arrives is never read as data, and a socket that is absent, refused or
  * stalled costs nothing but the timer's delay. Node 20 has no WebSocket; there the timer does everything.
  */
-export function createHeadWake({ urls, clock, log, socketClass }: HeadWakeOptions): HeadWake {
+export function createHeadWake(options: HeadWakeOptions): HeadWake {
+  const { urls, clock, log, socketClass } = options;
   const waiters = new Set<() => void>();
   let socket: WebSocket | undefined;
   let rung = false;
@@ -73,10 +79,9 @@ export function createHeadWake({ urls, clock, log, socketClass }: HeadWakeOption
     }
     socket = opened;
     lastWordAt = now;
-    opened.onopen = () =>
-      opened.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+    opened.onopen = () => opened.send(JSON.stringify({ jsonrpc: "2.0", id: 1, ...options.subscribe }));
     opened.onmessage = (event) => {
-      if (typeof event.data === "string" && event.data.includes("eth_subscription")) ring();
+      if (typeof event.data === "string" && event.data.includes(options.notification)) ring();
     };
     opened.onerror = () => drop(opened);
     opened.onclose = () => drop(opened);

@@ -1,0 +1,174 @@
+import { setMaxListeners } from "node:events";
+import { type Clock, systemClock } from "./clock.ts";
+import { createEndpoint, type EndpointCheck, type SourceEvent, type SourceLog } from "./endpoint.ts";
+import { createPool, type Pool } from "./pool.ts";
+import { type Post, post } from "./post.ts";
+import { createTransport, type RpcCall } from "./transport.ts";
+import { createHeadWake, type HeadWake } from "./wake.ts";
+import type { Classify } from "./words.ts";
+
+export interface RpcOptions {
+  /** Per HTTP request; default 30,000. */
+  readonly timeoutMs?: number;
+  /** Calls a JSON-RPC batch; default 100. An endpoint that refuses gets smaller ones. */
+  readonly batchSize?: number;
+  /** HTTP requests in flight an endpoint; default 8. */
+  readonly maxParallel?: number;
+  /** After this long an unanswered question becomes an error; default 120,000. */
+  readonly totalMs?: number;
+  /** The same for a block that no endpoint has seen yet; default 20,000. */
+  readonly behindTotalMs?: number;
+  /** First back-off, doubled each round up to `maxBackoffMs`, with jitter; defaults 250 and 10,000. */
+  readonly backoffMs?: number;
+  readonly maxBackoffMs?: number;
+  /** Consecutive failures that open an endpoint's circuit; default 5. */
+  readonly failuresToOpen?: number;
+  /** Open time of a circuit, doubled up to `maxOpenMs` while probes fail; defaults 5,000 and 60,000. */
+  readonly openMs?: number;
+  readonly maxOpenMs?: number;
+  /** Cool-down after a rate limit without Retry-After; default 1,000. */
+  readonly rateCoolMs?: number;
+  /** How long an endpoint on the wrong chain or with a refused key is left alone; default 300,000. */
+  readonly asideMs?: number;
+  /** No second request before this, however fast the p95 is; default 100. */
+  readonly minHedgeMs?: number;
+  /** Injected by tests. */
+  readonly clock?: Clock;
+  readonly fetch?: Post;
+  /** Default: the runtime's WebSocket; Node 20 has none and follows the head by the timer alone. */
+  readonly socketClass?: typeof WebSocket | undefined;
+}
+
+export interface RpcConfig {
+  /** Names the chain in errors ("chain 8453"), and in log lines. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /**
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
+   * for new heads only: an endpoint's websocket is not guessed from its http URL.
+   */
+  readonly urls: readonly string[];
+  readonly createError: (message: string) => Error;
+  readonly classify: Classify;
+  readonly check: EndpointCheck;
+  readonly optionalMethods: readonly string[];
+  /** The subscription to new heads, and the method of the messages it brings. */
+  readonly subscribe: RpcCall;
+  readonly notification: string;
+  readonly log: SourceLog;
+  readonly onEvent: (event: SourceEvent) => void;
+  readonly options: RpcOptions;
+}
+
+/** An endpoint alone: agreement needs to know who says it. */
+export interface Voter {
+  readonly host: string;
+  readonly pool: Pool;
+  isUsable(): boolean;
+}
+
+export interface RpcClient {
+  readonly pool: Pool;
+  readonly voters: readonly Voter[];
+  readonly wake: HeadWake;
+  readonly clock: Clock;
+  /** Aborts at `close`. */
+  readonly lifetime: AbortSignal;
+  readonly batchSize: number;
+  readonly backoffMs: number;
+  readonly behindTotalMs: number;
+  close(): void;
+}
+
+/**
+ * Several JSON-RPC endpoints of one chain. Does no I/O before the first question. Throws TypeError for a list without
+ * an http URL or with a malformed one (the URL itself is not quoted).
+ */
+export function createRpcClient(config: RpcConfig): RpcClient {
+  const { name, fields, log, onEvent, options } = config;
+  const { http, ws } = sortUrls(config.urls, name);
+  const clock = options.clock ?? systemClock;
+  const closing = new AbortController();
+  const lifetime = closing.signal;
+  // Every request in flight listens for the end; Node takes more than ten for a leak.
+  setMaxListeners(0, lifetime);
+  const batchSize = options.batchSize ?? 100;
+
+  const endpoints = http.map((url) =>
+    createEndpoint({
+      fields,
+      clock,
+      batchSize,
+      lifetime,
+      log,
+      onEvent,
+      check: config.check,
+      optionalMethods: config.optionalMethods,
+      transport: createTransport({
+        url,
+        clock,
+        fetch: options.fetch ?? post,
+        classify: config.classify,
+        timeoutMs: options.timeoutMs ?? 30_000,
+        maxParallel: options.maxParallel ?? 8,
+      }),
+      failuresToOpen: options.failuresToOpen ?? 5,
+      openMs: options.openMs ?? 5_000,
+      maxOpenMs: options.maxOpenMs ?? 60_000,
+      rateCoolMs: options.rateCoolMs ?? 1_000,
+      asideMs: options.asideMs ?? 300_000,
+    }),
+  );
+  const policy = {
+    name,
+    createError: config.createError,
+    clock,
+    lifetime,
+    onEvent,
+    backoffMs: options.backoffMs ?? 250,
+    maxBackoffMs: options.maxBackoffMs ?? 10_000,
+    totalMs: options.totalMs ?? 120_000,
+    behindTotalMs: options.behindTotalMs ?? 20_000,
+    minHedgeMs: options.minHedgeMs ?? 100,
+  };
+  const wake = createHeadWake({
+    subscribe: config.subscribe,
+    notification: config.notification,
+    urls: ws,
+    clock,
+    log,
+    socketClass: "socketClass" in options ? options.socketClass : globalThis.WebSocket,
+  });
+
+  return {
+    pool: createPool({ ...policy, endpoints }),
+    voters: endpoints.map((endpoint) => ({
+      host: endpoint.host,
+      pool: createPool({ ...policy, endpoints: [endpoint], totalMs: policy.behindTotalMs }),
+      isUsable: () => endpoint.health.state().kind === "ready",
+    })),
+    wake,
+    clock,
+    lifetime,
+    batchSize,
+    backoffMs: policy.backoffMs,
+    behindTotalMs: policy.behindTotalMs,
+    close() {
+      closing.abort();
+      wake.close();
+    },
+  };
+}
+
+function sortUrls(urls: readonly string[], name: string): { http: string[]; ws: string[] } {
+  const http: string[] = [];
+  const ws: string[] = [];
+  urls.forEach((text, i) => {
+    const protocol = URL.canParse(text) ? new URL(text).protocol : "";
+    if (protocol === "http:" || protocol === "https:") http.push(text);
+    else if (protocol === "ws:" || protocol === "wss:") ws.push(text);
+    else throw new TypeError(`${name}: RPC URL number ${i + 1} is not an http, https, ws or wss URL`);
+  });
+  if (http.length === 0) throw new TypeError(`${name}: at least one http or https RPC URL is needed`);
+  return { http, ws };
+}

@@ -1,0 +1,135 @@
+import type { Clock } from "./clock.ts";
+import type { RpcCall } from "./transport.ts";
+
+/** Time that stands still while anything can happen and jumps to the next timer when nothing can. */
+export interface FakeClock extends Clock {
+  /** Runs until the promise settles; throws after 10,000 timers, which is a loop. */
+  run<T>(promise: Promise<T>): Promise<T>;
+}
+
+export function createFakeClock({ random = () => 0.5 }: { random?: () => number } = {}): FakeClock {
+  let now = 0;
+  let order = 0;
+  const timers = new Set<{ at: number; order: number; fire: () => void }>();
+  const clock: FakeClock = {
+    now: () => now,
+    wallNow: () => 1_700_000_000_000 + now,
+    random,
+    sleep(ms, signal) {
+      return new Promise((resolve) => {
+        if (signal?.aborted === true) return resolve();
+        const timer = { at: now + Math.max(0, ms), order: order++, fire: () => {} };
+        timer.fire = () => {
+          timers.delete(timer);
+          signal?.removeEventListener("abort", timer.fire);
+          resolve();
+        };
+        timers.add(timer);
+        signal?.addEventListener("abort", timer.fire, { once: true });
+      });
+    },
+    async run(promise) {
+      let settled = false;
+      const done = () => {
+        settled = true;
+      };
+      promise.then(done, done);
+      for (let fired = 0; fired < 10_000; fired++) {
+        // A macrotask lets every promise that can go on do so first.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (settled) return promise;
+        const next = [...timers].sort((a, b) => a.at - b.at || a.order - b.order)[0];
+        if (next === undefined) continue;
+        now = Math.max(now, next.at);
+        next.fire();
+      }
+      throw new Error("The clock ran 10,000 timers without an end");
+    },
+  };
+  return clock;
+}
+
+/** What a fake endpoint does with one HTTP request. */
+export type FakeAnswer =
+  | { readonly results: readonly unknown[]; readonly delayMs?: number }
+  | {
+      readonly status: number;
+      readonly body: string;
+      readonly headers?: Record<string, string>;
+      readonly delayMs?: number;
+    }
+  | "hang"
+  | "reset";
+
+/** A result of this class becomes a JSON-RPC error. */
+export class RpcFailure {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
+    this.code = code;
+    this.message = message;
+    this.data = data;
+  }
+}
+
+export interface FakeRequest {
+  readonly host: string;
+  readonly calls: readonly RpcCall[];
+  readonly at: number;
+}
+
+export interface FakeNetwork {
+  readonly fetch: typeof fetch;
+  readonly requests: FakeRequest[];
+  /** Requests of one host that are not the check of its chain. */
+  asked(host: string): FakeRequest[];
+}
+
+const CHECKS = ["eth_chainId", "getGenesisHash"];
+
+/** Endpoints by host; each handler sees one HTTP request at a time. */
+export function createFakeNetwork(
+  clock: Clock,
+  hosts: Record<string, (calls: readonly RpcCall[]) => FakeAnswer>,
+): FakeNetwork {
+  const requests: FakeRequest[] = [];
+
+  async function answer(url: URL, init: RequestInit): Promise<Response> {
+    const body = JSON.parse(String(init.body)) as (RpcCall & { id: number }) | (RpcCall & { id: number })[];
+    const calls = Array.isArray(body) ? body : [body];
+    requests.push({
+      host: url.host,
+      calls: calls.map(({ method, params }) => ({ method, params })),
+      at: clock.now(),
+    });
+    const given = hosts[url.host]?.(calls) ?? "reset";
+    if (given === "reset")
+      throw new TypeError("fetch failed", { cause: new Error(`connect ECONNREFUSED to ${url}`) });
+    if (given === "hang") return never(init.signal);
+    if (given.delayMs !== undefined) await clock.sleep(given.delayMs, init.signal ?? undefined);
+    if (init.signal?.aborted === true) throw new DOMException("aborted", "AbortError");
+    if ("status" in given)
+      return new Response(given.body, { status: given.status, headers: given.headers ?? {} });
+    const replies = given.results.map((result, i) => {
+      const id = calls[i]?.id;
+      return result instanceof RpcFailure
+        ? { jsonrpc: "2.0", id, error: { ...result } }
+        : { jsonrpc: "2.0", id, result };
+    });
+    return new Response(JSON.stringify(Array.isArray(body) ? replies : replies[0]));
+  }
+
+  return {
+    fetch: ((input: URL, init: RequestInit) => answer(input, init)) as typeof fetch,
+    requests,
+    asked: (host) =>
+      requests.filter(({ host: asked, calls }) => asked === host && !CHECKS.includes(calls[0]?.method ?? "")),
+  };
+}
+
+function never(signal: AbortSignal | null | undefined): Promise<never> {
+  return new Promise((_, reject) =>
+    signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))),
+  );
+}
