@@ -4,7 +4,7 @@
  */
 import { endpoints } from "../services/evm-dex/contract.ts";
 import { createHandlers } from "../services/evm-dex/handlers.ts";
-import { HeadWatcher } from "../services/evm-dex/serve/head-watcher.ts";
+import { watchHeads } from "../services/evm-dex/serve/heads.ts";
 import { PoolReader } from "../services/evm-dex/serve/pool-reader.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { openCache } from "../services/shared/cache/open.ts";
@@ -18,7 +18,7 @@ import { POOL } from "./synthetic-year.ts";
 const { DATA_DIR = "", REDIS_URL } = process.env;
 const store = await openStore({ service: "evm-dex", dataDir: DATA_DIR });
 await store.declare(COLLECTIONS);
-const heads = new HeadWatcher({ store, chainIds: [POOL.chainId] });
+const heads = watchHeads(store, { chainIds: [POOL.chainId] });
 const blind = { current: () => undefined, saw: () => {} };
 
 /** A reader without a memory: each row comes from Redis as long as the ingest has put it there. */

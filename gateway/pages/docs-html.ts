@@ -92,7 +92,7 @@ function general(baseUrl: string): Html {
 <h3>Tables</h3>
 <p>A successful answer is a table: <code>columns</code> with name and type, <code>data</code> with one array of cells a row in the order of the columns, and <code>rows</code>, their number. EVM endpoints answer an array that holds one table, Solana endpoints the table itself.</p>
 <p>A cell of type <code>Nullable(…)</code> is null where its value is not known: a number in USD is never 0 for want of a price. Whole numbers above 2<sup>53</sup> are decimal strings; <code>DateTime</code> is ISO 8601 in UTC. Ratios are fractions (0.0424 is 4.24 %) unless their unit says percent.</p>
-<p>Headers describe the data: <code>X-Data-Block</code> and <code>X-Data-As-Of</code> name the block an answer stands on, <code>X-Data-From-Block</code> the first indexed one. An answer's <code>ETag</code> sent back as <code>If-None-Match</code> gets 304 while nothing has changed. Parameters an endpoint does not know are ignored and named in <code>X-Ignored-Parameters</code>.</p>
+<p>Headers describe the data: <code>X-Data-Block</code> and <code>X-Data-As-Of</code> name the block an answer stands on, <code>X-Data-From-Block</code> the first indexed one; <code>X-Data-Stale</code> says what is older than that block allows (<code>prices; age=123</code>, in seconds). An answer's <code>ETag</code> sent back as <code>If-None-Match</code> gets 304 while nothing has changed. Parameters an endpoint does not know are ignored and named in <code>X-Ignored-Parameters</code>.</p>
 </section>
 <section id="errors">
 <h3>Errors</h3>

@@ -60,13 +60,16 @@ describe("gateway: proxy", function () {
     it("passes 304 with its ETag when the service says so", async () => {
       gateway.evmDex.answer = (req, res) => {
         const isKnown = req.headers["if-none-match"] === 'W/"v7"';
-        if (isKnown) res.writeHead(304, { ETag: 'W/"v7"', Connection: "close", "X-Data-Block": "7" }).end();
+        const data = { "X-Data-Block": "7", "X-Data-Stale": "prices; age=7" };
+        if (isKnown) res.writeHead(304, { ETag: 'W/"v7"', Connection: "close", ...data }).end();
         else answerTable(req, res);
       };
       const answer = await gateway.get("/evm/chains", { headers: { "If-None-Match": 'W/"v7"' } });
       expect(answer.status).to.equal(304);
       expect(answer.headers.get("etag")).to.equal('W/"v7"');
       expect(answer.headers.get("x-data-block")).to.equal("7");
+      expect(answer.headers.get("x-data-stale")).to.equal("prices; age=7");
+      expect(answer.headers.get("access-control-expose-headers")).to.contain("X-Data-Stale");
       expect(answer.headers.get("connection")).not.to.equal("close");
       expect(await answer.text()).to.equal("");
     });

@@ -52,6 +52,7 @@ describe("headers to a client", () => {
       "x-data-block": "7",
       "x-data-as-of": "2026-01-01T00:00:00+00:00",
       "x-data-from-block": "1",
+      "x-data-stale": "prices; age=7",
       "x-ignored-parameters": "foo",
     };
     const headers = {

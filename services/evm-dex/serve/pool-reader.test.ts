@@ -9,7 +9,7 @@ import { type CheckpointRow, checkpoints, pools } from "../store/collections.ts"
 import { CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../test/rows.ts";
 import { ASKED, askedSet, snapshotKey, writeSnapshot } from "../views/snapshot.ts";
 import type { PoolView } from "../views/view.ts";
-import type { Heads } from "./head-watcher.ts";
+import type { Heads } from "./heads.ts";
 import { PoolReader, type PoolReaderDeps } from "./pool-reader.ts";
 
 const POOL = poolRow();

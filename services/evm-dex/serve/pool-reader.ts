@@ -5,7 +5,7 @@ import { readSnapshot, type Snapshot, snapshotKey } from "../views/snapshot.ts";
 import type { PoolView } from "../views/view.ts";
 import { AskedPools } from "./asked-pools.ts";
 import { HeadMemory, isSameHead } from "./head-memory.ts";
-import type { Heads } from "./head-watcher.ts";
+import type { Heads } from "./heads.ts";
 import { type PoolKey, readPool } from "./pool.ts";
 
 /** Where an answer came from; `joined`: from a read that was already under way. */

@@ -1,6 +1,6 @@
 import type { Cache } from "../../shared/cache/port.ts";
+import type { HeadAges } from "../../shared/host/head-watcher.ts";
 import { Counter, Gauge, Histogram, type Metrics } from "../../shared/host/metrics.ts";
-import type { HeadWatcher } from "./head-watcher.ts";
 import type { ReadSource } from "./pool-reader.ts";
 
 export interface ReadMetrics {
@@ -12,7 +12,7 @@ export interface ReadMetrics {
 /** Where answers come from, how old they are, and whether the cache and the view of the head hold. */
 export function createReadMetrics(
   { registry }: Metrics,
-  { heads, chainIds }: { heads: HeadWatcher; chainIds: readonly number[] },
+  { heads, chainIds }: { heads: HeadAges; chainIds: readonly number[] },
 ): ReadMetrics {
   const registers = [registry];
   const reads = new Counter({

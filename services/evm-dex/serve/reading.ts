@@ -6,7 +6,7 @@ import type { Metrics } from "../../shared/host/metrics.ts";
 import { blockSecondsOf } from "../deployments.ts";
 import type { StoreDeps } from "./deps.ts";
 import { versionOf } from "./head.ts";
-import { HeadWatcher } from "./head-watcher.ts";
+import { watchHeads } from "./heads.ts";
 import { PoolReader } from "./pool-reader.ts";
 import { createReadMetrics } from "./read-metrics.ts";
 
@@ -27,8 +27,7 @@ export async function openReading(
 ): Promise<Reading> {
   const { store, chains, redisUrl, log } = of;
   const chainIds = chains.map((chain) => chain.chainId);
-  const heads = new HeadWatcher({
-    store,
+  const heads = watchHeads(store, {
     chainIds,
     onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be read"),
   });

@@ -56,7 +56,10 @@ export type ParamsOf<E extends Endpoint> = {
   readonly [K in keyof E["params"]]: z.output<E["params"][K]>;
 } & ([SortableOf<E>] extends [never] ? unknown : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
-/** The state of the chain an answer stands on; becomes X-Data-Block, X-Data-As-Of, X-Data-From-Block and the ETag. */
+/**
+ * The state of the chain an answer stands on; becomes X-Data-Block, X-Data-As-Of, X-Data-From-Block, X-Data-Stale and
+ * the ETag.
+ */
 export interface DataVersion {
   readonly block: number;
   /** Unix seconds of that block. */
@@ -64,6 +67,13 @@ export interface DataVersion {
   readonly blockHash?: string;
   /** First indexed block: numbers say nothing about what lies before. */
   readonly fromBlock?: number;
+  /**
+   * Tells apart what may be answered on one and the same block: of the prices used, say. Part of the ETag alone, and
+   * made of the data, so that replicas agree on it.
+   */
+  readonly tag?: string;
+  /** What in the answer is older than it should be, and how old: `prices; age=123`. No part of the ETag. */
+  readonly stale?: string;
 }
 
 declare const rowText: unique symbol;

@@ -15,8 +15,8 @@ export function entityTag(
     JSON.stringify(request.params, (_key, value) => (typeof value === "bigint" ? `${value}` : value)),
   );
   if ("version" in state) {
-    const { block, blockHash, fromBlock, time } = state.version;
-    hash.update(`\nversion ${block} ${blockHash ?? ""} ${fromBlock ?? ""} ${time}`);
+    const { block, blockHash, fromBlock, time, tag } = state.version;
+    hash.update(`\nversion ${block} ${blockHash ?? ""} ${fromBlock ?? ""} ${time} ${tag ?? ""}`);
   } else {
     hash.update("\nbody ").update(state.body);
   }

@@ -233,6 +233,25 @@ describe("host/service-app", () => {
     expect(runs).to.equal(4);
   });
 
+  it("says what is stale, which is no change of the data, and tags what differs on one block", async () => {
+    let version = VERSION;
+    const { url } = await start({
+      handlers: table(handle(listEndpoint, async () => ({ rows: [["a", 1]], version }))),
+      dataVersion: () => version,
+    });
+    const fresh = await fetch(`${url}/test/things`);
+    expect(fresh.headers.get("x-data-stale")).to.equal(null);
+    const tag = fresh.headers.get("etag") ?? "";
+    version = { ...VERSION, stale: "prices; age=5" };
+    const stale = await fetch(`${url}/test/things`);
+    expect(stale.headers.get("x-data-stale")).to.equal("prices; age=5");
+    expect(stale.headers.get("etag")).to.equal(tag);
+    const again = await fetch(`${url}/test/things`, { headers: { "If-None-Match": tag } });
+    expect([again.status, again.headers.get("x-data-stale")]).to.deep.equal([304, "prices; age=5"]);
+    version = { ...VERSION, tag: "other prices" };
+    expect((await fetch(`${url}/test/things`)).headers.get("etag")).not.to.equal(tag);
+  });
+
   it("lets the handler say whether there is any answer at all", async () => {
     const { url } = await start({ dataVersion: () => VERSION });
     const item = await fetch(`${url}/test/thing?pool_address=${POOL}`, { headers: { "If-None-Match": "*" } });

@@ -10,6 +10,11 @@ const HEADERS = {
     description: "First indexed block: numbers say nothing about what lies before.",
     schema: { type: "integer", format: "int64" },
   },
+  "X-Data-Stale": {
+    description:
+      "Only where part of the answer is older than its block allows: what, and its age in seconds, as in `prices; age=123` (lending while evm-dex cannot be asked for prices).",
+    schema: { type: "string" },
+  },
   "X-Session-Id": {
     description: "Identity of this request, the session of an error.",
     schema: { type: "string" },
@@ -41,6 +46,7 @@ export function successHeaders(): Record<string, unknown> {
     "X-Data-Block",
     "X-Data-As-Of",
     "X-Data-From-Block",
+    "X-Data-Stale",
     "X-Session-Id",
     "X-Ignored-Parameters",
     "ETag",

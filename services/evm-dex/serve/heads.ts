@@ -1,0 +1,15 @@
+import { type Heads as HeadsOf, HeadWatcher } from "../../shared/host/head-watcher.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import { hasData } from "./head.ts";
+
+export type Heads = HeadsOf<CheckpointRow>;
+
+/** Watches the indexed heads of this service's store. */
+export function watchHeads(
+  store: Store,
+  of: { chainIds: readonly number[]; onFailure?: (error: unknown, chainId: number) => void },
+): HeadWatcher<CheckpointRow> {
+  return new HeadWatcher<CheckpointRow>({ ...of, read: (chainId) => getCheckpoint(store, chainId), hasData });
+}
