@@ -1,48 +1,84 @@
 import { readFileSync } from "node:fs";
-import { z } from "zod";
 import { protocolOf } from "./protocols/index.ts";
 import { KINDS } from "./protocols/protocol.ts";
+import {
+  Malformed,
+  readEvmAddress,
+  readInteger,
+  readItems,
+  readObject,
+  readOneOf,
+  readText,
+} from "./read-json.ts";
 
-const address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, "is not an EVM address")
-  .transform((text) => text.toLowerCase() as `0x${string}`);
-
-const factory = z.strictObject({
-  address,
-  dexName: z.string().min(1),
-  family: z.enum(["dexa", "dexb", "clones"]),
-  kind: z.enum(KINDS),
+export interface Factory {
+  readonly address: `0x${string}`;
+  readonly dexName: string;
+  readonly family: (typeof FAMILIES)[number];
+  readonly kind: (typeof KINDS)[number];
   /** First block that can hold one of its PoolCreated events. */
-  fromBlock: z.int().nonnegative(),
+  readonly fromBlock: number;
   /** The voter that makes gauges for its pools, and the token that gauges pay; absent where there are none. */
-  rewards: z.strictObject({ voter: address, token: address }).optional(),
-});
+  readonly rewards?: { readonly voter: `0x${string}`; readonly token: `0x${string}` } | undefined;
+}
 
-const chain = z.strictObject({
-  chainId: z.int().positive(),
-  name: z.string().min(1),
+export interface ChainDeployments {
+  readonly chainId: number;
+  readonly name: string;
   /** Anchors of the price walk: 1 USD each. */
-  stablecoins: z.array(address).min(1),
-  factories: z.array(factory).min(1),
-});
+  readonly stablecoins: readonly `0x${string}`[];
+  readonly factories: readonly Factory[];
+}
 
-/** Other services keep their own sections in the same file: they are not ours to judge. */
-const file = z.looseObject({ evmDex: z.strictObject({ chains: z.array(chain).min(1) }) });
-
-export type Factory = z.output<typeof factory>;
-export type ChainDeployments = z.output<typeof chain>;
+const FAMILIES = ["dexa", "dexb", "clones"] as const;
 
 /** The chains, factories and stablecoins to index: of `path`, else the built-in mainnet registry. Throws naming the file and what is wrong in it. */
 export function loadDeployments(path: string | undefined): readonly ChainDeployments[] {
   const source = path ?? new URL("./deployments.json", import.meta.url);
-  const parsed = file.safeParse(readJson(source));
-  if (!parsed.success) {
-    throw new Error(
-      `Cannot read deployments from ${path ?? "the built-in registry"}: ${z.prettifyError(parsed.error)}`,
-    );
+  const file = readJson(source);
+  try {
+    return readFile(file);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    throw new Error(`Cannot read deployments from ${path ?? "the built-in registry"}: ${error.message}`);
   }
-  return parsed.data.evmDex.chains;
+}
+
+// By hand, where the endpoints' parameters have schemas: a schema library takes a third of the ingest's start to load.
+
+/** Other services keep their own sections in the same file: they are not ours to judge. */
+function readFile(file: unknown): ChainDeployments[] {
+  const { evmDex } = readObject(file, { at: "", required: ["evmDex"], others: "allowed" });
+  const { chains } = readObject(evmDex, { at: "evmDex", required: ["chains"] });
+  return readItems(chains, "evmDex.chains", readChain);
+}
+
+function readChain(value: unknown, at: string): ChainDeployments {
+  const chain = readObject(value, { at, required: ["chainId", "name", "stablecoins", "factories"] });
+  return {
+    chainId: readInteger(chain.chainId, { at: `${at}.chainId`, min: 1 }),
+    name: readText(chain.name, `${at}.name`),
+    stablecoins: readItems(chain.stablecoins, `${at}.stablecoins`, readEvmAddress),
+    factories: readItems(chain.factories, `${at}.factories`, readFactory),
+  };
+}
+
+function readFactory(value: unknown, at: string): Factory {
+  const required = ["address", "dexName", "family", "kind", "fromBlock"];
+  const factory = readObject(value, { at, required, optional: ["rewards"] });
+  return {
+    address: readEvmAddress(factory.address, `${at}.address`),
+    dexName: readText(factory.dexName, `${at}.dexName`),
+    family: readOneOf(factory.family, { at: `${at}.family`, allowed: FAMILIES }),
+    kind: readOneOf(factory.kind, { at: `${at}.kind`, allowed: KINDS }),
+    fromBlock: readInteger(factory.fromBlock, { at: `${at}.fromBlock`, min: 0 }),
+    ...(factory.rewards !== undefined && { rewards: readRewards(factory.rewards, `${at}.rewards`) }),
+  };
+}
+
+function readRewards(value: unknown, at: string): NonNullable<Factory["rewards"]> {
+  const { voter, token } = readObject(value, { at, required: ["voter", "token"] });
+  return { voter: readEvmAddress(voter, `${at}.voter`), token: readEvmAddress(token, `${at}.token`) };
 }
 
 function readJson(source: string | URL): unknown {

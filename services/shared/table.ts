@@ -1,5 +1,5 @@
 import type { Cell } from "./contract/column.ts";
-import type { Endpoint, RowText } from "./contract/endpoint.ts";
+import type { Endpoint, RowText, TableShape } from "./contract/endpoint.ts";
 
 interface Frame {
   /** Body text before the rows and, after them, around the row count. */
@@ -52,13 +52,13 @@ function textOf(row: readonly Cell[] | RowText): string {
 }
 
 /** A row for `renderTable`, rendered ahead. Throws as it does. */
-export function toRowText(endpoint: Endpoint, cells: readonly Cell[]): RowText {
+export function toRowText(endpoint: TableShape, cells: readonly Cell[]): RowText {
   checkRow(endpoint, cells, { at: 0, width: endpoint.columns.length });
   return JSON.stringify(cells) as RowText;
 }
 
 function checkRow(
-  endpoint: Endpoint,
+  endpoint: TableShape,
   row: readonly Cell[],
   { at, width }: { at: number; width: number },
 ): void {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { mapAhead } from "./map-ahead.ts";
+import { mapAhead, oneAhead } from "./map-ahead.ts";
 
 async function* items(
   count: number,
@@ -135,5 +135,45 @@ describe("mapAhead", () => {
       process.off("unhandledRejection", listen);
     }
     expect(unhandled).to.deep.equal([]);
+  });
+});
+
+describe("oneAhead", () => {
+  it("gives all items in order, and asks for each while the one before it is worked on", async () => {
+    const asked: number[] = [];
+    async function* source() {
+      for (let item = 0; item < 5; item++) {
+        asked.push(item);
+        yield item;
+      }
+    }
+    const got: number[] = [];
+    for await (const item of oneAhead(source())) {
+      got.push(item);
+      await settle();
+      expect(asked).to.have.length(Math.min(5, got.length + 1));
+    }
+    expect(got).to.deep.equal([0, 1, 2, 3, 4]);
+  });
+
+  it("throws the error of its source after what came before it, also where nobody waited for it yet", async () => {
+    const { got, error } = await collect(oneAhead(items(6, { failAt: 3 })));
+    expect(got).to.deep.equal([0, 1, 2]);
+    expect(error).to.equal("no item 3");
+  });
+
+  it("ends its source when it ends early, without waiting for what that waits for", async () => {
+    let ended = 0;
+    for await (const item of oneAhead(items(9, { onEnd: () => ended++ }))) if (item === 2) break;
+    await settle();
+    expect(ended).to.equal(1);
+    async function* stuck() {
+      yield 0;
+      await new Promise(() => {});
+    }
+    for await (const item of oneAhead(stuck())) {
+      expect(item).to.equal(0);
+      break;
+    }
   });
 });

@@ -28,3 +28,21 @@ export async function* mapAhead<T, R>(
     await items.return?.();
   }
 }
+
+/** The same items, each asked for while the consumer works on the one before it. */
+export async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next();
+  try {
+    for (;;) {
+      const item = await next;
+      if (item.done === true) return;
+      next = items.next();
+      // Awaited later, or never: until then a failure must not count as unhandled.
+      next.catch(() => {});
+      yield item.value;
+    }
+  } finally {
+    // Not awaited: what the source is waiting for would be waited for too.
+    items.return(undefined).catch(() => {});
+  }
+}

@@ -10,7 +10,7 @@ import { readQuietPools } from "./quiet-pools.ts";
 import { SnapshotWriter } from "./snapshots.ts";
 import { OtherChain, openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
-import type { Guard } from "./write.ts";
+import { type Guard, KEPT_HEADERS } from "./write.ts";
 
 export interface RunChainOptions {
   readonly store: Store;
@@ -67,42 +67,64 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     startBlock: options.startBlock,
   });
   const head = await source.head();
-  await discoverPools(store, {
-    source,
-    factories: chain.factories,
-    toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
-    head: head.number,
-    signal,
-    report,
-    guard,
-  });
-  await discoverGauges(store, {
-    source,
-    factories: chain.factories,
-    toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
-    signal,
-    report,
-    guard,
-  });
-  const snapshots = options.cache && new SnapshotWriter({ store, cache: options.cache, log, signal });
-  const sync = await ChainSync.open(
-    {
-      store,
+  const bulk = openAhead(options.openBulkSource, head.number - checkpoint.blockNumber > KEPT_HEADERS);
+  try {
+    await discoverPools(store, {
       source,
-      chain,
+      factories: chain.factories,
+      toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
+      head: head.number,
       signal,
       report,
       guard,
-      maxAddresses: options.maxAddresses,
-      ...(options.openBulkSource && { openBulkSource: options.openBulkSource }),
-      log: (level, message, fields) => log[level](fields ?? {}, message),
-      ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
-    },
-    checkpoint,
-  );
-  log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
+    });
+    await discoverGauges(store, {
+      source,
+      factories: chain.factories,
+      toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
+      signal,
+      report,
+      guard,
+    });
+    const snapshots = options.cache && new SnapshotWriter({ store, cache: options.cache, log, signal });
+    const sync = await ChainSync.open(
+      {
+        store,
+        source,
+        chain,
+        signal,
+        report,
+        guard,
+        maxAddresses: options.maxAddresses,
+        ...(bulk && { openBulkSource: bulk.open }),
+        log: (level, message, fields) => log[level](fields ?? {}, message),
+        ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
+      },
+      checkpoint,
+    );
+    log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
+    await runWithQuietPools(options, sync);
+  } finally {
+    await bulk?.close();
+  }
+}
+
+/** The first source for a long run is opened before it is asked for, where one is sure to come: it is up by then. */
+function openAhead(open: (() => EvmSource) | undefined, isWanted: boolean) {
+  if (open === undefined) return undefined;
+  let ahead = isWanted ? open() : undefined;
+  const take = () => {
+    const source = ahead;
+    ahead = undefined;
+    return source;
+  };
+  return { open: () => take() ?? open(), close: () => take()?.close() };
+}
+
+async function runWithQuietPools(options: RunChainOptions, sync: ChainSync): Promise<void> {
   const stop = new AbortController();
-  const reading = readQuietOnceFollowing(options, { sync, signal: AbortSignal.any([signal, stop.signal]) });
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const reading = readQuietOnceFollowing(options, { sync, signal });
   try {
     await sync.run();
   } finally {

@@ -9,6 +9,7 @@ import { Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import { loadWatch } from "./lp-watch.ts";
+import { oneAhead } from "./map-ahead.ts";
 import type { ProgressReport } from "./progress.ts";
 import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
@@ -38,6 +39,26 @@ export interface SyncDeps {
   readonly onHead?: (head: NewHead) => Promise<void>;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
+}
+
+interface Place {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** What a run of blocks is read by. */
+interface Reading {
+  readonly source: EvmSource;
+  readonly fetcher: Fetcher;
+  readonly signal: AbortSignal;
+}
+
+interface CatchUpStep {
+  readonly chunk: Chunk;
+  /** The chain's head when it was last looked at. */
+  readonly head: number;
+  /** Where the backfill ends; absent behind it. */
+  readonly to?: number;
 }
 
 /** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
@@ -117,13 +138,18 @@ export class ChainSync {
     }
     this.#shorterLooks = 0;
     if (behind === 0) {
-      if (head.hash === this.#checkpoint.blockHash) return false;
-      throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
+      if (head.hash !== this.#checkpoint.blockHash)
+        throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
+      this.#isFollowing = true;
+      return false;
     }
     if (behind > KEPT_HEADERS) await this.#catchUp(head);
     else {
       this.#isFollowing = true;
-      await this.#followTo(head, { to: head.number, fetcher: this.#fetcher });
+      const last = targetOf(this.#checkpoint);
+      const { signal } = this.#deps;
+      for await (const chunk of this.#readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
+        await this.#apply(chunk, { head: head.number, observe: true });
     }
     return true;
   }
@@ -140,37 +166,55 @@ export class ChainSync {
     }
   }
 
-  /** From far behind: all but the last blocks by the source for long runs; those are left to the next step. */
+  /** From far behind up to the head, by the source for long runs. */
   async #catchUp(head: BlockHeader): Promise<void> {
+    const from = this.#checkpoint.blockNumber + 1;
     const bulk = this.#deps.openBulkSource?.();
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
     const fetcher = fetcherFor(deps, this.#bench);
+    const stop = new AbortController();
+    const signal = AbortSignal.any([deps.signal, stop.signal]);
     try {
-      await this.#backfill(head, { source: deps.source, fetcher });
-      if (deps.signal.aborted) return;
-      await this.#followTo(head, { to: head.number - TAIL_BLOCKS, fetcher });
+      const steps = this.#stepsUpTo(head, { source: deps.source, fetcher, signal });
+      for await (const { chunk, head: top, to } of oneAhead(steps)) {
+        await this.#apply(chunk, { head: top, observe: to === undefined });
+        if (to !== undefined) this.#report(chunk, { from, to });
+        if (deps.signal.aborted) return;
+      }
     } finally {
+      stop.abort();
       await bulk?.close();
     }
   }
 
-  async #backfill(head: BlockHeader, by: { source: EvmSource; fetcher: Fetcher }): Promise<void> {
-    const { signal, report } = this.#deps;
-    const from = this.#checkpoint.blockNumber + 1;
-    const to = head.number - KEPT_HEADERS;
-    for await (const chunk of readBackfill({ ...by, from, to, signal })) {
-      await this.#apply(chunk, { head: head.number, observe: false });
-      const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
-      report({ stage: "backfill", from, at: chunk.last.number, to, events });
-      if (signal.aborted) return;
-    }
+  #report(chunk: Chunk, of: { from: number; to: number }): void {
+    const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
+    this.#deps.report({ stage: "backfill", ...of, at: chunk.last.number, events });
   }
 
-  /** Up to block `to`, each run read while the one before it is written. */
-  async #followTo(head: BlockHeader, of: { to: number; fetcher: Fetcher }): Promise<void> {
-    const { to, fetcher } = of;
-    const { signal } = this.#deps;
-    const readAfter = ({ number, hash }: { number: number; hash: string }) => {
+  /** What lies far behind the head as a backfill, the last blocks with their headers. */
+  async *#stepsUpTo(head: BlockHeader, by: Reading): AsyncGenerator<CatchUpStep> {
+    let last: Place = targetOf(this.#checkpoint);
+    let top = head.number;
+    while (top - last.number > KEPT_HEADERS) {
+      const to = top - KEPT_HEADERS;
+      for await (const chunk of readBackfill({ ...by, from: last.number + 1, to })) {
+        last = chunk.last;
+        yield { chunk, head: top, to };
+      }
+      if (by.signal.aborted) return;
+      // The chain has grown meanwhile.
+      top = (await this.#deps.source.head()).number;
+    }
+    for await (const chunk of this.#readTail(last, { ...by, to: top })) yield { chunk, head: top };
+  }
+
+  /** The blocks after `last` up to `to`, each run read while the one before it is written. */
+  async *#readTail(
+    last: Place,
+    { to, fetcher, signal }: Pick<Reading, "fetcher" | "signal"> & { to: number },
+  ): AsyncGenerator<Chunk> {
+    const readAfter = ({ number, hash }: Place) => {
       if (number >= to || signal.aborted) return undefined;
       const range = { fromBlock: number + 1, toBlock: Math.min(to, number + TAIL_BLOCKS) };
       const chunk = fetcher.readTail(range, hash);
@@ -178,11 +222,11 @@ export class ChainSync {
       chunk.catch(() => {});
       return chunk;
     };
-    let next = readAfter(targetOf(this.#checkpoint));
+    let next = readAfter(last);
     while (next !== undefined) {
       const chunk = await next;
       next = readAfter(chunk.last);
-      await this.#apply(chunk, { head: head.number, observe: true });
+      yield chunk;
     }
   }
 

@@ -22,10 +22,12 @@ const NO_LINK = {
 
 export function toLinkRow(change: LinkChange, at: { chainId: number; blockNumber: number }): PriceLinkRow {
   const { token, link } = change;
-  if (link === undefined) return { ...at, token, ...NO_LINK };
+  const { chainId, blockNumber } = at;
+  if (link === undefined) return { chainId, blockNumber, token, ...NO_LINK };
   const { parent, pool, side, price, depth, detour, isAnchored } = link;
   return {
-    ...at,
+    chainId,
+    blockNumber,
     token,
     parent,
     pool,

@@ -1,7 +1,10 @@
 import { formatDateTime, toCells } from "../../shared/contract/cells.ts";
 import { toRowText } from "../../shared/table.ts";
-import { dexbPools } from "../contract.ts";
+import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import type { PoolListingRow, PoolRow } from "../store/collections.ts";
+
+/** The lists of all families have the same columns. */
+const LIST = { path: "a pool list", columns: poolListColumns } as const;
 
 /** Listings of pools by address: indexes of columns with few values are then gone through once, from end to end. */
 export function toListings(rows: readonly PoolRow[]): PoolListingRow[] {
@@ -28,7 +31,6 @@ export function toListing(pool: PoolRow): PoolListingRow {
     fee,
     tickSpacing,
   };
-  // The lists of all families have the same columns.
-  const cells = toCells(dexbPools, { ...columns, createdAt: formatDateTime(createdAt) });
-  return { ...columns, family: pool.family, cells: toRowText(dexbPools, cells) };
+  const cells = toCells(LIST, { ...columns, createdAt: formatDateTime(createdAt) });
+  return { ...columns, family: pool.family, cells: toRowText(LIST, cells) };
 }

@@ -1,5 +1,5 @@
 import type { Cell } from "./column.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { TableShape } from "./endpoint.ts";
 
 /** What a handler gives for a column of type T: bigints where the chain has them, plain cells elsewhere. */
 export type CellInput<T extends string> = T extends "String" | "DateTime"
@@ -30,7 +30,7 @@ type CellOf<T extends string> = T extends `Tuple(${string})`
         : CellInput<T>;
 
 /** A row as an object: one property for each column of the endpoint, by name. */
-export type TypedRow<E extends Endpoint> = {
+export type TypedRow<E extends TableShape> = {
   readonly [C in E["columns"][number] as C["name"]]: C extends { readonly nullable: true }
     ? CellInput<C["type"]> | null
     : CellInput<C["type"]>;
@@ -42,9 +42,9 @@ interface Layout {
   readonly asText: readonly boolean[];
 }
 
-const layouts = new WeakMap<Endpoint, Layout>();
+const layouts = new WeakMap<TableShape, Layout>();
 
-function layoutOf(endpoint: Endpoint): Layout {
+function layoutOf(endpoint: TableShape): Layout {
   let layout = layouts.get(endpoint);
   if (layout === undefined) {
     layout = {
@@ -57,7 +57,7 @@ function layoutOf(endpoint: Endpoint): Layout {
 }
 
 /** The row's cells in column order. Throws a plain Error where a property is missing. */
-export function toCells<E extends Endpoint>(endpoint: E, row: TypedRow<E>): Cell[] {
+export function toCells<E extends TableShape>(endpoint: E, row: TypedRow<E>): Cell[] {
   const { names, asText } = layoutOf(endpoint);
   const values = row as Readonly<Record<string, Cell | bigint | undefined>>;
   const cells: Cell[] = new Array(names.length);

@@ -45,6 +45,9 @@ export interface Endpoint<
   check?(params: { [K in keyof P]: z.output<P[K]> }): void;
 }
 
+/** What laying out a row needs of an endpoint: its columns, and a name for errors. */
+export type TableShape = Pick<Endpoint, "path" | "columns">;
+
 /** Names of the columns an endpoint can be ordered by. */
 export type SortableOf<E extends Endpoint> = Extract<
   E["columns"][number],

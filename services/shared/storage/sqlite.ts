@@ -109,7 +109,8 @@ function configure(connection: Connection, options: SqliteOptions): void {
   connection.exec("PRAGMA cache_size = -32768");
   connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
-  connection.exec("PRAGMA wal_autocheckpoint = 2000");
+  // As many pages as journal_size_limit has room for: a page that many transactions change is copied to the file once.
+  connection.exec("PRAGMA wal_autocheckpoint = 8000");
   connection.all("PRAGMA journal_size_limit = 67108864");
 }
 

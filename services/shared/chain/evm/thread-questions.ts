@@ -1,8 +1,14 @@
 import { type EvmSource, RangeTooLarge, UpstreamError } from "./port.ts";
+import type { EvmSourceConfig } from "./source.ts";
 
 /** What a reading thread is asked: the questions with large answers. */
 export const THREAD_METHODS = ["headers", "blocks", "blocksWithLogs", "logs"] as const;
 export type ThreadMethod = (typeof THREAD_METHODS)[number];
+
+/** The first that a thread is told: what it reads. */
+export type ThreadTask = Pick<EvmSourceConfig, "chainId" | "urls"> & {
+  readonly options: EvmSourceConfig["options"] | undefined;
+};
 
 export interface ThreadQuestion {
   readonly id: number;

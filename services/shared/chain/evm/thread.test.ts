@@ -9,6 +9,7 @@ import { type EvmSource, RangeTooLarge, UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
 import { answerHonestly, type FakeChain, fakeLog, TOPIC } from "./testkit.ts";
 import { readInThread, type ThreadConfig } from "./thread.ts";
+import { startThread, startThreadAhead } from "./thread-start.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 40 };
@@ -96,6 +97,19 @@ describe("readInThread", function () {
     expect(askedHere).to.deep.equal(["head"]);
   });
 
+  it("takes a thread that was started ahead", async () => {
+    startThreadAhead();
+    const ahead = startThread();
+    reader = readInThread(local, { ...config, startWorker: () => ahead });
+    await waitForThread();
+    expect(await reader.logs(RANGE, FILTER)).to.have.length(40);
+    expect(askedHere).to.deep.equal([]);
+    // It can be taken once.
+    const other = startThread();
+    expect(other).to.not.equal(ahead);
+    await other.terminate();
+  });
+
   it("gives failures their class and what they say", async () => {
     reader = readInThread(local, config);
     await waitForThread();
@@ -121,7 +135,8 @@ describe("readInThread", function () {
 
   it("asks here what a thread owed when it died, and everything after", async () => {
     const dying = `const { parentPort } = require("node:worker_threads");
-      parentPort.once("message", () => { throw new Error("no memory left"); });
+      parentPort.once("message", () =>
+        parentPort.once("message", () => { throw new Error("no memory left"); }));
       parentPort.postMessage({ kind: "ready" });`;
     reader = readInThread(local, { ...config, startWorker: () => new Worker(dying, { eval: true }) });
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,6 +1,4 @@
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type EvmSource, UpstreamError } from "./port.ts";
 import type { EvmSourceConfig, SourceOptions } from "./source.ts";
 import {
@@ -9,14 +7,16 @@ import {
   THREAD_METHODS,
   type ThreadMethod,
   type ThreadQuestion,
+  type ThreadTask,
   type ThreadWord,
 } from "./thread-questions.ts";
+import { startThread } from "./thread-start.ts";
 
 /** As the source that stands beside it was made, without what cannot travel to a thread. */
 export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" | "log"> {
   readonly options?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   /** Injected by tests. */
-  readonly startWorker?: (workerData: unknown) => Worker;
+  readonly startWorker?: () => Worker;
 }
 
 interface Waiting {
@@ -37,7 +37,8 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
   let nextId = 1;
   let isUp = false;
   let isClosed = false;
-  const worker = (config.startWorker ?? startWorker)({ chainId, urls, options });
+  const worker = (config.startWorker ?? startThread)();
+  worker.postMessage({ chainId, urls, options } satisfies ThreadTask);
 
   function hear(word: ThreadWord): void {
     if (word.kind === "ready") isUp = !isClosed;
@@ -87,16 +88,4 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
       await worker.terminate();
     },
   };
-}
-
-/** The worker's file lies beside this one, as TypeScript in the sources and as JavaScript in the built tree. */
-function startWorker(workerData: unknown): Worker {
-  if (!import.meta.url.endsWith(".ts"))
-    return new Worker(new URL("./thread.worker.js", import.meta.url), { workerData });
-  const file = new URL("./thread.worker.ts", import.meta.url);
-  if ("Deno" in globalThis) return new Worker(file, { workerData });
-  // Node 20 does not hand the loader of TypeScript on to its threads.
-  const loader = createRequire(import.meta.url).resolve("tsx/cjs/api");
-  const start = `require(${JSON.stringify(loader)}).register(); require(${JSON.stringify(fileURLToPath(file))});`;
-  return new Worker(start, { eval: true, workerData });
 }

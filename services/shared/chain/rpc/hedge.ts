@@ -9,6 +9,9 @@ export interface HedgeOptions {
   readonly lifetime: AbortSignal;
 }
 
+/** Every request ends with it: an error of its own would have its stack written each time. */
+const OVER = new Error("the request is over");
+
 /** One round trip to one endpoint, in as many requests as its batch size asks for. */
 async function attempt(
   endpoint: Endpoint,
@@ -32,8 +35,8 @@ export async function attemptHedged(
   const leader = new AbortController();
   const follower = new AbortController();
   const end = () => {
-    leader.abort();
-    follower.abort();
+    leader.abort(OVER);
+    follower.abort(OVER);
   };
   lifetime.addEventListener("abort", end, { once: true });
   try {
