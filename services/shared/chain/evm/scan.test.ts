@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { createRangeSize } from "../rpc/range-size.ts";
 import { createFakeClock, type FakeClock } from "../rpc/testkit.ts";
 import { type EvmSource, type LogRange, RangeTooLarge, type RawLog, UpstreamError } from "./port.ts";
-import { createRangeSize } from "./range-size.ts";
 import { type ScannedRange, type ScanOptions, scanLogs } from "./scan.ts";
 import { fakeHeader, fakeLog, TOPIC } from "./testkit.ts";
 

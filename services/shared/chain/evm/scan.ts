@@ -1,4 +1,6 @@
 import { type Clock, systemClock } from "../rpc/clock.ts";
+import { createRangeSize } from "../rpc/range-size.ts";
+import { readRanges, type Segment } from "../rpc/ranges.ts";
 import {
   type EvmSource,
   type LogFilter,
@@ -7,7 +9,6 @@ import {
   type RawLog,
   UpstreamError,
 } from "./port.ts";
-import { createRangeSize } from "./range-size.ts";
 
 export interface ScanOptions {
   readonly fromBlock: number;
@@ -46,16 +47,6 @@ const SINGLE_PAUSE_MS = 500;
 /** A header is about a kilobyte, most of it bloom. */
 const HEADERS_AT_ONCE = 1_000;
 
-interface Segment {
-  fromBlock: number;
-  toBlock: number;
-  state: "todo" | "running" | "done" | "failed";
-  logs: readonly RawLog[];
-  error?: unknown;
-  refusals: number;
-  failures: number;
-}
-
 type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
 
 /**
@@ -77,68 +68,33 @@ export async function* scanLogs(
     signal,
     verifyBlocks = 0,
   } = options;
-  const maxBuffered = Math.max(options.maxBuffered ?? concurrency * 2, concurrency);
   const size = createRangeSize({
     initial: options.initialRange,
     max: options.maxRange ?? 100_000,
     targetLogs: options.targetLogs ?? 10_000,
     successesToProbe: 64,
   });
-  const queue: Segment[] = fromBlock > toBlock ? [] : [createSegment(fromBlock, toBlock)];
-  const ended = new AbortController();
-  let notify = () => {};
 
-  /** Starts requests: always for the segment the consumer waits for, ahead of it as far as the buffer allows. */
-  function pump(): void {
-    for (let i = 0; i < queue.length; i++) {
-      const segment = queue[i] as Segment;
-      if (segment.state === "failed") return;
-      if (segment.state !== "todo") continue;
-      if (i > 0 && (i >= maxBuffered || countRunning(queue) >= concurrency)) return;
-      cutToSize(i, segment);
-      segment.state = "running";
-      void request(segment).then(() => {
-        if (!ended.signal.aborted) pump();
-        notify();
-      });
-    }
+  async function read(from: number, to: number): Promise<readonly RawLog[]> {
+    const range = { fromBlock: from, toBlock: to };
+    const logs = await verify(range, await source.logs(range, filter));
+    size.succeed(to - from + 1, logs.length);
+    return logs;
   }
 
-  function cutToSize(index: number, segment: Segment): void {
-    const end = segment.fromBlock + size.current() - 1;
-    if (end >= segment.toBlock) return;
-    queue.splice(index + 1, 0, createSegment(end + 1, segment.toBlock));
-    segment.toBlock = end;
-  }
-
-  async function request(segment: Segment): Promise<void> {
-    const blocks = segment.toBlock - segment.fromBlock + 1;
-    try {
-      const range = { fromBlock: segment.fromBlock, toBlock: segment.toBlock };
-      segment.logs = await verify(range, await source.logs(range, filter));
-      segment.state = "done";
-      size.succeed(blocks, segment.logs.length);
-    } catch (error) {
-      await recover(segment, blocks, error);
-    }
-  }
-
-  /** Puts a failed segment back in the queue with a smaller size, or gives up on it. */
-  async function recover(segment: Segment, blocks: number, error: unknown): Promise<void> {
+  /** Tries a failed part again with a smaller size, or gives up on it. */
+  async function recover(error: unknown, segment: Segment, ended: AbortSignal): Promise<boolean> {
+    const blocks = segment.to - segment.from + 1;
     if (error instanceof RangeTooLarge && blocks > 1) {
       size.refuse(blocks, error);
     } else if (error instanceof RangeTooLarge && segment.refusals < MAX_SINGLE_REFUSALS) {
-      await clock.sleep(SINGLE_PAUSE_MS * 2 ** segment.refusals, ended.signal);
+      await clock.sleep(SINGLE_PAUSE_MS * 2 ** segment.refusals, ended);
       segment.refusals += 1;
     } else if (error instanceof UpstreamError && segment.failures < MAX_FAILURES) {
       segment.failures += 1;
       size.halve(blocks);
-    } else {
-      segment.error = error;
-      segment.state = "failed";
-      return;
-    }
-    segment.state = "todo";
+    } else return false;
+    return true;
   }
 
   async function verify(range: LogRange, logs: readonly RawLog[]): Promise<readonly RawLog[]> {
@@ -165,37 +121,19 @@ export async function* scanLogs(
     return logs;
   }
 
-  const onAbort = () => notify();
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    while (queue.length > 0) {
-      signal?.throwIfAborted();
-      const head = queue[0] as Segment;
-      if (head.state === "failed") throw head.error;
-      if (head.state === "done") {
-        queue.shift();
-        pump();
-        yield { range: { fromBlock: head.fromBlock, toBlock: head.toBlock }, logs: head.logs };
-        continue;
-      }
-      const changed = new Promise<void>((resolve) => {
-        notify = resolve;
-      });
-      pump();
-      await changed;
-    }
-  } finally {
-    ended.abort();
-    signal?.removeEventListener("abort", onAbort);
+  const parts = readRanges({
+    from: fromBlock,
+    to: toBlock,
+    size: size.current,
+    concurrency,
+    maxBuffered: options.maxBuffered ?? concurrency * 2,
+    read,
+    recover,
+    signal,
+  });
+  for await (const { from, to, value } of parts) {
+    yield { range: { fromBlock: from, toBlock: to }, logs: value };
   }
-}
-
-function createSegment(fromBlock: number, toBlock: number): Segment {
-  return { fromBlock, toBlock, state: "todo", logs: [], refusals: 0, failures: 0 };
-}
-
-function countRunning(queue: readonly Segment[]): number {
-  return queue.reduce((count, segment) => count + (segment.state === "running" ? 1 : 0), 0);
 }
 
 /** Blocks of the range without any log. */

@@ -1,5 +1,3 @@
-import type { RangeTooLarge } from "./port.ts";
-
 export interface RangeSizeOptions {
   readonly initial: number;
   /** Never more blocks than this in one request. */
@@ -10,11 +8,17 @@ export interface RangeSizeOptions {
   readonly successesToProbe: number;
 }
 
+/** What a provider may say of the sizes it takes. */
+export interface Refusal {
+  readonly suggested: { readonly fromBlock: number; readonly toBlock: number } | undefined;
+  readonly maxBlocks: number | undefined;
+}
+
 export interface RangeSize {
   /** Blocks the next request should span. */
   current(): number;
   succeed(blocks: number, logs: number): void;
-  refuse(blocks: number, refusal: Pick<RangeTooLarge, "suggested" | "maxBlocks">): void;
+  refuse(blocks: number, refusal: Refusal): void;
   /** A failure that says nothing about the size. */
   halve(blocks: number): void;
 }
