@@ -1,6 +1,7 @@
+import { quantizeUsd } from "../../shared/pricing/quantize.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
-import { quantizeUsd, type SwapAmounts } from "../metrics/usd.ts";
+import type { SwapAmounts } from "../metrics/usd.ts";
 import { writeIntegers } from "../protocols/integers.ts";
 import type { PoolEvent, RawPair } from "../protocols/protocol.ts";
 import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../store/collections.ts";

@@ -1,5 +1,5 @@
+import { MEDIAN_WINDOW_SECONDS, type PricePoint, trimPoints } from "../../shared/pricing/median.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { MEDIAN_WINDOW_SECONDS, type PricePoint, trimPoints } from "../price/median.ts";
 import { eventsSince, lastEventTime, lastEventUpTo } from "../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./state/pool-book.ts";

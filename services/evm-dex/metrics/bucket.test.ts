@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { quantizeUsd } from "../../shared/pricing/quantize.ts";
 import { addSwap, type Bucket, type BucketSwap, emptyBucket, mergeInto, startOf } from "./bucket.ts";
-import { quantizeUsd } from "./usd.ts";
 
 const usd = fc.double({ min: 0, max: 1e7, noNaN: true }).map(quantizeUsd);
 const swap: fc.Arbitrary<BucketSwap> = fc.record({

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { quantizeUsd, type SwapAmounts, swapFeeUsd, swapValueUsd } from "./usd.ts";
+import { quantizeUsd } from "../../shared/pricing/quantize.ts";
+import { type SwapAmounts, swapFeeUsd, swapValueUsd } from "./usd.ts";
 
 const STEP = 2 ** -20;
 

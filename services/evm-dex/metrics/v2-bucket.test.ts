@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { quantizeUsd } from "./usd.ts";
+import { quantizeUsd } from "../../shared/pricing/quantize.ts";
 import {
   addV2Fees,
   addV2Swap,

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { trustedPrice } from "../../../shared/pricing/median.ts";
 import type { PriceEdge } from "../../price/edges.ts";
-import { trustedPrice } from "../../price/median.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/rows.ts";
 import { pricesIn, type WalkedPrice, walkPrices } from "../../test/walk-prices.ts";

@@ -1,6 +1,6 @@
+import { type PricePoint, trimPoints, trustedPrice } from "../../../shared/pricing/median.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, PriceGraph } from "../../price/graph.ts";
-import { type PricePoint, trimPoints, trustedPrice } from "../../price/median.ts";
 import type { PoolEntry } from "./pool-book.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
 import { put } from "../../../shared/storage/port.ts";
-import { quantizeUsd } from "../../metrics/usd.ts";
 import { v2AmountsText } from "../../metrics/v2-bucket.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
