@@ -196,38 +196,19 @@ export const stretches = collection({
   shardKey: ["list"],
 });
 
-/** A pool as its last trade left it. */
-export const poolStates = collection({
-  name: "pool_states",
-  fields: {
-    pool: "text",
-    mintA: "text",
-    mintB: "text",
-    dex: "int",
-    /** Whole tokens; null where the trade did not tell. */
-    reserveA: "float?",
-    reserveB: "float?",
-    /** B per A, of the last trade. */
-    price: "float",
-    slot: "int",
-  },
-  key: ["pool"],
-  indexes: [],
-  shardKey: ["pool"],
-});
-
-/** The USD price of a token and what it rests on; one without a row has none. */
+/** What the USD price of a token rests on (price/price-book.ts); its price is `ratio` times that of `parent`. */
 export const prices = collection({
   name: "prices",
   fields: {
     mint: "text",
-    usd: "float",
-    /** "" of an anchor. */
+    /** The token it is priced in, and how many of that one is worth. */
+    parent: "text",
+    ratio: "float",
+    /** Deepest pool of the token that was seen, and its depth at its last trade. */
     pool: "text",
     depthUsd: "float",
-    hops: "int",
     slot: "int",
-    /** Recent prices by time, for the median: [[unixSeconds, usd], …]. */
+    /** Ratios of the last minutes, for the median: [[unixSeconds, ratio], …]. */
     recent: "json",
   },
   key: ["mint"],
@@ -306,7 +287,6 @@ export const COLLECTIONS = [
   minutes,
   hours,
   stretches,
-  poolStates,
   prices,
   holders,
   traders,
@@ -328,7 +308,6 @@ export type SupplyRow = RowOf<typeof supplyRows>;
 export type MinuteRow = RowOf<typeof minutes>;
 export type HourRow = RowOf<typeof hours>;
 export type StretchRow = RowOf<typeof stretches>;
-export type PoolStateRow = RowOf<typeof poolStates>;
 export type PriceRow = RowOf<typeof prices>;
 export type HolderRow = RowOf<typeof holders>;
 export type TraderRow = RowOf<typeof traders>;
