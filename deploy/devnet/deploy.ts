@@ -1,4 +1,5 @@
 import { encodeDeployData, stringToHex } from "viem";
+import { aaveBorrows, aaveContracts, aaveMarket, aaveSupplies } from "./aave/deploy.ts";
 import {
   aerodromeContracts,
   aerodromeLiquidity,
@@ -19,20 +20,23 @@ export type { DeployedPool, DeployedToken } from "./pools.ts";
 
 /**
  * Puts factories, tokens, pools and liquidity on a fresh chain (block 0 only), in the same places every time.
- * Three blocks, two seconds apart: contracts; pools; prices and liquidity. A fourth stakes liquidity where there are gauges.
+ * Three blocks, two seconds apart: contracts; pools and markets; prices, liquidity and supplies. A fourth where
+ * something follows from that: stakes of liquidity, debts.
  */
 export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promise<Deployment> {
   const deployment = await planDeployment(rpc, options);
   if (Number(await rpc.call("eth_blockNumber")) !== 0)
     throw new Error("The devnet is deployed on a fresh chain only");
   for (const transactions of blocksOf(deployment)) await mineTransactions(rpc, transactions);
-  const { aerodrome, tokens } = deployment;
-  if (aerodrome) await mineTransactions(rpc, await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd));
+  const { aerodrome, aave, tokens } = deployment;
+  const last = aerodrome ? await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd) : [];
+  if (aave) last.push(...aaveBorrows(aave));
+  if (last.length > 0) await mineTransactions(rpc, last);
   return deployment;
 }
 
 function blocksOf(deployment: Deployment): Transaction[][] {
-  const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi } = deployment;
+  const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi, aave } = deployment;
   const uniswap: UniswapDeployment = { owner: deployment.accounts[0] as Address, factory, pools };
   const contracts = [...tokenCreations(deployment), uniswapFactory(uniswap), deskCreation(deployment)];
   const creations = uniswapPools(uniswap);
@@ -56,6 +60,11 @@ function blocksOf(deployment: Deployment): Transaction[][] {
     contracts.push(uniswapFactory(sushi));
     creations.push(...uniswapPools(sushi));
     liquidity.push(...uniswapLiquidity(sushi, desk));
+  }
+  if (aave) {
+    contracts.push(...aaveContracts(aave));
+    creations.push(...aaveMarket(aave));
+    liquidity.push(...aaveSupplies(aave));
   }
   return [contracts, creations, liquidity];
 }

@@ -19,8 +19,8 @@ export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployme
 }
 
 /** By protocolId, each in the words of its protocol's own parser. */
-function protocolsOf(_of: Omit<Deployment, "chainId">): Record<string, unknown> {
-  return {};
+function protocolsOf({ aave }: Omit<Deployment, "chainId">): Record<string, unknown> {
+  return aave ? { "aave-v3": { markets: [{ name: "Devnet", provider: aave.provider }] } } : {};
 }
 
 interface Factory {

@@ -1,4 +1,6 @@
 import { getContractAddress, type Hex } from "viem";
+import { type AaveDeployment, planAave } from "./aave/deploy.ts";
+import { AAVE_USERS } from "./aave/market.ts";
 import { type AerodromeDeployment, planAerodrome } from "./aerodrome/deploy.ts";
 import { PROVIDERS } from "./aerodrome/market.ts";
 import { POOLS, TOKENS, type TokenSymbol } from "./market.ts";
@@ -13,7 +15,7 @@ import { planUniswap, type UniswapDeployment } from "./v3/uniswap.ts";
 /** Exchanges that a chain can have besides Uniswap v3. */
 export const DEX_FAMILIES = ["aerodrome-v2", "slipstream", "pancake-v3", "sushi-v3"] as const;
 /** Lending protocols that it can have, by their protocolId. */
-export const LENDING_FAMILIES = [] as const;
+export const LENDING_FAMILIES = ["aave-v3"] as const;
 export const FAMILIES = [...DEX_FAMILIES, ...LENDING_FAMILIES] as const;
 export type Family = (typeof FAMILIES)[number];
 
@@ -40,6 +42,7 @@ export interface Deployment {
   readonly pancake?: PancakeDeployment;
   /** Genuine Uniswap v3 under another factory. */
   readonly sushi?: UniswapDeployment;
+  readonly aave?: AaveDeployment;
   /** Anvil's own accounts, the first is the deployer and the factory's owner. */
   readonly accounts: readonly Address[];
 }
@@ -48,8 +51,10 @@ export interface Deployment {
  * Each family has an owner of its own, whose first transactions make its contracts: their addresses then do not depend
  * on what else is deployed. By index into the accounts; the first provider follows on Aerodrome's owner.
  */
-const OWNERS = { "aerodrome-v2": 1, slipstream: 8, "pancake-v3": 9, "sushi-v3": 10 } as const;
+const OWNERS = { "aerodrome-v2": 1, slipstream: 8, "pancake-v3": 9, "sushi-v3": 10, "aave-v3": 11 } as const;
 const FIRST_PROVIDER = 2;
+/** Users of lending protocols, each protocol from the first. */
+const FIRST_USER = 14;
 
 /** The plan of a deployment follows from the node's accounts and the chain, so a restart finds it without a file. */
 export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Promise<Deployment> {
@@ -86,6 +91,10 @@ export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Pro
     const from = ownerOf("sushi-v3");
     return { sushi: planUniswap(SUSHI_POOLS, { owner: from, factory: created(from, 0), tokens }) };
   };
+  const aave = () => {
+    const users = accounts.slice(FIRST_USER, FIRST_USER + AAVE_USERS.length);
+    return { aave: planAave(tokens, { owner: ownerOf("aave-v3"), users }) };
+  };
   return {
     chainId: Number(chainId),
     genesisHash: genesis.hash,
@@ -98,6 +107,7 @@ export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Pro
     ...(families.includes("slipstream") ? { slipstream: planSlipstream(ownerOf("slipstream"), tokens) } : {}),
     ...(families.includes("pancake-v3") ? { pancake: planPancake(ownerOf("pancake-v3"), tokens) } : {}),
     ...(families.includes("sushi-v3") ? sushi() : {}),
+    ...(families.includes("aave-v3") ? aave() : {}),
     accounts,
   };
 }
@@ -109,9 +119,10 @@ export function deskPools({ pools, slipstream, pancake, sushi }: Deployment): re
 
 /** Addresses that must hold code for the deployment to be there. */
 export function deployedAddresses(deployment: Deployment): Address[] {
-  const { factory, desk, aerodrome, slipstream } = deployment;
+  const { factory, desk, aerodrome, slipstream, aave } = deployment;
   const gauged = [...(aerodrome?.pools ?? []), ...(slipstream?.pools ?? [])];
   const gauges = gauged.flatMap(({ gauge }) => (gauge ? [gauge] : []));
   const pools = [...deskPools(deployment), ...(aerodrome?.pools ?? [])].map(({ address }) => address);
-  return [factory, desk, ...pools, ...gauges];
+  const lending = aave ? [aave.pool, ...aave.reserves.map(({ aToken }) => aToken)] : [];
+  return [factory, desk, ...pools, ...gauges, ...lending];
 }

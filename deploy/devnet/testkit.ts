@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
+import { type AaveKit, createAaveKit } from "./aave/testkit.ts";
 import { type AerodromeKit, createAerodromeKit } from "./aerodrome/testkit.ts";
 import { type Anvil, type AnvilOptions, startAnvil } from "./anvil.ts";
 import { type ChainReader, createChainReader } from "./chain-reader.ts";
@@ -58,6 +59,8 @@ export interface TestChain extends ChainReader {
   readonly aerodrome: AerodromeKit;
   /** The same. PancakeSwap's and SushiSwap's pools are in `deployment`. */
   readonly slipstream: SlipstreamKit;
+  /** The same. */
+  readonly aave: AaveKit;
   readonly accounts: readonly Address[];
   /** For DEPLOYMENTS_FILE. */
   readonly deploymentsFile: string;
@@ -124,9 +127,10 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
   const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
     (await send([{ from, actions }]))[0] as Hex;
   const { client } = reader;
-  const { aerodrome: ofAerodrome, slipstream: ofSlipstream } = deployment;
+  const { aerodrome: ofAerodrome, slipstream: ofSlipstream, aave: ofAave } = deployment;
   const aerodrome = ofAerodrome && createAerodromeKit({ rpc, client, deployment: ofAerodrome });
   const slipstream = ofSlipstream && createSlipstreamKit({ rpc, client, deployment: ofSlipstream });
+  const aave = ofAave && createAaveKit({ rpc, client, deployment: ofAave });
   const randomActions: TestChain["randomActions"] = (seed, count, among = pools) => {
     const random = createRandom(seed);
     return Array.from({ length: count }, () => ({
@@ -147,6 +151,9 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     },
     get slipstream() {
       return present(slipstream, "slipstream");
+    },
+    get aave() {
+      return present(aave, "aave-v3");
     },
     accounts,
     deploymentsFile,

@@ -22,6 +22,7 @@ const GROUPS = [
     ],
   },
   { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
+  { output: "./aave/artifacts.ts", sources: ["aave/PriceFeed"], uses: [] },
 ] as const satisfies readonly Group[];
 
 interface Group {

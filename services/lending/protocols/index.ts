@@ -1,4 +1,5 @@
+import { aaveV3 } from "./aave-v3/protocol.ts";
 import type { LendingProtocol } from "./protocol.ts";
 
 /** Every protocol that is indexed; a chain has those that its deployments name. */
-export const PROTOCOLS: readonly LendingProtocol[] = [];
+export const PROTOCOLS: readonly LendingProtocol[] = [aaveV3];
