@@ -31,7 +31,7 @@ const services = Object.keys(SERVICE_PORTS);
 const everyone = ["gateway", ...services, "ingest"];
 const milliseconds = integer({ min: 0, max: 600_000 });
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-const evmRpcUrls = list(url(["http", "https", "ws", "wss"]));
+const rpcUrls = list(url(["http", "https", "ws", "wss"]));
 const defaultPorts = (kind: "http" | "grpc") =>
   Object.entries(SERVICE_PORTS)
     .map(([name, ports]) => `${ports[kind]} for ${name}`)
@@ -99,19 +99,19 @@ export const SETTINGS = {
     meaning: "Folder of the embedded database",
   },
   EVM_RPC_8453: {
-    parse: evmRpcUrls,
+    parse: rpcUrls,
     secret: true,
     usedBy: ["ingest"],
     meaning: "JSON-RPC endpoints of Base, comma-separated, the preferred one first",
   },
   EVM_RPC_1: {
-    parse: evmRpcUrls,
+    parse: rpcUrls,
     secret: true,
     usedBy: ["ingest"],
     meaning: "JSON-RPC endpoints of Ethereum, comma-separated, the preferred one first",
   },
   SOLANA_RPC: {
-    parse: list(url(["http", "https"])),
+    parse: rpcUrls,
     secret: true,
     usedBy: ["ingest"],
     meaning: "JSON-RPC endpoints of Solana, comma-separated, the preferred one first",

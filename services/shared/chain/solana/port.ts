@@ -61,6 +61,7 @@ export interface SolanaBlock {
   readonly parentSlot: number;
   /** Unix seconds; null where the cluster did not vote on one. */
   readonly blockTime: number | null;
+  /** In the block's order; those that do nothing but vote are left out. */
   readonly transactions: readonly SolanaTransaction[];
 }
 
@@ -95,7 +96,7 @@ export interface SolanaSource {
   blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<SolanaBlock[]>;
   /** The first slot that the endpoints still have. */
   firstAvailableSlot(): Promise<number>;
-  /** In the order asked. */
+  /** As of the last confirmed slot, in the order asked. */
   accounts(addresses: readonly string[]): Promise<(AccountInfo | null)[]>;
   /** The largest token accounts of a mint (at most 20), largest first; undefined where no endpoint answers that. */
   largestTokenAccounts(

@@ -1,0 +1,112 @@
+import type { Question } from "../rpc/work.ts";
+import { LARGEST_ACCOUNTS } from "./classify.ts";
+import type { AccountInfo, Commitment, SolanaBlock } from "./port.ts";
+import {
+  type BlockLink,
+  readAccounts,
+  readBlock,
+  readFirst,
+  readLargest,
+  readLink,
+  readSlot,
+  readSlots,
+} from "./read.ts";
+
+/** One full block; null where an endpoint says that the slot has none, and no other has it. */
+export function askBlock(slot: number, commitment: Commitment): Question<SolanaBlock | null> {
+  return {
+    calls: [{ method: "getBlock", params: [slot, blockOptions("full", commitment)] }],
+    read: (replies) => readFirst(replies, (result) => readBlock(result, slot)),
+    conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
+  };
+}
+
+/** A block without its transactions. */
+export function askLink(slot: number, commitment: Commitment): Question<BlockLink | null> {
+  return {
+    calls: [{ method: "getBlock", params: [slot, blockOptions("none", commitment)] }],
+    read: (replies) => readFirst(replies, (result) => readLink(result, slot)),
+    conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
+  };
+}
+
+function blockOptions(transactionDetails: "full" | "none", commitment: Commitment) {
+  return {
+    encoding: "json",
+    transactionDetails,
+    maxSupportedTransactionVersion: 0,
+    rewards: false,
+    commitment,
+  };
+}
+
+export interface ProducedSlots {
+  /** Ascending, none beyond `head`. */
+  readonly slots: readonly number[];
+  /** The head of the node that answered: what it says ends there. */
+  readonly head: number;
+}
+
+/**
+ * The produced slots of a range, from a node that has its beginning. Nodes say nothing of what they do not have:
+ * getBlocks ends at their own head and begins at their first block without a word. The head is asked first, so that it
+ * cannot have moved past the range after the slots were read.
+ */
+export function askProduced(
+  [from, to]: readonly [number, number],
+  commitment: Commitment,
+): Question<ProducedSlots> {
+  return {
+    calls: [
+      { method: "getSlot", params: [{ commitment }] },
+      { method: "getFirstAvailableBlock", params: [] },
+      { method: "getBlocks", params: [from, to, { commitment }] },
+    ],
+    read(replies) {
+      const head = readFirst(replies, (result) => readSlot(result, "getSlot"));
+      const first = readFirst(replies.slice(1), (result) => readSlot(result, "getFirstAvailableBlock"));
+      const slots = readFirst(replies.slice(2), (result) => readSlots(result, [from, to]));
+      if ("fault" in head) return head;
+      if ("fault" in first) return first;
+      if ("fault" in slots) return slots;
+      if (first.value > from)
+        return {
+          fault: {
+            kind: "state",
+            message: `slots before ${first.value} are not there, ${from} was asked for`,
+          },
+        };
+      return { value: { slots: slots.value.filter((slot) => slot <= head.value), head: head.value } };
+    },
+  };
+}
+
+export function askFirstAvailable(): Question<number> {
+  return {
+    calls: [{ method: "getFirstAvailableBlock", params: [] }],
+    read: (replies) => readFirst(replies, (result) => readSlot(result, "getFirstAvailableBlock")),
+  };
+}
+
+/** Accounts an answer: what nodes allow. */
+export const ACCOUNTS_AT_ONCE = 100;
+
+export function askAccounts(addresses: readonly string[]): Question<(AccountInfo | null)[]> {
+  const options = { encoding: "base64", commitment: "confirmed" };
+  return {
+    calls: [{ method: "getMultipleAccounts", params: [addresses, options] }],
+    read: (replies) => readFirst(replies, (result) => readAccounts(result, addresses.length)),
+  };
+}
+
+type Largest = readonly { readonly address: string; readonly amount: bigint }[];
+
+/** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
+export function askLargest(mint: string): Question<Largest | undefined> {
+  return {
+    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }] }],
+    read: (replies) => readFirst(replies, readLargest),
+    conclude: () => ({ value: undefined }),
+    patience: 4,
+  };
+}

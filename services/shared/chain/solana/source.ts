@@ -1,0 +1,105 @@
+import { createRpcClient, type RpcOptions } from "../rpc/client.ts";
+import type { EndpointCheck, SourceEvent, SourceLog } from "../rpc/endpoint.ts";
+import { createBlockReader } from "./blocks.ts";
+import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
+import { createHeadTracker } from "./head.ts";
+import { type SolanaSource, SolanaUpstreamError } from "./port.ts";
+import { ACCOUNTS_AT_ONCE, askAccounts, askFirstAvailable, askLargest } from "./questions.ts";
+import { isHash } from "./read.ts";
+
+export interface SolanaSourceConfig {
+  /**
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
+   * for new slots only: an endpoint's websocket is not guessed from its http URL.
+   */
+  readonly urls: readonly string[];
+  /** Of the cluster; unset = that of the endpoint which answers first, and the others have to agree. */
+  readonly genesisHash?: string;
+  readonly log?: SourceLog;
+  /** Metrics hook; must not throw. */
+  readonly onEvent?: (event: SourceEvent) => void;
+  readonly options?: RpcOptions;
+}
+
+/**
+ * Live JSON-RPC endpoints of a Solana cluster behind the SolanaSource port. Does no I/O before the first question.
+ * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
+ */
+export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
+  const { log = () => {}, onEvent = () => {}, options = {} } = config;
+  const rpc = createRpcClient({
+    name: "solana",
+    fields: { chain: "solana" },
+    urls: config.urls,
+    createError: (message) => new SolanaUpstreamError(message),
+    classify: classifySolanaError,
+    check: checkGenesis(config.genesisHash),
+    optionalMethods: [LARGEST_ACCOUNTS],
+    subscribe: { method: "slotSubscribe", params: [] },
+    notification: "slotNotification",
+    log,
+    onEvent,
+    options,
+  });
+  const { pool, voters, clock, lifetime } = rpc;
+  const heads = {
+    confirmed: createHeadTracker({ pool, clock, log, commitment: "confirmed" }),
+    finalized: createHeadTracker({ pool, clock, log, commitment: "finalized" }),
+  };
+  const readBlocks = createBlockReader({
+    pool,
+    voters,
+    clock,
+    log,
+    lifetime,
+    backoffMs: rpc.backoffMs,
+    patienceMs: rpc.behindTotalMs,
+  });
+
+  return {
+    head: (commitment) => heads[commitment](),
+    async blocks(range) {
+      return range.toSlot < range.fromSlot ? [] : readBlocks(range);
+    },
+    async firstAvailableSlot() {
+      const answers = await Promise.allSettled(
+        voters.map(({ pool: one }) => one.ask([askFirstAvailable()], "getFirstAvailableBlock")),
+      );
+      const slots = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      if (slots.length > 0) return Math.min(...slots);
+      throw answers.find((answer) => answer.status === "rejected")?.reason;
+    },
+    async accounts(addresses) {
+      const parts = Array.from({ length: Math.ceil(addresses.length / ACCOUNTS_AT_ONCE) }, (_, i) =>
+        addresses.slice(i * ACCOUNTS_AT_ONCE, (i + 1) * ACCOUNTS_AT_ONCE),
+      );
+      const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
+      return (await pool.ask(parts.map(askAccounts), about, { maxBatch: 1 })).flat();
+    },
+    async largestTokenAccounts(mint) {
+      const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
+      return largest;
+    },
+    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    async close() {
+      rpc.close();
+    },
+  };
+}
+
+/** All endpoints are of one cluster: mainnet's slots and devnet's look the same. */
+function checkGenesis(configured: string | undefined): EndpointCheck {
+  let expected = configured;
+  return {
+    call: { method: "getGenesisHash", params: [] },
+    read(reply) {
+      // An endpoint that forbids the question answers the others all the same.
+      if (!reply.ok) return reply.fault.kind === "method" ? undefined : reply.fault;
+      if (!isHash(reply.result)) return { kind: "transient", message: "getGenesisHash gave no hash" };
+      expected ??= reply.result;
+      if (reply.result === expected) return undefined;
+      const message = `wrong cluster: genesis hash ${reply.result} where ${expected} is expected`;
+      return { kind: "fatal", message };
+    },
+  };
+}
