@@ -125,35 +125,18 @@ export const supplyRows = collection({
 });
 
 /**
- * Priced trades of a token in a minute: candles are put together from these. Volumes in USD are multiples of 2^-20,
- * whose float sums are exact in any order.
+ * A token's rows in a minute, an hour or a day (UTC), each kept up to date with every block: candles of any interval are
+ * put together from the coarsest that fit. Volumes in USD are multiples of 2^-20, whose float sums are exact.
  */
-export const minutes = collection({
-  name: "minutes",
+export const candles = collection({
+  name: "candles",
   fields: {
     mint: "text",
+    /** 60, 3600 or 86400. */
+    seconds: "int",
     /** Unix seconds of its beginning. */
-    minute: "int",
-    open: "float",
-    high: "float",
-    low: "float",
-    close: "float",
-    volumeUsd: "float",
-    volumeToken: "float",
-    trades: "int",
-  },
-  key: ["mint", "minute"],
-  indexes: [],
-  shardKey: ["mint", "minute"],
-});
-
-/** The same and all transactions, in an hour that is over: written once, and again only if the hour is taken back. */
-export const hours = collection({
-  name: "hours",
-  fields: {
-    mint: "text",
-    hour: "int",
-    /** Null without a priced trade. */
+    start: "int",
+    /** Of the priced trades; null without one. */
     open: "float?",
     high: "float?",
     low: "float?",
@@ -161,12 +144,12 @@ export const hours = collection({
     volumeUsd: "float",
     volumeToken: "float",
     trades: "int",
-    /** Rows of the token's list. */
+    /** All rows of the token's list. */
     transactions: "int",
   },
-  key: ["mint", "hour"],
+  key: ["mint", "seconds", "start"],
   indexes: [],
-  shardKey: ["mint", "hour"],
+  shardKey: ["mint", "seconds", "start"],
 });
 
 /**
@@ -284,8 +267,7 @@ export const COLLECTIONS = [
   tokenRows,
   poolRows,
   supplyRows,
-  minutes,
-  hours,
+  candles,
   stretches,
   prices,
   holders,
@@ -293,6 +275,8 @@ export const COLLECTIONS = [
   tokens,
   tokenFragments,
 ] as const;
+
+export const CANDLE_SECONDS = [60, 3_600, 86_400] as const;
 
 export const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"] as const;
 
@@ -305,8 +289,7 @@ export type JournalRow = RowOf<typeof journal>;
 export type TokenRowRow = RowOf<typeof tokenRows>;
 export type PoolRowRow = RowOf<typeof poolRows>;
 export type SupplyRow = RowOf<typeof supplyRows>;
-export type MinuteRow = RowOf<typeof minutes>;
-export type HourRow = RowOf<typeof hours>;
+export type CandleRow = RowOf<typeof candles>;
 export type StretchRow = RowOf<typeof stretches>;
 export type PriceRow = RowOf<typeof prices>;
 export type HolderRow = RowOf<typeof holders>;
