@@ -7,6 +7,7 @@ import {
   aerodromeStakes,
 } from "./aerodrome/deploy.ts";
 import { desk as deskArtifact, devToken, oldToken, wrappedEther } from "./contracts/artifacts.ts";
+import { installMulticall } from "./multicall.ts";
 import { type Deployment, type DeployOptions, planDeployment } from "./plan.ts";
 import { CREATION_GAS } from "./pools.ts";
 import type { Rpc } from "./rpc.ts";
@@ -19,7 +20,7 @@ export type { Deployment, DeployOptions, Family } from "./plan.ts";
 export type { DeployedPool, DeployedToken } from "./pools.ts";
 
 /**
- * Puts factories, tokens, pools and liquidity on a fresh chain (block 0 only), in the same places every time.
+ * Puts Multicall3, factories, tokens, pools and liquidity on a fresh chain (block 0 only), in the same places every time.
  * Three blocks, two seconds apart: contracts; pools and markets; prices, liquidity and supplies. A fourth where
  * something follows from that: stakes of liquidity, debts.
  */
@@ -27,6 +28,7 @@ export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promi
   const deployment = await planDeployment(rpc, options);
   if (Number(await rpc.call("eth_blockNumber")) !== 0)
     throw new Error("The devnet is deployed on a fresh chain only");
+  await installMulticall(rpc);
   for (const transactions of blocksOf(deployment)) await mineTransactions(rpc, transactions);
   const { aerodrome, aave, tokens } = deployment;
   const last = aerodrome ? await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd) : [];

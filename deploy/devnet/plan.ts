@@ -4,6 +4,7 @@ import { AAVE_USERS } from "./aave/market.ts";
 import { type AerodromeDeployment, planAerodrome } from "./aerodrome/deploy.ts";
 import { PROVIDERS } from "./aerodrome/market.ts";
 import { POOLS, TOKENS, type TokenSymbol } from "./market.ts";
+import { MULTICALL3 } from "./multicall.ts";
 import type { DeployedPool, DeployedToken, Tokens } from "./pools.ts";
 import type { Rpc } from "./rpc.ts";
 import type { Address } from "./transactions.ts";
@@ -124,5 +125,5 @@ export function deployedAddresses(deployment: Deployment): Address[] {
   const gauges = gauged.flatMap(({ gauge }) => (gauge ? [gauge] : []));
   const pools = [...deskPools(deployment), ...(aerodrome?.pools ?? [])].map(({ address }) => address);
   const lending = aave ? [aave.pool, ...aave.reserves.map(({ aToken }) => aToken)] : [];
-  return [factory, desk, ...pools, ...gauges, ...lending];
+  return [MULTICALL3, factory, desk, ...pools, ...gauges, ...lending];
 }

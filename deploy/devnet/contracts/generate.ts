@@ -23,6 +23,7 @@ const GROUPS = [
   },
   { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
   { output: "./aave/artifacts.ts", sources: ["aave/PriceFeed"], uses: [] },
+  { output: "./multicall/artifacts.ts", sources: ["multicall/Multicall3"], uses: [] },
 ] as const satisfies readonly Group[];
 
 interface Group {

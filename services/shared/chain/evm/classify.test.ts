@@ -240,6 +240,23 @@ const OTHERS: Row[] = [
   ["reth beyond head", logs(-32602, "block range extends beyond current head block"), { kind: "behind" }],
   ["geth header", call(-32000, "header not found"), { kind: "behind" }],
   ["unknown block", logs(-32000, "unknown block"), { kind: "behind" }],
+  ["geth header by hash", call(-32000, "header for hash not found"), { kind: "behind" }],
+  ["geth fork by hash", call(-32000, "hash is not currently canonical"), { kind: "behind" }],
+  ["reth block by hash", call(-32001, "block not found: hash 0xabc"), { kind: "behind" }],
+  ["anvil block by hash", call(-32001, "Resource not found"), { kind: "behind" }],
+  [
+    "a node without EIP-1898",
+    {
+      ...call(-32602, "invalid argument 1: json: cannot unmarshal object into Go value of type string"),
+      feature: "eth_call by block hash",
+    },
+    { kind: "method" },
+  ],
+  [
+    "the same words to a plain call",
+    call(-32602, "invalid argument 1: cannot unmarshal"),
+    { kind: "transient" },
+  ],
   [
     "unauthorised",
     { method: "eth_call", httpStatus: 401, message: "Must be authenticated!" },

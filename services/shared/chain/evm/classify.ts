@@ -18,9 +18,12 @@ import type { LogRange } from "./port.ts";
 const REVERTED =
   /execution reverted|\brevert(?:ed)?\b|vm execution error|invalid (?:opcode|jump)|out of gas|stack (?:under|over)flow|write protection/;
 const BEHIND =
-  /beyond (?:the )?(?:current )?(?:head|latest|tip)|header not found|unknown block|block (?:\S+ )?(?:was )?not found|could not find block|(?:after|greater than|above|ahead of) (?:the )?(?:latest|last|current|head)|future block|not yet (?:available|indexed|synced)/;
+  /beyond (?:the )?(?:current )?(?:head|latest|tip)|header (?:for hash )?not found|hash is not currently canonical|unknown block|block (?:\S+ )?(?:was )?not found|could not find block|(?:after|greater than|above|ahead of) (?:the )?(?:latest|last|current|head)|future block|not yet (?:available|indexed|synced)/;
 const STATE =
   /missing trie node|prun(?:ed|ing)|archive|(?:historical|old|past) (?:state|data|block)|state (?:\S+ )?(?:is )?(?:not available|unavailable|not found|missing|already discarded)|state (?:at|for|of) .*(?:not available|unavailable|missing)|no state available|missingtrienode|distance to target block exceeds|history (?:is )?(?:unavailable|expired)|before the (?:oldest|earliest)|blockoutofrange/;
+/** A node without EIP-1898 that gets an object where it expects a block's number. */
+const UNPINNABLE =
+  /cannot unmarshal|invalid (?:argument|type|params?\b|parameters?\b|block (?:number|tag|parameter|id))|expected (?:a |an )?(?:hex|string)|hex string expected|must be a (?:hex|string)|deseriali[sz]/;
 /** Too many blocks or too many results, in the words of the providers and nodes seen so far. */
 const RANGE = [
   /\branges?\b.*\b(?:too (?:large|wide|big|high|long)|limit|exceed|not supported|(?:larger|bigger|greater|wider) than|maximum|max\b|allowed|must be|less than|reduce|should work)/,
@@ -77,7 +80,13 @@ const RULES: readonly Rule<Clues>[] = [
   ({ code, message }) => (code === "-32005" ? { kind: "rate", message } : undefined),
   createMethodRule(["-32601", "-32004"]),
   ({ code, text, message }) => (code === "4444" || STATE.test(text) ? { kind: "state", message } : undefined),
-  ({ text, message }) => (BEHIND.test(text) ? { kind: "behind", message } : undefined),
+  // -32001 is "Resource not found" of EIP-1474: to a call, its block.
+  ({ code, text, input, message }) =>
+    BEHIND.test(text) || (code === "-32001" && input.method === "eth_call")
+      ? { kind: "behind", message }
+      : undefined,
+  ({ text, input, message }) =>
+    input.feature !== undefined && UNPINNABLE.test(text) ? { kind: "method", message } : undefined,
   fatalRule,
 ];
 

@@ -57,11 +57,26 @@ export interface EthCall {
   readonly data: Hex;
   /** The block whose state is read. */
   readonly block: number;
+  /**
+   * Its hash: the call is answered at this very block or not at all, whatever the chain does meanwhile (EIP-1898;
+   * nodes without it are asked by number, between two looks at the header).
+   */
+  readonly blockHash?: Hex;
 }
 
 /** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
+}
+
+/** A block that calls name by its hash has been replaced, is not there yet, or its state is gone from every endpoint. */
+export class BlockUnavailable extends Error {
+  override readonly name = "BlockUnavailable";
+}
+
+/** A call pinned by its hash fails time after time while nothing speaks against its block: it may be too heavy. */
+export class CallTooHeavy extends Error {
+  override readonly name = "CallTooHeavy";
 }
 
 export interface EvmSource {
@@ -95,7 +110,11 @@ export interface EvmSource {
     headers: readonly BlockHeader[],
     answer: { logs: readonly RawLog[]; filter: LogFilter },
   ): Promise<RawLog[]>;
-  /** Return data in the order asked; null where the call reverted or the state is not available at that block. */
+  /**
+   * Return data in the order asked; null where the call reverted or the state is not available at that block. Of calls
+   * that name a block's hash, null is a revert and nothing else: throws BlockUnavailable for all of them where the
+   * state is not to be had, CallTooHeavy where one is not answered.
+   */
   call(calls: readonly EthCall[]): Promise<(Hex | null)[]>;
   /** Resolves when the head may have moved (websocket wake-up) or after the time has passed. */
   waitForHead(timeoutMs: number, signal: AbortSignal): Promise<void>;

@@ -4,8 +4,10 @@ import type { Outcome, Question } from "../rpc/work.ts";
 import { parseBytes, parseQuantity, toQuantity } from "./hex.ts";
 import {
   type BlockHeader,
+  BlockUnavailable,
   type BlockWithLogs,
   type BlockWithSenders,
+  CallTooHeavy,
   type EthCall,
   type Hex,
   type LogFilter,
@@ -130,15 +132,72 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 export function askCall({ to, data, block }: EthCall): Question<Hex | null> {
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)] }],
-    read([reply]) {
-      if (reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
-      return readFirst([reply], (result) => {
-        const bytes = parseBytes(result);
-        return bytes === undefined ? distrust("eth_call gave no bytes") : { value: bytes };
-      });
-    },
+    read: ([reply]) => readReturned(reply),
     conclude: (refusals) => (refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined),
   };
+}
+
+function readReturned(reply: RpcReply | undefined): Outcome<Hex | null> {
+  if (reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
+  return readFirst([reply], (result) => {
+    const bytes = parseBytes(result);
+    return bytes === undefined ? distrust("eth_call gave no bytes") : { value: bytes };
+  });
+}
+
+/** A call that names its block by hash. */
+export type PinnedCall = EthCall & Required<Pick<EthCall, "blockHash">>;
+
+export const PIN_FEATURE = "eth_call by block hash";
+/** Failures without any reason after which a call is taken for too heavy. */
+const CALL_PATIENCE = 4;
+
+/** Return data; null for a revert and nothing else, "unpinnable" where no endpoint takes a block's hash. */
+export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnable"> {
+  const { to, data, blockHash } = call;
+  return {
+    calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
+    read: ([reply]) => asMissing(readReturned(reply)),
+    patience: CALL_PATIENCE,
+    conclude(refusals) {
+      const isRefused = refusals.some(({ kind }) => kind === "method");
+      return isRefused ? { value: "unpinnable" } : concludeCall(call, refusals);
+    },
+  };
+}
+
+/** The same by number: what one node answers between two looks at the block's header. */
+export function askCheckedCall(call: PinnedCall): Question<Hex | null> {
+  const { to, data, block, blockHash } = call;
+  const look = { method: "eth_getBlockByNumber", params: [toQuantity(block), false] };
+  return {
+    calls: [look, { method: "eth_call", params: [{ to, data }, toQuantity(block)] }, look],
+    read([before, reply, after]) {
+      for (const header of [before, after]) {
+        const seen = readFirst([header], (result) => readHeader(result, block));
+        if ("fault" in seen) return seen;
+        if (seen.value.hash !== blockHash)
+          return { fault: { kind: "missing", message: `block ${block} is ${seen.value.hash} there` } };
+      }
+      return asMissing(readReturned(reply));
+    },
+    patience: CALL_PATIENCE,
+    conclude: (refusals) => concludeCall(call, refusals),
+  };
+}
+
+/** A node that does not know the block need not be waited for: its caller knows whether the chain still has it. */
+function asMissing(outcome: Outcome<Hex | null>): Outcome<Hex | null> {
+  return "fault" in outcome && outcome.fault.kind === "behind"
+    ? { fault: { ...outcome.fault, kind: "missing" } }
+    : outcome;
+}
+
+function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly Fault[]): Error {
+  const why = refusals.at(-1)?.message;
+  return why === undefined
+    ? new CallTooHeavy(`eth_call to ${to} at block ${block} fails time after time`)
+    : new BlockUnavailable(`block ${block} (${blockHash}) cannot be read: ${why}`);
 }
 
 /** The finalized block's number; null where no endpoint knows the tag. */

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { RpcFailure } from "../rpc/testkit.ts";
-import { RangeTooLarge, UpstreamError } from "./port.ts";
+import type { RpcCall } from "../rpc/transport.ts";
+import { BlockUnavailable, CallTooHeavy, RangeTooLarge, UpstreamError } from "./port.ts";
 import { failure, type Handler, honest, isCheck, setUpSource, whenAsked } from "./test/source-setup.ts";
-import { answerHonestly, type FakeChain, TOPIC } from "./testkit.ts";
+import { answerHonestly, type FakeChain, fakeHeader, TOPIC } from "./testkit.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 50 };
@@ -150,6 +151,108 @@ describe("EvmSource.call", () => {
   it("does not take a node that has not seen the block for a revert", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": say(-32000, "header not found")(chain) }));
     expect(await failure(clock.run(source.call([call])))).to.be.instanceOf(UpstreamError);
+  });
+});
+
+describe("EvmSource.call at a block's hash", () => {
+  const HASH = fakeHeader(9).hash;
+  const RETURNED = `0x${"00".repeat(31)}2a`;
+  const call = { to: `0x${"11".repeat(20)}`, data: "0x", block: 9, blockHash: HASH } as const;
+  const say = (code: number, message: string) => (chain: FakeChain) =>
+    whenAsked(chain, (calls) => ({ results: calls.map(() => new RpcFailure(code, message)) }));
+  const unknown = say(-32000, "header for hash not found");
+  const methods = (requests: readonly { calls: readonly RpcCall[] }[]) =>
+    requests.map(({ calls }) =>
+      calls.map(({ method, params }) => `${method} ${JSON.stringify(params.at(-1))}`),
+    );
+  /** A node that knows blocks by number alone. */
+  const unpinnable =
+    (words: string) =>
+    (chain: FakeChain): Handler =>
+      whenAsked(chain, (calls) => ({
+        results: calls.map((each, i) =>
+          typeof each.params[1] === "object"
+            ? new RpcFailure(-32602, words)
+            : answerHonestly(chain, calls)[i],
+        ),
+      }));
+
+  it("names the block by its hash, and takes a revert for one", async () => {
+    const { source, clock, network } = setUpSource((chain) => ({ "a.test": honest(chain) }));
+    expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
+    expect(methods(network.asked("a.test"))).to.deep.equal([[`eth_call {"blockHash":"${HASH}"}`]]);
+    const reverting = setUpSource((chain) => ({ "a.test": say(3, "execution reverted")(chain) }));
+    expect(await reverting.clock.run(reverting.source.call([call]))).to.deep.equal([null]);
+  });
+
+  for (const [what, node] of [
+    ["pruned the state", say(-32000, "missing trie node abc (path )")],
+    ["do not know the block", unknown],
+    ["have no such resource", say(-32001, "Resource not found")],
+  ] as const) {
+    it(`throws BlockUnavailable, at once, where all endpoints ${what}`, async () => {
+      const { source, clock, network } = setUpSource((chain) => ({
+        "a.test": node(chain),
+        "b.test": node(chain),
+      }));
+      expect(await failure(clock.run(source.call([call])))).to.be.instanceOf(BlockUnavailable);
+      expect(network.asked("a.test").length + network.asked("b.test").length).to.equal(2);
+    });
+
+    it(`asks another endpoint where one is said to ${what}`, async () => {
+      const { source, clock } = setUpSource((chain) => ({ "a.test": node(chain), "b.test": honest(chain) }));
+      expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
+    });
+  }
+
+  for (const words of [
+    "invalid argument 1: json: cannot unmarshal object into Go value of type string",
+    "Invalid params: invalid type: map, expected a string",
+  ]) {
+    it(`asks by number, between two looks at the header, where a node says "${words}"`, async () => {
+      const { source, clock, network } = setUpSource((chain) => ({ "a.test": unpinnable(words)(chain) }));
+      expect(await clock.run(source.call([call, call]))).to.deep.equal([RETURNED, RETURNED]);
+      expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
+      const checked = ["eth_getBlockByNumber false", 'eth_call "0x9"', "eth_getBlockByNumber false"];
+      const asked = methods(network.asked("a.test"));
+      expect(asked.slice(1), "the hash is not tried again").to.deep.equal([
+        [...checked, ...checked],
+        checked,
+      ]);
+    });
+  }
+
+  it("prefers an endpoint that takes the hash", async () => {
+    const { source, clock, network } = setUpSource((chain) => ({
+      "a.test": unpinnable("hex string expected")(chain),
+      "b.test": honest(chain),
+    }));
+    expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
+    expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
+    expect([network.asked("a.test").length, network.asked("b.test").length]).to.deep.equal([1, 2]);
+  });
+
+  it("believes no number whose header is another, before or after the call", async () => {
+    for (const moved of [0, 2]) {
+      const { source, clock } = setUpSource((chain) => ({
+        "a.test": whenAsked(chain, (calls) => ({
+          results: calls.map((each, i) =>
+            typeof each.params[1] === "object"
+              ? new RpcFailure(-32602, "hex string expected")
+              : answerHonestly(i === moved ? { ...chain, fork: 1 } : chain, calls)[i],
+          ),
+        })),
+      }));
+      expect(await failure(clock.run(source.call([call])))).to.be.instanceOf(BlockUnavailable);
+    }
+  });
+
+  it("gives a call up as too heavy that no endpoint answers in time", async () => {
+    const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "hang") }), {
+      timeoutMs: 5_000,
+    });
+    expect(await failure(clock.run(source.call([call])))).to.be.instanceOf(CallTooHeavy);
+    expect(clock.now()).to.be.lessThan(15_000);
   });
 });
 

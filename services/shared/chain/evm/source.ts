@@ -4,8 +4,17 @@ import { createBlockReader } from "./block-reader.ts";
 import { classifyRpcError } from "./classify.ts";
 import { createHeadTracker } from "./head.ts";
 import { parseQuantity } from "./hex.ts";
-import { type EvmSource, type LogRange, UpstreamError } from "./port.ts";
-import { askCall, askFinalized, askHeader, askLogs } from "./questions.ts";
+import { type EthCall, type EvmSource, type Hex, type LogRange, UpstreamError } from "./port.ts";
+import {
+  askCall,
+  askCheckedCall,
+  askFinalized,
+  askHeader,
+  askLogs,
+  askPinnedCall,
+  PIN_FEATURE,
+  type PinnedCall,
+} from "./questions.ts";
 import { createVerifyEmpty } from "./verify-empty.ts";
 
 export type { SourceEvent, SourceLog } from "../rpc/endpoint.ts";
@@ -45,7 +54,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     createError: (message) => new UpstreamError(message),
     classify: classifyRpcError,
     check: checkChainId(chainId),
-    optionalMethods: ["eth_getBlockReceipts"],
+    optionalMethods: ["eth_getBlockReceipts", PIN_FEATURE],
     subscribe: { method: "eth_subscribe", params: ["newHeads"] },
     notification: "eth_subscription",
     log,
@@ -99,12 +108,23 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       return logs ?? [];
     },
     verifyEmpty,
-    call: (calls) => pool.ask(calls.map(askCall), `eth_call at ${describe(calls.map((call) => call.block))}`),
+    async call(calls) {
+      const about = `eth_call at ${describe(calls.map((call) => call.block))}`;
+      const ask = (call: EthCall) => (isPinned(call) ? askPinnedCall(call) : askCall(call));
+      const answers = await pool.ask<Hex | null | "unpinnable">(calls.map(ask), about);
+      const refused = calls.filter((_, i) => answers[i] === "unpinnable").filter(isPinned);
+      const checked = refused.length === 0 ? [] : await pool.ask(refused.map(askCheckedCall), about);
+      return answers.map((answer) => (answer === "unpinnable" ? (checked.shift() ?? null) : answer));
+    },
     waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
     async close() {
       rpc.close();
     },
   };
+}
+
+function isPinned(call: EthCall): call is PinnedCall {
+  return call.blockHash !== undefined;
 }
 
 function checkChainId(chainId: number): EndpointCheck {

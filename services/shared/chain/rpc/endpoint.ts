@@ -36,7 +36,7 @@ export interface EndpointCheck {
 
 export interface EndpointOptions extends HealthOptions {
   readonly check: EndpointCheck;
-  /** Methods a node may do without; for any other one "not available" is a passing mood. */
+  /** Methods (or features of them) a node may do without; for any other one "not available" is a passing mood. */
   readonly optionalMethods: readonly string[];
   /** Names the chain in log lines. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export interface Endpoint {
   send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]>;
   /** Asks for the chain whether it is known or not: the probe of a half-open circuit. */
   probe(): Promise<void>;
-  /** Whether it said lately that it does not offer one of the optional methods. */
+  /** Whether it said lately that it does not offer one of the optional methods or features. */
   lacks(method: string): boolean;
   /** Why it was put aside. */
   asideReason(): string | undefined;
@@ -138,7 +138,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       ok: replies.every((reply) => reply.ok),
     });
     note(replies, method);
-    for (const [i, { method: asked }] of calls.entries()) {
+    for (const [i, call] of calls.entries()) {
+      const asked = call.feature ?? call.method;
       const reply = replies[i];
       const isLacking = reply?.ok === false && reply.fault.kind === "method";
       if (isLacking && options.optionalMethods.includes(asked)) lacksUntil.set(asked, clock.now() + LACK_MS);

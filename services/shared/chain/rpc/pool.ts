@@ -41,9 +41,9 @@ interface Journey<T> {
 
 /** Endpoints known to lack a method are not asked for it again. */
 function refuseForLackers(item: Work<unknown>, endpoints: readonly Endpoint[]): void {
-  for (const { method } of item.question.calls) {
-    for (const endpoint of endpoints.filter((each) => each.lacks(method))) {
-      item.refusals.set(endpoint, { kind: "method", message: `${method} is not offered` });
+  for (const { method, feature = method } of item.question.calls) {
+    for (const endpoint of endpoints.filter((each) => each.lacks(feature))) {
+      item.refusals.set(endpoint, { kind: "method", message: `${feature} is not offered` });
     }
   }
 }

@@ -8,6 +8,8 @@ import { type Classify, parseRetryAfter } from "./words.ts";
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
+  /** What an endpoint may lack of the method, where it has the rest of it. Never sent. */
+  readonly feature?: string;
 }
 
 export type RpcReply =
@@ -149,7 +151,7 @@ export function createTransport(options: TransportOptions): Transport {
       const read = isObject(error) ? readError(error) : { message: redact(String(error)) };
       return {
         ok: false,
-        fault: classify({ method: call.method, httpStatus, retryAfterMs, ...read }),
+        fault: classify({ method: call.method, feature: call.feature, httpStatus, retryAfterMs, ...read }),
       };
     }
     if (!("result" in reply))

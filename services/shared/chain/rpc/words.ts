@@ -3,6 +3,8 @@ import type { Fault } from "./fault.ts";
 /** What is known of a failed call: any part may be absent. */
 export interface RpcErrorInput {
   readonly method?: string | undefined;
+  /** Of RpcCall. */
+  readonly feature?: string | undefined;
   readonly httpStatus?: number | undefined;
   /** From the Retry-After header. */
   readonly retryAfterMs?: number | undefined;
