@@ -44,7 +44,8 @@ export const blocks = collection({
  */
 export const journal = collection({
   name: "journal",
-  fields: { fromSlot: "int", toSlot: "int", undo: "json" },
+  fields: { fromSlot: "int", toSlot: "int", undo: "text" },
+  contents: "exact JSON 1",
   key: ["fromSlot"],
   indexes: [],
   shardKey: ["fromSlot"],

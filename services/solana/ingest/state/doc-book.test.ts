@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { type TraderRow, traders } from "../../store/collections.ts";
 import { openTestStore } from "../../test/store.ts";
-import { DocBook } from "./doc-book.ts";
+import { DocBook, writeChanges } from "./doc-book.ts";
 
 function trader(account: string, lastTime: number): TraderRow {
   return { mint: "MINT", account, lastTime };
@@ -24,23 +24,38 @@ describe("documents that blocks change", () => {
     await book.load([key("a"), key("b"), key("new")]);
     expect(book.get(key("a"))).to.deep.equal(trader("a", 1));
     expect(book.get(key("new"))).to.equal(undefined);
-    book.set(trader("a", 10));
-    book.set(trader("a", 11));
-    book.set(trader("new", 12));
+    book.set(key("a"), trader("a", 10));
+    book.set(key("a"), trader("a", 11));
+    book.set(key("new"), trader("new", 12));
     expect(book.get(key("a"))?.lastTime).to.equal(11);
-    expect(book.take()).to.deep.equal({
-      rows: [trader("a", 11), trader("new", 12)],
-      before: [trader("a", 1), null],
-    });
-    book.set(trader("new", 13));
-    expect(book.take()).to.deep.equal({ rows: [trader("new", 13)], before: [trader("new", 12)] });
-    expect(book.take()).to.deep.equal({ rows: [], before: [] });
+    expect(book.take()).to.deep.equal([
+      { key: key("a"), row: trader("a", 11), before: trader("a", 1) },
+      { key: key("new"), row: trader("new", 12), before: null },
+    ]);
+    book.set(key("new"), trader("new", 13));
+    const again = book.take();
+    expect(again).to.deep.equal([{ key: key("new"), row: trader("new", 13), before: trader("new", 12) }]);
+    expect(book.take()).to.deep.equal([]);
+  });
+
+  it("are written and taken away as they were changed", async () => {
+    const book = new DocBook(store, { collection: traders });
+    await book.load([key("a"), key("b"), key("new"), key("brief")]);
+    book.set(key("a"), trader("a", 10));
+    book.set(key("b"), null);
+    book.set(key("new"), trader("new", 12));
+    book.set(key("brief"), trader("brief", 12));
+    book.set(key("brief"), null);
+    const changes = book.take();
+    expect(changes).to.have.length(3);
+    await store.write(writeChanges(traders, changes));
+    expect(await store.find(traders, {})).to.deep.equal([trader("a", 10), trader("new", 12)]);
   });
 
   it("must be loaded first: nothing is taken for absent that was not looked for", async () => {
     const book = new DocBook(store, { collection: traders });
     expect(() => book.get(key("a"))).to.throw("traders MINT a was not loaded");
-    expect(() => book.set(trader("a", 5))).to.throw("traders MINT a was not loaded");
+    expect(() => book.set(key("a"), trader("a", 5))).to.throw("traders MINT a was not loaded");
     await book.load([key("a")]);
     book.clear();
     expect(() => book.get(key("a"))).to.throw("was not loaded");

@@ -1,10 +1,19 @@
-import type { Collection, RowOf, Store } from "../../../shared/storage/port.ts";
+import {
+  type Collection,
+  put,
+  type RowOf,
+  remove,
+  type Store,
+  type WriteStep,
+} from "../../../shared/storage/port.ts";
 
-/** Documents that blocks change, and as they were before: what is written, and how to take it back. */
-export interface Changes<R> {
-  readonly rows: R[];
-  /** Each changed document as it was stored before, null where there was none; in the order of `rows`. */
-  readonly before: (R | null)[];
+type Key<C extends Collection> = Partial<RowOf<C>>;
+
+/** A document as a batch leaves it and as it was before; null = it is not there. */
+export interface Change<R> {
+  readonly key: Partial<R>;
+  readonly row: R | null;
+  readonly before: R | null;
 }
 
 /**
@@ -12,70 +21,76 @@ export interface Changes<R> {
  * it in one read; what was not used for long is dropped after it and read again when needed.
  */
 export class DocBook<C extends Collection> {
+  readonly collection: C;
   readonly #store: Store;
-  readonly #collection: C;
   readonly #maxEntries: number;
   /** Null = known to be absent. In the order of their last use. */
   #docs = new Map<string, RowOf<C> | null>();
-  #before = new Map<string, RowOf<C> | null>();
+  #before = new Map<string, { key: Key<C>; row: RowOf<C> | null }>();
 
   constructor(store: Store, of: { collection: C; maxEntries?: number }) {
     this.#store = store;
-    this.#collection = of.collection;
+    this.collection = of.collection;
     this.#maxEntries = of.maxEntries ?? 200_000;
   }
 
   /** Reads those that are not in memory. Nothing but loaded documents may be asked for or set. */
-  async load(keys: Iterable<Partial<RowOf<C>>>): Promise<void> {
-    const missing = new Map<string, Partial<RowOf<C>>>();
+  async load(keys: Iterable<Key<C>>): Promise<void> {
+    const missing = new Map<string, Key<C>>();
     for (const key of keys) {
       const id = this.#idOf(key);
       const known = this.#docs.get(id);
-      if (known === undefined) missing.set(id, key);
-      else this.#touch(id, known);
+      if (known === undefined) {
+        missing.set(id, key);
+        continue;
+      }
+      this.#docs.delete(id);
+      this.#docs.set(id, known);
     }
     if (missing.size === 0) return;
+    const rows = await this.#store.getMany(this.collection, [...missing.values()]);
     for (const id of missing.keys()) this.#docs.set(id, null);
-    for (const row of await this.#store.getMany(this.#collection, [...missing.values()]))
-      this.#docs.set(this.#idOf(row as Partial<RowOf<C>>), row);
+    for (const row of rows) this.#docs.set(this.#idOf(row as Key<C>), row);
   }
 
-  get(key: Partial<RowOf<C>>): RowOf<C> | undefined {
-    const doc = this.#docs.get(this.#idOf(key));
-    if (doc === undefined) throw new Error(`${this.#collection.name} ${this.#idOf(key)} was not loaded.`);
-    return doc ?? undefined;
+  has(key: Key<C>): boolean {
+    return this.#docs.has(this.#idOf(key));
   }
 
-  set(row: RowOf<C>): void {
-    const id = this.#idOf(row as Partial<RowOf<C>>);
-    const known = this.#docs.get(id);
-    if (known === undefined) throw new Error(`${this.#collection.name} ${id} was not loaded.`);
-    if (!this.#before.has(id)) this.#before.set(id, known);
+  get(key: Key<C>): RowOf<C> | undefined {
+    return this.#known(this.#idOf(key)) ?? undefined;
+  }
+
+  /** Replaces a document, or with null takes it away. */
+  set(key: Key<C>, row: RowOf<C> | null): void {
+    const id = this.#idOf(key);
+    const known = this.#known(id);
+    if (!this.#before.has(id)) this.#before.set(id, { key, row: known });
     this.#docs.set(id, row);
   }
 
   /** What changed since the last call. The documents it answers are never changed again: `set` replaces them. */
-  take(): Changes<RowOf<C>> {
-    const rows: RowOf<C>[] = [];
-    const before: (RowOf<C> | null)[] = [];
-    for (const [id, was] of this.#before) {
-      rows.push(this.#docs.get(id) as RowOf<C>);
-      before.push(was);
-    }
+  take(): Change<RowOf<C>>[] {
+    const changes = [...this.#before].map(([id, { key, row }]) => ({
+      key,
+      row: this.#docs.get(id) ?? null,
+      before: row,
+    }));
     this.#before = new Map();
     this.#dropOldest();
-    return { rows, before };
+    return changes.filter(({ row, before }) => row !== null || before !== null);
   }
 
-  /** Forgets everything: the store was changed by others. Changes that were not taken are lost. */
+  /** Forgets everything: the store was changed by others, or a write of what was taken failed. */
   clear(): void {
     this.#docs = new Map();
     this.#before = new Map();
   }
 
-  #touch(id: string, doc: RowOf<C> | null): void {
-    this.#docs.delete(id);
-    this.#docs.set(id, doc);
+  #known(id: string): RowOf<C> | null {
+    const known = this.#docs.get(id);
+    if (known === undefined) throw new Error(`${this.collection.name} ${id} was not loaded.`);
+    return known;
   }
 
   #dropOldest(): void {
@@ -86,8 +101,21 @@ export class DocBook<C extends Collection> {
     }
   }
 
-  #idOf(row: Partial<RowOf<C>>): string {
+  #idOf(row: Key<C>): string {
     const parts = row as Record<string, unknown>;
-    return this.#collection.key.map((field) => parts[field]).join(" ");
+    return this.collection.key.map((field) => parts[field]).join(" ");
   }
+}
+
+/** The steps that store changes. */
+export function writeChanges<C extends Collection>(
+  target: C,
+  changes: readonly Change<RowOf<C>>[],
+): WriteStep[] {
+  const rows = changes.map(({ row }) => row).filter((row) => row !== null);
+  const gone = changes.filter(({ row }) => row === null).map(({ key }) => key);
+  return [
+    ...(rows.length > 0 ? [put(target, rows)] : []),
+    ...(gone.length > 0 ? [remove(target, gone)] : []),
+  ];
 }

@@ -1,0 +1,95 @@
+import { fromExactJson, toExactJson } from "../../shared/storage/exact-json.ts";
+import {
+  type Collection,
+  put,
+  type RowOf,
+  remove,
+  removeWhere,
+  type Store,
+  type WriteStep,
+} from "../../shared/storage/port.ts";
+import {
+  candles,
+  holders,
+  type JournalRow,
+  journal,
+  poolRows,
+  prices,
+  supplyRows,
+  tokenFragments,
+  tokenRows,
+  tokens,
+  traders,
+} from "../store/collections.ts";
+import type { Change } from "./state/doc-book.ts";
+
+/** Collections whose documents a batch replaces. */
+const DOCUMENTS = { candles, holders, prices, tokenFragments, tokens, traders };
+type DocumentName = keyof typeof DOCUMENTS;
+
+/** What a batch of slots changes. */
+export interface BatchChanges {
+  /** Lists that it added rows to: mints and pools. */
+  readonly tokenRows: Iterable<string>;
+  readonly poolRows: Iterable<string>;
+  readonly supplyRows: Iterable<string>;
+  readonly documents: { readonly [N in DocumentName]?: readonly Change<RowOf<(typeof DOCUMENTS)[N]>>[] };
+}
+
+/** As it is stored: keys and documents, so that undoing twice is undoing once. */
+interface Undo {
+  readonly tokenRows: readonly string[];
+  readonly poolRows: readonly string[];
+  readonly supplyRows: readonly string[];
+  readonly documents: Readonly<
+    Record<string, readonly { readonly key: object; readonly before: object | null }[]>
+  >;
+}
+
+/** How to take slots back, to be stored before anything of the batch is. */
+export function toJournalRow(
+  changes: BatchChanges,
+  slots: { readonly fromSlot: number; readonly toSlot: number },
+): JournalRow {
+  const documents = Object.fromEntries(
+    Object.entries(changes.documents).map(([name, changed]) => [
+      name,
+      changed.map(({ key, before }) => ({ key, before })),
+    ]),
+  );
+  const undo: Undo = {
+    tokenRows: [...changes.tokenRows],
+    poolRows: [...changes.poolRows],
+    supplyRows: [...changes.supplyRows],
+    documents,
+  };
+  return { ...slots, undo: toExactJson(undo) };
+}
+
+/**
+ * The steps that take back every journalled batch from `fromSlot` on, the last first, and then its journal row. Batches
+ * are taken back whole: the caller goes on from where the first of them began.
+ */
+export async function undoSteps(store: Store, fromSlot: number): Promise<WriteStep[]> {
+  const rows = await store.find(journal, {
+    filter: { toSlot: { gte: fromSlot } },
+    order: [{ field: "fromSlot", direction: "desc" }],
+  });
+  return rows.flatMap((row) => [...undoBatch(row), remove(journal, [{ fromSlot: row.fromSlot }])]);
+}
+
+function undoBatch({ fromSlot, undo: text }: JournalRow): WriteStep[] {
+  const undo = fromExactJson(text) as Undo;
+  const slot = { gte: fromSlot };
+  return [
+    ...undo.tokenRows.map((mint) => removeWhere(tokenRows, { mint, slot })),
+    ...undo.poolRows.map((pool) => removeWhere(poolRows, { pool, slot })),
+    ...undo.supplyRows.map((mint) => removeWhere(supplyRows, { mint, slot })),
+    ...Object.entries(undo.documents).flatMap(([name, changed]) => {
+      const collection: Collection = DOCUMENTS[name as DocumentName];
+      const there = changed.flatMap(({ before }) => before ?? []);
+      const absent = changed.flatMap(({ key, before }) => (before === null ? [key] : []));
+      return [put(collection, there as RowOf<Collection>[]), remove(collection, absent)];
+    }),
+  ];
+}
