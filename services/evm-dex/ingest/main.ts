@@ -1,6 +1,8 @@
 import { startThreadAhead } from "../../shared/chain/evm/thread-start.ts";
+import { growYoungHeapAtOnce } from "../../shared/host/young-heap.ts";
 
-// First of all: the thread starts while the rest is loaded.
+growYoungHeapAtOnce();
+// Before the rest is loaded: the thread starts meanwhile.
 startThreadAhead();
 const { runMain } = await import("../../shared/host/process.ts");
 const { startIngest } = await import("./service.ts");
