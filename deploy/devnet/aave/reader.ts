@@ -1,5 +1,16 @@
-import { CallExecutionError, encodeFunctionData, type PublicClient } from "viem";
-import { aaveDataProviderAbi, aaveOracleAbi, aavePoolAbi, erc20Abi } from "../contracts/aave/abi.ts";
+import {
+  CallExecutionError,
+  ContractFunctionExecutionError,
+  encodeFunctionData,
+  type PublicClient,
+} from "viem";
+import {
+  aaveDataProviderAbi,
+  aaveOracleAbi,
+  aavePoolAbi,
+  aaveProviderAbi,
+  erc20Abi,
+} from "../contracts/aave/abi.ts";
 import type { Address } from "../transactions.ts";
 import type { AaveDeployment } from "./deploy.ts";
 
@@ -27,8 +38,8 @@ export interface AaveReserveView {
   readonly isActive: boolean;
   readonly isFrozen: boolean;
   readonly isPaused: boolean;
-  /** USD of a whole token, 8 decimals. */
-  readonly price: bigint;
+  /** What the market's oracle says now: a whole token in units of its base currency; null where it reverts. */
+  readonly price: { readonly raw: bigint; readonly unit: bigint; readonly inUsd: boolean } | null;
 }
 
 /** Truth about the market by viem alone, at a block or the head. */
@@ -41,8 +52,25 @@ export interface AaveReader {
 }
 
 export function createAaveReader(client: PublicClient, deployment: AaveDeployment): AaveReader {
-  const { pool, dataProvider, oracle, users } = deployment;
+  const { pool, provider, dataProvider, users } = deployment;
   const at = (block?: number) => (block === undefined ? {} : { blockNumber: BigInt(block) });
+
+  async function readPrice(asset: Address, block?: number): Promise<AaveReserveView["price"]> {
+    const names = { address: provider, abi: aaveProviderAbi, ...at(block) } as const;
+    const address = await client.readContract({ ...names, functionName: "getPriceOracle" });
+    const oracle = { address, abi: aaveOracleAbi, ...at(block) } as const;
+    try {
+      const [raw, unit, currency] = await Promise.all([
+        client.readContract({ ...oracle, functionName: "getAssetPrice", args: [asset] }),
+        client.readContract({ ...oracle, functionName: "BASE_CURRENCY_UNIT" }),
+        client.readContract({ ...oracle, functionName: "BASE_CURRENCY" }),
+      ]);
+      return { raw, unit, inUsd: BigInt(currency) === 0n };
+    } catch (error) {
+      if (error instanceof ContractFunctionExecutionError) return null;
+      throw error;
+    }
+  }
 
   return {
     async assets(block) {
@@ -69,13 +97,7 @@ export function createAaveReader(client: PublicClient, deployment: AaveDeploymen
           client.readContract({ ...provider, functionName: "getReserveConfigurationData", args }),
           client.readContract({ ...provider, functionName: "getReserveCaps", args }),
           client.readContract({ ...provider, functionName: "getPaused", args }),
-          client.readContract({
-            address: oracle,
-            abi: aaveOracleAbi,
-            functionName: "getAssetPrice",
-            args,
-            ...at(block),
-          }),
+          readPrice(asset, block),
           client.readContract({ ...erc20, address: aToken, functionName: "symbol" }),
           client.readContract({ ...erc20, address: aToken, functionName: "name" }),
           client.readContract({ ...erc20, address: asset, functionName: "symbol" }),
