@@ -12,7 +12,7 @@ interface AtInstruction {
    * same at every decoding, so that signature, instructionIndex and leg name one row for ever.
    */
   readonly instructionIndex: number;
-  /** 0, or 1 for the second pool of an instruction that touches two. */
+  /** 0; counts on where an instruction touches several pools, or takes liquidity out and puts it in again. */
   readonly leg: number;
 }
 
@@ -21,11 +21,15 @@ interface AtPool extends AtInstruction {
   /** Program's name in facts: raydium-clmm, pumpswap … */
   readonly program: string;
   readonly pool: string;
-  /** Signer that trades or provides; of a routed trade the transaction's fee payer or the inner authority, as documented in the decoder. */
+  /** Who the instruction says trades or provides, where that signed the transaction; else (routers) the fee payer. */
   readonly account: string;
 }
 
-/** Tokens that moved, by the pool's own vaults: `in` is what the pool received, `out` what left it. */
+/**
+ * Tokens that moved, by the pool's own vaults: `in` is what the pool received (less a Token-2022 transfer fee), `out`
+ * what left it. Fees that lie in the vaults or are paid out of them are within, fees paid past the pool are not. One of
+ * the amounts can be 0.
+ */
 export interface Trade extends AtPool {
   readonly kind: "trade";
   readonly tokenIn: string;
@@ -42,7 +46,11 @@ export interface Trade extends AtPool {
   readonly reserveOut: bigint | null;
 }
 
-/** Tokens that were added to or removed from a pool; one side may be 0. */
+/**
+ * Tokens that were added to or removed from a pool, by its vaults: a removal includes fees paid with it. One side may
+ * be 0. A and B are the pool's first and second token, except where the instruction names only the token that moved:
+ * that is then A, and tokenB is empty.
+ */
 export interface LiquidityChange extends AtPool {
   readonly kind: "add_liquidity" | "remove_liquidity";
   readonly tokenA: string;
@@ -63,7 +71,7 @@ export interface SupplyChange extends AtInstruction {
   readonly authority: string | null;
 }
 
-/** A token account's balance after the transaction, where it differs from before. */
+/** A token account's balance after the transaction, where that or its owner differs from before. */
 export interface BalanceChange {
   readonly tokenAccount: string;
   readonly mint: string;
@@ -76,9 +84,13 @@ export interface BalanceChange {
   readonly after: bigint;
 }
 
-/** The amounts moved are not what the exchange's own event says: counted, and logged with the signature. */
+/**
+ * The amounts moved are not what the exchange's own event says, or an instruction that should give a row gives none:
+ * counted, and logged with the signature.
+ */
 export interface Disagreement {
   readonly instructionIndex: number;
+  /** As in AtPool; "token" for the token programs. */
   readonly program: string;
   readonly what: string;
 }

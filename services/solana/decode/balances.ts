@@ -1,0 +1,114 @@
+import type { TokenBalance, TransactionMeta } from "../../shared/chain/solana/port.ts";
+import { BrokenTransactionError } from "./errors.ts";
+import type { BalanceChange } from "./model.ts";
+
+export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
+
+/** Token accounts of a transaction by the index of their key: before and after. A hole = no token account then. */
+export interface Balances {
+  readonly before: readonly (TokenBalance | undefined)[];
+  readonly after: readonly (TokenBalance | undefined)[];
+}
+
+export function layBalances(meta: TransactionMeta, keyCount: number): Balances {
+  return { before: byKey(meta.preTokenBalances, keyCount), after: byKey(meta.postTokenBalances, keyCount) };
+}
+
+function byKey(
+  balances: TransactionMeta["preTokenBalances"],
+  keyCount: number,
+): (TokenBalance | undefined)[] {
+  const laid: (TokenBalance | undefined)[] = [];
+  if (balances === undefined || balances === null) return laid;
+  for (const balance of balances) {
+    const { accountIndex } = balance;
+    if (!(accountIndex >= 0 && accountIndex < keyCount)) {
+      throw new BrokenTransactionError(`A token balance names account ${accountIndex} of ${keyCount}.`);
+    }
+    laid[accountIndex] = balance;
+  }
+  return laid;
+}
+
+/** What a token account holds. */
+export interface Token {
+  readonly mint: string;
+  readonly decimals: number;
+  readonly isToken2022: boolean;
+}
+
+export function tokenOf(balances: Balances, account: number): Token | undefined {
+  const balance = balances.after[account] ?? balances.before[account];
+  if (balance === undefined) return undefined;
+  return {
+    mint: balance.mint,
+    decimals: balance.uiTokenAmount.decimals,
+    isToken2022: balance.programId === TOKEN_2022_PROGRAM,
+  };
+}
+
+/** Decimals of a mint, told by any token account of it. */
+export function decimalsOf(balances: Balances, mint: string): number | undefined {
+  const sides = [balances.after, balances.before];
+  for (const side of sides) {
+    for (const balance of side) if (balance?.mint === mint) return balance.uiTokenAmount.decimals;
+  }
+  return undefined;
+}
+
+/** What an account gained (or lost), exact; 0 for an account that is none of tokens. */
+export function gainOf(balances: Balances, account: number): bigint {
+  return amountOf(balances.after[account]) - amountOf(balances.before[account]);
+}
+
+/**
+ * Token accounts whose amount, owner or mint is another than before. An account that was closed and opened again for
+ * another mint gives a row for either.
+ */
+export function balanceChanges(balances: Balances, keys: readonly string[]): BalanceChange[] {
+  const { before, after } = balances;
+  const changes: BalanceChange[] = [];
+  const end = Math.max(before.length, after.length);
+  for (let account = 0; account < end; account++) {
+    const was = before[account];
+    const is = after[account];
+    if (was !== undefined && is !== undefined && was.mint === is.mint) {
+      if (
+        was.uiTokenAmount.amount !== is.uiTokenAmount.amount ||
+        (was.owner ?? null) !== (is.owner ?? null)
+      ) {
+        changes.push(change(keys[account] as string, was, is));
+      }
+      continue;
+    }
+    if (was !== undefined && was.uiTokenAmount.amount !== "0") {
+      changes.push(change(keys[account] as string, was, undefined));
+    }
+    if (is !== undefined && is.uiTokenAmount.amount !== "0") {
+      changes.push(change(keys[account] as string, undefined, is));
+    }
+  }
+  return changes;
+}
+
+function change(
+  tokenAccount: string,
+  was: TokenBalance | undefined,
+  is: TokenBalance | undefined,
+): BalanceChange {
+  const told = (is ?? was) as TokenBalance;
+  return {
+    tokenAccount,
+    mint: told.mint,
+    owner: told.owner ?? null,
+    decimals: told.uiTokenAmount.decimals,
+    isToken2022: told.programId === TOKEN_2022_PROGRAM,
+    before: amountOf(was),
+    after: amountOf(is),
+  };
+}
+
+function amountOf(balance: TokenBalance | undefined): bigint {
+  return balance === undefined ? 0n : BigInt(balance.uiTokenAmount.amount);
+}

@@ -1,0 +1,76 @@
+/** An exchange's own event beneath an instruction, and whether it tells of the amounts that moved. */
+import { fromHex, hasBytes, readU64 } from "./bytes.ts";
+import type { Found, Laid } from "./lay.ts";
+import type { EventAmount, EventLayout } from "./layout.ts";
+
+/** A program that calls itself to tell an event starts the data with this; the event's discriminator follows. */
+const EVENT_CALL = fromHex("e445a52e51cb9a1d");
+
+export interface EventQuery {
+  readonly found: Found;
+  /** End of what the instruction called. */
+  readonly end: number;
+  readonly discriminator: Uint8Array;
+  /** Which of several, from 0. */
+  readonly nth: number;
+}
+
+/** The event's data after its discriminator; undefined where the program did not tell it, or the log was cut. */
+export function findEvent(laid: Laid, query: EventQuery): Uint8Array | undefined {
+  return query.found.program.layout.events === "cpi" ? findCalled(laid, query) : findLogged(laid, query);
+}
+
+function findCalled(laid: Laid, { found, end, discriminator, nth }: EventQuery): Uint8Array | undefined {
+  const { instructions } = laid.flat;
+  const program = instructions[found.at]?.programIdIndex;
+  let left = nth;
+  for (let at = found.at + 1; at < end; at++) {
+    const data = laid.data[at];
+    if (data === undefined || instructions[at]?.programIdIndex !== program) continue;
+    if (!hasBytes(data, 0, EVENT_CALL) || !hasBytes(data, EVENT_CALL.length, discriminator)) continue;
+    if (left-- === 0) return data.subarray(EVENT_CALL.length + discriminator.length);
+  }
+  return undefined;
+}
+
+function findLogged(laid: Laid, { found, discriminator, nth }: EventQuery): Uint8Array | undefined {
+  const source = found.program.layout.events;
+  let left = nth;
+  for (const logged of laid.logged()) {
+    if (logged.at !== found.at || logged.source !== source) continue;
+    const data = Buffer.from(logged.text, "base64");
+    if (hasBytes(data, 0, discriminator) && left-- === 0) return data.subarray(discriminator.length);
+  }
+  return undefined;
+}
+
+/** Amounts that moved: into and out of the pool, and of its first and second vault. */
+export interface Moved {
+  readonly inOut: readonly [bigint, bigint];
+  readonly vaults: readonly [bigint, bigint];
+}
+
+/** Undefined if the event tells the amounts that moved; else what it tells instead. */
+export function disagreementOf(event: EventLayout, data: Uint8Array, moved: Moved): string | undefined {
+  const [first, second] = event.amounts;
+  const last = Math.max(...[first, second].flatMap(({ at, plus = [], give = [] }) => [at, ...plus, ...give]));
+  if (data.length < last + 8) return `${event.name} has ${data.length} bytes, its amounts end at ${last + 8}`;
+  const fits = (pair: readonly [bigint, bigint]) =>
+    isAmount(first, data, pair[0]) && isAmount(second, data, pair[1]);
+  const pair = event.order === "vaults" ? moved.vaults : moved.inOut;
+  if (fits(pair) || (event.order === "any" && fits([pair[1], pair[0]]))) return undefined;
+  return `${event.name} tells ${told(first, data)} and ${told(second, data)}, the vaults moved ${pair[0]} and ${pair[1]}`;
+}
+
+function isAmount(amount: EventAmount, data: Uint8Array, moved: bigint): boolean {
+  const expected = told(amount, data);
+  if (moved === expected) return true;
+  return (amount.give ?? []).some((at) => {
+    const give = readU64(data, at);
+    return moved === expected + give || moved === expected - give;
+  });
+}
+
+function told({ at, plus = [] }: EventAmount, data: Uint8Array): bigint {
+  return plus.reduce((sum, other) => sum + readU64(data, other), readU64(data, at));
+}

@@ -1,0 +1,81 @@
+/**
+ * Layouts of exchange programs, as data. An instruction is known by its program and its discriminator together:
+ * programs share discriminators. Account positions are those of the program's own IDL or source.
+ */
+import type { Dex } from "./model.ts";
+
+/**
+ * - `rebalance` takes liquidity out and puts it in within one instruction: what left the vaults is a removal (leg 0),
+ *   what came into them an addition (leg 1).
+ */
+export type Effect = "trade" | "add_liquidity" | "remove_liquidity" | "rebalance";
+
+/** A pool's side that is not a token account: the lamports of an account that the program owns. */
+export interface NativeSide {
+  readonly account: number;
+  /** Where the quote mint stands: only if that is wrapped SOL are lamports moved. Without it, always. */
+  readonly quoteMint?: number;
+}
+
+export interface PoolLayout {
+  readonly pool: number;
+  /** Token accounts that hold the pool's tokens; only one where the instruction names no other. */
+  readonly vaults: readonly [number] | readonly [number, number];
+  /** Stands in for the second vault. */
+  readonly native?: NativeSide;
+}
+
+/** Pools named in groups of the trailing accounts, positions counted from the start of a group. */
+export interface RouteLayout extends PoolLayout {
+  readonly from: number;
+  readonly size: number;
+}
+
+/** Where an event says an amount: a little-endian u64 at a byte after the event's discriminator. */
+export interface EventAmount {
+  readonly at: number;
+  /** Further u64 that belong to the sum that the vault moved. */
+  readonly plus?: readonly number[];
+  /** u64 by which the vault's amount may differ: transfer fees, or a referrer's share paid past the vault. */
+  readonly give?: readonly number[];
+}
+
+export interface EventLayout {
+  readonly name: string;
+  /** Hex; of a ray_log its first byte. */
+  readonly discriminator: string;
+  readonly amounts: readonly [EventAmount, EventAmount];
+  /** What the first amount is: what went in, or what the first vault moved; or not told by its place. */
+  readonly order: "in-out" | "vaults" | "any";
+}
+
+export interface InstructionLayout {
+  readonly name: string;
+  /** Hex of the first bytes of the data: eight of an Anchor program, one of Raydium AMM v4. */
+  readonly discriminator: string;
+  readonly effect: Effect;
+  /** Who trades or provides. */
+  readonly user: number;
+  /** One leg each, in order. */
+  readonly pools: readonly PoolLayout[];
+  readonly route?: RouteLayout;
+  /** This layout is of the instruction with so many accounts; one without a count is of all others. */
+  readonly accountCount?: number;
+  /** Accounts from which the pool gets what is its own already (an order book's vaults): no part of a trade. */
+  readonly owned?: readonly number[];
+  /** Byte of the data where a u128 stands that is 0 when the instruction only collects fees. */
+  readonly liquidityAt?: number;
+  readonly event?: EventLayout;
+}
+
+export interface ProgramLayout {
+  /** As in facts. */
+  readonly name: string;
+  readonly dex: Dex;
+  readonly address: string;
+  /** How the program tells its events: a call of itself, `Program data:` in the log, or Raydium's `ray_log:`. */
+  readonly events: "cpi" | "log" | "ray_log";
+  /** Pools keep their tokens in vaults that others use too: a vault's balance is not the pool's. */
+  readonly areVaultsShared?: boolean;
+  readonly instructions: readonly InstructionLayout[];
+}

@@ -1,0 +1,59 @@
+import type { Flat } from "./flatten.ts";
+
+const DATA = "Program data: ";
+const RAY_LOG = "Program log: ray_log: ";
+
+/** Base64 texts that programs logged, by the instruction that logged them. */
+export interface LoggedData {
+  readonly at: number;
+  readonly source: "log" | "ray_log";
+  readonly text: string;
+}
+
+/**
+ * Reads `Program data:` and `ray_log:` lines. Which instruction a line belongs to is told by the `invoke` lines, one
+ * for each instruction in the order of execution, except those of precompiles, which the runtime itself checks without
+ * a line. Logs are cut at 10 kB: what they then still tell is taken.
+ */
+export function readLogs(lines: readonly string[], flat: Flat, programs: readonly string[]): LoggedData[] {
+  const logged: LoggedData[] = [];
+  const running: number[] = [];
+  let next = 0;
+  for (const line of lines) {
+    // What a program writes itself must not be taken for what the runtime says.
+    if (line.startsWith("Program log: ")) {
+      if (line.startsWith(RAY_LOG))
+        add(logged, running, { source: "ray_log", text: line.slice(RAY_LOG.length) });
+    } else if (line.startsWith(DATA)) {
+      add(logged, running, { source: "log", text: line.slice(DATA.length) });
+    } else if (line.endsWith("]") && line.startsWith(" invoke [", line.indexOf(" ", 8))) {
+      const at = findInvoked(line, next, { flat, programs });
+      if (at === undefined) return logged;
+      running.push(at);
+      next = at + 1;
+    } else if (line.endsWith(" success")) {
+      running.pop();
+    }
+  }
+  return logged;
+}
+
+function add(logged: LoggedData[], running: readonly number[], data: Omit<LoggedData, "at">): void {
+  const at = running.at(-1);
+  if (at !== undefined) logged.push({ at, ...data });
+}
+
+/** `Program <id> invoke [<depth>]`. */
+function findInvoked(
+  line: string,
+  from: number,
+  { flat, programs }: { flat: Flat; programs: readonly string[] },
+): number | undefined {
+  const depth = Number(line.slice(line.lastIndexOf("[") + 1, -1));
+  for (let at = from; at < programs.length; at++) {
+    const height = flat.heights[at] as number;
+    if (height !== depth && height !== 0) continue;
+    if (line.startsWith(programs[at] as string, 8)) return at;
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+import { fromHex, hasBytes, readU32 } from "../bytes.ts";
+import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
+
+/** A program's layouts, ready to be found. */
+export interface Program {
+  readonly layout: ProgramLayout;
+  /** Its instruction by the data and the number of accounts; undefined for one that tells nothing. */
+  find(data: Uint8Array, accountCount: number): Instruction | undefined;
+}
+
+export interface Instruction {
+  readonly layout: InstructionLayout;
+  /** Accounts that the layout reads: fewer than so many are another version of the instruction. */
+  readonly accountsNeeded: number;
+  readonly discriminator: Uint8Array;
+  readonly event: Event | undefined;
+}
+
+export interface Event {
+  readonly layout: EventLayout;
+  readonly discriminator: Uint8Array;
+}
+
+/** Throws if two instructions could be taken for one another. */
+export function defineProgram(layout: ProgramLayout): Program {
+  const byStart = new Map<number, Instruction[]>();
+  for (const instruction of layout.instructions.map(compile)) {
+    const { discriminator } = instruction;
+    const start = startOf(discriminator) as number;
+    const others = byStart.get(start) ?? [];
+    for (const other of others) {
+      if (
+        hasBytes(other.discriminator, 0, discriminator) &&
+        other.layout.accountCount === instruction.layout.accountCount
+      ) {
+        throw new Error(`${layout.name}: ${other.layout.name} and ${instruction.layout.name} are one.`);
+      }
+    }
+    byStart.set(start, [...others, instruction]);
+  }
+  return {
+    layout,
+    find(data, accountCount) {
+      const start = startOf(data);
+      const candidates = start === undefined ? undefined : byStart.get(start);
+      if (candidates === undefined) return undefined;
+      let found: Instruction | undefined;
+      for (const candidate of candidates) {
+        if (!hasBytes(data, 0, candidate.discriminator)) continue;
+        if (candidate.layout.accountCount === accountCount) return candidate;
+        if (candidate.layout.accountCount === undefined) found = candidate;
+      }
+      return found;
+    },
+  };
+
+  /** The key of the map; the rest of a discriminator is compared. */
+  function startOf(data: Uint8Array): number | undefined {
+    if (layout.events === "ray_log") return data[0];
+    return data.length < 8 ? undefined : readU32(data, 0);
+  }
+}
+
+function compile(layout: InstructionLayout): Instruction {
+  const positions = [layout.user, ...layout.pools.flatMap(positionsOf), ...(layout.owned ?? [])];
+  return {
+    layout,
+    accountsNeeded: Math.max(...positions, layout.route?.from ?? 0) + 1,
+    discriminator: fromHex(layout.discriminator),
+    event:
+      layout.event === undefined
+        ? undefined
+        : { layout: layout.event, discriminator: fromHex(layout.event.discriminator) },
+  };
+}
+
+function positionsOf({ pool, vaults, native }: InstructionLayout["pools"][number]): number[] {
+  return [pool, ...vaults, ...(native === undefined ? [] : [native.account, native.quoteMint ?? 0])];
+}

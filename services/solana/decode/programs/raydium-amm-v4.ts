@@ -1,0 +1,85 @@
+import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
+
+/** What the order book paid out to the pool during an instruction: accounts of its vaults follow the pool's. */
+const withoutTargetOrders = { pools: [{ pool: 1, vaults: [4, 5] }], owned: [11, 12], user: 16 } as const;
+const withTargetOrders = { pools: [{ pool: 1, vaults: [5, 6] }], owned: [12, 13], user: 17 } as const;
+const withoutOrderBook = { pools: [{ pool: 1, vaults: [3, 4] }], user: 7 } as const;
+const PROVIDE = { pools: [{ pool: 1, vaults: [6, 7] }] } as const;
+
+/** Layouts of ray_log: raydium-amm, program/src/log.rs; after the byte of its kind. */
+const swapBaseIn: EventLayout = {
+  name: "SwapBaseInLog",
+  discriminator: "03",
+  amounts: [{ at: 0 }, { at: 48 }],
+  order: "in-out",
+};
+const swapBaseOut: EventLayout = {
+  name: "SwapBaseOutLog",
+  discriminator: "04",
+  amounts: [{ at: 48 }, { at: 8 }],
+  order: "in-out",
+};
+const deposit: EventLayout = {
+  name: "DepositLog",
+  discriminator: "01",
+  amounts: [{ at: 80 }, { at: 88 }],
+  order: "vaults",
+};
+const withdraw: EventLayout = {
+  name: "WithdrawLog",
+  discriminator: "02",
+  amounts: [{ at: 72 }, { at: 80 }],
+  order: "vaults",
+};
+const init: EventLayout = {
+  name: "InitLog",
+  discriminator: "00",
+  amounts: [{ at: 34 }, { at: 26 }],
+  order: "vaults",
+};
+
+/** Swaps come with 18 accounts, or with 17 without the target orders; the second versions with 8. */
+function swaps(name: string, [v1, v2]: readonly [string, string], event: EventLayout): InstructionLayout[] {
+  const swap = { name, effect: "trade", event, discriminator: v1 } as const;
+  return [
+    { ...swap, ...withTargetOrders },
+    { ...swap, ...withoutTargetOrders, accountCount: 17 },
+    { ...swap, ...withoutOrderBook, name: `${name}_v2`, discriminator: v2 },
+  ];
+}
+
+export const raydiumAmmV4: ProgramLayout = {
+  name: "raydium-amm-v4",
+  dex: "raydium",
+  address: "675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8",
+  events: "ray_log",
+  instructions: [
+    ...swaps("swap_base_in", ["09", "10"], swapBaseIn),
+    ...swaps("swap_base_out", ["0b", "11"], swapBaseOut),
+    {
+      ...PROVIDE,
+      name: "deposit",
+      discriminator: "03",
+      effect: "add_liquidity",
+      user: 12,
+      event: deposit,
+    },
+    // What the order book held of the pool comes back first: what leaves the vaults is what the user gets.
+    {
+      ...PROVIDE,
+      name: "withdraw",
+      discriminator: "04",
+      effect: "remove_liquidity",
+      user: 18,
+      event: withdraw,
+    },
+    {
+      name: "initialize2",
+      discriminator: "01",
+      effect: "add_liquidity",
+      pools: [{ pool: 4, vaults: [10, 11] }],
+      user: 17,
+      event: init,
+    },
+  ],
+};

@@ -1,0 +1,202 @@
+/** What the two token programs were told to do: transfers, mints and burns. */
+
+import type { SolanaInstruction } from "../../shared/chain/solana/port.ts";
+import { decodeBase58 } from "../../shared/contract/base58.ts";
+import { readU64 } from "./bytes.ts";
+import { BrokenTransactionError } from "./errors.ts";
+
+/** Accounts are indexes of the transaction's keys. */
+export interface Transfer {
+  /** Place of the instruction in the order of execution. */
+  readonly at: number;
+  readonly source: number;
+  readonly destination: number;
+  /** What left the source. */
+  readonly amount: bigint;
+  /** What arrived: less Token-2022's transfer fee, which is found out later where the instruction does not say it. */
+  received: bigint;
+  readonly isFeeTold: boolean;
+  /** Of a checked transfer; else undefined. */
+  readonly mint: number | undefined;
+  readonly decimals: number | undefined;
+}
+
+export interface SupplyOp {
+  readonly at: number;
+  readonly kind: "mint" | "burn";
+  readonly mint: number;
+  /** Token account that got or gave the tokens. */
+  readonly tokenAccount: number;
+  readonly authority: number | undefined;
+  readonly accountCount: number;
+  readonly amount: bigint;
+  readonly decimals: number | undefined;
+}
+
+export interface TokenOps {
+  readonly transfers: Transfer[];
+  readonly supply: SupplyOp[];
+  /** Decimals of mints that were made here, by the key's index. */
+  readonly newMints: { readonly mint: number; readonly decimals: number }[];
+}
+
+/** Instructions by their first byte, equal in both token programs. */
+const OP = {
+  initializeMint: 0,
+  transfer: 3,
+  mintTo: 7,
+  burn: 8,
+  transferChecked: 12,
+  mintToChecked: 14,
+  burnChecked: 15,
+  initializeMint2: 20,
+  /** Token-2022 only; its second byte 1 is TransferCheckedWithFee. */
+  transferFeeExtension: 26,
+  /** Token program since its rewrite as p-token: several instructions in one. */
+  batch: 255,
+} as const;
+
+/** One instruction, on its own or within a batch. */
+interface Call {
+  readonly at: number;
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+}
+
+/** Adds what an instruction of a token program does. Throws BrokenTransactionError for what no node would send. */
+export function readTokenInstruction(ops: TokenOps, at: number, instruction: SolanaInstruction): void {
+  const data = decodeBase58(instruction.data);
+  if (data === undefined) throw new BrokenTransactionError(`Instruction ${at}: its data is no base58.`);
+  if (data[0] === OP.batch) readBatch(ops, { at, accounts: instruction.accounts, data });
+  else readCall(ops, { at, accounts: instruction.accounts, data });
+}
+
+/** After the first byte: of each instruction the number of its accounts, the length of its data, and the data. */
+function readBatch(ops: TokenOps, { at, accounts, data }: Call): void {
+  let offset = 1;
+  let used = 0;
+  while (offset + 2 <= data.length) {
+    const accountCount = data[offset] as number;
+    const start = offset + 2;
+    const end = start + (data[offset + 1] as number);
+    readCall(ops, {
+      at,
+      accounts: accounts.slice(used, used + accountCount),
+      data: data.subarray(start, end),
+    });
+    used += accountCount;
+    offset = end;
+  }
+}
+
+function readCall(ops: TokenOps, call: Call): void {
+  const { data } = call;
+  switch (data[0]) {
+    case OP.transfer:
+      addTransfer(ops, call, { accounts: [0, 1], mint: undefined, decimalsAt: undefined });
+      break;
+    case OP.transferChecked:
+      addTransfer(ops, call, { accounts: [0, 2], mint: 1, decimalsAt: 9 });
+      break;
+    case OP.transferFeeExtension:
+      if (data[1] === 1) addTransferWithFee(ops, call);
+      break;
+    case OP.mintTo:
+    case OP.mintToChecked:
+      addSupply(ops, call, {
+        kind: "mint",
+        mint: 0,
+        tokenAccount: 1,
+        isChecked: data[0] === OP.mintToChecked,
+      });
+      break;
+    case OP.burn:
+    case OP.burnChecked:
+      addSupply(ops, call, { kind: "burn", mint: 1, tokenAccount: 0, isChecked: data[0] === OP.burnChecked });
+      break;
+    case OP.initializeMint:
+    case OP.initializeMint2:
+      ops.newMints.push({ mint: accountOf(call, 0), decimals: byteOf(call, 1) });
+  }
+}
+
+interface TransferForm {
+  readonly accounts: readonly [number, number];
+  readonly mint: number | undefined;
+  readonly decimalsAt: number | undefined;
+}
+
+function addTransfer(ops: TokenOps, call: Call, form: TransferForm): void {
+  const amount = amountOf(call, 1);
+  ops.transfers.push({
+    at: call.at,
+    source: accountOf(call, form.accounts[0]),
+    destination: accountOf(call, form.accounts[1]),
+    amount,
+    received: amount,
+    isFeeTold: false,
+    mint: form.mint === undefined ? undefined : accountOf(call, form.mint),
+    decimals: form.decimalsAt === undefined ? undefined : byteOf(call, form.decimalsAt),
+  });
+}
+
+function addTransferWithFee(ops: TokenOps, call: Call): void {
+  const amount = amountOf(call, 2);
+  ops.transfers.push({
+    at: call.at,
+    source: accountOf(call, 0),
+    destination: accountOf(call, 2),
+    amount,
+    received: amount - amountOf(call, 11),
+    isFeeTold: true,
+    mint: accountOf(call, 1),
+    decimals: byteOf(call, 10),
+  });
+}
+
+interface SupplyForm {
+  readonly kind: "mint" | "burn";
+  readonly mint: number;
+  readonly tokenAccount: number;
+  readonly isChecked: boolean;
+}
+
+function addSupply(ops: TokenOps, call: Call, form: SupplyForm): void {
+  ops.supply.push({
+    at: call.at,
+    kind: form.kind,
+    mint: accountOf(call, form.mint),
+    tokenAccount: accountOf(call, form.tokenAccount),
+    authority: call.accounts[2],
+    accountCount: call.accounts.length,
+    amount: amountOf(call, 1),
+    decimals: form.isChecked ? byteOf(call, 9) : undefined,
+  });
+}
+
+function accountOf({ at, accounts }: Call, position: number): number {
+  const account = accounts[position];
+  if (account === undefined) {
+    throw new BrokenTransactionError(
+      `Instruction ${at}: a token instruction without its account ${position}, of ${accounts.length}.`,
+    );
+  }
+  return account;
+}
+
+function byteOf({ at, data }: Call, position: number): number {
+  const byte = data[position];
+  if (byte === undefined) throw tooShort(at, data);
+  return byte;
+}
+
+function amountOf({ at, data }: Call, position: number): bigint {
+  if (position + 8 > data.length) throw tooShort(at, data);
+  return readU64(data, position);
+}
+
+function tooShort(at: number, data: Uint8Array): BrokenTransactionError {
+  return new BrokenTransactionError(
+    `Instruction ${at}: ${data.length} bytes are too few for token instruction ${data[0]}.`,
+  );
+}

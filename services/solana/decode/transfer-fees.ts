@@ -1,0 +1,60 @@
+/**
+ * Token-2022 withholds a transfer fee from what arrives, and a plain TransferChecked does not say how much. What an
+ * account's transfers would have given it beyond what its balance gained was withheld.
+ */
+import { type Balances, gainOf, tokenOf } from "./balances.ts";
+import type { TokenOps, Transfer } from "./token-ops.ts";
+
+/** Lowers `received` of the transfers into Token-2022 accounts by what was withheld of them. */
+export function findTransferFees(ops: TokenOps, balances: Balances): void {
+  const done = new Set<number>();
+  for (const { destination, mint, isFeeTold } of ops.transfers) {
+    if (isFeeTold || mint === undefined || done.has(destination)) continue;
+    done.add(destination);
+    // An account that is gone has no balance to compare with.
+    if (balances.after[destination] === undefined || !tokenOf(balances, destination)?.isToken2022) continue;
+    withholdAt(destination, ops, balances);
+  }
+}
+
+function withholdAt(account: number, ops: TokenOps, balances: Balances): void {
+  let withheld = -gainOf(balances, account);
+  for (const transfer of ops.transfers) {
+    if (transfer.destination === account) withheld += transfer.received;
+    if (transfer.source === account) withheld -= transfer.amount;
+  }
+  for (const { kind, tokenAccount, amount } of ops.supply) {
+    if (tokenAccount === account) withheld += kind === "mint" ? amount : -amount;
+  }
+  if (withheld <= 0n) return;
+  spread(
+    ops.transfers.filter((transfer) => transfer.destination === account && !transfer.isFeeTold),
+    withheld,
+  );
+}
+
+const BASIS_POINTS = 10_000n;
+
+/**
+ * Spreads a sum of fees over several transfers into one account: at the one rate, in whole basis points and rounded up
+ * as the program does, that gives the sum; where there is none (a fee at its maximum), by amount.
+ */
+function spread(transfers: readonly Transfer[], withheld: bigint): void {
+  const total = transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);
+  if (total < withheld) return;
+  const guess = (withheld * BASIS_POINTS) / total;
+  for (const rate of [guess, guess + 1n, guess - 1n]) {
+    const fees = transfers.map(({ amount }) => (amount * rate + BASIS_POINTS - 1n) / BASIS_POINTS);
+    if (fees.reduce((sum, fee) => sum + fee, 0n) !== withheld) continue;
+    transfers.forEach((transfer, i) => {
+      transfer.received = transfer.amount - (fees[i] as bigint);
+    });
+    return;
+  }
+  let left = withheld;
+  transfers.forEach((transfer, i) => {
+    const fee = i === transfers.length - 1 ? left : (withheld * transfer.amount) / total;
+    transfer.received = transfer.amount - fee;
+    left -= fee;
+  });
+}
