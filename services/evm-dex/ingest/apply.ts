@@ -1,4 +1,5 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Guard } from "../../shared/host/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
@@ -13,7 +14,7 @@ import type { NewHead } from "./snapshots.ts";
 import type { FeeBook } from "./state/fee-book.ts";
 import type { Strangers } from "./strangers.ts";
 import type { TokenReader } from "./tokens.ts";
-import { type Guard, writeProgress } from "./write.ts";
+import { writeProgress } from "./write.ts";
 
 /** What turns chunks into stored rows; made anew after a rollback. */
 export interface Workbench {

@@ -1,3 +1,4 @@
+import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import type { PoolCreatedEvent } from "../protocols/protocol.ts";
@@ -30,11 +31,6 @@ export interface Chunk {
   readonly blocks: readonly BlockEvents[];
   /** Every header of the run when it follows the head, none during backfill. */
   readonly headers: readonly HeaderRow[];
-}
-
-/** The blocks asked for no longer fit together or to what is indexed: a reorg, or a node in the middle of one. */
-export class ChainMoved extends Error {
-  override readonly name = "ChainMoved";
 }
 
 /** A log of ours and what it tells. */

@@ -1,13 +1,13 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import type { Guard } from "../../shared/host/lease.ts";
+import type { ProgressReport } from "../../shared/host/progress.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf, readerOf } from "../protocols/index.ts";
 import { discoveries } from "../store/collections.ts";
 import { getPools } from "../store/queries.ts";
 import { type GaugeRow, gauges } from "../store/v2-collections.ts";
-import type { ProgressReport } from "./progress.ts";
-import type { Guard } from "./write.ts";
 
 const INITIAL_RANGE = 10_000;
 const CONCURRENCY = 4;

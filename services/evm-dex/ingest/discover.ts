@@ -1,5 +1,7 @@
 import type { EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import type { Guard } from "../../shared/host/lease.ts";
+import type { ProgressReport } from "../../shared/host/progress.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
@@ -15,9 +17,7 @@ import {
 import { toListings } from "../views/pool-listing.ts";
 import type { CreatedPool } from "./chunk.ts";
 import { describePools } from "./new-pools.ts";
-import type { ProgressReport } from "./progress.ts";
 import { TokenReader } from "./tokens.ts";
-import type { Guard } from "./write.ts";
 
 /** PoolCreated is rare: most providers serve this many blocks of one contract, and the scan adapts from here. */
 const INITIAL_RANGE = 10_000;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { Hex } from "../../shared/chain/evm/port.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../test/aerodrome-logs.ts";
 import { createLogChain, type Emitted, type LogChain } from "../test/log-chain.ts";
 import { address } from "../test/rows.ts";
-import { ChainMoved, type Chunk } from "./chunk.ts";
+import type { Chunk } from "./chunk.ts";
 import { Fetcher } from "./fetch.ts";
 import { LpWatch } from "./lp-watch.ts";
 

@@ -1,3 +1,4 @@
+import { ChainMoved, checkLinks } from "../../shared/chain/evm/links.ts";
 import type {
   BlockWithSenders,
   EvmSource,
@@ -11,7 +12,7 @@ import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { HeaderRow } from "../store/collections.ts";
-import { assembleChunk, ChainMoved, type Chunk, type OurLog } from "./chunk.ts";
+import { assembleChunk, type Chunk, type OurLog } from "./chunk.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 import { findUntransferred, type Untransferred } from "./lp-check.ts";
 import { LpWatch } from "./lp-watch.ts";
@@ -253,16 +254,6 @@ function transferTopics(factories: readonly Factory[]): Hex[] {
 
 function inOrder(ours: OurLog[]): OurLog[] {
   return ours.sort((a, b) => compareLogs(a.log, b.log));
-}
-
-function checkLinks(list: readonly BlockWithSenders[], parentHash: string): void {
-  let parent = parentHash;
-  for (const block of list) {
-    if (block.parentHash !== parent) {
-      throw new ChainMoved(`Block ${block.number} follows on ${block.parentHash}, not on ${parent}.`);
-    }
-    parent = block.hash;
-  }
 }
 
 function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {

@@ -1,11 +1,11 @@
 import { type EvmSource, UpstreamError } from "../../shared/chain/evm/port.ts";
+import type { Guard } from "../../shared/host/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { type PoolRow, pools, type QuietPoolRow, quietPools } from "../store/collections.ts";
 import { getPoolStates, getQuietPools } from "../store/queries.ts";
 import { askStates, type PoolThen } from "./past-states.ts";
 import { GaugeBook } from "./state/gauge-book.ts";
-import type { Guard } from "./write.ts";
 
 /** Pools looked up at once; of those without events, as many are asked at once as one JSON-RPC batch holds. */
 const PAGE = 1_000;

@@ -1,16 +1,20 @@
 import type { Cache } from "../../shared/cache/port.ts";
+import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
+import { OtherChain } from "../../shared/chain/evm/genesis.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Guard } from "../../shared/host/lease.ts";
 import type { Log } from "../../shared/host/log.ts";
+import { pause } from "../../shared/host/pause.ts";
+import { createProgress } from "../../shared/host/progress.ts";
+import { retryUntil } from "../../shared/host/run-ingest.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { discoverPools } from "./discover.ts";
 import { discoverGauges } from "./discover-gauges.ts";
-import { createProgress } from "./progress.ts";
 import { readQuietPools } from "./quiet-pools.ts";
 import { SnapshotWriter } from "./snapshots.ts";
-import { OtherChain, openCheckpoint } from "./start-block.ts";
+import { openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
-import { type Guard, KEPT_HEADERS } from "./write.ts";
 
 export interface RunChainOptions {
   readonly store: Store;
@@ -30,9 +34,7 @@ export interface RunChainOptions {
   readonly cache?: Cache;
 }
 
-const MIN_RETRY_MS = 250;
 const WAIT_MS = 500;
-const MAX_RETRY_MS = 15_000;
 
 /**
  * Indexes one chain until the signal: discovery, backfill, head. Any failure (no RPC endpoint answers, the store is
@@ -40,19 +42,8 @@ const MAX_RETRY_MS = 15_000;
  */
 export async function runChain(options: RunChainOptions): Promise<void> {
   const { signal, log } = options;
-  let retryMs = MIN_RETRY_MS;
-  while (!signal.aborted) {
-    const startedMs = performance.now();
-    try {
-      await indexOnce(options);
-    } catch (err) {
-      if (signal.aborted || err instanceof OtherChain) throw err;
-      if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
-      log.warn({ err, retryMs }, "indexing was interrupted; it goes on from the checkpoint");
-      await pause(retryMs, signal);
-      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
-    }
-  }
+  const isFatal = (error: unknown) => error instanceof OtherChain;
+  await retryUntil(signal, { log, isFatal }, () => indexOnce(options));
 }
 
 async function indexOnce(options: RunChainOptions): Promise<void> {
@@ -150,16 +141,4 @@ async function readQuietOnceFollowing(
   } catch (err) {
     if (!signal.aborted) log.warn({ err }, "reading pools without events was interrupted");
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-  });
 }

@@ -5,9 +5,10 @@ import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import { readInThread, type ThreadConfig } from "../../shared/chain/evm/thread.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment } from "../../shared/host/env.ts";
-import { acquireLease } from "../../shared/host/lease.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
+import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
@@ -42,34 +43,22 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   });
   await store.declare(COLLECTIONS);
   const cache = settings.REDIS_URL === undefined ? undefined : await openSharedCache(settings.REDIS_URL, log);
-  const stopping = new AbortController();
-  const runs = Promise.all(
-    toRun.map((each) =>
-      leadAndRun(each, {
-        store,
-        cache,
-        log,
-        signal: stopping.signal,
-        ttlMs: settings.LEASE_TTL_MS,
-        quietPerSecond: settings.QUIET_POOLS_PER_SECOND,
-        maxAddresses: settings.MAX_LOG_ADDRESSES,
-      }),
-    ),
-  );
-  // A run ends by itself only when going on would be wrong: then the process must not look alive.
-  runs.catch((err) => {
-    if (stopping.signal.aborted) return;
-    log.fatal({ err }, "indexing cannot go on");
-    process.exit(1);
-  });
-  return {
-    async stop() {
-      stopping.abort();
-      await runs.catch(() => {});
+  const deps = {
+    store,
+    cache,
+    log,
+    ttlMs: settings.LEASE_TTL_MS,
+    quietPerSecond: settings.QUIET_POOLS_PER_SECOND,
+    maxAddresses: settings.MAX_LOG_ADDRESSES,
+  };
+  return runIngest({
+    log,
+    runs: toRun.map((each) => (signal) => indexChain(each, { ...deps, signal })),
+    async onStop() {
       await cache?.close();
       await store.close();
     },
-  };
+  });
 }
 
 /** Redis, which is not waited for long: snapshots spare the services work, and must not cost the ingest its pace. */
@@ -81,23 +70,14 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
 }
 
 function chainsToRun(env: Environment): ChainToRun[] {
-  const settings = readSettings(env, [
-    "DEPLOYMENTS_FILE",
-    "EVM_RPC_8453",
-    "EVM_RPC_1",
-    "START_BLOCK_8453",
-    "START_BLOCK_1",
-  ]);
-  const rpc: Record<number, readonly string[] | undefined> = {
-    1: settings.EVM_RPC_1,
-    8453: settings.EVM_RPC_8453,
-  };
+  const settings = readSettings(env, ["DEPLOYMENTS_FILE", "START_BLOCK_8453", "START_BLOCK_1"]);
+  const rpc = readRpcUrls(env);
   const start: Record<number, number | undefined> = {
     1: settings.START_BLOCK_1,
     8453: settings.START_BLOCK_8453,
   };
   const toRun = loadDeployments(settings.DEPLOYMENTS_FILE).flatMap((chain): ChainToRun[] => {
-    const urls = rpc[chain.chainId];
+    const urls = rpc.get(chain.chainId);
     return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
   });
   if (toRun.length === 0) {
@@ -108,8 +88,8 @@ function chainsToRun(env: Environment): ChainToRun[] {
   return toRun;
 }
 
-/** Waits for the chain's lease, indexes while it holds, and waits again when it is lost. */
-async function leadAndRun(
+/** Indexes a chain whenever it holds the chain's lease. */
+async function indexChain(
   of: ChainToRun,
   deps: {
     store: Store;
@@ -122,7 +102,7 @@ async function leadAndRun(
   },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
-  const { store, cache, signal } = deps;
+  const { store, cache, ttlMs, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
   const config: ThreadConfig = {
     chainId: chain.chainId,
@@ -131,35 +111,21 @@ async function leadAndRun(
   };
   const source = createEvmSource(config);
   try {
-    while (!signal.aborted) {
-      const lease = await acquireLease(store, {
-        name: `evm-dex-ingest-${chain.chainId}`,
-        holder: `${process.pid}-${crypto.randomUUID()}`,
-        ttlMs: deps.ttlMs,
-        signal,
-      });
-      if (lease === undefined) return;
-      log.info({ token: lease.token }, "holding the lease");
-      try {
-        await runChain({
-          store,
-          source,
-          openBulkSource: () => readInThread(source, config),
-          chain,
-          startBlock,
-          quietPerSecond: deps.quietPerSecond,
-          maxAddresses: deps.maxAddresses,
-          log,
-          signal: AbortSignal.any([signal, lease.lost]),
-          guard: () => [lease.guard()],
-          ...(cache && { cache }),
-        });
-      } catch (err) {
-        if (!lease.lost.aborted && !signal.aborted) throw err;
-      } finally {
-        await lease.release();
-      }
-    }
+    const name = `evm-dex-ingest-${chain.chainId}`;
+    await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
+      runChain({
+        store,
+        source,
+        openBulkSource: () => readInThread(source, config),
+        chain,
+        startBlock,
+        quietPerSecond: deps.quietPerSecond,
+        maxAddresses: deps.maxAddresses,
+        log,
+        ...lead,
+        ...(cache && { cache }),
+      }),
+    );
   } finally {
     await source.close();
   }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { OtherChain } from "../../shared/chain/evm/genesis.ts";
 import type { BlockHeader } from "../../shared/chain/evm/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { ANCHOR_PRICE } from "../price/link.ts";
@@ -9,7 +10,7 @@ import { readPrices, toAnchorRows } from "../store/price-links.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
 import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
-import { OtherChain, openCheckpoint } from "./start-block.ts";
+import { openCheckpoint } from "./start-block.ts";
 
 const WEEK = 7 * 86_400;
 const ANCHORS = [address(1), address(2)];

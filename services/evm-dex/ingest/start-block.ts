@@ -1,3 +1,4 @@
+import { checkGenesis, headerAt } from "../../shared/chain/evm/genesis.ts";
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
@@ -6,11 +7,6 @@ import { startTarget } from "./sync.ts";
 import { startSteps } from "./write.ts";
 
 const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
-
-/** The store holds the index of another chain than the one the RPC endpoints serve. */
-export class OtherChain extends Error {
-  override readonly name = "OtherChain";
-}
 
 /**
  * The stored checkpoint, or on a first run one that stands just before the first block to index: `startBlock`, else
@@ -21,15 +17,9 @@ export async function openCheckpoint(
   of: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
 ): Promise<CheckpointRow> {
   const { source } = of;
-  const genesis = await headerAt(source, 0);
   const stored = await getCheckpoint(store, source.chainId);
-  if (stored !== undefined) {
-    if (stored.genesisHash === genesis.hash) return stored;
-    throw new OtherChain(
-      `The store holds an index of chain ${source.chainId} with genesis ${stored.genesisHash}, the RPC serves one with ` +
-        `genesis ${genesis.hash}. Point DATA_DIR or MONGODB_URL to another store, or the RPC setting to the right chain.`,
-    );
-  }
+  const genesisHash = await checkGenesis(source, stored?.genesisHash);
+  if (stored !== undefined) return stored;
   const head = await source.head();
   const fromBlock =
     of.startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
@@ -43,17 +33,10 @@ export async function openCheckpoint(
     fromBlock,
     fromTime: first.timestamp,
     chainHead: head.number,
-    genesisHash: genesis.hash,
+    genesisHash,
   };
   await store.write(startSteps(checkpoint, of.anchors));
   return checkpoint;
-}
-
-async function headerAt(source: EvmSource, number: number): Promise<BlockHeader> {
-  const [header] = await source.headers([number]);
-  if (header === null || header === undefined)
-    throw new Error(`Chain ${source.chainId} has no block ${number} yet.`);
-  return header;
 }
 
 /** The first block within `seconds` before the head: a binary search over timestamps. */

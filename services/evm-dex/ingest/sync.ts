@@ -1,22 +1,24 @@
+import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
+import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Guard } from "../../shared/host/lease.ts";
+import type { ProgressReport } from "../../shared/host/progress.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { applyChunk, UnseenPools, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
-import { ChainMoved, type Chunk } from "./chunk.ts";
+import type { Chunk } from "./chunk.ts";
 import { Fetcher } from "./fetch.ts";
 import { findFork } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import { loadWatch } from "./lp-watch.ts";
 import { oneAhead } from "./map-ahead.ts";
-import type { ProgressReport } from "./progress.ts";
 import type { NewHead } from "./snapshots.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { Strangers } from "./strangers.ts";
 import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { type Guard, KEPT_HEADERS } from "./write.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;

@@ -1,3 +1,5 @@
+import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
+import type { Guard } from "../../shared/host/lease.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -21,12 +23,6 @@ import { toListings } from "../views/pool-listing.ts";
 import type { Indexer, Taken } from "./indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
-/**
- * Headers kept behind the checkpoint: how deep a reorg can be healed. Four times the depth at which Ethereum is final;
- * every block of it is read whole and in order, which a catch-up pays for.
- */
-export const KEPT_HEADERS = 256;
-
 export interface Progress {
   readonly checkpoint: CheckpointRow;
   /** Fees read at the checkpoint or before. */
@@ -34,9 +30,6 @@ export interface Progress {
   /** Headers up to the checkpoint; empty during backfill, far behind the head. */
   readonly headers: readonly HeaderRow[];
 }
-
-/** Steps that fail a write once another process holds the lease. */
-export type Guard = () => readonly WriteStep[];
 
 /**
  * Stores what an indexer took in: rows first, then what derives from them as whole rows, the checkpoint last.

@@ -40,6 +40,9 @@ export interface Lease {
   guard(): WriteStep;
 }
 
+/** Steps that fail a write once another process holds the lease: see Lease.guard. */
+export type Guard = () => readonly WriteStep[];
+
 type LeaseRow = RowOf<typeof leases>;
 
 /**

@@ -1,3 +1,4 @@
+import type { Guard } from "../../../shared/host/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -15,7 +16,6 @@ import {
   tokens,
 } from "../../store/collections.ts";
 import { gauges, lpEvents } from "../../store/v2-collections.ts";
-import type { Guard } from "../write.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
 import { repairPositions } from "./repair-positions.ts";

@@ -19,6 +19,15 @@ describe("formatProgress", () => {
     expect(line).to.contain("Base discovery ").and.contain(" · 2 pools/s · ");
   });
 
+  it("counts what it is told that discovery finds, and units while these are read", () => {
+    const found = formatProgress({ ...HALF, stage: "discovery" }, { ...RUN, finds: "vaults", events: 210 });
+    expect(found).to.contain(" · 2 vaults/s · ");
+    const step = { stage: "reading", from: 1, at: 500, to: 2_000, events: 0 } as const;
+    expect(formatProgress(step, { ...RUN, chain: "Base lending", seconds: 10, blocks: 500 })).to.equal(
+      "Base lending reading █████░░░░░░░░░░░░░░░ 25 % · unit 500 of 2,000 · 50 units/s · 30 s left",
+    );
+  });
+
   it("is full at the end, and only there", () => {
     const full = "█".repeat(20);
     const at = (block: number) => formatProgress({ ...HALF, from: 1_000_000, at: block }, RUN);

@@ -1,11 +1,12 @@
 /** What a stage of the ingest has done, reported after every write. */
 export interface ProgressStep {
-  readonly stage: "discovery" | "backfill";
+  /** Discovery and backfill go block by block, reading unit by unit. */
+  readonly stage: "discovery" | "backfill" | "reading";
   readonly from: number;
-  /** Last block done. */
+  /** Last block (unit) done. */
   readonly at: number;
   readonly to: number;
-  /** Events (pools, in discovery) of this step. */
+  /** Events of this step; in discovery, what was found; in reading, nothing. */
   readonly events: number;
 }
 
@@ -14,13 +15,20 @@ export type ProgressReport = (step: ProgressStep) => void;
 const BAR_WIDTH = 20;
 const MIN_INTERVAL_MS = 1000;
 
+export interface ProgressOptions {
+  /** What the lines begin with. */
+  readonly chain: string;
+  /** What discovery finds; absent = pools. */
+  readonly finds?: string;
+}
+
 /**
  * Turns steps into lines with a bar, rates and the time left, at most one a second and always one at the end.
  * `now` in milliseconds.
  */
 export function createProgress(
   emit: (line: string) => void,
-  options: { chain: string; now: () => number },
+  options: ProgressOptions & { now: () => number },
 ): ProgressReport {
   let stage: ProgressStep["stage"] | undefined;
   let startedMs = 0;
@@ -41,7 +49,7 @@ export function createProgress(
     if (!isLast && nowMs - lastLineMs < MIN_INTERVAL_MS) return;
     lastLineMs = nowMs;
     const seconds = Math.max(nowMs - startedMs, 1) / 1000;
-    emit(formatProgress(step, { chain: options.chain, seconds, blocks: step.at - startedAt + 1, events }));
+    emit(formatProgress(step, { ...options, seconds, blocks: step.at - startedAt + 1, events }));
     if (isLast) stage = undefined;
   };
 }
@@ -49,18 +57,19 @@ export function createProgress(
 /** `Base backfill ███████░░░░░░░░░░░░░ 35 % · block 1,234,567 of 3,000,000 · 1,200 blocks/s · 15,000 events/s · 2 m 10 s left` */
 export function formatProgress(
   step: ProgressStep,
-  run: { chain: string; seconds: number; blocks: number; events: number },
+  run: ProgressOptions & { seconds: number; blocks: number; events: number },
 ): string {
   const share = step.to <= step.from ? 1 : Math.min(1, (step.at - step.from + 1) / (step.to - step.from + 1));
   const filled = Math.round(share * BAR_WIDTH);
   const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
   const blocksPerSecond = run.blocks / run.seconds;
-  const noun = step.stage === "discovery" ? "pools" : "events";
+  const place = step.stage === "reading" ? "unit" : "block";
+  const noun = step.stage === "discovery" ? (run.finds ?? "pools") : "events";
   return [
     `${run.chain} ${step.stage} ${bar} ${Math.floor(share * 100)} %`,
-    `block ${format(step.at)} of ${format(step.to)}`,
-    `${format(blocksPerSecond)} blocks/s`,
-    `${format(run.events / run.seconds)} ${noun}/s`,
+    `${place} ${format(step.at)} of ${format(step.to)}`,
+    `${format(blocksPerSecond)} ${place}s/s`,
+    ...(step.stage === "reading" ? [] : [`${format(run.events / run.seconds)} ${noun}/s`]),
     `${formatSeconds((step.to - step.at) / blocksPerSecond)} left`,
   ].join(" · ");
 }

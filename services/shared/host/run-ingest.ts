@@ -1,0 +1,87 @@
+import type { Store } from "../storage/port.ts";
+import { acquireLease, type Guard } from "./lease.ts";
+import type { Log } from "./log.ts";
+import { pause } from "./pause.ts";
+import type { Stoppable } from "./process.ts";
+
+/** What work gets that is done by one process at a time. */
+export interface Lead {
+  /** Aborted when the lease is lost, or the process stops. */
+  readonly signal: AbortSignal;
+  readonly guard: Guard;
+}
+
+/** Waits for the lease, works while it holds, and waits again when it is lost. Throws what the work throws. */
+export async function leadAndRun(
+  of: { store: Store; name: string; ttlMs: number; log: Log; signal: AbortSignal },
+  work: (lead: Lead) => Promise<void>,
+): Promise<void> {
+  const { store, name, ttlMs, log, signal } = of;
+  while (!signal.aborted) {
+    const holder = `${process.pid}-${crypto.randomUUID()}`;
+    const lease = await acquireLease(store, { name, holder, ttlMs, signal });
+    if (lease === undefined) return;
+    log.info({ token: lease.token }, "holding the lease");
+    try {
+      await work({ signal: AbortSignal.any([signal, lease.lost]), guard: () => [lease.guard()] });
+    } catch (error) {
+      if (!lease.lost.aborted && !signal.aborted) throw error;
+    } finally {
+      await lease.release();
+    }
+  }
+}
+
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 15_000;
+
+/**
+ * Works until the signal. Any failure (no RPC endpoint answers, the store is down) is logged and tried again after a
+ * pause that grows while it keeps failing; only a fatal one, and one after the signal, is thrown.
+ */
+export async function retryUntil(
+  signal: AbortSignal,
+  of: { log: Log; isFatal: (error: unknown) => boolean },
+  work: () => Promise<void>,
+): Promise<void> {
+  const { log, isFatal } = of;
+  let retryMs = MIN_RETRY_MS;
+  while (!signal.aborted) {
+    const startedMs = performance.now();
+    try {
+      await work();
+    } catch (err) {
+      if (signal.aborted || isFatal(err)) throw err;
+      if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
+      log.warn({ err, retryMs }, "indexing was interrupted; it goes on from the checkpoint");
+      await pause(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+    }
+  }
+}
+
+/**
+ * An ingest's process: its runs side by side (one for each chain) until it is stopped. A run ends by itself only when
+ * going on would be wrong: then the process must not look alive, and ends.
+ */
+export function runIngest(of: {
+  log: Log;
+  runs: readonly ((signal: AbortSignal) => Promise<void>)[];
+  onStop: () => Promise<void>;
+}): Stoppable {
+  const { log, onStop } = of;
+  const stopping = new AbortController();
+  const runs = Promise.all(of.runs.map((run) => run(stopping.signal)));
+  runs.catch((err) => {
+    if (stopping.signal.aborted) return;
+    log.fatal({ err }, "indexing cannot go on");
+    process.exit(1);
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await runs.catch(() => {});
+      await onStop();
+    },
+  };
+}
