@@ -112,15 +112,6 @@ describe("price book of Solana", () => {
     expect(book.usd("MEME", time)).to.equal(null);
   });
 
-  it("takes entries back as they were", () => {
-    const before = book.entry(SOL) ?? null;
-    trade(book, "sol-usdc", { in: [USDC, 1_600], out: [SOL, 10], holds: [3_000_000, 20_000] });
-    book.restore(SOL, before);
-    expect(book.usd(SOL, time)).to.equal(150);
-    book.restore(SOL, null);
-    expect(book.usd(SOL, time)).to.equal(null);
-  });
-
   it("never rests a price on itself, and goes on from stored entries as without a break", () => {
     const mints = [USDC, SOL, "A", "B", "C", "D", "E", "F"];
     const amount = fc.double({ min: 1e-3, max: 1e6, noNaN: true });

@@ -84,15 +84,18 @@ export class PriceBook {
     this.#minDepthUsd = options.minDepthUsd ?? MIN_DEPTH_USD;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#changed.clear();
+  }
+
   /** Puts entries in that were stored; they do not count as changed. */
   load(entries: Iterable<PriceEntry>): void {
     for (const entry of entries) this.#entries.set(entry.mint, entry);
-  }
-
-  /** Forgets a token, or puts it back as it was. */
-  restore(mint: string, entry: PriceEntry | null): void {
-    if (entry === null) this.#entries.delete(mint);
-    else this.#entries.set(mint, entry);
   }
 
   entry(mint: string): PriceEntry | undefined {

@@ -1,0 +1,66 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import type { PriceBook, PriceEntry } from "../../price/price-book.ts";
+import { type PriceRow, prices } from "../../store/collections.ts";
+import type { DecodedBlock } from "../indexer-block.ts";
+import { type Change, DocBook } from "./doc-book.ts";
+import { tradedMints } from "./traded-mints.ts";
+
+/** Beyond this many tokens the book is begun anew, from the store. */
+const MAX_TOKENS = 200_000;
+
+/** Holds the price book's entries in the store: of each token that a batch is about, and of those its price rests on. */
+export class PriceShelf {
+  readonly book: PriceBook;
+  readonly #docs: DocBook<typeof prices>;
+  readonly #loaded = new Set<string>();
+
+  constructor(store: Store, book: PriceBook) {
+    this.book = book;
+    this.#docs = new DocBook(store, { collection: prices, maxEntries: Number.POSITIVE_INFINITY });
+  }
+
+  async load(blocks: readonly DecodedBlock[]): Promise<void> {
+    let wanted = new Set(
+      blocks.flatMap(({ transactions }) =>
+        transactions.flatMap((transaction) => [...tradedMints(transaction)]),
+      ),
+    );
+    while (wanted.size > 0) {
+      const missing = [...wanted].filter((mint) => !this.#loaded.has(mint));
+      await this.#docs.load(missing.map((mint) => ({ mint })));
+      wanted = new Set();
+      for (const mint of missing) {
+        this.#loaded.add(mint);
+        const row = this.#docs.get({ mint });
+        if (row === undefined) continue;
+        this.book.load([toEntry(row)]);
+        wanted.add(row.parent);
+      }
+    }
+  }
+
+  take(): Change<PriceRow>[] {
+    for (const mint of this.book.takeChanged()) {
+      const entry = this.book.entry(mint);
+      if (entry !== undefined) this.#docs.set({ mint }, toRow(entry));
+    }
+    const changes = this.#docs.take();
+    if (this.#loaded.size > MAX_TOKENS) this.clear();
+    return changes;
+  }
+
+  clear(): void {
+    this.book.clear();
+    this.#docs.clear();
+    this.#loaded.clear();
+  }
+}
+
+function toRow(entry: PriceEntry): PriceRow {
+  return { ...entry, recent: entry.recent.map(({ time, price }) => [time, price]) };
+}
+
+function toEntry(row: PriceRow): PriceEntry {
+  const recent = row.recent as readonly (readonly [number, number])[];
+  return { ...row, recent: recent.map(([time, price]) => ({ time, price })) };
+}

@@ -1,0 +1,104 @@
+import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import {
+  type BlockRow,
+  blocks,
+  type CheckpointRow,
+  candles,
+  checkpoints,
+  holders,
+  journal,
+  poolRows,
+  prices,
+  supplyRows,
+  tokenFragments,
+  tokenRows,
+  tokens,
+  traders,
+} from "../store/collections.ts";
+import type { Batch } from "./indexer.ts";
+import { toJournalRow, undoSteps } from "./journal.ts";
+import { writeChanges } from "./state/doc-book.ts";
+
+/** Blocks kept behind the checkpoint: more than the 32 slots after which one is final. */
+const KEPT_SLOTS = 512;
+
+/** Steps that fail a write once another process holds the lease. */
+export type Guard = () => readonly WriteStep[];
+
+/**
+ * Stores a batch: first how to take it back, then its rows and documents, the checkpoint last. Journals of batches
+ * that are final go with the next write.
+ */
+export async function writeBatch(
+  store: Store,
+  of: {
+    batch: Batch;
+    blocks: readonly BlockRow[];
+    fromSlot: number;
+    checkpoint: CheckpointRow;
+    guard: Guard;
+  },
+): Promise<void> {
+  const { batch, checkpoint, fromSlot, guard } = of;
+  const { documents } = batch.changes;
+  const { slot: toSlot, finalizedSlot } = checkpoint;
+  const steps: WriteStep[] = [
+    ...guard(),
+    put(journal, [toJournalRow(batch.changes, { fromSlot, toSlot })]),
+    put(tokenRows, batch.tokenRows),
+    put(poolRows, batch.poolRows),
+    put(supplyRows, batch.supplyRows),
+    ...writeChanges(candles, documents.candles ?? []),
+    ...writeChanges(holders, documents.holders ?? []),
+    ...writeChanges(prices, documents.prices ?? []),
+    ...writeChanges(traders, documents.traders ?? []),
+    ...writeChanges(tokens, documents.tokens ?? []),
+    ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
+    put(blocks, of.blocks),
+    removeWhere(blocks, { slot: { lte: toSlot - KEPT_SLOTS } }),
+    ...guard(),
+    put(checkpoints, [checkpoint]),
+    // After the checkpoint: until it stands, this batch's own journal is needed, final or not.
+    removeWhere(journal, {
+      fromSlot: { lte: finalizedSlot },
+      toSlot: { lte: Math.min(finalizedSlot, toSlot) },
+    }),
+  ];
+  await store.write(steps.filter((step) => step.kind !== "put" || step.rows.length > 0));
+}
+
+/**
+ * Takes back everything after a slot: what a killed write left, and blocks that the cluster has dropped. Batches are
+ * taken back whole, so the answer may lie before `slot`: the last slot that still stands.
+ */
+export async function takeBack(
+  store: Store,
+  of: { checkpoint: CheckpointRow; after: number; guard: Guard },
+): Promise<CheckpointRow> {
+  const { checkpoint, after, guard } = of;
+  const steps = await undoSteps(store, after + 1);
+  const batches = await store.find(journal, {
+    filter: { toSlot: { gt: after } },
+    order: [{ field: "fromSlot", direction: "asc" }],
+    limit: 1,
+    fields: ["fromSlot"],
+  });
+  const standing = Math.min(after, (batches[0]?.fromSlot ?? after + 1) - 1);
+  const [last] = await store.find(blocks, {
+    filter: { slot: { lte: standing } },
+    order: [{ field: "slot", direction: "desc" }],
+    limit: 1,
+  });
+  const before: CheckpointRow =
+    last === undefined
+      ? { ...checkpoint, slot: checkpoint.fromSlot - 1, blockhash: "", time: checkpoint.fromTime }
+      : { ...checkpoint, slot: last.slot, blockhash: last.blockhash, time: last.time };
+  // The checkpoint goes back first: a reader must never stand on a slot whose rows are going.
+  await store.write([
+    ...guard(),
+    put(checkpoints, [before]),
+    ...steps,
+    removeWhere(blocks, { slot: { gt: before.slot } }),
+  ]);
+  return before;
+}
