@@ -7,6 +7,7 @@ import {
   aerodromeStakes,
 } from "./aerodrome/deploy.ts";
 import { desk as deskArtifact, devToken, oldToken, wrappedEther } from "./contracts/artifacts.ts";
+import { morphoContracts, morphoCreations, morphoLiquidity, openVaults } from "./morpho/deploy.ts";
 import { installMulticall } from "./multicall.ts";
 import { type Deployment, type DeployOptions, planDeployment } from "./plan.ts";
 import { CREATION_GAS } from "./pools.ts";
@@ -30,15 +31,19 @@ export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promi
     throw new Error("The devnet is deployed on a fresh chain only");
   await installMulticall(rpc);
   for (const transactions of blocksOf(deployment)) await mineTransactions(rpc, transactions);
-  const { aerodrome, aave, tokens } = deployment;
+  const { aerodrome, aave, morpho, tokens } = deployment;
   const last = aerodrome ? await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd) : [];
   if (aave) last.push(...aaveBorrows(aave));
+  if (morpho) {
+    await openVaults(rpc, morpho);
+    last.push(...morphoLiquidity(morpho));
+  }
   if (last.length > 0) await mineTransactions(rpc, last);
   return deployment;
 }
 
 function blocksOf(deployment: Deployment): Transaction[][] {
-  const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi, aave } = deployment;
+  const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi, aave, morpho } = deployment;
   const uniswap: UniswapDeployment = { owner: deployment.accounts[0] as Address, factory, pools };
   const contracts = [...tokenCreations(deployment), uniswapFactory(uniswap), deskCreation(deployment)];
   const creations = uniswapPools(uniswap);
@@ -67,6 +72,10 @@ function blocksOf(deployment: Deployment): Transaction[][] {
     contracts.push(...aaveContracts(aave));
     creations.push(...aaveMarket(aave));
     liquidity.push(...aaveSupplies(aave));
+  }
+  if (morpho) {
+    contracts.push(...morphoContracts(morpho));
+    creations.push(...morphoCreations(morpho));
   }
   return [contracts, creations, liquidity];
 }

@@ -19,8 +19,19 @@ export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployme
 }
 
 /** By protocolId, each in the words of its protocol's own parser. */
-function protocolsOf({ aave }: Omit<Deployment, "chainId">): Record<string, unknown> {
-  return aave ? { "aave-v3": { markets: [{ name: "Devnet", provider: aave.provider }] } } : {};
+function protocolsOf({
+  aave,
+  morpho,
+  deployBlock: fromBlock,
+}: Omit<Deployment, "chainId">): Record<string, unknown> {
+  const protocols: Record<string, unknown> = {};
+  if (aave) protocols["aave-v3"] = { markets: [{ name: "Devnet", provider: aave.provider }] };
+  if (morpho) {
+    const vaultFactories = Object.values(morpho.factories).map((address) => ({ address, fromBlock }));
+    const adaptiveCurveIrms = [morpho.irm];
+    protocols["morpho-v1"] = { morpho: morpho.morpho, fromBlock, adaptiveCurveIrms, vaultFactories };
+  }
+  return protocols;
 }
 
 interface Factory {

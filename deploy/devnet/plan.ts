@@ -4,6 +4,8 @@ import { AAVE_USERS } from "./aave/market.ts";
 import { type AerodromeDeployment, planAerodrome } from "./aerodrome/deploy.ts";
 import { PROVIDERS } from "./aerodrome/market.ts";
 import { POOLS, TOKENS, type TokenSymbol } from "./market.ts";
+import { MORPHO_USERS } from "./morpho/market.ts";
+import { type MorphoDeployment, planMorpho } from "./morpho/plan.ts";
 import { MULTICALL3 } from "./multicall.ts";
 import type { DeployedPool, DeployedToken, Tokens } from "./pools.ts";
 import type { Rpc } from "./rpc.ts";
@@ -16,7 +18,7 @@ import { planUniswap, type UniswapDeployment } from "./v3/uniswap.ts";
 /** Exchanges that a chain can have besides Uniswap v3. */
 export const DEX_FAMILIES = ["aerodrome-v2", "slipstream", "pancake-v3", "sushi-v3"] as const;
 /** Lending protocols that it can have, by their protocolId. */
-export const LENDING_FAMILIES = ["aave-v3"] as const;
+export const LENDING_FAMILIES = ["aave-v3", "morpho-v1"] as const;
 export const FAMILIES = [...DEX_FAMILIES, ...LENDING_FAMILIES] as const;
 export type Family = (typeof FAMILIES)[number];
 
@@ -44,6 +46,7 @@ export interface Deployment {
   /** Genuine Uniswap v3 under another factory. */
   readonly sushi?: UniswapDeployment;
   readonly aave?: AaveDeployment;
+  readonly morpho?: MorphoDeployment;
   /** Anvil's own accounts, the first is the deployer and the factory's owner. */
   readonly accounts: readonly Address[];
 }
@@ -52,7 +55,14 @@ export interface Deployment {
  * Each family has an owner of its own, whose first transactions make its contracts: their addresses then do not depend
  * on what else is deployed. By index into the accounts; the first provider follows on Aerodrome's owner.
  */
-const OWNERS = { "aerodrome-v2": 1, slipstream: 8, "pancake-v3": 9, "sushi-v3": 10, "aave-v3": 11 } as const;
+const OWNERS = {
+  "aerodrome-v2": 1,
+  slipstream: 8,
+  "pancake-v3": 9,
+  "sushi-v3": 10,
+  "aave-v3": 11,
+  "morpho-v1": 12,
+} as const;
 const FIRST_PROVIDER = 2;
 /** Users of lending protocols, each protocol from the first. */
 const FIRST_USER = 14;
@@ -96,6 +106,10 @@ export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Pro
     const users = accounts.slice(FIRST_USER, FIRST_USER + AAVE_USERS.length);
     return { aave: planAave(tokens, { owner: ownerOf("aave-v3"), users }) };
   };
+  const morpho = () => {
+    const users = accounts.slice(FIRST_USER, FIRST_USER + MORPHO_USERS.length);
+    return { morpho: planMorpho(tokens, { owner: ownerOf("morpho-v1"), users }) };
+  };
   return {
     chainId: Number(chainId),
     genesisHash: genesis.hash,
@@ -109,6 +123,7 @@ export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Pro
     ...(families.includes("pancake-v3") ? { pancake: planPancake(ownerOf("pancake-v3"), tokens) } : {}),
     ...(families.includes("sushi-v3") ? sushi() : {}),
     ...(families.includes("aave-v3") ? aave() : {}),
+    ...(families.includes("morpho-v1") ? morpho() : {}),
     accounts,
   };
 }
@@ -120,10 +135,11 @@ export function deskPools({ pools, slipstream, pancake, sushi }: Deployment): re
 
 /** Addresses that must hold code for the deployment to be there. */
 export function deployedAddresses(deployment: Deployment): Address[] {
-  const { factory, desk, aerodrome, slipstream, aave } = deployment;
+  const { factory, desk, aerodrome, slipstream, aave, morpho } = deployment;
   const gauged = [...(aerodrome?.pools ?? []), ...(slipstream?.pools ?? [])];
   const gauges = gauged.flatMap(({ gauge }) => (gauge ? [gauge] : []));
   const pools = [...deskPools(deployment), ...(aerodrome?.pools ?? [])].map(({ address }) => address);
   const lending = aave ? [aave.pool, ...aave.reserves.map(({ aToken }) => aToken)] : [];
-  return [MULTICALL3, factory, desk, ...pools, ...gauges, ...lending];
+  const vaults = Object.values(morpho?.vaults ?? {}).map(({ address }) => address);
+  return [MULTICALL3, factory, desk, ...pools, ...gauges, ...lending, ...vaults];
 }

@@ -17,6 +17,7 @@ import {
   sendOrders,
   type Transaction,
 } from "./desk.ts";
+import { createMorphoKit, type MorphoKit } from "./morpho/testkit.ts";
 import { type Deployment, type DeployOptions, type Family, planDeployment } from "./plan.ts";
 import type { DeployedPool } from "./pools.ts";
 import { createRandom } from "./random.ts";
@@ -61,6 +62,8 @@ export interface TestChain extends ChainReader {
   readonly slipstream: SlipstreamKit;
   /** The same. */
   readonly aave: AaveKit;
+  /** The same. */
+  readonly morpho: MorphoKit;
   readonly accounts: readonly Address[];
   /** For DEPLOYMENTS_FILE. */
   readonly deploymentsFile: string;
@@ -127,10 +130,11 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
   const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
     (await send([{ from, actions }]))[0] as Hex;
   const { client } = reader;
-  const { aerodrome: ofAerodrome, slipstream: ofSlipstream, aave: ofAave } = deployment;
+  const { aerodrome: ofAerodrome, slipstream: ofSlipstream, aave: ofAave, morpho: ofMorpho } = deployment;
   const aerodrome = ofAerodrome && createAerodromeKit({ rpc, client, deployment: ofAerodrome });
   const slipstream = ofSlipstream && createSlipstreamKit({ rpc, client, deployment: ofSlipstream });
   const aave = ofAave && createAaveKit({ rpc, client, deployment: ofAave });
+  const morpho = ofMorpho && createMorphoKit(rpc, ofMorpho);
   const randomActions: TestChain["randomActions"] = (seed, count, among = pools) => {
     const random = createRandom(seed);
     return Array.from({ length: count }, () => ({
@@ -154,6 +158,9 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     },
     get aave() {
       return present(aave, "aave-v3");
+    },
+    get morpho() {
+      return present(morpho, "morpho-v1");
     },
     accounts,
     deploymentsFile,

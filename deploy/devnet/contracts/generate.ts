@@ -24,6 +24,13 @@ const GROUPS = [
   { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
   { output: "./aave/artifacts.ts", sources: ["aave/PriceFeed"], uses: [] },
   { output: "./multicall/artifacts.ts", sources: ["multicall/Multicall3"], uses: [] },
+  {
+    output: "./morpho/artifacts.ts",
+    sources: ["PriceOracle", "FlatRateModel", "VaultFactory", "LossKeepingVault"].map(
+      (name) => `morpho/${name}`,
+    ),
+    uses: ["morpho/IMorpho"],
+  },
 ] as const satisfies readonly Group[];
 
 interface Group {

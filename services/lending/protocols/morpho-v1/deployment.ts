@@ -1,0 +1,31 @@
+import { z } from "zod";
+import type { Hex } from "../../../shared/chain/evm/port.ts";
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, "is not an EVM address")
+  .transform((text) => text.toLowerCase() as Hex);
+const block = z.int().nonnegative();
+
+const section = z.strictObject({
+  /** Morpho Blue, the one contract that holds all markets. */
+  morpho: address,
+  fromBlock: block,
+  /** Interest rate models that are AdaptiveCurveIrm: their rate at any time follows from rateAtTarget. */
+  adaptiveCurveIrms: z.array(address),
+  /** MetaMorpho factories of either version: v1.1 is known by its vaults having lostAssets(). */
+  vaultFactories: z.array(z.strictObject({ address, fromBlock: block })),
+});
+
+export type MorphoDeployment = z.infer<typeof section>;
+
+/** Throws an Error that names the field and what is wrong with it. */
+export function parseDeployment(value: unknown): MorphoDeployment {
+  const parsed = section.safeParse(value);
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
+  const { vaultFactories } = parsed.data;
+  const addresses = vaultFactories.map((factory) => factory.address);
+  const twice = addresses.find((each, i) => addresses.indexOf(each) !== i);
+  if (twice !== undefined) throw new Error(`vaultFactories names ${twice} twice`);
+  return parsed.data;
+}

@@ -1,0 +1,34 @@
+import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { LendingProtocol } from "../protocol.ts";
+import { type MorphoDeployment, parseDeployment } from "./deployment.ts";
+import { FACTORY_EVENTS, MORPHO_EVENTS } from "./events.ts";
+import { hear, TOPICS } from "./hear.ts";
+import { readMarket } from "./read-market.ts";
+import { readVault } from "./read-vault.ts";
+import { morphoRows } from "./rows.ts";
+import { MARKET, type MarketState, VAULT, type VaultState } from "./state.ts";
+
+/** Morpho Blue's markets, and the MetaMorpho vaults (v1.0 and v1.1) that spread deposits over them. */
+export const morphoV1: LendingProtocol<MorphoDeployment> = {
+  id: "morpho-v1",
+  kinds: [VAULT, MARKET],
+  topics: TOPICS,
+  parseDeployment,
+  roots: () => [],
+  scans: ({ morpho, fromBlock, vaultFactories }) => [
+    { name: "morpho-v1 markets", addresses: [morpho], topics: [MORPHO_EVENTS.CreateMarket], fromBlock },
+    ...vaultFactories.map((factory) => ({
+      name: `morpho-v1 vaults of ${factory.address}`,
+      addresses: [factory.address],
+      topics: [FACTORY_EVENTS.CreateMetaMorpho],
+      fromBlock: factory.fromBlock,
+    })),
+  ],
+  hear,
+  // A kind's states are only ever those that its reader made.
+  read: ({ kind, id }, { reader, previous, deployment }) =>
+    kind === VAULT
+      ? readVault(id as Hex, { reader, previous: previous as VaultState | undefined, deployment })
+      : readMarket(id as Hex, { reader, previous: previous as MarketState | undefined, deployment }),
+  rows: morphoRows,
+};

@@ -1,0 +1,123 @@
+import type { UnitSet } from "../protocol.ts";
+import {
+  fromFixed,
+  type LendingRow,
+  type MarketRow,
+  type TokenRef,
+  toUnits,
+  type VaultMarketRow,
+  type VaultRow,
+} from "../rows.ts";
+import { type MarketFigures, marketFigures } from "./market-figures.ts";
+import { MARKET, type MarketState, type Token, VAULT, type VaultState, ZERO_ADDRESS } from "./state.ts";
+import { type VaultFigures, vaultFigures } from "./vault-figures.ts";
+
+const PROTOCOL = "morpho-v1";
+
+/**
+ * No price of Morpho's own: a market's oracle is its creator's choice and prices the collateral in the loan token, so
+ * that anybody could give a worthless token any worth.
+ */
+const oracle = null;
+
+/** Rows of all markets, then of each vault and its markets. A vault with a market that is not known yet has none. */
+export function* morphoRows(units: UnitSet, { time }: { time: number }): Generator<LendingRow> {
+  const markets = new Map<string, MarketFigures>();
+  for (const { id, state } of units.all<MarketState>(MARKET)) {
+    const figures = marketFigures(state, time);
+    markets.set(id, figures);
+    yield marketRow(id, figures);
+  }
+  for (const { id, state } of units.all<VaultState>(VAULT)) {
+    const figures = vaultFigures(state, markets);
+    if (figures === undefined) continue;
+    yield vaultRow(id, state, figures);
+    yield* vaultMarketRows(id, figures);
+  }
+}
+
+function marketRow(marketId: string, figures: MarketFigures): MarketRow {
+  const { params, supply, borrow, liquidity } = figures;
+  const { decimals } = params.loan;
+  return {
+    table: "market",
+    protocolId: PROTOCOL,
+    marketId,
+    ...pairOf(figures),
+    supply: toUnits(supply.assets, decimals),
+    borrow: toUnits(borrow.assets, decimals),
+    available: toUnits(liquidity, decimals),
+    ...ratesOf(figures),
+    ltv: fromFixed(params.lltv, 18),
+    oracle,
+  };
+}
+
+function vaultRow(address: string, state: VaultState, figures: VaultFigures): VaultRow {
+  const { asset, name, symbol, fee } = state;
+  const units = (raw: bigint) => toUnits(raw, asset.decimals);
+  return {
+    table: "vault",
+    protocolId: PROTOCOL,
+    address,
+    curator: curatorOf(state),
+    symbol,
+    vaultName: name,
+    underlying: refOf(asset),
+    supply: units(figures.totalAssets),
+    borrow: units(figures.borrowed),
+    available: units(figures.liquidity),
+    supplyCap: figures.supplyCap === null ? null : units(figures.supplyCap),
+    borrowCap: null,
+    ...ratesOf(figures),
+    performanceFee: fromFixed(fee, 18),
+    managementFee: 0,
+    ltv: figures.lltv === null ? null : fromFixed(figures.lltv, 18),
+    borrowable: figures.lends,
+    depositEnabled: figures.takesDeposits,
+    oracle,
+  };
+}
+
+function* vaultMarketRows(
+  vaultAddress: string,
+  { allocations, totalAssets }: VaultFigures,
+): Generator<VaultMarketRow> {
+  for (const { id, market, assets, cap } of allocations) {
+    const { decimals } = market.params.loan;
+    yield {
+      table: "vault-market",
+      protocolId: PROTOCOL,
+      vaultAddress,
+      marketId: id,
+      ...pairOf(market),
+      ...ratesOf(market),
+      ltv: fromFixed(market.params.lltv, 18),
+      allocation: toUnits(assets, decimals),
+      allocationShare: totalAssets === 0n ? 0 : Number(assets) / Number(totalAssets),
+      supplyCap: cap === null ? null : toUnits(cap, decimals),
+      oracle,
+    };
+  }
+}
+
+/** The curator, else the owner; null where a vault has neither any more. */
+function curatorOf({ curator, owner }: VaultState): string | null {
+  return [curator, owner].find((address) => address !== ZERO_ADDRESS) ?? null;
+}
+
+function pairOf({ params }: MarketFigures): { loan: TokenRef; collateral: TokenRef } {
+  return { loan: refOf(params.loan), collateral: refOf(params.collateral) };
+}
+
+function refOf({ address, symbol }: Token): TokenRef {
+  return { address, symbol };
+}
+
+function ratesOf({
+  supplyApy,
+  borrowApy,
+  utilization,
+}: Pick<MarketFigures, "supplyApy" | "borrowApy" | "utilization">) {
+  return { supplyApy, borrowApy, utilizationRate: utilization };
+}
