@@ -1,9 +1,6 @@
 import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { ProtocolId } from "./protocol-id.ts";
 import type { LendingRow } from "./rows.ts";
-
-/** `protocolId` of the rows, and the section of a chain's deployments that a protocol reads. */
-export const PROTOCOL_IDS = ["aave-v3", "euler-v2", "morpho-v1"] as const;
-export type ProtocolId = (typeof PROTOCOL_IDS)[number];
 
 /**
  * One thing that has a state of its own on the chain: an Aave market, one of its reserves, a vault, a Morpho market.

@@ -1,4 +1,4 @@
-import type { ProtocolId } from "./protocol.ts";
+import type { ProtocolId } from "./protocol-id.ts";
 
 /**
  * Rows in token terms, before USD. Amounts are whole tokens (the float nearest to the exact amount, `toUnits`), rates
