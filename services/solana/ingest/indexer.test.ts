@@ -121,7 +121,7 @@ async function index(
   const finalizedSlot = of.finalizedSlot ?? from.finalizedSlot;
   const checkpoint = { ...from, slot, blockhash, time, headSlot: slot, finalizedSlot };
   const rows = blocks.map(({ transactions: _, ...block }) => block);
-  await writeBatch(store, { batch, blocks: rows, fromSlot: from.slot + 1, checkpoint, guard });
+  await writeBatch(store, { batch, blocks: rows, previous: from, checkpoint, guard });
   return checkpoint;
 }
 

@@ -1,7 +1,9 @@
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type BlockRow,
+  type BlockTimeRow,
   blocks,
+  blockTimes,
   type CheckpointRow,
   candles,
   checkpoints,
@@ -34,12 +36,14 @@ export async function writeBatch(
   of: {
     batch: Batch;
     blocks: readonly BlockRow[];
-    fromSlot: number;
+    /** Where the index stood before the batch. */
+    previous: CheckpointRow;
     checkpoint: CheckpointRow;
     guard: Guard;
   },
 ): Promise<void> {
-  const { batch, checkpoint, fromSlot, guard } = of;
+  const { batch, checkpoint, previous, guard } = of;
+  const fromSlot = previous.slot + 1;
   const { documents } = batch.changes;
   const { slot: toSlot, finalizedSlot } = checkpoint;
   const steps: WriteStep[] = [
@@ -54,6 +58,7 @@ export async function writeBatch(
     ...writeChanges(traders, documents.traders ?? []),
     ...writeChanges(tokens, documents.tokens ?? []),
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
+    put(blockTimes, timesOf(of.blocks, previous)),
     put(blocks, of.blocks),
     removeWhere(blocks, { slot: { lte: toSlot - KEPT_SLOTS } }),
     ...guard(),
@@ -99,6 +104,18 @@ export async function takeBack(
     put(checkpoints, [before]),
     ...steps,
     removeWhere(blocks, { slot: { gt: before.slot } }),
+    removeWhere(blockTimes, { time: last === undefined ? { gte: 0 } : { gt: before.time } }),
   ]);
   return before;
+}
+
+/** The first slot of each second; one that began in an earlier batch has its row. */
+function timesOf(held: readonly BlockRow[], previous: CheckpointRow): BlockTimeRow[] {
+  const rows: BlockTimeRow[] = [];
+  let last = previous.slot < previous.fromSlot ? Number.NEGATIVE_INFINITY : previous.time;
+  for (const { slot, time } of held) {
+    if (time > last) rows.push({ time, firstSlot: slot });
+    last = Math.max(last, time);
+  }
+  return rows;
 }

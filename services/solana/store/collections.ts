@@ -39,6 +39,17 @@ export const blocks = collection({
 });
 
 /**
+ * The first indexed slot of each second that has one: block times never decrease, so a time window is a range of slots.
+ */
+export const blockTimes = collection({
+  name: "block_times",
+  fields: { time: "int", firstSlot: "int" },
+  key: ["time"],
+  indexes: [],
+  shardKey: ["time"],
+});
+
+/**
  * How to take a batch of slots back, for those that are not finalized and for the one being written: keys that it
  * added, and documents as they were before it (null = absent). Written before the batch, removed once it is final.
  */
@@ -264,6 +275,7 @@ export const tokenFragments = collection({
 export const COLLECTIONS = [
   checkpoints,
   blocks,
+  blockTimes,
   journal,
   tokenRows,
   poolRows,
@@ -286,6 +298,7 @@ export const STRETCH_ROWS = 4096;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
 export type BlockRow = RowOf<typeof blocks>;
+export type BlockTimeRow = RowOf<typeof blockTimes>;
 export type JournalRow = RowOf<typeof journal>;
 export type TokenRowRow = RowOf<typeof tokenRows>;
 export type PoolRowRow = RowOf<typeof poolRows>;
