@@ -3,22 +3,48 @@ import { createLog } from "../shared/host/log.ts";
 import { createMetrics, Gauge } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
 import { watchPeer } from "../shared/rpc/peer.ts";
+import { openStore } from "../shared/storage/open.ts";
 import { endpoints } from "./contract.ts";
+import { loadCurators } from "./curators.ts";
+import { type ChainDeployments, loadDeployments } from "./deployments.ts";
+import { createHandlers } from "./handlers.ts";
+import { openServing } from "./serve/serving.ts";
+import { createStatus } from "./serve/status.ts";
+import { COLLECTIONS } from "./store/collections.ts";
 
 /**
- * Starts the lending service: its HTTP endpoints, and Status and health over gRPC. Nothing is ingested yet, so lists
- * are empty, vaults unknown and the mode is `empty`. Whether evm-dex, whose prices it stands on, can be reached is
- * in its status and metrics. Throws ConfigError, and Error when a port is taken.
+ * Starts the lending service: its HTTP endpoints, and Status and health over gRPC. It asks evm-dex for prices; whether
+ * that can be reached is in its status and metrics, and changes nothing else. Throws ConfigError, and Error when a port
+ * is taken or a file cannot be read.
+ * @param of.chains in place of those of DEPLOYMENTS_FILE or the built-in registry
  */
-export async function startLending(env: Environment): Promise<RunningService> {
+export async function startLending(
+  env: Environment,
+  of: { chains?: readonly ChainDeployments[] } = {},
+): Promise<RunningService> {
   const name = "lending";
   const config = readServiceConfig(name, env);
-  const { EVM_DEX_GRPC } = readSettings(env, ["EVM_DEX_GRPC"]);
+  const settings = readSettings(env, [
+    "EVM_DEX_GRPC",
+    "DATA_DIR",
+    "MONGODB_URL",
+    "DEPLOYMENTS_FILE",
+    "CURATORS_FILE",
+    "PRICE_STALE_SECONDS",
+  ]);
+  const chains = of.chains ?? loadDeployments(settings.DEPLOYMENTS_FILE);
+  const curators = loadCurators(settings.CURATORS_FILE);
+  const store = await openStore({
+    service: name,
+    dataDir: settings.DATA_DIR,
+    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
+  });
+  await store.declare(COLLECTIONS);
   const log = createLog({ name, level: config.logLevel });
   const metrics = createMetrics({ name });
   const evmDex = watchPeer({
     name: "evm-dex",
-    addresses: EVM_DEX_GRPC,
+    addresses: settings.EVM_DEX_GRPC,
     onChange: (state) => log.info({ peer: "evm-dex", state }, "peer changed"),
   });
   new Gauge({
@@ -31,19 +57,31 @@ export async function startLending(env: Environment): Promise<RunningService> {
       this.set({ peer: peer.name }, peer.state === "serving" ? 1 : 0);
     },
   });
+  const serving = await openServing({
+    ...{ store, chains, curators, log, metrics },
+    pricesFrom: settings.EVM_DEX_GRPC,
+    staleSeconds: settings.PRICE_STALE_SECONDS,
+  });
+  const stop = async (): Promise<void> => {
+    evmDex.close();
+    await serving.close();
+    await store.close();
+  };
   try {
     return await runService({
       name,
       endpoints,
-      handlers: {},
+      handlers: createHandlers(serving),
       config,
       log,
       metrics,
-      status: async () => ({ mode: "empty", chains: [], peers: [evmDex.status()] }),
-      onStop: async () => evmDex.close(),
+      status: createStatus({ ...serving, chains, peers: () => [evmDex.status()] }),
+      dataVersion: serving.dataVersion,
+      maxAgeSeconds: serving.maxAgeSeconds,
+      onStop: stop,
     });
   } catch (error) {
-    evmDex.close();
+    await stop();
     throw error;
   }
 }

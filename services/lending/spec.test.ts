@@ -153,7 +153,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 const TYPES: Readonly<Record<string, string>> = {
   chainId: "UInt32",
   vaultCount: "UInt32",
-  curatorName: "Nullable(String)",
+  curatorName: "String",
   supply: "Float64",
   borrow: "Float64",
   performanceFee: "Float64",

@@ -18,8 +18,8 @@ export const curatorColumns = defineColumns([
   },
   {
     name: "curatorName",
-    type: "Nullable(String)",
-    description: "Name of the curator in the curator registry; null when it is not listed there.",
+    type: "String",
+    description: "Name of the curator in the curator registry; its address when it is not listed there.",
   },
 ]);
 

@@ -1,21 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
-import { afterEach, describe, it } from "mocha";
+import { after, afterEach, before, describe, it } from "mocha";
 import { bodyOf, until } from "../../shared/host/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { describeService } from "../../shared/host/testkit/service-suite.ts";
 import { startGrpcServer } from "../../shared/rpc/server.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import { put } from "../../shared/storage/port.ts";
 import { endpoints } from "../contract.ts";
+import { PROTOCOL_IDS } from "../protocols/protocol-id.ts";
+import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";
+import { worldOf } from "./list-suites.ts";
+import { CHAIN_ID, checkpointRow, unitRow } from "./stored.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
 /** A port nobody listens on: evm-dex is absent. */
 const NOBODY = "127.0.0.1:1";
+const dataDirs = [0, 1].map(() => join(tmpdir(), `chaintables-lending-${randomUUID()}`));
+const [emptyDir = "", filledDir = ""] = dataDirs;
+const env = { EVM_DEX_GRPC: NOBODY, DATA_DIR: emptyDir, DEPLOYMENTS_FILE: undefined };
+const UNREACHABLE = [{ name: "evm-dex", state: "unreachable" }] as const;
+after(() => Promise.all(dataDirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 
-describeService({
-  name: "lending",
-  entry,
-  env: { EVM_DEX_GRPC: NOBODY },
-  endpoints,
-  status: { mode: "empty", chains: [], peers: [{ name: "evm-dex", state: "unreachable" }] },
+describe("lending with an empty store", () => {
+  const unknown = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
+  const nothing = { ...unknown, chainHead: null, lagBlocks: null };
+  describeService({
+    ...{ name: "lending", entry, env, endpoints },
+    status: {
+      mode: "empty",
+      chains: [
+        { chainId: 1, name: "Ethereum", ...nothing },
+        { chainId: 8453, name: "Base", ...nothing },
+      ],
+      peers: UNREACHABLE,
+    },
+  });
+});
+
+describe("lending with data and without evm-dex", () => {
+  const now = Math.floor(Date.now() / 1000);
+  const head = checkpointRow({ blockTime: now, chainHead: 203 });
+  before(async () => {
+    const store = await openStore({ service: "lending", dataDir: filledDir });
+    await store.declare(COLLECTIONS);
+    const rows = PROTOCOL_IDS.map((id) => unitRow("all", { rows: worldOf(id), block: 200, version: 1 }));
+    await store.write([put(units, rows), put(checkpoints, [head])]);
+    await store.close();
+  });
+
+  describeService({
+    name: "lending",
+    entry: new URL("./fake-service.main.ts", import.meta.url),
+    env: { ...env, DATA_DIR: filledDir },
+    endpoints,
+    status: {
+      mode: "serving",
+      chains: [
+        {
+          ...{ chainId: CHAIN_ID, name: `Chain ${CHAIN_ID}`, indexedBlock: 200, indexedBlockHash: "0x200" },
+          ...{ indexedTime: now, fromBlock: 100, chainHead: 203, lagBlocks: 3 },
+        },
+      ],
+      peers: UNREACHABLE,
+    },
+  });
 });
 
 describe("lending and its peer evm-dex", () => {
@@ -34,16 +86,14 @@ describe("lending and its peer evm-dex", () => {
         health: async () => true,
       },
     });
-    const { httpUrl } = await startServiceProcess(entry, { EVM_DEX_GRPC: evmDex.address }).then((started) => {
-      service = started;
-      return started;
-    });
+    const started = await startServiceProcess(entry, { ...env, EVM_DEX_GRPC: evmDex.address });
+    service = started;
     const peerState = async () => {
-      const ready = await fetch(`${httpUrl}/readyz`);
+      const ready = await fetch(`${started.httpUrl}/readyz`);
       expect(ready.status).to.equal(200);
       return (await bodyOf(ready)).peers["evm-dex"];
     };
-    const metrics = async () => (await fetch(`${httpUrl}/metrics`)).text();
+    const metrics = async () => (await fetch(`${started.httpUrl}/metrics`)).text();
     await until(async () => (await peerState()) === "serving");
     expect(await metrics()).to.contain('peer_serving{peer="evm-dex",service="lending"} 1');
     await evmDex.stop({ timeoutMs: 100 });
@@ -52,8 +102,17 @@ describe("lending and its peer evm-dex", () => {
   });
 
   it("ends with the code of a wrong configuration and names the variable", async () => {
-    const failure = await startServiceProcess(entry, { EVM_DEX_GRPC: "nowhere" }).catch((error) => error);
+    const failure = await startServiceProcess(entry, { ...env, EVM_DEX_GRPC: "nowhere" }).catch(
+      (error) => error,
+    );
     expect(failure).to.be.instanceOf(Error);
     expect(failure.message).to.contain("ended with 78").and.contain("Cannot read EVM_DEX_GRPC");
+  });
+
+  it("ends at once where a file it needs is wrong, and says which", async () => {
+    const failure = await startServiceProcess(entry, { ...env, CURATORS_FILE: "/nowhere.json" }).catch(
+      (error) => error,
+    );
+    expect(failure.message).to.contain("Cannot read curators from /nowhere.json");
   });
 });

@@ -121,6 +121,18 @@ export const SETTINGS = {
     usedBy: ["evm-dex", "lending", "ingest"],
     meaning: "JSON file of contract addresses to use in place of the built-in registry",
   },
+  CURATORS_FILE: {
+    parse: text(),
+    usedBy: ["lending"],
+    meaning: "JSON file of curators' names and addresses to use in place of the built-in registry",
+  },
+  PRICE_STALE_SECONDS: {
+    parse: integer({ min: 0, max: 86_400 }),
+    default: "600",
+    usedBy: ["lending"],
+    meaning:
+      "Seconds for which the last prices are used (and named in X-Data-Stale) while evm-dex cannot be asked; then USD is null",
+  },
   START_BLOCK_8453: {
     parse: blockNumber,
     usedBy: ["ingest"],

@@ -27,8 +27,6 @@ export interface HeadWatcherOptions<C extends Checkpoint> {
   readonly chainIds: readonly number[];
   /** Told once an outage. */
   readonly onFailure?: (error: unknown, chainId: number) => void;
-  /** Told after every read that the store answered, also where nothing has changed. */
-  readonly onRead?: (chainId: number) => void;
   readonly pollMs?: number;
   /** What was seen longer ago than this is not known any more; 2 s by default. */
   readonly trustMs?: number;
@@ -49,6 +47,7 @@ interface Seen<C> {
 export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
   readonly #options: HeadWatcherOptions<C>;
   readonly #seen = new Map<number, Seen<C>>();
+  readonly #answered = new Set<number>();
   readonly #stop = new AbortController();
   /** Resolves once each chain was looked at, whether the store answered or not. */
   readonly started: Promise<void>;
@@ -73,6 +72,11 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     return this.#seen.get(chainId)?.checkpoint;
   }
 
+  /** Whether the store has ever told anything of the chain: that it has none of it, too. */
+  hasAnswered(chainId: number): boolean {
+    return this.#answered.has(chainId);
+  }
+
   saw(checkpoint: C, startedMs: number): void {
     const seen = this.#seen.get(checkpoint.chainId);
     if (seen !== undefined && seen.startedMs > startedMs) return;
@@ -86,15 +90,15 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
 
   async #poll(chainId: number, onFirst: () => void): Promise<void> {
     const { signal } = this.#stop;
-    const { read, onFailure, onRead, pollMs = POLL_MS } = this.#options;
+    const { read, onFailure, pollMs = POLL_MS } = this.#options;
     let failing = false;
     while (!signal.aborted) {
       try {
         const startedMs = performance.now();
         const checkpoint = await read(chainId);
         if (checkpoint !== undefined && !signal.aborted) this.saw(checkpoint, startedMs);
+        this.#answered.add(chainId);
         failing = false;
-        onRead?.(chainId);
       } catch (error) {
         if (!failing && !signal.aborted) onFailure?.(error, chainId);
         failing = true;

@@ -1,0 +1,53 @@
+import type { Answer, Endpoint } from "../../shared/contract/endpoint.ts";
+import type { OrderTerm } from "../../shared/contract/order.ts";
+import type { ProtocolId } from "../protocols/protocol-id.ts";
+import type { ServeDeps } from "./deps.ts";
+import type { ProtocolTables } from "./protocol-tables.ts";
+import type { Sheet } from "./sheet.ts";
+
+/** Parameters that every list has. */
+interface ListParams {
+  readonly chain_id: number;
+  readonly protocol_id?: string | undefined;
+  readonly min_tvl_usd?: number | undefined;
+  readonly order: readonly OrderTerm[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface List<R> {
+  readonly endpoint: Endpoint;
+  /** Whose rows stand behind the path. */
+  readonly protocol: ProtocolId;
+  readonly sheetOf: (lists: ProtocolTables) => Sheet<R>;
+  /** The column that min_tvl_usd is about. */
+  readonly tvl: "tvlUsd" | "totalTvlUsd";
+}
+
+/** One page of a list of rows; `where` tells those that the list's own filters let pass. */
+export async function answerList<R>(
+  { tables }: ServeDeps,
+  list: List<R>,
+  { params, where }: { params: ListParams; where?: (row: R) => boolean },
+): Promise<Answer> {
+  const { endpoint, protocol, tvl } = list;
+  const found = await tables.find({ chainId: params.chain_id, protocol });
+  if (found === undefined) return { rows: [] };
+  const { lists, version } = found;
+  const isOther = params.protocol_id !== undefined && params.protocol_id !== protocol;
+  if (lists === undefined || isOther) return { rows: [], version };
+  const { order, limit, offset, min_tvl_usd = 0 } = params;
+  const sheet = list.sheetOf(lists);
+  const positions = sheet.find({
+    ...{ order, limit, offset },
+    ...(where && { where }),
+    // At least 0 lets pass what has no price, too.
+    ...(min_tvl_usd > 0 && { atLeast: { column: tvl, value: min_tvl_usd } }),
+  });
+  return { rows: await sheet.render(endpoint, positions), version };
+}
+
+/** Whether a row passes a filter by address; the absent one lets all pass. */
+export function isWanted(wanted: string | undefined, address: string): boolean {
+  return wanted === undefined || wanted === address;
+}

@@ -1,0 +1,142 @@
+import { ServiceError } from "../../shared/errors.ts";
+import { MAX_PRICE_TOKENS, type PriceSource, type PricesAnswer } from "../../shared/rpc/types.ts";
+import { NO_PRICES, ORACLES_ONLY, PriceTable } from "./price-table.ts";
+
+/** Prices of an older block than the tables' are as good as theirs for this long: evm-dex is a few blocks behind. */
+const LAG_ALLOWED_SECONDS = 60;
+
+export interface PriceBookOptions {
+  readonly chainId: number;
+  readonly source: PriceSource;
+  /** Prices older than this are not used. */
+  readonly staleSeconds: number;
+  /** Told of the first prices, the first failure of an outage, and its end (undefined). */
+  readonly onChange?: (error: unknown | undefined) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** The block that rows stand on. */
+export interface PricedHead {
+  readonly blockNumber: number;
+  /** Unix seconds. */
+  readonly blockTime: number;
+}
+
+interface Told {
+  readonly table: PriceTable;
+  readonly atMs: number;
+  /** Block and its Unix seconds; undefined where evm-dex does not index the chain: no prices, which cannot age. */
+  readonly at: { readonly block: number; readonly time: number } | undefined;
+}
+
+/** The last prices of a chain's tokens that evm-dex has told, and how old they are. */
+export class PriceBook {
+  readonly #options: PriceBookOptions;
+  readonly #now: () => number;
+  #told: Told | undefined;
+  #isFailing = false;
+
+  constructor(options: PriceBookOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Whether evm-dex could not be asked the last time. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** Whether the prices are those of this very block. */
+  isAt(head: PricedHead): boolean {
+    if (this.#isFailing || this.#told === undefined) return false;
+    return this.#told.at === undefined || this.#told.at.block === head.blockNumber;
+  }
+
+  /**
+   * Asks for the prices of these tokens at the block, or where evm-dex does not have it, at its head; all of one block.
+   * Never rejects: while evm-dex cannot be asked, the last prices stay.
+   */
+  async refresh(of: { head: PricedHead; tokens: ReadonlySet<string> }): Promise<void> {
+    const tokens = [...of.tokens].sort();
+    try {
+      const answers = await this.#ask(of.head.blockNumber, tokens);
+      const prices = new Map<string, number>();
+      for (const { token, usd } of answers?.flatMap((answer) => answer.prices) ?? []) {
+        if (usd !== null && Number.isFinite(usd)) prices.set(token, usd);
+      }
+      const table = new PriceTable(prices);
+      const [first] = answers ?? [];
+      const isFirst = this.#told === undefined;
+      this.#told = {
+        // The same object while nothing changes: who holds it need not compare.
+        table: this.#told?.table.tag === table.tag ? this.#told.table : table,
+        atMs: this.#now(),
+        at: first && { block: first.block, time: first.blockTime },
+      };
+      if (this.#isFailing || isFirst) this.#options.onChange?.(undefined);
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#options.onChange?.(error);
+      this.#isFailing = true;
+    }
+  }
+
+  /** Undefined where the chain is not indexed there. */
+  async #ask(block: number, tokens: readonly string[]): Promise<PricesAnswer[] | undefined> {
+    const { chainId, source } = this.#options;
+    const [first = [], ...others] = batches(tokens);
+    const answer = await orUnknown(source.getPrices({ chainId, tokens: first, block }));
+    const atHead = answer ?? (await orUnknown(source.getPrices({ chainId, tokens: first })));
+    if (atHead === undefined) return undefined;
+    const rest = others.map((batch) => source.getPrices({ chainId, tokens: batch, block: atHead.block }));
+    return [atHead, ...(await Promise.all(rest))];
+  }
+
+  /** Prices to be used for rows of this head. */
+  tableFor(head: PricedHead): PriceTable {
+    const { staleSeconds } = this.#options;
+    if (this.#told === undefined || this.#silentSeconds() > staleSeconds) return NO_PRICES;
+    return this.#lagSeconds(head) > staleSeconds ? ORACLES_ONLY : this.#told.table;
+  }
+
+  /** What X-Data-Stale says of rows of this head; undefined while their prices are as fresh as they should be. */
+  staleness(head: PricedHead): string | undefined {
+    if (this.#told === undefined) return "prices";
+    // As the head goes on, both grow: the longer one is the age of the prices.
+    const age = Math.max(this.#silentSeconds(), this.#lagSeconds(head));
+    const isFresh = (this.#told.at === undefined || !this.#isFailing) && age <= LAG_ALLOWED_SECONDS;
+    return isFresh ? undefined : `prices; age=${Math.floor(age)}`;
+  }
+
+  /** Seconds since prices were told, while evm-dex cannot be asked for them. */
+  #silentSeconds(): number {
+    if (!this.#isFailing || this.#told?.at === undefined) return 0;
+    return (this.#now() - this.#told.atMs) / 1000;
+  }
+
+  /** Seconds by which the prices' block is behind the rows'. */
+  #lagSeconds(head: PricedHead): number {
+    const at = this.#told?.at;
+    if (at === undefined || at.block >= head.blockNumber) return 0;
+    return Math.max(0, head.blockTime - at.time);
+  }
+}
+
+/** Undefined where evm-dex does not know what was asked about. */
+async function orUnknown(asked: Promise<PricesAnswer>): Promise<PricesAnswer | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+function batches(tokens: readonly string[]): string[][] {
+  const found: string[][] = [];
+  for (let at = 0; at < tokens.length; at += MAX_PRICE_TOKENS) {
+    found.push(tokens.slice(at, at + MAX_PRICE_TOKENS));
+  }
+  return found;
+}

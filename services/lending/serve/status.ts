@@ -1,0 +1,65 @@
+import type { HeadWatcher } from "../../shared/host/head-watcher.ts";
+import type { OwnStatus } from "../../shared/host/run-service.ts";
+import type { ChainStatus, PeerStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { hasData } from "../store/queries.ts";
+import type { LendingTables } from "./lending-tables.ts";
+
+/** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */
+const STALE_AFTER_SECONDS = 300;
+
+export interface StatusOptions {
+  readonly chains: readonly Pick<ChainDeployments, "chainId" | "name">[];
+  readonly heads: Pick<HeadWatcher<CheckpointRow>, "last">;
+  readonly tables: Pick<LendingTables, "isStarting">;
+  readonly peers: () => readonly PeerStatus[];
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/**
+ * How far each chain is indexed, as the store last told: without it the service goes on answering from its tables.
+ * `starting` until they were made once from what is stored, `empty` until one chain has a block, `stale` while every
+ * indexed chain lags. Whether peers answer changes no mode: without evm-dex there are no prices, and all else.
+ */
+export function createStatus({
+  chains,
+  heads,
+  tables,
+  peers,
+  now = Date.now,
+}: StatusOptions): () => Promise<OwnStatus> {
+  return async () => {
+    const statuses = chains.map((chain) => chainStatus(chain, heads.last(chain.chainId)));
+    const mode = tables.isStarting ? "starting" : modeOf(statuses, now() / 1000);
+    return { mode, chains: statuses, peers: peers() };
+  };
+}
+
+function chainStatus(
+  { chainId, name }: Pick<ChainDeployments, "chainId" | "name">,
+  checkpoint: CheckpointRow | undefined,
+): ChainStatus {
+  const chainHead = checkpoint?.chainHead ?? null;
+  if (!hasData(checkpoint)) {
+    const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
+    return { chainId, name, ...nothing, chainHead, lagBlocks: null };
+  }
+  return {
+    chainId,
+    name,
+    indexedBlock: checkpoint.blockNumber,
+    indexedBlockHash: checkpoint.blockHash,
+    indexedTime: checkpoint.blockTime,
+    fromBlock: checkpoint.fromBlock,
+    chainHead: checkpoint.chainHead,
+    lagBlocks: Math.max(0, checkpoint.chainHead - checkpoint.blockNumber),
+  };
+}
+
+function modeOf(chains: readonly ChainStatus[], nowSeconds: number): ServiceMode {
+  const times = chains.flatMap((chain) => (chain.indexedTime === null ? [] : [chain.indexedTime]));
+  if (times.length === 0) return "empty";
+  return times.every((time) => nowSeconds - time > STALE_AFTER_SECONDS) ? "stale" : "serving";
+}

@@ -1,0 +1,103 @@
+import { checkRows } from "../../shared/contract/check-rows.ts";
+import type { Cell } from "../../shared/contract/column.ts";
+import type { Answer, Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
+import { parseQuery } from "../../shared/contract/parse.ts";
+import { CuratorRegistry } from "../curators.ts";
+import type { ProtocolId } from "../protocols/protocol-id.ts";
+import type { LendingRow } from "../protocols/rows.ts";
+import type { ServeDeps } from "../serve/deps.ts";
+import { PriceTable } from "../serve/price-table.ts";
+import { ProtocolTables, TableMemory } from "../serve/protocol-tables.ts";
+import { collectRows } from "../serve/row-set.ts";
+import { Slices } from "../serve/slices.ts";
+import { address, fakeProtocol } from "./fake-protocol.ts";
+import { CHAIN_ID, timeOf } from "./stored.ts";
+
+/** The block that hand-made tables stand on. */
+export const BLOCK = 200;
+
+/** The one curator that the tests' registry knows. */
+export const KNOWN_CURATOR = { address: address(0xc0), name: "Known Capital" };
+
+export const CURATORS = new CuratorRegistry([
+  {
+    name: KNOWN_CURATOR.name,
+    verified: true,
+    source: "https://example.com",
+    addresses: { [CHAIN_ID]: [KNOWN_CURATOR.address] },
+  },
+]);
+
+export interface Hand {
+  readonly protocol: ProtocolId;
+  readonly rows: readonly LendingRow[];
+  /** USD by token. */
+  readonly prices?: Readonly<Record<string, number>>;
+}
+
+/** Tables of hand-made rows, on Base at BLOCK. */
+export async function tablesOf({ protocol, rows, prices = {} }: Hand): Promise<ProtocolTables> {
+  const fake = { ...fakeProtocol(protocol), rows: (): Generator<LendingRow> => each(rows) };
+  const [chainId, time] = [CHAIN_ID, timeOf(BLOCK)];
+  const set = await collectRows({
+    deployed: { protocol: fake, deployment: undefined },
+    units: { get: () => undefined, all: () => [] },
+    ...{ chainId, time, slices: new Slices() },
+    onUnsound: (row) => {
+      throw new Error(`Unsound: ${JSON.stringify(row)}`);
+    },
+  });
+  return ProtocolTables.build(
+    {
+      ...{ rows: set, protocol, memory: new TableMemory() },
+      prices: new PriceTable(new Map(Object.entries(prices))),
+      context: { chainId, time, curators: CURATORS },
+    },
+    new Slices(),
+  );
+}
+
+function* each(rows: readonly LendingRow[]): Generator<LendingRow> {
+  yield* rows;
+}
+
+/** What handlers stand on, over hand-made tables; of other chains and protocols nothing is indexed. */
+export async function depsOf(hand: Hand): Promise<ServeDeps> {
+  const lists = await tablesOf(hand);
+  const version = { block: BLOCK, time: timeOf(BLOCK) };
+  return {
+    tables: {
+      find: async ({ chainId, protocol }) =>
+        chainId === CHAIN_ID && protocol === hand.protocol ? { lists, version } : undefined,
+    },
+  };
+}
+
+export type RowObject = Record<string, Cell>;
+
+/** A handler's answer to a query as it stands in a URL. */
+export function askHandler<E extends Endpoint>(
+  endpoint: E,
+  handler: Handler<E>,
+  query: string,
+): Promise<Answer> {
+  return handler(parseQuery(endpoint, query).params as ParamsOf<E>, {} as RequestContext);
+}
+
+/** The rows of an answer as objects by column, after a check against the declaration. */
+export function rowsIn(endpoint: Endpoint, answer: Answer): RowObject[] {
+  const rows = answer.rows.map((row) => (typeof row === "string" ? (JSON.parse(row) as Cell[]) : row));
+  checkRows(endpoint, rows);
+  return rows.map((cells) =>
+    Object.fromEntries(endpoint.columns.map(({ name }, i) => [name, cells[i] as Cell])),
+  );
+}
+
+/** Rows of a query, as objects. */
+export async function rowsOf<E extends Endpoint>(
+  endpoint: E,
+  handler: Handler<E>,
+  query = "",
+): Promise<RowObject[]> {
+  return rowsIn(endpoint, await askHandler(endpoint, handler, query));
+}

@@ -1,0 +1,116 @@
+import type { LendingProtocol, UnitState } from "../protocols/protocol.ts";
+import type { ProtocolId } from "../protocols/protocol-id.ts";
+import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
+
+/**
+ * A protocol whose units hold their rows: what serving makes of rows, without any contract. A row's supply grows by its
+ * rate for each second since its unit was read, so that the head's time is seen in it.
+ */
+export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {}): LendingProtocol {
+  return {
+    id,
+    kinds: [kindOf(id)],
+    topics: [],
+    parseDeployment: (section) => section,
+    roots: () => [],
+    scans: () => [],
+    hear: () => [],
+    read: () => Promise.reject(new Error("Nothing of it is on a chain.")),
+    *rows(units, { time }) {
+      for (const unit of units.all(kindOf(id))) {
+        for (const row of rowsIn(unit.state)) {
+          options.onRow?.();
+          yield "supply" in row ? { ...row, supply: row.supply + PER_SECOND * (time - unit.time) } : row;
+        }
+      }
+    },
+  };
+}
+
+/** What a row's supply grows by in a second. */
+export const PER_SECOND = 0.5;
+
+/** The kind of unit that a fake protocol knows. */
+export function kindOf(id: ProtocolId): string {
+  return `fake-${id}`;
+}
+
+/** The state of a unit that holds these rows. */
+export function stateOf(rows: readonly LendingRow[]): UnitState {
+  return rows as unknown as UnitState;
+}
+
+function rowsIn(state: UnitState): readonly LendingRow[] {
+  return state as unknown as readonly LendingRow[];
+}
+
+/** The n-th address. */
+export function address(n: number): `0x${string}` {
+  return `0x${n.toString(16).padStart(40, "0")}`;
+}
+
+export function vaultRow(of: Partial<VaultRow> = {}): VaultRow {
+  return {
+    table: "vault",
+    protocolId: "morpho-v1",
+    address: address(0xa0),
+    curator: address(0xc0),
+    symbol: "vUSDC",
+    vaultName: "USDC vault",
+    underlying: { address: address(1), symbol: "USDC" },
+    supply: 1_000,
+    borrow: 400,
+    available: 600,
+    supplyCap: null,
+    borrowCap: null,
+    supplyApy: 0.03,
+    borrowApy: 0.05,
+    utilizationRate: 0.4,
+    performanceFee: 0.1,
+    managementFee: 0,
+    ltv: 0.86,
+    borrowable: true,
+    depositEnabled: true,
+    oracle: null,
+    ...of,
+  };
+}
+
+export function marketRow(of: Partial<MarketRow> = {}): MarketRow {
+  return {
+    table: "market",
+    protocolId: "morpho-v1",
+    marketId: `0x${"01".repeat(32)}`,
+    loan: { address: address(1), symbol: "USDC" },
+    collateral: { address: address(2), symbol: "WETH" },
+    supply: 5_000,
+    borrow: 2_000,
+    available: 3_000,
+    supplyApy: 0.02,
+    borrowApy: 0.04,
+    utilizationRate: 0.4,
+    ltv: 0.86,
+    oracle: null,
+    ...of,
+  };
+}
+
+export function vaultMarketRow(of: Partial<VaultMarketRow> = {}): VaultMarketRow {
+  return {
+    table: "vault-market",
+    protocolId: "morpho-v1",
+    vaultAddress: address(0xa0),
+    marketId: `0x${"01".repeat(32)}`,
+    loan: { address: address(1), symbol: "USDC" },
+    collateral: { address: address(2), symbol: "WETH" },
+    ltv: 0.86,
+    supplyApy: 0.02,
+    borrowApy: 0.04,
+    utilizationRate: 0.4,
+    allocation: 700,
+    allocationShare: 0.7,
+    supplyCap: 10_000,
+    oracle: null,
+    ...of,
+  };
+}
