@@ -65,7 +65,7 @@ function compile(layout: InstructionLayout): Instruction {
   const positions = [layout.user, ...layout.pools.flatMap(positionsOf), ...(layout.owned ?? [])];
   return {
     layout,
-    accountsNeeded: Math.max(...positions, layout.route?.from ?? 0) + 1,
+    accountsNeeded: Math.max(...positions.map((position) => position + 1), layout.route?.from ?? 0),
     discriminator: fromHex(layout.discriminator),
     event:
       layout.event === undefined
