@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import type { Hex } from "viem";
+import { type Hex, type Log, parseEventLogs } from "viem";
+import { aavePoolAbi } from "./contracts/aave/abi.ts";
 import { HISTORY_S, historyTimes, tradeHistory } from "./history.ts";
 import { FAMILIES } from "./plan.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
@@ -146,6 +147,7 @@ describe("devnet: traders on every family", function () {
     }
 
     const logs = await chain.client.getLogs({ fromBlock: BigInt(first) });
+    expectLending(chain, logs);
     for (const pools of [deployment.slipstream?.pools, deployment.pancake?.pools, deployment.sushi?.pools]) {
       for (const { address, spec } of pools ?? []) {
         const traded = logs.filter((log) => log.address === address).length;
@@ -160,6 +162,23 @@ describe("devnet: traders on every family", function () {
     expect(fees.map(({ fee }) => fee)).to.not.deep.equal(chain.slipstream.pools.map(({ fee }) => fee));
   });
 });
+
+/** Everybody does what he can do, and the utilisation of what is borrowed goes up and down. */
+function expectLending({ aave }: TestChain, logs: Log[]): void {
+  const events = parseEventLogs({ abi: aavePoolAbi, logs, strict: true });
+  for (const { spec, token } of aave.deployment.reserves) {
+    const count = (name: (typeof events)[number]["eventName"]) =>
+      events.filter(
+        ({ eventName, args }) =>
+          eventName === name && "reserve" in args && args.reserve.toLowerCase() === token.address,
+      ).length;
+    expect(count("Supply"), `supplies of ${spec.token}`).to.be.greaterThan(0);
+    expect(count("Withdraw"), `withdrawals of ${spec.token}`).to.be.greaterThan(0);
+    if (!spec.borrowable) continue;
+    expect(count("Borrow"), `borrows of ${spec.token}`).to.be.greaterThan(0);
+    expect(count("Repay"), `repayments of ${spec.token}`).to.be.greaterThan(0);
+  }
+}
 
 describe("devnet: history", () => {
   it("covers a week, thickens towards now, and never leaves its range", () => {

@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { type Deployment, deskPools } from "./plan.ts";
 import { createRandom } from "./random.ts";
 import type { Rpc } from "./rpc.ts";
+import { createAaveRounds } from "./traders/aave-round.ts";
 import { createAerodromeRounds } from "./traders/aerodrome-round.ts";
 import { createDeskRounds } from "./traders/desk-round.ts";
 import { deal } from "./traders/round.ts";
@@ -33,13 +34,14 @@ const AERODROME_SHARE = 0.4;
 
 export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?: number } = {}): Traders {
   const random = createRandom(options.seed ?? 1);
-  const { desk, accounts, tokens, aerodrome, slipstream } = deployment;
+  const { desk, accounts, tokens, aerodrome, slipstream, aave } = deployment;
   const pools = deskPools(deployment);
   const share = pools.length > deployment.pools.length ? 1 + KIN_SHARE : 1;
   const deskRound = createDeskRounds(pools, { desk, random });
   const aerodromeRound =
     aerodrome && createAerodromeRounds(aerodrome, { random, rewardUsd: tokens.AERO.usd });
   const slipstreamRound = slipstream && createSlipstreamRounds(slipstream, { random });
+  const aaveRound = aave && createAaveRounds(aave, { random });
 
   return {
     async tradeBlock({ timestamp, swaps = 2 } = {}) {
@@ -48,6 +50,7 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
         deskRound({ swaps: swaps * share, mustTrade: timestamp === undefined }),
         ...(aerodromeRound ? [aerodromeRound({ swaps: swaps * AERODROME_SHARE })] : []),
         ...(slipstreamRound ? [slipstreamRound()] : []),
+        ...(aaveRound ? [aaveRound()] : []),
       ];
       const [head, ...answers] = await rpc.batch<unknown>([
         { method: "eth_getBlockByNumber", params: ["latest", false] },

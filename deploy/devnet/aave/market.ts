@@ -93,11 +93,11 @@ export const AAVE_USERS: readonly AaveUserSpec[] = [
   { supplies: { USDC: 3_000_000, DAI: 1_500_000 }, borrows: {} },
   { supplies: { WETH: 1_200, WBTC: 15 }, borrows: {} },
   { supplies: { USDC: 1_200_000, AERO: 900_000, DAI: 500_000 }, borrows: {} },
-  { supplies: { WBTC: 40 }, borrows: { USDC: 1_600_000, WETH: 150 } },
+  { supplies: { WBTC: 60 }, borrows: { USDC: 1_600_000, WETH: 150 } },
   {
     supplies: { WETH: 900 },
-    borrows: { DAI: 700_000, AERO: 250_000 },
+    borrows: { DAI: 600_000, AERO: 250_000, USDC: 300_000 },
     stableBorrows: { DAI: 150_000 },
   },
-  { supplies: { USDC: 800_000 }, borrows: { WETH: 120 } },
+  { supplies: { USDC: 1_000_000 }, borrows: { WETH: 120, DAI: 100_000 } },
 ];
