@@ -102,6 +102,8 @@ const first: CheckpointRow = {
   time: START,
   fromSlot: 101,
   fromTime: START,
+  rowsFromSlot: 101,
+  rowsFromTime: START,
   headSlot: 100,
   finalizedSlot: 0,
   fromBlockhash: "",

@@ -18,6 +18,9 @@ export const checkpoints = collection({
     time: "int",
     fromSlot: "int",
     fromTime: "int",
+    /** Rows of lists are kept from this slot on, by retention; candles from `fromSlot`. */
+    rowsFromSlot: "int",
+    rowsFromTime: "int",
     /** The cluster's heads as last seen. */
     headSlot: "int",
     finalizedSlot: "int",
@@ -165,25 +168,29 @@ export const candles = collection({
 });
 
 /**
- * A run of STRETCH_ROWS consecutive rows of a token's or a pool's list, counted by what lists are filtered by, so that
- * a deep page skips it without reading its rows. Lists shorter than one have none. Only of slots that are final.
+ * A run of consecutive rows of a token's or a pool's list: those of whole slots, as many as make STRETCH_ROWS or more,
+ * counted by what lists are filtered by, so that a deep page skips it without reading its rows. Lists shorter than one
+ * have none. Only of slots that are final, and gone with their rows.
  */
 export const stretches = collection({
   name: "stretches",
   fields: {
     /** `token <mint>` or `pool <pool>`. */
     list: "text",
-    /** 0, 1 … from the oldest. */
+    /** 0, 1 … from the oldest. Where retention took the first ones, those that are left keep theirs. */
     number: "int",
+    /** Its first and last row's; the next one begins after `lastSlot`. */
     firstSlot: "int",
     firstTime: "int",
-    /** The last row in it: where the next one begins. */
     lastSlot: "int",
     lastTime: "int",
-    lastInstruction: "int",
-    lastSignature: "text",
-    lastLeg: "int",
     rows: "int",
+    /** The tokens of a pool's rows by their number in `counts`; empty for a token's list. */
+    mints: "json",
+    /**
+     * StretchCounts (metrics/stretch-counts.ts). A token's list: by exchange (`dex`). A pool's list: by token (its place
+     * in `mints`) its rows' counterparts in that token's list, so that a trade is counted once for each side.
+     */
     counts: "json",
   },
   key: ["list", "number"],
@@ -293,7 +300,7 @@ export const CANDLE_SECONDS = [60, 3_600, 86_400] as const;
 
 export const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"] as const;
 
-/** Rows of a stretch: what a page may have to walk at most besides its own rows, give or take the open end. */
+/** Rows that close a stretch: what a page may have to walk at most besides its own rows, give or take the open end. */
 export const STRETCH_ROWS = 4096;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;

@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { type CountFilter, countMatching, countRows } from "./stretch-counts.ts";
+import { leastOfClass, valueClass } from "./value-class.ts";
+
+const value = fc.oneof(
+  fc.constant(null),
+  fc.constant(0),
+  fc.double({ min: 1e-7, max: 1e13, noNaN: true }),
+  fc.integer({ min: 2, max: 200 }).map(leastOfClass),
+);
+const rows = fc.array(fc.record({ who: fc.nat(9), txType: fc.nat(3), valueUsd: value }), { maxLength: 40 });
+const filter: fc.Arbitrary<CountFilter> = fc
+  .record({
+    who: fc.option(fc.nat(9), { nil: undefined }),
+    txType: fc.option(fc.nat(3), { nil: undefined }),
+    minValueUsd: fc.option(fc.oneof(value, fc.constantFrom(5, 100)), { nil: undefined }),
+  })
+  .map(
+    ({ who, txType, minValueUsd }) =>
+      ({
+        ...(who !== undefined && { who }),
+        ...(txType !== undefined && { txType }),
+        ...(typeof minValueUsd === "number" && { minValueUsd }),
+      }) as CountFilter,
+  );
+
+describe("counts of a stretch", () => {
+  it("are by what rows are filtered by, each kind once", () => {
+    const row = { who: 1, txType: 0, valueUsd: 5 };
+    const counts = countRows([row, { ...row, valueUsd: null }, { ...row, valueUsd: 5.0001 }, row]);
+    expect(counts.length).to.equal(4);
+    expect(countMatching(counts, {})).to.deep.equal({ sure: 4, unsure: 0 });
+  });
+
+  it("tell how many rows a filter takes, but for those close to the least value", () => {
+    fc.assert(
+      fc.property(rows, filter, (found, asked) => {
+        const { who, txType, minValueUsd } = asked;
+        const taken = found.filter(
+          (row) =>
+            (who === undefined || row.who === who) &&
+            (txType === undefined || row.txType === txType) &&
+            (minValueUsd === undefined || (row.valueUsd !== null && row.valueUsd >= minValueUsd)),
+        );
+        const { sure, unsure } = countMatching(countRows(found), asked);
+        expect(taken.length).to.be.within(sure, sure + unsure);
+        if (minValueUsd === undefined) expect(unsure).to.equal(0);
+        else if (leastOfClass(valueClass(minValueUsd)) === minValueUsd) expect(unsure).to.equal(0);
+      }),
+    );
+  });
+
+  it("leave rows without a value out of every minimum, even zero", () => {
+    const counts = countRows([{ who: 0, txType: 1, valueUsd: null }]);
+    expect(countMatching(counts, { minValueUsd: 0 })).to.deep.equal({ sure: 0, unsure: 0 });
+  });
+});

@@ -1,0 +1,58 @@
+import { leastOfClass, NO_VALUE, VALUE_CLASSES, valueClass } from "./value-class.ts";
+
+/** What a row of a token's or pool's list is counted by. */
+export interface Counted {
+  /** In a token's list the exchange (its number in rows), in a pool's list the token (its number in the stretch). */
+  readonly who: number;
+  /** Index into TX_TYPES, from the side of the row's token. */
+  readonly txType: number;
+  readonly valueUsd: number | null;
+}
+
+/** Counts of rows that are equal in what they are counted by: code, count, code, count … by ascending code. */
+export type StretchCounts = readonly number[];
+
+/** What rows are asked for by; what is absent says nothing. */
+export interface CountFilter {
+  readonly who?: number;
+  readonly txType?: number;
+  readonly minValueUsd?: number;
+}
+
+const TX_TYPE_COUNT = 4;
+
+export function countRows(rows: Iterable<Counted>): StretchCounts {
+  const counts = new Map<number, number>();
+  for (const { who, txType, valueUsd } of rows) {
+    const code = (who * TX_TYPE_COUNT + txType) * VALUE_CLASSES + valueClass(valueUsd);
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return [...counts].sort(([a], [b]) => a - b).flat();
+}
+
+/**
+ * How many of the counted rows a filter takes: `sure` of them do, and of `unsure` more that are in the class of the
+ * minimum value only their rows tell.
+ */
+export function countMatching(
+  counts: StretchCounts,
+  filter: CountFilter,
+): { readonly sure: number; readonly unsure: number } {
+  const { who, txType, minValueUsd } = filter;
+  const least = minValueUsd === undefined ? undefined : valueClass(minValueUsd);
+  const isWhole = least !== undefined && minValueUsd === leastOfClass(least);
+  let sure = 0;
+  let unsure = 0;
+  for (let i = 0; i < counts.length; i += 2) {
+    const code = counts[i] as number;
+    const count = counts[i + 1] as number;
+    const kind = Math.floor(code / VALUE_CLASSES);
+    if (txType !== undefined && kind % TX_TYPE_COUNT !== txType) continue;
+    if (who !== undefined && Math.floor(kind / TX_TYPE_COUNT) !== who) continue;
+    const found = code % VALUE_CLASSES;
+    if (least === undefined || (found > least && found !== NO_VALUE)) sure += count;
+    else if (found === least && isWhole) sure += count;
+    else if (found === least) unsure += count;
+  }
+  return { sure, unsure };
+}
