@@ -20,6 +20,9 @@ interface Words {
   readonly utilizationRate: string;
   readonly ltv: string;
   readonly available: string;
+  /** When `borrowable` and `depositEnabled` are true. */
+  readonly borrowable: string;
+  readonly depositEnabled: string;
 }
 
 function unitColumns(words: Words) {
@@ -133,8 +136,8 @@ function unitColumns(words: Words) {
       description: `${words.utilizationRate}; 0 when empty.`,
     },
     { name: "ltv", type: "Nullable(Float64)", unit: "fraction", description: words.ltv },
-    { name: "borrowable", type: "Bool", description: "True while borrowing is enabled." },
-    { name: "depositEnabled", type: "Bool", description: "True while deposits are accepted." },
+    { name: "borrowable", type: "Bool", description: `True while ${words.borrowable}.` },
+    { name: "depositEnabled", type: "Bool", description: `True while ${words.depositEnabled}.` },
     ...updatedAtColumn,
   ] as const satisfies readonly Column[];
 }
@@ -143,9 +146,12 @@ const AAVE: Words = {
   address: "Address of the Aave Pool contract (the market); a row is one of its reserves.",
   supplyApy: AAVE_SUPPLY_APY,
   borrowApy: AAVE_BORROW_APY,
-  utilizationRate: "debt / (debt + available liquidity)",
-  ltv: "Loan-to-value of the token as collateral (reserve configuration); null when it cannot be collateral.",
-  available: "min(liquidity held by the aToken, borrowCap − debt)",
+  utilizationRate: "debt / (debt + liquidity the Pool has for the reserve)",
+  ltv: "Loan-to-value of the token as collateral outside of efficiency modes (reserve configuration); null when it cannot be collateral.",
+  available: "max(min(liquidity the Pool has for the reserve, borrowCap − debt), 0)",
+  borrowable: "the reserve is active, neither frozen nor paused, and borrowing is enabled",
+  depositEnabled:
+    "the reserve is active, neither frozen nor paused, and its supply, with what the treasury has yet to mint, is below supplyCap",
 };
 
 const EULER: Words = {
@@ -155,6 +161,8 @@ const EULER: Words = {
   utilizationRate: "borrow / supply",
   ltv: "Highest borrow LTV among the vault's collaterals, after ramping; null when it lends against none.",
   available: "min(cash, borrowCap − borrows)",
+  borrowable: "borrowing is enabled",
+  depositEnabled: "deposits are accepted",
 };
 
 const MORPHO: Words = {
@@ -165,6 +173,8 @@ const MORPHO: Words = {
     "Share of the vault's assets that is lent out, each market's utilization weighted by the assets in it",
   ltv: "Highest LLTV among the vault's enabled markets; null without any.",
   available: "Sum over its markets of min(assets in the market, liquidity of the market)",
+  borrowable: "borrowing is enabled",
+  depositEnabled: "deposits are accepted",
 };
 
 function poolColumns(words: Words) {
