@@ -5,6 +5,7 @@ import type { Rpc } from "./rpc.ts";
 import { createAaveRounds } from "./traders/aave-round.ts";
 import { createAerodromeRounds } from "./traders/aerodrome-round.ts";
 import { createDeskRounds } from "./traders/desk-round.ts";
+import { createMorphoRounds } from "./traders/morpho-round.ts";
 import { deal } from "./traders/round.ts";
 import { createSlipstreamRounds } from "./traders/slipstream-round.ts";
 import { sendTransactions } from "./transactions.ts";
@@ -34,7 +35,7 @@ const AERODROME_SHARE = 0.4;
 
 export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?: number } = {}): Traders {
   const random = createRandom(options.seed ?? 1);
-  const { desk, accounts, tokens, aerodrome, slipstream, aave } = deployment;
+  const { desk, accounts, tokens, aerodrome, slipstream, aave, morpho } = deployment;
   const pools = deskPools(deployment);
   const share = pools.length > deployment.pools.length ? 1 + KIN_SHARE : 1;
   const deskRound = createDeskRounds(pools, { desk, random });
@@ -42,6 +43,7 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
     aerodrome && createAerodromeRounds(aerodrome, { random, rewardUsd: tokens.AERO.usd });
   const slipstreamRound = slipstream && createSlipstreamRounds(slipstream, { random });
   const aaveRound = aave && createAaveRounds(aave, { random });
+  const morphoRound = morpho && createMorphoRounds(morpho, { random });
 
   return {
     async tradeBlock({ timestamp, swaps = 2 } = {}) {
@@ -51,6 +53,7 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
         ...(aerodromeRound ? [aerodromeRound({ swaps: swaps * AERODROME_SHARE })] : []),
         ...(slipstreamRound ? [slipstreamRound()] : []),
         ...(aaveRound ? [aaveRound()] : []),
+        ...(morphoRound ? [morphoRound()] : []),
       ];
       const [head, ...answers] = await rpc.batch<unknown>([
         { method: "eth_getBlockByNumber", params: ["latest", false] },

@@ -12,6 +12,10 @@ export interface MorphoMarketSpec {
   /** What suppliers put in beside the vaults. */
   readonly suppliedUsd: number;
   readonly borrowedUsd: number;
+  /** What traders make of it: percent of utilization, and how far that swings within hours. */
+  readonly usePct?: readonly [mean: number, swing: number];
+  /** Percent a year at the target utilization, above which they repay. */
+  readonly bearablePct?: number;
 }
 
 export const MORPHO_MARKETS = {
@@ -22,11 +26,34 @@ export const MORPHO_MARKETS = {
     feePct: 10,
     suppliedUsd: 2_000_000,
     borrowedUsd: 5_300_000,
+    usePct: [88, 7],
   },
-  wbtcUsdc: { loan: "USDC", collateral: "WBTC", lltvPct: 86, suppliedUsd: 1_000_000, borrowedUsd: 1_200_000 },
+  wbtcUsdc: {
+    loan: "USDC",
+    collateral: "WBTC",
+    lltvPct: 86,
+    suppliedUsd: 1_000_000,
+    borrowedUsd: 1_200_000,
+    usePct: [45, 15],
+  },
   /** Nearly all of it is lent. */
-  aeroUsdc: { loan: "USDC", collateral: "AERO", lltvPct: 77, suppliedUsd: 300_000, borrowedUsd: 798_000 },
-  aeroWeth: { loan: "WETH", collateral: "AERO", lltvPct: 62.5, suppliedUsd: 500_000, borrowedUsd: 1_200_000 },
+  aeroUsdc: {
+    loan: "USDC",
+    collateral: "AERO",
+    lltvPct: 77,
+    suppliedUsd: 300_000,
+    borrowedUsd: 798_000,
+    usePct: [98.5, 1.4],
+    bearablePct: 40,
+  },
+  aeroWeth: {
+    loan: "WETH",
+    collateral: "AERO",
+    lltvPct: 62.5,
+    suppliedUsd: 500_000,
+    borrowedUsd: 1_200_000,
+    usePct: [70, 20],
+  },
   idleUsdc: { loan: "USDC", lltvPct: 0, suppliedUsd: 50_000, borrowedUsd: 0 },
 } as const satisfies Record<string, MorphoMarketSpec>;
 

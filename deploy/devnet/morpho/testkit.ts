@@ -1,10 +1,10 @@
 import { encodeFunctionData, type Hex } from "viem";
 import type { metaMorphoAbi, morphoAbi } from "../contracts/morpho/abi.ts";
-import { lossKeepingVault, priceOracle } from "../contracts/morpho/artifacts.ts";
+import { lossKeepingVault } from "../contracts/morpho/artifacts.ts";
 import type { Rpc } from "../rpc.ts";
 import { type Address, sendTransactions, type Transaction, toHex } from "../transactions.ts";
 import type { MorphoDeployment, MorphoMarket } from "./plan.ts";
-import { type Args, morphoCall, type Named, vaultCall } from "./transactions.ts";
+import { type Args, morphoCall, type Named, setPrice, vaultCall } from "./transactions.ts";
 
 /** Morpho on a test chain. Each verb queues one transaction and answers its hash; nothing is mined. Amounts are raw. */
 export interface MorphoKit {
@@ -48,11 +48,6 @@ export function createMorphoKit(rpc: Rpc, deployment: MorphoDeployment): MorphoK
         byOwner(vault, encodeFunctionData({ abi, functionName: "setSymbol", args: [symbol] })),
       );
     },
-    setPrice({ params }, price) {
-      const { abi } = priceOracle;
-      return send(
-        byOwner(params.oracle, encodeFunctionData({ abi, functionName: "setPrice", args: [price] })),
-      );
-    },
+    setPrice: ({ params }, price) => send(setPrice(actors.owner, params.oracle, price)),
   };
 }

@@ -9,6 +9,7 @@ import {
   parseAbi,
 } from "viem";
 import { metaMorphoAbi, morphoAbi } from "../contracts/morpho/abi.ts";
+import { priceOracle } from "../contracts/morpho/artifacts.ts";
 import type { DeployedToken } from "../pools.ts";
 import { type Address, type Transaction, toHex } from "../transactions.ts";
 
@@ -53,6 +54,11 @@ export function vaultCall<N extends Named<typeof metaMorphoAbi>>(
 
 export function approve(from: Address, token: Address, spender: Address): Transaction {
   return call(from, token, { abi: tokenAbi, functionName: "approve", args: [spender, maxUint256] });
+}
+
+/** A market's oracle says another price from now on; anybody may make it. */
+export function setPrice(from: Address, oracle: Address, price: bigint): Transaction {
+  return call(from, oracle, { abi: priceOracle.abi, functionName: "setPrice", args: [price] });
 }
 
 /** Gives the account tokens: minted, or wrapped from its own ether. */

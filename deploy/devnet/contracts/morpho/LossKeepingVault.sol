@@ -166,7 +166,16 @@ contract LossKeepingVault {
         emit Deposit(msg.sender, receiver, assets, shares);
     }
 
-    function withdraw(uint256 assets, address receiver) external returns (uint256 shares) {
+    function maxWithdraw(address owner_) external view returns (uint256) {
+        (uint256 feeShares, uint256 total,) = _accrued();
+        uint256 held = balanceOf[owner_] * (total + 1) / (totalSupply + feeShares + 10 ** DECIMALS_OFFSET);
+        uint256 free;
+        for (uint256 i; i < withdrawQueue.length; ++i) free += _withdrawable(withdrawQueue[i]);
+        return held < free ? held : free;
+    }
+
+    function withdraw(uint256 assets, address receiver, address owner_) external returns (uint256 shares) {
+        require(owner_ == msg.sender, "shares cannot be approved");
         _accrue();
         shares = _toShares(assets, totalSupply, lastTotalAssets) + 1;
         balanceOf[msg.sender] -= shares;
@@ -176,10 +185,7 @@ contract LossKeepingVault {
         uint256 left = assets;
         for (uint256 i; i < withdrawQueue.length && left > 0; ++i) {
             bytes32 id = withdrawQueue[i];
-            Market memory now_ = MORPHO.market(id);
-            uint256 free = now_.totalSupplyAssets - now_.totalBorrowAssets;
-            uint256 held = MORPHO.assetsOf(id, address(this));
-            uint256 take = held < free ? held : free;
+            uint256 take = _withdrawable(id);
             if (take > left) take = left;
             if (take > 0) MORPHO.withdraw(MORPHO.idToMarketParams(id), take, 0, address(this), address(this));
             left -= take;
@@ -210,6 +216,13 @@ contract LossKeepingVault {
         uint256 held = (shares * (now_.totalSupplyAssets + 1) + d - 1) / d;
         uint256 cap = config[id].cap;
         return cap > held ? cap - held : 0;
+    }
+
+    function _withdrawable(bytes32 id) private view returns (uint256) {
+        Market memory now_ = MORPHO.market(id);
+        uint256 free = now_.totalSupplyAssets - now_.totalBorrowAssets;
+        uint256 held = MORPHO.assetsOf(id, address(this));
+        return held < free ? held : free;
     }
 
     function _accrued() private view returns (uint256 feeShares, uint256 total, uint256 lost) {

@@ -83,6 +83,7 @@ export const metaMorphoAbi = parseAbi([
   "function lastTotalAssets() view returns (uint256)",
   "function convertToAssets(uint256 shares) view returns (uint256)",
   "function maxDeposit(address receiver) view returns (uint256)",
+  "function maxWithdraw(address owner) view returns (uint256)",
   "function balanceOf(address account) view returns (uint256)",
   "function supplyQueue(uint256 index) view returns (bytes32)",
   "function supplyQueueLength() view returns (uint256)",
