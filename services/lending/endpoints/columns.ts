@@ -55,6 +55,6 @@ export const EULER_BORROW_APY = "(1 + SPY / 1e27)^31,556,952 − 1 (interest rat
 export const EULER_SUPPLY_APY =
   "borrowApy × borrows × (1 − interestFee) / (cash + borrows) (Euler Vault Kit)";
 export const MORPHO_BORROW_APY =
-  "exp(rate × 31,536,000) − 1, rate per second of the market's IRM after accruing to now";
+  "exp(rate × 31,536,000) − 1, rate per second of the market's interest rate model just after accruing to now: 0 without a model, as last read of any but AdaptiveCurveIrm";
 export const MORPHO_SUPPLY_APY =
   "exp(rate × utilizationRate × (1 − fee) × 31,536,000) − 1, after accruing to now";

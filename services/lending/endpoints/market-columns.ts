@@ -170,6 +170,6 @@ export const morphoVaultMarketColumns = sortable([
   ...rates(MORPHO),
   ...morphoLltv,
   ...allocation,
-  ...capUsd("The vault's supply cap for the market"),
+  ...capUsd("The vault's supply cap for the market (2^128 − 1 raw units or more: uncapped)"),
   ...updatedAtColumn,
 ]);

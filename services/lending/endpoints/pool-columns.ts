@@ -17,6 +17,9 @@ interface Words {
   readonly address: string;
   readonly supplyApy: string;
   readonly borrowApy: string;
+  readonly supply: string;
+  readonly borrow: string;
+  readonly supplyCap: string;
   readonly utilizationRate: string;
   readonly ltv: string;
   readonly available: string;
@@ -35,7 +38,7 @@ function unitColumns(words: Words) {
       name: "supply",
       type: "Float64",
       unit: "token units",
-      description: "Tokens supplied, accrued interest included.",
+      description: `${words.supply}, accrued interest included.`,
     },
     {
       name: "supplyUsd",
@@ -47,7 +50,7 @@ function unitColumns(words: Words) {
       name: "borrow",
       type: "Float64",
       unit: "token units",
-      description: "Tokens borrowed, accrued interest included.",
+      description: `${words.borrow}, accrued interest included.`,
     },
     {
       name: "borrowUsd",
@@ -71,7 +74,7 @@ function unitColumns(words: Words) {
       name: "supplyCap",
       type: "Nullable(Float64)",
       unit: "token units",
-      description: "Most tokens that may be supplied; null when uncapped.",
+      description: `${words.supplyCap}; null when uncapped.`,
     },
     {
       name: "supplyCapUsd",
@@ -142,7 +145,15 @@ function unitColumns(words: Words) {
   ] as const satisfies readonly Column[];
 }
 
+/** Where a row is one pot of tokens. */
+const ONE_POT = {
+  supply: "Tokens supplied",
+  borrow: "Tokens borrowed",
+  supplyCap: "Most tokens that may be supplied",
+};
+
 const AAVE: Words = {
+  ...ONE_POT,
   address: "Address of the Aave Pool contract (the market); a row is one of its reserves.",
   supplyApy: AAVE_SUPPLY_APY,
   borrowApy: AAVE_BORROW_APY,
@@ -155,6 +166,7 @@ const AAVE: Words = {
 };
 
 const EULER: Words = {
+  ...ONE_POT,
   address: "Address of the vault.",
   supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: mean of its strategies' supplyApy weighted by allocation`,
   borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by allocation`,
@@ -169,12 +181,15 @@ const MORPHO: Words = {
   address: "Address of the vault.",
   supplyApy: `Sum over its markets of (${MORPHO_SUPPLY_APY}) × assets in the market / totalAssets`,
   borrowApy: "Mean of its markets' borrowApy weighted by the vault's assets in each",
-  utilizationRate:
-    "Share of the vault's assets that is lent out, each market's utilization weighted by the assets in it",
-  ltv: "Highest LLTV among the vault's enabled markets; null without any.",
+  supply: "Tokens supplied: totalAssets() of the vault (in v1.1 with what its markets have lost)",
+  borrow: "Sum over its markets of assets in the market × borrowed / supplied there",
+  supplyCap:
+    "Sum of the vault's caps for the markets of its supply queue, uncapped where one is 2^128 − 1 raw units or more",
+  utilizationRate: "Share of the vault's assets that is lent out: borrow / supply",
+  ltv: "Highest LLTV among the vault's enabled markets that lend against a collateral; null without any.",
   available: "Sum over its markets of min(assets in the market, liquidity of the market)",
-  borrowable: "borrowing is enabled",
-  depositEnabled: "deposits are accepted",
+  borrowable: "the vault has assets, or a cap above 0, in a market that lends against a collateral",
+  depositEnabled: "a market of the supply queue has room below its cap: maxDeposit() is above 0",
 };
 
 function poolColumns(words: Words) {
