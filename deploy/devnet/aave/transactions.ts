@@ -4,13 +4,12 @@ import { priceFeed } from "../contracts/aave/artifacts.ts";
 import type { DeployedToken } from "../pools.ts";
 import { type Address, type Transaction, toHex } from "../transactions.ts";
 
-/** Fixed, which spares an estimate per transaction; a liquidation needs half of it. */
+/** Fixed, which spares an estimate per transaction; nothing here needs it in full. */
 const GAS: Hex = toHex(1_500_000);
 
 export const VARIABLE = 2n;
 export const STABLE = 1n;
 
-/** A call of one of Aave's contracts; the data is encoded by whoever knows the function. */
 function call(from: Address, to: Address, data: Hex): Transaction {
   return { from, to, data, gas: GAS };
 }
@@ -74,7 +73,7 @@ export const aaveTransactions = {
     const args = [BigInt(Math.round(usd * 1e8))] as const;
     return call(from, feed, encodeFunctionData({ abi: priceFeed.abi, functionName: "setAnswer", args }));
   },
-  /** By the function that a caller encodes with aaveConfiguratorAbi. */
+  /** A function of PoolConfigurator. */
   configure: (
     owner: Address,
     configurator: Address,

@@ -19,6 +19,7 @@ import {
 } from "../../../deploy/devnet/contracts/aave/abi.ts";
 import { aaveCreation } from "../../../deploy/devnet/contracts/aave/genuine.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { createTraders } from "../../../deploy/devnet/traders.ts";
 import type { RawLog } from "../../shared/chain/evm/port.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
@@ -306,6 +307,21 @@ describe("aave-v3 on the genuine contracts", function () {
     await set("POOL", pool);
     expect(await watch.step()).to.include("market");
     expect(await watch.compare()).to.have.length(5);
+  });
+
+  it("follows whatever traders do, from events alone", async () => {
+    const traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 11 });
+    const touched: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { timestamp } = await chain.header(await chain.headNumber());
+      for (let hour = 1; hour <= 8; hour++) {
+        await traders.tradeBlock({ timestamp: timestamp + hour * 3_600, swaps: 0 });
+      }
+      // Prices that they report come without an event.
+      touched.push(...(await watch.step({ prices: false })));
+    }
+    await watch.step({ refresh: true });
+    expect(touched).to.include.members(["USDC", "WETH", "DAI"]);
   });
 
   it("hears its contracts only", () => {

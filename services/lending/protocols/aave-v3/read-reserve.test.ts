@@ -169,6 +169,10 @@ describe("aave-v3: reserves of every version", () => {
     const old = answersOf(1n, { configuration: DATA.configuration });
     delete old[`${POOL} getVirtualUnderlyingBalance`];
     expect((await readFresh(old)).liquidity).to.equal(600n);
+    // A token that is paused spoils only what depends on it.
+    const paused = answersOf(9n);
+    delete paused[`${ASSET} balanceOf`];
+    expect((await readFresh(paused)).liquidity).to.equal(500n);
   });
 
   it("have a stable debt only where a token of theirs says so", async () => {

@@ -1,6 +1,6 @@
 import { readAddress, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
 import type { Hex } from "../../../shared/chain/evm/port.ts";
-import type { UnitReader } from "../protocol.ts";
+import { type UnitReader, UnreadableUnit } from "../protocol.ts";
 import { readConfiguration } from "./configuration.ts";
 import { contractAt, ZERO_ADDRESS } from "./contracts.ts";
 import { poolMath } from "./math.ts";
@@ -57,6 +57,8 @@ async function readStored({ pool, asset }: Reserve, { reader, previous }: Readin
   const revision = readInt(revisionAnswer, 0);
   const isVirtual =
     poolMath(revision).virtualAccounting === "all" || readConfiguration(configuration).isVirtuallyAccounted;
+  const liquidity = (isVirtual ? virtualBalance : null) ?? balance;
+  if (liquidity === null) throw new UnreadableUnit(`balanceOf of ${asset} does not answer`);
   return {
     revision,
     configuration,
@@ -67,7 +69,7 @@ async function readStored({ pool, asset }: Reserve, { reader, previous }: Readin
     lastUpdate: readInt(data, 6),
     accruedToTreasury: readUint(data, 12),
     ...held,
-    liquidity: isVirtual && virtualBalance !== null ? readUint(virtualBalance, 0) : balance,
+    liquidity: readUint(liquidity, 0),
   };
 }
 
@@ -94,7 +96,7 @@ async function readTokens(tokens: Tokens, { asset, reader }: { asset: Hex; reade
   const [underlying, aToken, balance, scaledSupply, scaledVariableDebt, stable] = await Promise.all([
     reader.token(asset),
     reader.token(tokens.aToken),
-    contractAt(reader, asset).must("balanceOf", tokens.aToken),
+    contractAt(reader, asset).ask("balanceOf", tokens.aToken),
     contractAt(reader, tokens.aToken).must("scaledTotalSupply"),
     contractAt(reader, variableDebtToken).must("scaledTotalSupply"),
     stableDebtToken === ZERO_ADDRESS ? null : contractAt(reader, stableDebtToken).ask("getSupplyData"),
@@ -104,7 +106,7 @@ async function readTokens(tokens: Tokens, { asset, reader }: { asset: Hex; reade
     aToken: { address: tokens.aToken, symbol: aToken.symbol, name: aToken.name },
     variableDebtToken,
     stableDebtToken,
-    balance: readUint(balance, 0),
+    balance,
     scaledSupply: readUint(scaledSupply, 0),
     scaledVariableDebt: readUint(scaledVariableDebt, 0),
     stableDebt: toStableDebt(stable),
