@@ -9,7 +9,13 @@ import type { Slices } from "./slices.ts";
 /** Times to read what changed while it was read, before the next look at the head. */
 const MAX_ATTEMPTS = 8;
 
-const NOTHING = { version: -1, epoch: Number.NaN };
+/** What of the store is in memory. */
+interface Known {
+  /** All units up to this version are in the table. */
+  readonly upTo: number;
+  /** The checkpoint it was read at. */
+  readonly at: CheckpointRow;
+}
 
 /** A chain's units in memory: read once, and from then on only those that were written since. */
 export class UnitMirror {
@@ -17,8 +23,7 @@ export class UnitMirror {
   readonly #chainId: number;
   readonly #kinds: ReadonlySet<string>;
   #units = new UnitTable();
-  /** All units up to this version are in the table, while the epoch lasts. */
-  #read = NOTHING;
+  #known: Known | undefined;
 
   /** @param of.kinds those of the protocols that are asked for rows; others stay in the store */
   constructor(store: Store, of: { chainId: number; kinds: Iterable<string> }) {
@@ -36,27 +41,26 @@ export class UnitMirror {
     let checkpoint = await getCheckpoint(this.#store, this.#chainId);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       if (!hasData(checkpoint)) return undefined;
-      const { version, epoch } = checkpoint;
-      // A lower version is that of another index under the same name.
-      if (epoch !== this.#read.epoch || version < this.#read.version) {
-        this.#units = new UnitTable();
-        this.#read = { version: -1, epoch };
-      }
-      const newest = await this.#readChanged(slices);
+      const known = this.#known;
+      const isGrown = known !== undefined && isContinued(known.at, checkpoint);
+      if (!isGrown) this.#units = new UnitTable();
+      const newest = await this.#readChanged(isGrown ? known.upTo : -1, slices);
       // What is being written may be written anew under the same version, if the writer dies.
-      this.#read = { version: Math.min(newest, version), epoch };
-      if (newest > version) return undefined;
+      this.#known = { upTo: Math.min(newest, checkpoint.version), at: checkpoint };
+      if (newest > checkpoint.version) return undefined;
       const after = await getCheckpoint(this.#store, this.#chainId);
-      if (after?.version === version && after.epoch === epoch) return { checkpoint, units: this.#units };
+      if (after?.version === checkpoint.version && isContinued(checkpoint, after)) {
+        return { checkpoint, units: this.#units };
+      }
       checkpoint = after;
     }
     return undefined;
   }
 
-  /** Takes in every unit above the known version; answers the highest seen. */
-  async #readChanged(slices: Slices): Promise<number> {
-    let newest = this.#read.version;
-    for await (const page of listUnits(this.#store, { chainId: this.#chainId, after: newest })) {
+  /** Takes in every unit above a version; answers the highest seen. */
+  async #readChanged(after: number, slices: Slices): Promise<number> {
+    let newest = after;
+    for await (const page of listUnits(this.#store, { chainId: this.#chainId, after })) {
       for (const { kind, id, version, block, time, state } of page) {
         newest = Math.max(newest, version);
         // What never could be read has no state, and no row.
@@ -67,4 +71,14 @@ export class UnitMirror {
     }
     return newest;
   }
+}
+
+/** Whether one checkpoint came of the other by writes alone: nothing was taken back, and it is no other index. */
+function isContinued(before: CheckpointRow, now: CheckpointRow): boolean {
+  return (
+    now.version >= before.version &&
+    now.epoch === before.epoch &&
+    now.fromBlock === before.fromBlock &&
+    now.genesisHash === before.genesisHash
+  );
 }

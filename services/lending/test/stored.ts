@@ -104,3 +104,13 @@ export async function stepsOf(store: Store, of: Written): Promise<WriteStep[]> {
 export async function writeBlock(store: Store, of: Written): Promise<void> {
   await store.write(await stepsOf(store, of));
 }
+
+/** A store with some of its methods replaced; the others are its own. */
+export function storeWith(store: Store, replaced: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const own = Reflect.get(replaced, name) ?? Reflect.get(target, name);
+      return typeof own === "function" ? own.bind(target) : own;
+    },
+  });
+}
