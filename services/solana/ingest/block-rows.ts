@@ -1,7 +1,8 @@
 import type { DecodedTransaction, Dex, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
 import { MIN_RAW_AMOUNT, type PriceBook } from "../price/price-book.ts";
-import { type PoolRowRow, type SupplyRow, type TokenRowRow, TX_TYPES } from "../store/collections.ts";
+import type { PoolRowRow, SupplyRow, TokenRowRow } from "../store/collections.ts";
+import { tokenSides, worth } from "../store/token-sides.ts";
 
 /** Exchanges by their number in rows. */
 export const DEXES: readonly Dex[] = ["raydium", "orca", "meteora", "pumpfun"];
@@ -72,9 +73,8 @@ function addTrade(rows: BlockRows, trade: Trade, of: Within): void {
     time,
   });
   const { valueUsd, priceInUsd, priceOutUsd } = value;
-  const placed = placeOf(trade, of);
-  rows.poolRows.push({
-    ...placed,
+  const row: PoolRowRow = {
+    ...placeOf(trade, of),
     pool,
     kind: KINDS.trade,
     tokenIn,
@@ -85,59 +85,41 @@ function addTrade(rows: BlockRows, trade: Trade, of: Within): void {
     priceOutUsd,
     valueUsd,
     account: trade.account,
-  });
-  // Who gives a token to the pool sells it, who takes one buys it.
-  const sides = [
-    { mint: tokenIn, txType: "sell", amount: amountIn, priceUsd: priceInUsd, isFirm: value.isFirmIn },
-    { mint: tokenOut, txType: "buy", amount: amountOut, priceUsd: priceOutUsd, isFirm: value.isFirmOut },
-  ] as const;
-  for (const { mint, txType, amount, priceUsd, isFirm } of sides) {
-    rows.tokenRows.push({
-      ...placed,
-      mint,
-      pool,
-      txType: TX_TYPES.indexOf(txType),
-      amount,
-      valueUsd,
-      priceUsd,
-    });
+  };
+  rows.poolRows.push(row);
+  for (const side of tokenSides(row)) {
+    rows.tokenRows.push(side);
+    const { mint, amount, priceUsd } = side;
+    const isFirm = mint === tokenIn ? value.isFirmIn : value.isFirmOut;
     if (isFirm && valueUsd !== null && priceUsd !== null)
       rows.candleTrades.push({ mint, priceUsd, valueUsd, amount });
   }
 }
 
 function addLiquidity(rows: BlockRows, change: LiquidityChange, of: Within): void {
-  const { pool, tokenA, tokenB } = change;
-  const placed = placeOf(change, of);
+  const { pool, tokenA: tokenIn, tokenB: tokenOut } = change;
   const amountIn = toWhole(change.amountA, change.decimalsA);
   const amountOut = toWhole(change.amountB, change.decimalsB);
-  const sides = [
-    { mint: tokenA, amount: amountIn },
-    { mint: tokenB, amount: amountOut },
-  ].map(({ mint, amount }) => {
-    const priceUsd = of.book.usd(mint, of.time);
-    // Nothing of a token is worth nothing, whatever it costs.
-    return { mint, amount, priceUsd, valueUsd: amount === 0 ? 0 : priceUsd && finite(amount * priceUsd) };
-  });
-  const [a, b] = sides as [(typeof sides)[number], (typeof sides)[number]];
-  rows.poolRows.push({
-    ...placed,
+  const priceInUsd = of.book.usd(tokenIn, of.time);
+  const priceOutUsd = of.book.usd(tokenOut, of.time);
+  // Nothing of a token is worth nothing, whatever it costs.
+  const valueIn = amountIn === 0 ? 0 : worth(amountIn, priceInUsd);
+  const valueOut = amountOut === 0 ? 0 : worth(amountOut, priceOutUsd);
+  const row: PoolRowRow = {
+    ...placeOf(change, of),
     pool,
     kind: KINDS[change.kind],
-    tokenIn: tokenA,
+    tokenIn,
     amountIn,
-    priceInUsd: a.priceUsd,
-    tokenOut: tokenB,
+    priceInUsd,
+    tokenOut,
     amountOut,
-    priceOutUsd: b.priceUsd,
-    valueUsd: a.valueUsd === null || b.valueUsd === null ? null : a.valueUsd + b.valueUsd,
+    priceOutUsd,
+    valueUsd: valueIn === null || valueOut === null ? null : valueIn + valueOut,
     account: change.account,
-  });
-  for (const { mint, amount, priceUsd, valueUsd } of sides) {
-    if (amount === 0) continue;
-    const txType = TX_TYPES.indexOf(change.kind);
-    rows.tokenRows.push({ ...placed, mint, pool, txType, amount, valueUsd, priceUsd });
-  }
+  };
+  rows.poolRows.push(row);
+  rows.tokenRows.push(...tokenSides(row));
 }
 
 function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
@@ -161,8 +143,4 @@ function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
 function placeOf(event: Trade | LiquidityChange, { slot, time, signature }: Within) {
   const { instructionIndex, leg } = event;
   return { slot, instructionIndex, signature, leg, time, dex: DEXES.indexOf(event.dex) };
-}
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

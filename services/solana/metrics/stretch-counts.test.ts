@@ -14,14 +14,14 @@ const rows = fc.array(fc.record({ who: fc.nat(9), txType: fc.nat(3), valueUsd: v
 const filter: fc.Arbitrary<CountFilter> = fc
   .record({
     who: fc.option(fc.nat(9), { nil: undefined }),
-    txType: fc.option(fc.nat(3), { nil: undefined }),
+    txTypes: fc.option(fc.subarray([0, 1, 2, 3]), { nil: undefined }),
     minValueUsd: fc.option(fc.oneof(value, fc.constantFrom(5, 100)), { nil: undefined }),
   })
   .map(
-    ({ who, txType, minValueUsd }) =>
+    ({ who, txTypes, minValueUsd }) =>
       ({
         ...(who !== undefined && { who }),
-        ...(txType !== undefined && { txType }),
+        ...(txTypes !== undefined && { txTypes }),
         ...(typeof minValueUsd === "number" && { minValueUsd }),
       }) as CountFilter,
   );
@@ -37,11 +37,11 @@ describe("counts of a stretch", () => {
   it("tell how many rows a filter takes, but for those close to the least value", () => {
     fc.assert(
       fc.property(rows, filter, (found, asked) => {
-        const { who, txType, minValueUsd } = asked;
+        const { who, txTypes, minValueUsd } = asked;
         const taken = found.filter(
           (row) =>
             (who === undefined || row.who === who) &&
-            (txType === undefined || row.txType === txType) &&
+            (txTypes === undefined || txTypes.includes(row.txType)) &&
             (minValueUsd === undefined || (row.valueUsd !== null && row.valueUsd >= minValueUsd)),
         );
         const { sure, unsure } = countMatching(countRows(found), asked);

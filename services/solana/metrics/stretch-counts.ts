@@ -15,7 +15,8 @@ export type StretchCounts = readonly number[];
 /** What rows are asked for by; what is absent says nothing. */
 export interface CountFilter {
   readonly who?: number;
-  readonly txType?: number;
+  /** Any of these. */
+  readonly txTypes?: readonly number[];
   readonly minValueUsd?: number;
 }
 
@@ -38,7 +39,7 @@ export function countMatching(
   counts: StretchCounts,
   filter: CountFilter,
 ): { readonly sure: number; readonly unsure: number } {
-  const { who, txType, minValueUsd } = filter;
+  const { who, txTypes, minValueUsd } = filter;
   const least = minValueUsd === undefined ? undefined : valueClass(minValueUsd);
   const isWhole = least !== undefined && minValueUsd === leastOfClass(least);
   let sure = 0;
@@ -47,7 +48,7 @@ export function countMatching(
     const code = counts[i] as number;
     const count = counts[i + 1] as number;
     const kind = Math.floor(code / VALUE_CLASSES);
-    if (txType !== undefined && kind % TX_TYPE_COUNT !== txType) continue;
+    if (txTypes !== undefined && !txTypes.includes(kind % TX_TYPE_COUNT)) continue;
     if (who !== undefined && Math.floor(kind / TX_TYPE_COUNT) !== who) continue;
     const found = code % VALUE_CLASSES;
     if (least === undefined || (found > least && found !== NO_VALUE)) sure += count;
