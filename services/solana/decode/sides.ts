@@ -110,10 +110,8 @@ interface MovedLamports {
 }
 
 function boughtFor(transfers: readonly bigint[], told: bigint | undefined): MovedLamports {
-  const sum = transfers.reduce((total, lamports) => total + lamports, 0n);
-  if (told === undefined || told === sum) return { lamports: sum };
-  if (transfers.includes(told)) return { lamports: told };
-  return { lamports: sum, disagreement: `TradeEvent tells ${told} lamports, the curve received ${sum}` };
+  if (told !== undefined && transfers.includes(told)) return { lamports: told };
+  return { lamports: transfers.reduce((total, lamports) => total + lamports, 0n) };
 }
 
 function soldFor(left: bigint | undefined, told: bigint | undefined): MovedLamports | undefined {

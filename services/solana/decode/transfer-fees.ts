@@ -5,7 +5,10 @@
 import { type Balances, gainOf, tokenOf } from "./balances.ts";
 import type { TokenOps, Transfer } from "./token-ops.ts";
 
-/** Lowers `received` of the transfers into Token-2022 accounts by what was withheld of them. */
+/**
+ * Lowers `received` of the transfers into Token-2022 accounts by what was withheld of them. Only checked transfers can
+ * pay a fee.
+ */
 export function findTransferFees(ops: TokenOps, balances: Balances): void {
   const done = new Set<number>();
   for (const { destination, mint, isFeeTold } of ops.transfers) {
@@ -28,7 +31,9 @@ function withholdAt(account: number, ops: TokenOps, balances: Balances): void {
   }
   if (withheld <= 0n) return;
   spread(
-    ops.transfers.filter((transfer) => transfer.destination === account && !transfer.isFeeTold),
+    ops.transfers.filter(
+      (transfer) => transfer.destination === account && !transfer.isFeeTold && transfer.mint !== undefined,
+    ),
     withheld,
   );
 }

@@ -4,7 +4,13 @@ import type { SolanaTransaction, TransactionMeta } from "../../../shared/chain/s
 import { decodeBlock } from "../decode.ts";
 import type { DecodedTransaction, Trade } from "../model.ts";
 import { expectedRows } from "./expected.ts";
-import { hasRecorded, needRecorded, type Recorded, readRecordedTransactions } from "./recorded.ts";
+import {
+  hasRecorded,
+  needRecorded,
+  type Recorded,
+  readFixtures,
+  readRecordedTransactions,
+} from "./recorded.ts";
 
 const DEX_OF: Readonly<Record<string, string>> = {
   raydium: "raydium",
@@ -65,6 +71,36 @@ describe("recorded transactions", () => {
       if (decoded !== undefined) held += holdAgainstBalances(decoded, transaction);
     }
     expect(held).to.equal(55);
+  });
+});
+
+/** Recorded without its message: keys that were not loaded from tables, and top-level instructions, are made up. */
+describe("a recorded transaction's meta", () => {
+  it("crates_core__cpi_tx.json: a swap of OKX's router, as the router's own log tells it", function () {
+    needRecorded(this);
+    const [first] = readFixtures<TransactionMeta>("carbon-instruction-fixtures", (name) =>
+      name.endsWith("__cpi_tx.json"),
+    );
+    const meta = first?.fixture as TransactionMeta;
+    const loaded =
+      (meta.loadedAddresses?.writable.length ?? 0) + (meta.loadedAddresses?.readonly.length ?? 0);
+    const accountKeys = Array.from({ length: meta.preBalances.length - loaded }, (_, at) => `static ${at}`);
+    const instructions = new Array(4).fill({ programIdIndex: 0, accounts: [], data: "" });
+    const transaction = { signatures: ["made up"], message: { accountKeys, instructions } };
+    const { transactions, broken } = decodeOne({ transaction, meta });
+    expect(broken).to.deep.equal([]);
+    expect(transactions[0]?.disagreements).to.deep.equal([]);
+    expect(transactions[0]?.events).to.have.length(1);
+    expect(transactions[0]?.events[0]).to.deep.include({
+      kind: "trade",
+      instructionIndex: 4,
+      program: "meteora-dlmm",
+      pool: "BMCheVSdKZ6rxsoJ1MChA5HQRtk5pz4QkCLs7MXFkvZJ",
+      tokenIn: "AFbX8oGjGpmVFywbVouvhQSRmiW2aR1mohfahi4Y2AdB",
+      amountIn: 9_372_599_925_000n,
+      tokenOut: "7i5KKsX2weiTkry7jA4ZwSuXGhs5eJBEjY8vVxR4pfRx",
+      amountOut: 1_700_985_700_449n,
+    });
   });
 });
 
