@@ -5,7 +5,7 @@ export interface DecodedBlock {
   readonly slot: number;
   readonly blockhash: string;
   readonly parentSlot: number;
-  /** Unix seconds; where the cluster gave none, that of the block before. */
+  /** Unix seconds; that of the block before where the cluster gave none, or an earlier one. */
   readonly time: number;
   readonly transactions: readonly DecodedTransaction[];
 }

@@ -48,7 +48,7 @@ export async function writeBatch(
   const { slot: toSlot, finalizedSlot } = checkpoint;
   const steps: WriteStep[] = [
     ...guard(),
-    put(journal, [toJournalRow(batch.changes, { fromSlot, toSlot })]),
+    put(journal, isFinalAtOnce(store, checkpoint) ? [] : [toJournalRow(batch.changes, { fromSlot, toSlot })]),
     put(tokenRows, batch.tokenRows),
     put(poolRows, batch.poolRows),
     put(supplyRows, batch.supplyRows),
@@ -70,6 +70,11 @@ export async function writeBatch(
     }),
   ];
   await store.write(steps.filter((step) => step.kind !== "put" || step.rows.length > 0));
+}
+
+/** Whether a batch need never be taken back: it is of final slots, and written as a whole or not at all. */
+function isFinalAtOnce(store: Store, { slot, finalizedSlot }: CheckpointRow): boolean {
+  return slot <= finalizedSlot && store.engine === "sqlite";
 }
 
 /**

@@ -14,7 +14,7 @@ export const checkpoints = collection({
     chainId: "int",
     slot: "int",
     blockhash: "text",
-    /** Unix seconds of the slot's block; that of the last block before it which has a time. */
+    /** Unix seconds of the slot's block, which is the last indexed one. */
     time: "int",
     fromSlot: "int",
     fromTime: "int",
@@ -262,6 +262,8 @@ export const tokens = collection({
     holderCount: "int",
     /** Slot at which the accounts were read; null = not yet. */
     readSlot: "int?",
+    /** Slot at which its largest token accounts were read: wallets that were never seen to move any are known from it. */
+    holdersSlot: "int?",
     /** Slot at which it was first seen. */
     foundSlot: "int",
   },

@@ -80,6 +80,16 @@ export interface AccountInfo {
   readonly data: Uint8Array;
 }
 
+/** Accounts as they were after one slot. */
+export interface AccountsAt {
+  readonly slot: number;
+  /** In the order asked. */
+  readonly accounts: readonly (AccountInfo | null)[];
+}
+
+/** Addresses that one question for accounts may name: what nodes allow. */
+export const ACCOUNTS_AT_ONCE = 100;
+
 /** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
 export class SolanaUpstreamError extends Error {
   override readonly name = "SolanaUpstreamError";
@@ -96,8 +106,8 @@ export interface SolanaSource {
   blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<SolanaBlock[]>;
   /** The first slot that the endpoints still have. */
   firstAvailableSlot(): Promise<number>;
-  /** As of the last confirmed slot, in the order asked. */
-  accounts(addresses: readonly string[]): Promise<(AccountInfo | null)[]>;
+  /** At most ACCOUNTS_AT_ONCE, all as of the last slot at the commitment. Throws RangeError for more. */
+  accounts(addresses: readonly string[], commitment: Commitment): Promise<AccountsAt>;
   /** The largest token accounts of a mint (at most 20), largest first; undefined where no endpoint answers that. */
   largestTokenAccounts(
     mint: string,

@@ -1,6 +1,6 @@
 import type { Question } from "../rpc/work.ts";
 import { LARGEST_ACCOUNTS } from "./classify.ts";
-import type { AccountInfo, Commitment, SolanaBlock } from "./port.ts";
+import type { AccountsAt, Commitment, SolanaBlock } from "./port.ts";
 import {
   type BlockLink,
   readAccounts,
@@ -88,11 +88,8 @@ export function askFirstAvailable(): Question<number> {
   };
 }
 
-/** Accounts an answer: what nodes allow. */
-export const ACCOUNTS_AT_ONCE = 100;
-
-export function askAccounts(addresses: readonly string[]): Question<(AccountInfo | null)[]> {
-  const options = { encoding: "base64", commitment: "confirmed" };
+export function askAccounts(addresses: readonly string[], commitment: Commitment): Question<AccountsAt> {
+  const options = { encoding: "base64", commitment };
   return {
     calls: [{ method: "getMultipleAccounts", params: [addresses, options] }],
     read: (replies) => readFirst(replies, (result) => readAccounts(result, addresses.length)),

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Fault } from "../rpc/fault.ts";
 import type { RpcReply } from "../rpc/transport.ts";
 import type { Outcome } from "../rpc/work.ts";
-import type { AccountInfo, SolanaBlock, SolanaTransaction } from "./port.ts";
+import type { AccountInfo, AccountsAt, SolanaBlock, SolanaTransaction } from "./port.ts";
 import { findMalformedTransaction, isVote } from "./read-transaction.ts";
 
 /** What links a block with its parent. */
@@ -75,8 +75,9 @@ export function readSlot(result: unknown, about: string): Outcome<number> {
 }
 
 /** `count` accounts in the order asked. */
-export function readAccounts(result: unknown, count: number): Outcome<(AccountInfo | null)[]> {
-  const values = isObject(result) ? result.value : undefined;
+export function readAccounts(result: unknown, count: number): Outcome<AccountsAt> {
+  const { value: values, context } = isObject(result) ? result : {};
+  if (!isObject(context) || !isSlot(context.slot)) return distrust("accounts of no slot");
   if (!Array.isArray(values) || values.length !== count)
     return distrust(`not the ${count} accounts asked for`);
   const accounts: (AccountInfo | null)[] = [];
@@ -85,7 +86,7 @@ export function readAccounts(result: unknown, count: number): Outcome<(AccountIn
     if (account === undefined) return distrust("an account is malformed");
     accounts.push(account);
   }
-  return { value: accounts };
+  return { value: { slot: context.slot, accounts } };
 }
 
 function readAccount(value: unknown): AccountInfo | undefined {

@@ -132,11 +132,11 @@ describe("createSolanaSource", () => {
     );
   });
 
-  it("reads accounts a hundred at a time, in the order asked", async () => {
-    const addresses = Array.from({ length: 230 }, (_, i) => fakeKey(1, i));
+  it("reads up to a hundred accounts as of one slot, in the order asked", async () => {
+    const addresses = Array.from({ length: 100 }, (_, i) => fakeKey(1, i));
     const { source, clock, network } = setUpSource({
       "a.test": instead("getMultipleAccounts", ({ params }) => ({
-        context: { slot: 1 },
+        context: { slot: params[1] === undefined ? 0 : 77 },
         value: (params[0] as string[]).map((address, i) =>
           i % 10 === 9
             ? null
@@ -148,27 +148,30 @@ describe("createSolanaSource", () => {
         ),
       })),
     });
-    const accounts = await clock.run(source.accounts(addresses));
+    const { slot, accounts } = await clock.run(source.accounts(addresses, "finalized"));
+    expect(slot).to.equal(77);
     expect(accounts.map((account) => account && Buffer.from(account.data).toString())).to.deep.equal(
-      addresses.map((address, i) => ((i % 100) % 10 === 9 ? null : address)),
+      addresses.map((address, i) => (i % 10 === 9 ? null : address)),
     );
-    expect(
-      network.asked("a.test").map(({ calls }) => (calls[0]?.params[0] as string[] | undefined)?.length),
-    ).to.have.members([100, 100, 30]);
-    expect(await clock.run(source.accounts([]))).to.deep.equal([]);
+    const [asked] = network.asked("a.test").flatMap(({ calls }) => calls.slice(-1));
+    expect(asked?.params[1]).to.deep.equal({ encoding: "base64", commitment: "finalized" });
+    const tooMany = source.accounts([...addresses, fakeKey(1, 100)], "confirmed");
+    expect(await failure(tooMany)).to.be.instanceOf(RangeError);
   });
 
   it("does not believe accounts that are too few or cut off", async () => {
-    for (const value of [
-      [],
-      [{ owner: fakeKey(2, 2), data: ["a*bc", "base64"] }],
-      [{ owner: "x", data: ["", "base64"] }],
+    const context = { slot: 5 };
+    for (const result of [
+      { context, value: [] },
+      { context, value: [{ owner: fakeKey(2, 2), data: ["a*bc", "base64"] }] },
+      { context, value: [{ owner: "x", data: ["", "base64"] }] },
+      { value: [null] },
     ]) {
       const { source, clock, lines } = setUpSource(
-        { "a.test": instead("getMultipleAccounts", () => ({ value })) },
+        { "a.test": instead("getMultipleAccounts", () => result) },
         { options: { totalMs: 1_000 } },
       );
-      expect(await failure(clock.run(source.accounts([fakeKey(1, 1)])))).to.be.instanceOf(
+      expect(await failure(clock.run(source.accounts([fakeKey(1, 1)], "confirmed")))).to.be.instanceOf(
         SolanaUpstreamError,
       );
       expect(lines.join()).to.contain("untrustworthy answer");

@@ -3,8 +3,8 @@ import type { EndpointCheck, SourceEvent, SourceLog } from "../rpc/endpoint.ts";
 import { createBlockReader } from "./blocks.ts";
 import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
 import { createHeadTracker } from "./head.ts";
-import { type SolanaSource, SolanaUpstreamError } from "./port.ts";
-import { ACCOUNTS_AT_ONCE, askAccounts, askFirstAvailable, askLargest } from "./questions.ts";
+import { ACCOUNTS_AT_ONCE, type AccountsAt, type SolanaSource, SolanaUpstreamError } from "./port.ts";
+import { askAccounts, askFirstAvailable, askLargest } from "./questions.ts";
 import { isHash } from "./read.ts";
 
 export interface SolanaSourceConfig {
@@ -69,12 +69,14 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       if (slots.length > 0) return Math.min(...slots);
       throw answers.find((answer) => answer.status === "rejected")?.reason;
     },
-    async accounts(addresses) {
-      const parts = Array.from({ length: Math.ceil(addresses.length / ACCOUNTS_AT_ONCE) }, (_, i) =>
-        addresses.slice(i * ACCOUNTS_AT_ONCE, (i + 1) * ACCOUNTS_AT_ONCE),
-      );
+    async accounts(addresses, commitment) {
+      if (addresses.length > ACCOUNTS_AT_ONCE)
+        throw new RangeError(
+          `Cannot ask for ${addresses.length} accounts at once: ${ACCOUNTS_AT_ONCE} at most`,
+        );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
-      return (await pool.ask(parts.map(askAccounts), about, { maxBatch: 1 })).flat();
+      const [found] = await pool.ask([askAccounts(addresses, commitment)], about);
+      return found as AccountsAt;
     },
     async largestTokenAccounts(mint) {
       const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);

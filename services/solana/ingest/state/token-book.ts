@@ -1,4 +1,5 @@
 import type { RowOf, Store } from "../../../shared/storage/port.ts";
+import type { DecodedTransaction } from "../../decode/model.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
 import { fragmentsOf } from "../../store/token-search.ts";
 import type { DecodedBlock } from "../indexer-block.ts";
@@ -6,7 +7,7 @@ import { type Change, DocBook } from "./doc-book.ts";
 import type { HolderCountChange } from "./holder-book.ts";
 
 /** What a token's mint and metadata accounts say. */
-export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "foundSlot">;
+export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "holdersSlot" | "foundSlot">;
 
 /** Tokens, from the first block that moves one. */
 export class TokenBook {
@@ -19,13 +20,14 @@ export class TokenBook {
   }
 
   load(blocks: readonly DecodedBlock[]): Promise<void> {
-    const mints = blocks.flatMap(({ transactions }) =>
-      transactions.flatMap(({ balances, events }) => [
-        ...balances.map(({ mint }) => mint),
-        ...events.flatMap((event) => ("mint" in event ? [event.mint] : [])),
-      ]),
-    );
-    return this.#docs.load([...new Set(mints)].map((mint) => ({ mint })));
+    const mints = new Set<string>();
+    for (const { transactions } of blocks) {
+      for (const { balances, events } of transactions) {
+        for (const { mint } of balances) mints.add(mint);
+        for (const event of events) for (const { mint } of tokensOf(event)) mints.add(mint);
+      }
+    }
+    return this.#docs.load([...mints].map((mint) => ({ mint })));
   }
 
   /** Takes in new tokens, and mints and burns of those whose supply is known. */
@@ -34,9 +36,10 @@ export class TokenBook {
       for (const { mint, decimals, isToken2022 } of balances)
         this.#meet({ mint, decimals, isToken2022, slot });
       for (const event of events) {
+        for (const token of tokensOf(event)) this.#meet({ ...token, isToken2022: false, slot });
         if (event.kind !== "mint" && event.kind !== "burn") continue;
-        const { mint, decimals, amount } = event;
-        const token = this.#meet({ mint, decimals, isToken2022: false, slot });
+        const { mint, amount } = event;
+        const token = this.#docs.get({ mint }) as TokenRow;
         // The account that was read had the mints and burns up to its slot in it.
         if (token.supply === null || token.readSlot === null || token.readSlot >= slot) continue;
         const supply = token.supply + (event.kind === "mint" ? amount : -amount);
@@ -92,11 +95,29 @@ export class TokenBook {
       mutableMetadata: null,
       holderCount: 0,
       readSlot: null,
+      holdersSlot: null,
       foundSlot: slot,
     };
     this.#docs.set({ mint }, token);
     return token;
   }
+}
+
+/** The tokens of an event; lamports that a program moves are wrapped SOL's. */
+function tokensOf(event: DecodedTransaction["events"][number]): { mint: string; decimals: number }[] {
+  if ("mint" in event) return [event];
+  const sides =
+    event.kind === "trade"
+      ? [
+          { mint: event.tokenIn, decimals: event.decimalsIn },
+          { mint: event.tokenOut, decimals: event.decimalsOut },
+        ]
+      : [
+          { mint: event.tokenA, decimals: event.decimalsA },
+          { mint: event.tokenB, decimals: event.decimalsB },
+        ];
+  // A change that names only the token which moved.
+  return sides.filter(({ mint }) => mint !== "");
 }
 
 function fragmentRows({ mint, symbol, name }: TokenRow): RowOf<typeof tokenFragments>[] {

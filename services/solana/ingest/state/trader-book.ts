@@ -2,7 +2,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { type TraderRow, traders } from "../../store/collections.ts";
 import type { DecodedBlock } from "../indexer-block.ts";
 import { type Change, DocBook } from "./doc-book.ts";
-import { tradedMints } from "./traded-mints.ts";
+import { listedMints } from "./traded-mints.ts";
 
 /** When each account last signed a transaction of a token. The signer is the fee payer: a routed trade has others beneath. */
 export class TraderBook {
@@ -31,6 +31,6 @@ export class TraderBook {
 
 function keysOf({ transactions }: DecodedBlock) {
   return transactions.flatMap((transaction) =>
-    [...tradedMints(transaction)].map((mint) => ({ mint, account: transaction.feePayer })),
+    [...listedMints(transaction)].map((mint) => ({ mint, account: transaction.feePayer })),
   );
 }
