@@ -18,7 +18,7 @@ const PROTOCOL = "morpho-v1";
  * No price of Morpho's own: a market's oracle is its creator's choice and prices the collateral in the loan token, so
  * that anybody could give a worthless token any worth.
  */
-const oracle = null;
+const oracle: OraclePrice | null = null;
 
 /** Rows of all markets, then of each vault and its markets. A vault with a market that is not known yet has none. */
 export function* morphoRows(units: UnitSet, { time }: { time: number }): Generator<LendingRow> {
