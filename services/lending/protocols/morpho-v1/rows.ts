@@ -3,6 +3,7 @@ import {
   fromFixed,
   type LendingRow,
   type MarketRow,
+  type OraclePrice,
   type TokenRef,
   toUnits,
   type VaultMarketRow,
