@@ -184,7 +184,7 @@ const MORPHO: Words = {
   supply: "Tokens supplied: totalAssets() of the vault (in v1.1 with what its markets have lost)",
   borrow: "Sum over its markets of assets in the market × borrowed / supplied there",
   supplyCap:
-    "Sum of the vault's caps for the markets of its supply queue, uncapped where one is 2^128 − 1 raw units or more",
+    "totalAssets + maxDeposit(): what the vault has, and what the markets of its supply queue still take below its caps; uncapped where one of these is 2^128 − 1 raw units or more",
   utilizationRate: "Share of the vault's assets that is lent out: borrow / supply",
   ltv: "Highest LLTV among the vault's enabled markets that lend against a collateral; null without any.",
   available: "Sum over its markets of min(assets in the market, liquidity of the market)",

@@ -190,13 +190,21 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       const [shares] = await client.readContract({ ...position, args: [id, vault], blockNumber });
       // What a withdrawal of all shares would give (SharesMathLib).
       const assets = (shares * (market.supply + 1n)) / (market.supplyShares + 10n ** 6n);
-      return { market, assets, cap: await capOf(id) };
+      const cap = await capOf(id);
+      // A deposit leaves what the vault has, rounded up, below the cap (MetaMorpho._maxDeposit).
+      const virtualShares = market.supplyShares + 10n ** 6n;
+      const room = cap - (shares * (market.supply + 1n) + virtualShares - 1n) / virtualShares;
+      return { market, assets, cap, room: room > 0n ? room : 0n };
     }),
   );
   const sum = (of: (each: (typeof held)[number]) => bigint) => held.reduce((all, each) => all + of(each), 0n);
   const borrowed = sum(({ assets, market: { supply, borrow } }) =>
     supply === 0n ? 0n : (assets * borrow) / supply,
   );
+  // The contract's own maxDeposit() counts a market twice that is in the queue twice.
+  const deposit = sum(({ market, room }) => (supplyQueue.includes(market.id) ? room : 0n));
+  if (new Set(supplyQueue).size === supplyQueue.length && deposit !== maxDeposit)
+    throw new Error(`${vault} takes ${maxDeposit}, its caps leave ${deposit}`);
   const caps = await Promise.all([...new Set(supplyQueue)].map(capOf));
   const mean = (of: (market: TrueMarket) => number, total: bigint) =>
     total === 0n
@@ -220,12 +228,7 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       sum(({ assets, market: { supply, borrow } }) => (assets < supply - borrow ? assets : supply - borrow)),
       decimals,
     ),
-    supplyCap: caps.includes(NO_CAP)
-      ? null
-      : units(
-          caps.reduce((all, cap) => all + cap, 0n),
-          decimals,
-        ),
+    supplyCap: caps.includes(NO_CAP) ? null : units(totalAssets + deposit, decimals),
     borrowCap: null,
     supplyApy: mean((market) => ratesOf(market).supplyApy, totalAssets),
     borrowApy: mean(

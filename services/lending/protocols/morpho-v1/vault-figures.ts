@@ -27,7 +27,7 @@ export interface VaultFigures {
   readonly borrowed: bigint;
   /** The part that could be taken out of the markets now. */
   readonly liquidity: bigint;
-  /** Of all markets that deposits go to; null = uncapped. */
+  /** What it has and what it still takes (its maxDeposit()); null = uncapped. */
   readonly supplyCap: bigint | null;
   /** Whether the contract's maxDeposit() is above 0. */
   readonly takesDeposits: boolean;
@@ -67,7 +67,7 @@ export function vaultFigures(
     liquidity: sum(allocations, ({ assets, market: { liquidity } }) =>
       assets < liquidity ? assets : liquidity,
     ),
-    supplyCap: queued.some(({ cap }) => cap === null) ? null : sum(queued, ({ cap }) => cap ?? 0n),
+    supplyCap: queued.some(({ cap }) => cap === null) ? null : totalAssets + sum(queued, ({ room }) => room),
     takesDeposits: queued.some(({ room }) => room > 0n),
     lends: lending.some(({ assets, cap }) => assets > 0n || cap !== 0n),
     utilization: totalAssets === 0n ? 0 : Number(borrowed) / Number(totalAssets),
