@@ -69,6 +69,7 @@ export const poolTransactionColumns = defineColumns([
   {
     name: "instructionIndex",
     type: "UInt32",
-    description: "Index of the instruction within the transaction.",
+    description:
+      "Index of the instruction within the transaction: top-level and inner instructions counted together from 0, in the order of execution.",
   },
 ]);

@@ -58,7 +58,8 @@ export const endpoint = defineEndpoint({
     {
       name: "instructionIndex",
       type: "UInt32",
-      description: "Index of the instruction within the transaction.",
+      description:
+        "Index of the instruction within the transaction: top-level and inner instructions counted together from 0, in the order of execution.",
     },
   ],
   rowOrder: TRANSACTION_ORDER,
