@@ -53,7 +53,7 @@ export interface Moved {
 /** Undefined if the event tells the amounts that moved; else what it tells instead. */
 export function disagreementOf(event: EventLayout, data: Uint8Array, moved: Moved): string | undefined {
   const [first, second] = event.amounts;
-  const last = Math.max(...[first, second].flatMap(({ at, plus = [], give = [] }) => [at, ...plus, ...give]));
+  const last = Math.max(...[first, second].flatMap(({ at, plus = [] }) => [at, ...plus]));
   if (data.length < last + 8) return `${event.name} has ${data.length} bytes, its amounts end at ${last + 8}`;
   const fits = (pair: readonly [bigint, bigint]) =>
     isAmount(first, data, pair[0]) && isAmount(second, data, pair[1]);
@@ -65,10 +65,13 @@ export function disagreementOf(event: EventLayout, data: Uint8Array, moved: Move
 function isAmount(amount: EventAmount, data: Uint8Array, moved: bigint): boolean {
   const expected = told(amount, data);
   if (moved === expected) return true;
-  return (amount.give ?? []).some((at) => {
+  let sums = [0n];
+  for (const at of amount.give ?? []) {
+    if (at + 8 > data.length) continue;
     const give = readU64(data, at);
-    return moved === expected + give || moved === expected - give;
-  });
+    if (give > 0n) sums = [...sums, ...sums.map((sum) => sum + give)];
+  }
+  return sums.some((sum) => moved === expected + sum || moved === expected - sum);
 }
 
 function told({ at, plus = [] }: EventAmount, data: Uint8Array): bigint {

@@ -15,6 +15,11 @@ export interface NativeSide {
   readonly account: number;
   /** Where the quote mint stands: only if that is wrapped SOL are lamports moved. Without it, always. */
   readonly quoteMint?: number;
+  /**
+   * The curve keeps fees for later, among what is transferred to it, and a buy can reach beyond it into the pool to
+   * come: the trade is what its event tells, on both sides.
+   */
+  readonly isEventTaken?: boolean;
 }
 
 export interface PoolLayout {
@@ -29,6 +34,8 @@ export interface PoolLayout {
 export interface RouteLayout extends PoolLayout {
   readonly from: number;
   readonly size: number;
+  /** Groups follow one another, up to the last account. Else other accounts lie between them, and nothing says where. */
+  readonly isDense?: boolean;
 }
 
 /** Where an event says an amount: a little-endian u64 at a byte after the event's discriminator. */
@@ -36,7 +43,10 @@ export interface EventAmount {
   readonly at: number;
   /** Further u64 that belong to the sum that the vault moved. */
   readonly plus?: readonly number[];
-  /** u64 by which the vault's amount may differ: transfer fees, or a referrer's share paid past the vault. */
+  /**
+   * u64 by whose sum, or that of some of them, the vault's amount may differ: transfer fees, or shares of the fee that
+   * some versions leave in the vault. Those beyond the event's end do not count.
+   */
   readonly give?: readonly number[];
 }
 

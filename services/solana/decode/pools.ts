@@ -1,7 +1,7 @@
 import type { Laid } from "./lay.ts";
 import type { PoolLayout } from "./layout.ts";
 import { WRAPPED_SOL } from "./model.ts";
-import { accountAt, type Beneath, curveSides, type Side, vaultSide } from "./sides.ts";
+import { accountAt, type Beneath, curveSides, type Side, toldSides, vaultSide } from "./sides.ts";
 
 /** A pool that an instruction touched, with what moved through it. */
 export interface TouchedPool {
@@ -24,22 +24,22 @@ export function touchedPools(laid: Laid, beneath: Beneath): (TouchedPool | strin
 }
 
 /**
- * Pools named in groups among the trailing accounts. Other accounts lie between the groups, and nothing marks where one
- * starts: it is where one of the two vaults received tokens and the other one sent some.
+ * Pools named in groups among the trailing accounts. Where other accounts lie between the groups, nothing marks where
+ * one starts: it is where one of the two vaults received tokens and the other one sent some.
  */
-function routePools(laid: Laid, beneath: Beneath): TouchedPool[] {
+function routePools(laid: Laid, beneath: Beneath): (TouchedPool | string)[] {
   const { found } = beneath;
   const { route } = found.instruction.layout;
   const accounts = laid.flat.instructions[found.at]?.accounts ?? [];
-  const pools: TouchedPool[] = [];
+  const pools: (TouchedPool | string)[] = [];
   if (route === undefined) return pools;
   let start = route.from;
   while (start + route.size <= accounts.length) {
     const [first, second] = route.vaults.map((vault) => start + vault) as [number, number];
     const hop = touch(laid, beneath, { pool: start + route.pool, vaults: [first, second] });
     const isHop = typeof hop !== "string" && hop.sides.some(gains) && hop.sides.some(loses);
-    if (isHop) pools.push(hop);
-    start += isHop ? route.size : 1;
+    if (isHop || route.isDense) pools.push(hop);
+    start += isHop || route.isDense ? route.size : 1;
   }
   return pools;
 }
@@ -63,6 +63,10 @@ function touch(laid: Laid, beneath: Beneath, layout: PoolLayout): TouchedPool | 
     sides.push(side);
   }
   const [first, second] = sides as [Side, Side?];
+  if (layout.native?.isEventTaken) {
+    const told = toldSides(laid, beneath, [first, second]);
+    return told === undefined ? "what the curve traded is told by no event" : { address, sides: told };
+  }
   if (second !== undefined) return { address, sides: [first, second] };
   if (layout.native === undefined || !isCurve(laid, beneath, layout)) return { address, sides: [first] };
   const curve = curveSides(laid, beneath, { curve: key(layout.native.account), tokens: first });

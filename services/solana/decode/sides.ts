@@ -104,6 +104,23 @@ export function curveSides(
   return disagreement === undefined ? { sides } : { sides, disagreement };
 }
 
+/** Both sides as the curve's event tells them; without a vault of its own, the second side is lamports. */
+export function toldSides(
+  laid: Laid,
+  { found, end }: Beneath,
+  [tokens, quote]: readonly [Side, Side | undefined],
+): readonly [Side, Side] | undefined {
+  const event = findEvent(laid, { found, end, discriminator: TRADE_EVENT, nth: 0 });
+  if (event === undefined) return undefined;
+  const { isBuy, amount, quoteAmount, reserve, lamportReserve } = readCurveTrade(event);
+  const flow = (value: bigint, isIn: boolean) => ({ in: isIn ? value : 0n, out: isIn ? 0n : value });
+  const other = quote ?? { token: LAMPORTS, reserve: lamportReserve };
+  return [
+    { ...tokens, ...flow(amount, !isBuy), reserve },
+    { ...other, ...flow(quoteAmount, isBuy) },
+  ];
+}
+
 interface MovedLamports {
   readonly lamports: bigint;
   readonly disagreement?: string;

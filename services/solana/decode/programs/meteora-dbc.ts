@@ -19,5 +19,12 @@ export const meteoraDbc: ProgramLayout = {
   instructions: [
     { ...SWAP, name: "swap", discriminator: "f8c69e91e17587c8" },
     { ...SWAP, name: "swap2", discriminator: "414b3f4ceb5b5b88" },
+    // Not in facts: the IDL of release 0.2.
+    {
+      ...SWAP,
+      name: "swap2_with_transfer_hook",
+      discriminator: "b75d992818e6c297",
+      event: { ...swapEvent, name: "EvtSwap2WithTransferHook", discriminator: "863ba8785e3372e7" },
+    },
   ],
 };

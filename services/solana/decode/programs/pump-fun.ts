@@ -24,6 +24,18 @@ function tradeV2(name: string, discriminator: string): InstructionLayout {
   };
 }
 
+/** Not in facts: pump-public-docs, TRADE_V3.md. Accounts of the three are the same. */
+function tradeV3(name: string, discriminator: string): InstructionLayout {
+  const native = { account: 5, quoteMint: 2, isEventTaken: true };
+  return {
+    name,
+    discriminator,
+    effect: "trade",
+    pools: [{ pool: 5, vaults: [6, 7], native }],
+    user: 8,
+  };
+}
+
 /**
  * A bonding curve has no liquidity of users: its creation and its migration give no row, the pool that a migration
  * opens does. Its TradeEvent is read by curve.ts.
@@ -40,5 +52,8 @@ export const pumpFun: ProgramLayout = {
     tradeV2("buy_v2", "b817ee6167c5d33d"),
     tradeV2("sell_v2", "5df6823ce7e940b2"),
     tradeV2("buy_exact_quote_in_v2", "c2ab1c46684d5b2f"),
+    tradeV3("buy_v3", "07051dc4f5176550"),
+    tradeV3("sell_v3", "1c92de7726c469d5"),
+    tradeV3("buy_exact_quote_in_v3", "e1f7501ed5b38488"),
   ],
 };

@@ -43,6 +43,19 @@ export const pumpswap: ProgramLayout = {
     { ...TRADE, name: "buy", discriminator: "66063d1201daebea", event: buyEvent },
     { ...TRADE, name: "sell", discriminator: "33e685a4017f83ad", event: sellEvent },
     { ...TRADE, name: "buy_exact_quote_in", discriminator: "c62e1552b4d9e870", event: buyEvent },
+    // Not in facts: pump-public-docs, PUMP_SWAP_TRADE_V2.md. The pool keeps the fees for later, among what it received.
+    { ...TRADE, name: "buy_v2", discriminator: "b817ee6167c5d33d" },
+    { ...TRADE, name: "sell_v2", discriminator: "5df6823ce7e940b2" },
+    { ...TRADE, name: "buy_exact_quote_in_v2", discriminator: "c2ab1c46684d5b2f" },
+    // Not in facts: MULTI_HOP_SWAP.md. A hop is a pool or a bonding curve; each names both mints, itself, both vaults.
+    {
+      name: "multi_hop_swap",
+      discriminator: "2b644913e9f66f94",
+      effect: "trade",
+      pools: [],
+      route: { from: 16, size: 5, pool: 2, vaults: [3, 4], isDense: true },
+      user: 0,
+    },
     {
       ...PROVIDE,
       name: "deposit",

@@ -1,10 +1,27 @@
-import type { ProgramLayout } from "../layout.ts";
+import type { EventLayout, ProgramLayout } from "../layout.ts";
 
-const SWAP = { effect: "trade", pools: [{ pool: 4, vaults: [7, 8] }], user: 0 } as const;
+/** Shares of the fee that are paid out of the quote vault at once: the platform's, the creator's, a referrer's. */
+const FEE_SHARES = [112, 120, 128] as const;
+const tradeEvent: EventLayout = {
+  name: "TradeEvent",
+  discriminator: "bddb7fd34ee661ee",
+  amounts: [
+    { at: 88, give: FEE_SHARES },
+    { at: 96, give: FEE_SHARES },
+  ],
+  order: "in-out",
+};
+
+const SWAP = {
+  effect: "trade",
+  pools: [{ pool: 4, vaults: [7, 8] }],
+  user: 0,
+  event: tradeEvent,
+} as const;
 
 /**
  * A bonding curve has no liquidity of users: its creation and its migration give no row, the pool that a migration
- * opens does. Fees stay in the quote vault.
+ * opens does.
  */
 export const raydiumLaunchlab: ProgramLayout = {
   name: "raydium-launchlab",

@@ -82,6 +82,12 @@ function trade(made: HandMade, { discriminator, quoteMint, told }: Trade, inside
   });
 }
 
+const V3 = {
+  buy_v3: "07051dc4f5176550",
+  sell_v3: "1c92de7726c469d5",
+  buy_exact_quote_in_v3: "e1f7501ed5b38488",
+} as const;
+
 describe("hand-made transactions: Pump.fun's bonding curve", () => {
   const forms = [
     ...Object.entries(V1).map(([name, discriminator]) => ({ name, discriminator })),
@@ -152,6 +158,24 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     });
   }
 
+  for (const [name, discriminator] of Object.entries(V3)) {
+    for (const quoteMint of [WRAPPED_SOL, USDC]) {
+      it(`${name} against ${quoteMint}: what the event tells, whatever fees the curve keeps`, () =>
+        tellsEvent(discriminator, { isBuy: name.startsWith("buy"), quoteMint }));
+    }
+  }
+
+  it("a third version's trade without its event is reported", () => {
+    const made = start();
+    const data = [...Buffer.from(V3.buy_v3, "hex")];
+    made.call(PUMP, { accounts: accountsV3(USDC), data }, () => {
+      made.transfer("curve tokens", "user tokens", 41n);
+    });
+    expect(decodeMade(made.build()).disagreements).to.deep.equal([
+      "what the curve traded is told by no event",
+    ]);
+  });
+
   it("rent that a buyer pays into the curve is no part of the trade", () => {
     const made = start();
     trade(made, { discriminator: V1.buy, told: { isBuy: true, tokens: 4n, lamports: 1_000n } }, () => {
@@ -221,3 +245,31 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     ]);
   });
 });
+
+function accountsV3(quoteMint: string): string[] {
+  const first = ["global", "token", quoteMint, "x", "y", "curve", "curve tokens", "curve quote", "payer"];
+  return [...first, ...Array.from({ length: 8 }, (_, at) => `account ${at}`)];
+}
+
+/** More moves than the event tells: fees that the curve keeps, tokens of the pool to come. */
+function tellsEvent(discriminator: string, of: { isBuy: boolean; quoteMint: string }): void {
+  const { isBuy, quoteMint } = of;
+  const isNative = quoteMint === WRAPPED_SOL;
+  const [from, to] = isBuy ? ["curve", "user"] : ["user", "curve"];
+  const made = start();
+  const data = [...Buffer.from(discriminator, "hex"), ...u64(1), ...u64(2)];
+  made.call(PUMP, { accounts: accountsV3(quoteMint), data }, () => {
+    made.transfer(`${from} tokens`, `${to} tokens`, 41n);
+    if (isNative) made.pay("payer", "curve", 1_025);
+    else made.transfer(`${to} quote`, `${from} quote`, 1_025n);
+    made.event(PUMP, tradeEvent({ isBuy, tokens: 40n, lamports: isNative ? 1_000n : 0n, quote: 1_000n }));
+  });
+  const { trades, disagreements } = decodeMade(made.build());
+  expect(disagreements).to.deep.equal([]);
+  const token = [addressOf("token"), 40n, 6];
+  const quote = [quoteMint, 1_000n, isNative ? 9 : 6];
+  const { pool, account, tokenIn, amountIn, decimalsIn, tokenOut, amountOut, decimalsOut } = trades[0] ?? {};
+  expect([pool, account]).to.deep.equal([CURVE, addressOf("payer")]);
+  expect([tokenIn, amountIn, decimalsIn]).to.deep.equal(isBuy ? quote : token);
+  expect([tokenOut, amountOut, decimalsOut]).to.deep.equal(isBuy ? token : quote);
+}

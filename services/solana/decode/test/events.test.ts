@@ -41,6 +41,8 @@ const EVENTS: Readonly<Record<string, string>> = {
     "pool_state:pubkey minter:pubkey nft_owner:pubkey tick_lower_index:i32 tick_upper_index:i32 liquidity:u128 deposit_amount_0:u64=1 deposit_amount_1:u64=2 deposit_amount_0_transfer_fee:u64=0 deposit_amount_1_transfer_fee:u64=0",
   "raydium-clmm DecreaseLiquidityEvent":
     "position_nft_mint:pubkey liquidity:u128 decrease_amount_0:u64=1-40 decrease_amount_1:u64=2-50 fee_amount_0:u64=40 fee_amount_1:u64=50 reward_0:u64 reward_1:u64 reward_2:u64 transfer_fee_0:u64=0 transfer_fee_1:u64=0",
+  "raydium-launchlab TradeEvent":
+    "pool_state:pubkey total_base_sell:u64 virtual_base:u64 virtual_quote:u64 real_base_before:u64 real_quote_before:u64 real_base_after:u64 real_quote_after:u64 amount_in:u64=1 amount_out:u64=2 protocol_fee:u64 platform_fee:u64=0 creator_fee:u64=0 share_fee:u64=0 trade_direction:u8 pool_status:u8 exact_in:bool",
   "orca-whirlpool Traded":
     "whirlpool:pubkey a_to_b:bool pre_sqrt_price:u128 post_sqrt_price:u128 input_amount:u64=1 output_amount:u64=2 input_transfer_fee:u64=0 output_transfer_fee:u64=0 lp_fee:u64 protocol_fee:u64",
   "orca-whirlpool LiquidityIncreased":
@@ -55,6 +57,8 @@ const EVENTS: Readonly<Record<string, string>> = {
     "pool:pubkey position:pubkey owner:pubkey token_a_amount:u64=1 token_b_amount:u64=2 transfer_fee_included_token_a_amount:u64 transfer_fee_included_token_b_amount:u64 reserve_a_amount:u64 reserve_b_amount:u64 liquidity_delta:u128",
   "meteora-dbc EvtSwap2":
     "pool:pubkey config:pubkey trade_direction:u8 has_referral:bool amount_0:u64 amount_1:u64 swap_mode:u8 included_fee_input_amount:u64=1 excluded_fee_input_amount:u64 amount_left:u64 output_amount:u64=2 next_sqrt_price:u128 trading_fee:u64 protocol_fee:u64 referral_fee:u64=0 quote_reserve_amount:u64 migration_threshold:u64 current_timestamp:u64",
+  "meteora-dbc EvtSwap2WithTransferHook":
+    "pool:pubkey config:pubkey trade_direction:u8 has_referral:bool amount_0:u64 amount_1:u64 swap_mode:u8 included_fee_input_amount:u64=1 excluded_fee_input_amount:u64 amount_left:u64 output_amount:u64=2 next_sqrt_price:u128 trading_fee:u64 protocol_fee:u64 referral_fee:u64=0 quote_reserve_amount:u64",
   "pumpswap BuyEvent":
     "timestamp:i64 base_amount_out:u64=2 max_quote_amount_in:u64 user_base_token_reserves:u64 user_quote_token_reserves:u64 pool_base_token_reserves:u64 pool_quote_token_reserves:u64 quote_amount_in:u64 lp_fee_basis_points:u64 lp_fee:u64 protocol_fee_basis_points:u64 protocol_fee:u64 quote_amount_in_with_lp_fee:u64=1 user_quote_amount_in:u64",
   "pumpswap SellEvent":
@@ -147,6 +151,8 @@ describe("hand-made transactions: events", () => {
       expect(told(100n, 199n)).to.equal(1);
       expect(told(200n, 100n)).to.equal(layout.event?.order === "any" ? 0 : 1);
       if (fields.includes("=0")) expect(told(100n, 203n, 3n)).to.equal(0);
+      // Shares of a fee add up.
+      if (fields.split("=0").length === 4) expect(told(100n, 191n, 3n)).to.equal(0);
       expect(make(program, layout, []).disagreements).to.have.length(1);
     });
   }

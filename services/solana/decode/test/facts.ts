@@ -77,3 +77,15 @@ export const WITHOUT_ROWS: Readonly<Record<string, string>> = {
   "pump-fun migrate": "the pool that it opens tells the row",
   "pump-fun migrate_v2": "as above",
 };
+
+/** Instructions that facts do not have yet, and where they are documented. */
+export const BEYOND_FACTS: Readonly<Record<string, string>> = {
+  "meteora-dbc swap2_with_transfer_hook": "IDL of Meteora's SDK 1.5",
+  "pump-fun buy_v3": "pump-public-docs, TRADE_V3.md",
+  "pump-fun sell_v3": "pump-public-docs, TRADE_V3.md",
+  "pump-fun buy_exact_quote_in_v3": "pump-public-docs, TRADE_V3.md",
+  "pumpswap buy_v2": "pump-public-docs, PUMP_SWAP_TRADE_V2.md",
+  "pumpswap sell_v2": "pump-public-docs, PUMP_SWAP_TRADE_V2.md",
+  "pumpswap buy_exact_quote_in_v2": "pump-public-docs, PUMP_SWAP_TRADE_V2.md",
+  "pumpswap multi_hop_swap": "pump-public-docs, MULTI_HOP_SWAP.md",
+};

@@ -13,6 +13,7 @@ const PROGRAM = {
   dammV1: "Eo7WjKq67rjJQSZxS6z3YkapzY3eMj6Xy8X5EQVn5UaB",
   dynamicVault: "24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi",
   dbc: "dbcij3LWUppWqq96dh6gJWwBifmcGfLSB5D4DuSMaqN",
+  pumpswap: "pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA",
 } as const;
 
 /** Accounts of an instruction, of which only those with a label matter. */
@@ -200,6 +201,55 @@ describe("hand-made transactions: trades", () => {
         [addressOf("pool 1"), 0, 100n, 200n],
         [addressOf("pool 2"), 1, 200n, 300n],
       ]);
+    }
+  });
+
+  it("PumpSwap's multi-hop: a leg each group of accounts, paid from vault to vault; a hop in lamports is reported", () => {
+    const hop = (pool: string, [base, quote]: readonly [string, string]) => [
+      "mint",
+      "mint",
+      pool,
+      base,
+      quote,
+    ];
+    const made = holding("user A", "one B", "one A", "two C", "two B", "user C", "three C");
+    const all = [
+      ...accounts(16, { 0: "payer" }),
+      ...hop("pool 1", ["one B", "one A"]),
+      ...hop("pool 2", ["two C", "two B"]),
+      ...hop("curve", ["three C", "no account of tokens"]),
+    ];
+    made.call(PROGRAM.pumpswap, { accounts: all, data: data("2b644913e9f66f94", u64(1), u64(1)) }, () => {
+      made
+        .transfer("user A", "one A", 100n)
+        .transfer("one B", "two B", 200n)
+        .transfer("two C", "three C", 300n);
+    });
+    const { trades, disagreements } = decodeMade(made.build());
+    expect(
+      trades.map(({ pool, leg, amountIn, amountOut }) => [pool, leg, amountIn, amountOut]),
+    ).to.deep.equal([
+      [addressOf("pool 1"), 0, 100n, 200n],
+      [addressOf("pool 2"), 1, 200n, 300n],
+    ]);
+    expect(disagreements).to.deep.equal([
+      `what vault ${addressOf("no account of tokens")} holds is not told`,
+    ]);
+  });
+
+  it("PumpSwap's second versions: what the pool received, fees it keeps included", () => {
+    for (const discriminator of ["b817ee6167c5d33d", "5df6823ce7e940b2", "c2ab1c46684d5b2f"]) {
+      const made = holding("user A", "quote A", "base B", "user B", "buyback A");
+      const all = accounts(17, { 0: "pool", 1: "payer", 7: "base B", 8: "quote A" });
+      made.call(PROGRAM.pumpswap, { accounts: all, data: data(discriminator, u64(1), u64(1)) }, () => {
+        made
+          .transfer("user A", "quote A", 1_020n)
+          .transfer("user A", "buyback A", 5n)
+          .transfer("base B", "user B", 7n);
+      });
+      const { trades, disagreements } = decodeMade(made.build());
+      expect(disagreements).to.deep.equal([]);
+      expect(trades[0]).to.deep.include({ pool: addressOf("pool"), amountIn: 1_020n, amountOut: 7n });
     }
   });
 
