@@ -57,7 +57,7 @@ function touch(laid: Laid, beneath: Beneath, layout: PoolLayout): TouchedPool | 
   const key = (position: number) => accountAt(laid, found, position) as number;
   const address = laid.keys[key(layout.pool)] as string;
   const sides: Side[] = [];
-  for (const vault of isCurve(laid, beneath, layout) ? layout.vaults.slice(0, 1) : layout.vaults) {
+  for (const vault of isNative(laid, beneath, layout) ? layout.vaults.slice(0, 1) : layout.vaults) {
     const side = vaultSide(laid, beneath, key(vault));
     if (side === undefined) return `what vault ${laid.keys[key(vault)]} holds is not told`;
     sides.push(side);
@@ -68,13 +68,13 @@ function touch(laid: Laid, beneath: Beneath, layout: PoolLayout): TouchedPool | 
     return told === undefined ? "what the curve traded is told by no event" : { address, sides: told };
   }
   if (second !== undefined) return { address, sides: [first, second] };
-  if (layout.native === undefined || !isCurve(laid, beneath, layout)) return { address, sides: [first] };
+  if (layout.native === undefined || !isNative(laid, beneath, layout)) return { address, sides: [first] };
   const curve = curveSides(laid, beneath, { curve: key(layout.native.account), tokens: first });
   return curve === undefined ? "what lamports the curve paid is not told" : { address, ...curve };
 }
 
 /** True if the second side is lamports. */
-function isCurve(laid: Laid, { found }: Beneath, { native }: PoolLayout): boolean {
+function isNative(laid: Laid, { found }: Beneath, { native }: PoolLayout): boolean {
   if (native === undefined) return false;
   if (native.quoteMint === undefined) return true;
   return laid.keys[accountAt(laid, found, native.quoteMint) as number] === WRAPPED_SOL;

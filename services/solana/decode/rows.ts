@@ -26,6 +26,8 @@ export function tellInstruction(laid: Laid, found: Found, told: Told): void {
   for (const pool of touchedPools(laid, beneath)) {
     if (typeof pool === "string") {
       disagree(pool);
+      // The next leg is the same one whether this one is known or not.
+      leg++;
       continue;
     }
     if (pool.disagreement !== undefined) disagree(pool.disagreement);

@@ -212,25 +212,25 @@ describe("hand-made transactions: trades", () => {
       base,
       quote,
     ];
-    const made = holding("user A", "one B", "one A", "two C", "two B", "user C", "three C");
+    const made = holding("user A", "one B", "one A", "two C", "two B", "user C", "three A");
     const all = [
       ...accounts(16, { 0: "payer" }),
+      ...hop("curve", ["three A", "no account of tokens"]),
       ...hop("pool 1", ["one B", "one A"]),
       ...hop("pool 2", ["two C", "two B"]),
-      ...hop("curve", ["three C", "no account of tokens"]),
     ];
     made.call(PROGRAM.pumpswap, { accounts: all, data: data("2b644913e9f66f94", u64(1), u64(1)) }, () => {
       made
-        .transfer("user A", "one A", 100n)
+        .transfer("three A", "one A", 100n)
         .transfer("one B", "two B", 200n)
-        .transfer("two C", "three C", 300n);
+        .transfer("two C", "user C", 300n);
     });
     const { trades, disagreements } = decodeMade(made.build());
     expect(
       trades.map(({ pool, leg, amountIn, amountOut }) => [pool, leg, amountIn, amountOut]),
     ).to.deep.equal([
-      [addressOf("pool 1"), 0, 100n, 200n],
-      [addressOf("pool 2"), 1, 200n, 300n],
+      [addressOf("pool 1"), 1, 100n, 200n],
+      [addressOf("pool 2"), 2, 200n, 300n],
     ]);
     expect(disagreements).to.deep.equal([
       `what vault ${addressOf("no account of tokens")} holds is not told`,
