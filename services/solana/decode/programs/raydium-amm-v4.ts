@@ -38,6 +38,15 @@ const init: EventLayout = {
   order: "vaults",
 };
 
+/** What the order book held of the pool comes back first: what leaves the vaults is what the user gets. */
+const WITHDRAW = {
+  ...PROVIDE,
+  name: "withdraw",
+  discriminator: "04",
+  effect: "remove_liquidity",
+  event: withdraw,
+} as const;
+
 /** Swaps come with 18 accounts, or with 17 without the target orders; the second versions with 8. */
 function swaps(name: string, [v1, v2]: readonly [string, string], event: EventLayout): InstructionLayout[] {
   const swap = { name, effect: "trade", event, discriminator: v1 } as const;
@@ -64,15 +73,10 @@ export const raydiumAmmV4: ProgramLayout = {
       user: 12,
       event: deposit,
     },
-    // What the order book held of the pool comes back first: what leaves the vaults is what the user gets.
-    {
-      ...PROVIDE,
-      name: "withdraw",
-      discriminator: "04",
-      effect: "remove_liquidity",
-      user: 18,
-      event: withdraw,
-    },
+    { ...WITHDRAW, user: 18 },
+    // Without the two accounts of the withdraw queue; one more account follows where a referrer is named.
+    { ...WITHDRAW, user: 16, accountCount: 20 },
+    { ...WITHDRAW, user: 16, accountCount: 21 },
     {
       name: "initialize2",
       discriminator: "01",

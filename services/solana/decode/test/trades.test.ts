@@ -149,6 +149,26 @@ describe("hand-made transactions: trades", () => {
     }
   });
 
+  it("Raydium AMM v4: withdrawals with and without the withdraw queue name the user", () => {
+    for (const [count, user] of [
+      [20, 16],
+      [21, 16],
+      [22, 18],
+      [23, 18],
+    ] as const) {
+      const made = new HandMade(["payer", "provider"])
+        .holds("vault A", { mint: "A" })
+        .holds("user A", { mint: "A" });
+      made.holds("vault B", { mint: "B" });
+      const all = accounts(count, { 1: "pool", 6: "vault A", 7: "vault B", [user]: "provider" });
+      made.call(PROGRAM.ammV4, { accounts: all, data: [4, ...u64(50)] }, () =>
+        made.transfer("vault A", "user A", 9n),
+      );
+      const { liquidity } = decodeMade(made.build());
+      expect(liquidity[0]).to.deep.include({ amountA: 9n, amountB: 0n, account: addressOf("provider") });
+    }
+  });
+
   it("Whirlpool's two hops are two legs, whether the first pays the user or the second pool", () => {
     const twoHop = { 2: "pool 1", 3: "pool 2", 5: "one A", 7: "one B", 9: "two B", 11: "two C" };
     const twoHopV2 = { 0: "pool 1", 1: "pool 2", 9: "one A", 10: "one B", 11: "two B", 12: "two C" };
