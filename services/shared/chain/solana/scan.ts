@@ -1,8 +1,14 @@
 import { createRangeSize } from "../rpc/range-size.ts";
 import { readRanges } from "../rpc/ranges.ts";
-import { type Commitment, type SolanaBlock, type SolanaSource, SolanaUpstreamError } from "./port.ts";
+import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
+import type { BlockLink } from "./read.ts";
 
-export interface SlotScanOptions {
+/** Blocks as a source gives them, or what a reader made of them. */
+export interface ScannedBlock extends BlockLink {
+  readonly transactions: readonly unknown[];
+}
+
+export interface SlotScanOptions<B = SolanaBlock> {
   readonly fromSlot: number;
   /** Inclusive. */
   readonly toSlot: number;
@@ -20,14 +26,16 @@ export interface SlotScanOptions {
    * memory: a transaction takes some 10 KB.
    */
   readonly targetTransactions?: number;
+  /** Transactions that a block counts as; unset = those it has. */
+  readonly weigh?: (block: B) => number;
   readonly signal?: AbortSignal;
 }
 
-export interface ScannedSlots {
+export interface ScannedSlots<B = SolanaBlock> {
   readonly fromSlot: number;
   /** Inclusive; every slot up to it is in `blocks` or proven to have been skipped. */
   readonly toSlot: number;
-  readonly blocks: readonly SolanaBlock[];
+  readonly blocks: readonly B[];
 }
 
 /** Failures of one stretch after which the scan gives the error to its caller; each is a long time of retries. */
@@ -38,11 +46,11 @@ const MAX_FAILURES = 3;
  * block is the child of the last one before it. Throws SolanaUpstreamError once trying again no longer helps, and where
  * a range does not continue the one before (a fork: everything up to there has been yielded), or the signal's reason.
  */
-export async function* scanBlocks(
-  source: Pick<SolanaSource, "blocks">,
-  options: SlotScanOptions,
-): AsyncGenerator<ScannedSlots, void, undefined> {
-  const { commitment, concurrency = 3 } = options;
+export async function* scanBlocks<B extends ScannedBlock>(
+  source: { blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<B[]> },
+  options: SlotScanOptions<B>,
+): AsyncGenerator<ScannedSlots<B>, void, undefined> {
+  const { commitment, concurrency = 3, weigh = (block: B) => block.transactions.length } = options;
   const size = createRangeSize({
     initial: options.initialRange ?? 4,
     max: options.maxRange ?? 64,
@@ -58,7 +66,10 @@ export async function* scanBlocks(
     maxBuffered: options.maxBuffered ?? concurrency * 2,
     async read(fromSlot, toSlot) {
       const blocks = await readRange(fromSlot, toSlot);
-      size.succeed(toSlot - fromSlot + 1, countTransactions(blocks));
+      size.succeed(
+        toSlot - fromSlot + 1,
+        blocks.reduce((sum, block) => sum + weigh(block), 0),
+      );
       return blocks;
     },
     async recover(error, segment) {
@@ -69,13 +80,13 @@ export async function* scanBlocks(
     },
     signal: options.signal,
   });
-  let last: SolanaBlock | undefined;
+  let last: B | undefined;
   for await (const { from, to, value } of ranges) {
     let blocks = value;
     // Read at another moment than the range before it: once more, now that that one is known.
     if (!continues(last, blocks)) blocks = await readRange(from, to);
     if (!continues(last, blocks)) {
-      const { slot, parentSlot } = blocks[0] as SolanaBlock;
+      const { slot, parentSlot } = blocks[0] as B;
       throw new SolanaUpstreamError(
         `solana: slot ${slot} names slot ${parentSlot} as its parent, another block than slot ${last?.slot}'s`,
       );
@@ -85,11 +96,7 @@ export async function* scanBlocks(
   }
 }
 
-function continues(last: SolanaBlock | undefined, [first]: readonly SolanaBlock[]): boolean {
+function continues(last: BlockLink | undefined, [first]: readonly BlockLink[]): boolean {
   if (last === undefined || first === undefined) return true;
   return first.parentSlot === last.slot && first.previousBlockhash === last.blockhash;
-}
-
-function countTransactions(blocks: readonly SolanaBlock[]): number {
-  return blocks.reduce((count, block) => count + block.transactions.length, 0);
 }

@@ -1,5 +1,5 @@
 import type { RowOf, Store } from "../../../shared/storage/port.ts";
-import type { DecodedTransaction } from "../../decode/model.ts";
+import type { DecodedTransaction, SupplyChange } from "../../decode/model.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
 import { fragmentsOf } from "../../store/token-search.ts";
 import type { DecodedBlock } from "../indexer-block.ts";
@@ -37,15 +37,17 @@ export class TokenBook {
         this.#meet({ mint, decimals, isToken2022, slot });
       for (const event of events) {
         for (const token of tokensOf(event)) this.#meet({ ...token, isToken2022: false, slot });
-        if (event.kind !== "mint" && event.kind !== "burn") continue;
-        const { mint, amount } = event;
-        const token = this.#docs.get({ mint }) as TokenRow;
-        // The account that was read had the mints and burns up to its slot in it.
-        if (token.supply === null || token.readSlot === null || token.readSlot >= slot) continue;
-        const supply = token.supply + (event.kind === "mint" ? amount : -amount);
-        this.#docs.set({ mint }, { ...token, supply: supply < 0n ? 0n : supply });
+        if ("mint" in event) this.#changeSupply(event, slot);
       }
     }
+  }
+
+  #changeSupply({ kind, mint, amount }: SupplyChange, slot: number): void {
+    const token = this.#docs.get({ mint }) as TokenRow;
+    // The account that was read had the mints and burns up to its slot in it.
+    if (token.supply === null || token.readSlot === null || token.readSlot >= slot) return;
+    const supply = token.supply + (kind === "mint" ? amount : -amount);
+    this.#docs.set({ mint }, { ...token, supply: supply < 0n ? 0n : supply });
   }
 
   countHolders({ mint, delta }: HolderCountChange): void {

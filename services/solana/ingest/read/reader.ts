@@ -1,0 +1,67 @@
+import type { Worker } from "node:worker_threads";
+import type { SourceEvent } from "../../../shared/chain/rpc/endpoint.ts";
+import { type SolanaSource, SolanaUpstreamError } from "../../../shared/chain/solana/port.ts";
+import type { SolanaSourceConfig } from "../../../shared/chain/solana/source.ts";
+import { askThread, createThread } from "../../../shared/host/thread-work.ts";
+import { type BlockReader, type ReadBlock, readBlock, type SlotRange } from "./read-block.ts";
+
+/** What the reading thread is told first: what it reads. */
+export interface ReaderTask {
+  readonly urls: readonly string[];
+  readonly genesisHash: string | undefined;
+}
+
+/** What it says besides blocks. */
+export type ReaderWord =
+  | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: "event"; readonly event: SourceEvent };
+
+export interface ReaderFailure {
+  readonly isUpstream: boolean;
+  readonly message: string;
+}
+
+/** Reads and decodes in this thread. */
+export function readHere(source: Pick<SolanaSource, "blocks">): BlockReader {
+  return { blocks: async (range) => (await source.blocks(range)).map(readBlock) };
+}
+
+export interface ThreadedReader extends BlockReader {
+  close(): Promise<void>;
+}
+
+/**
+ * Reads and decodes in a thread of its own: fetching, parsing and decoding full blocks is as much work as writing what
+ * they tell. `source` is asked until the thread is up, and if it dies.
+ */
+export function readInThread(
+  source: Pick<SolanaSource, "blocks">,
+  config: Pick<SolanaSourceConfig, "urls" | "genesisHash" | "log" | "onEvent"> & {
+    readonly startWorker?: () => Worker;
+  },
+): ThreadedReader {
+  const { urls, genesisHash, log = () => {}, onEvent = () => {} } = config;
+  const here = readHere(source);
+  const startWorker = config.startWorker ?? (() => createThread("reader.worker", import.meta.url));
+  const thread = askThread<SlotRange>({
+    worker: startWorker(),
+    task: { urls, genesisHash } satisfies ReaderTask,
+    local: (range) => here.blocks(range),
+    toError(failure) {
+      const { isUpstream, message } = failure as ReaderFailure;
+      return isUpstream ? new SolanaUpstreamError(message) : new Error(message);
+    },
+    onTold(what) {
+      const word = what as ReaderWord;
+      if (word.kind === "log") log(word.message, word.fields);
+      else onEvent(word.event);
+    },
+    onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
+    closed: ({ fromSlot, toSlot }) =>
+      new SolanaUpstreamError(`solana: slots ${fromSlot}-${toSlot} given up: closed`),
+  });
+  return {
+    blocks: async (range) => (await thread.ask(range)) as ReadBlock[],
+    close: () => thread.close(),
+  };
+}

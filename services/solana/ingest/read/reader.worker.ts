@@ -1,0 +1,24 @@
+/** The other side of reader.ts: a source of its own whose blocks are decoded here. */
+import { SolanaUpstreamError } from "../../../shared/chain/solana/port.ts";
+import { createSolanaSource } from "../../../shared/chain/solana/source.ts";
+import { answerInThread } from "../../../shared/host/thread-work.ts";
+import type { SlotRange } from "./read-block.ts";
+import { type ReaderFailure, type ReaderTask, type ReaderWord, readHere } from "./reader.ts";
+
+answerInThread<ReaderTask, SlotRange>({
+  start({ urls, genesisHash }, tell) {
+    const say = (word: ReaderWord) => tell(word);
+    const source = createSolanaSource({
+      urls,
+      ...(genesisHash !== undefined && { genesisHash }),
+      log: (message, fields) => say({ kind: "log", message, fields }),
+      onEvent: (event) => say({ kind: "event", event }),
+    });
+    const reader = readHere(source);
+    return (range) => reader.blocks(range);
+  },
+  toFailure: (error): ReaderFailure => ({
+    isUpstream: error instanceof SolanaUpstreamError,
+    message: error instanceof Error ? error.message : String(error),
+  }),
+});
