@@ -135,6 +135,7 @@ describe("rows of a Solana block", () => {
         time: 1_000,
         signature: "sig",
         instructionIndex: 0,
+        leg: 0,
         isMint: false,
         accountCount: 3,
         authority: "owner",

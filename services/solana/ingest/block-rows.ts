@@ -123,7 +123,7 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, of: Within): voi
 }
 
 function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
-  const { mint, instructionIndex, accountCount, authority, amount, decimals } = change;
+  const { mint, instructionIndex, leg, accountCount, authority, amount, decimals } = change;
   const isMint = change.kind === "mint";
   const { slot, time, signature } = of;
   rows.supplyRows.push({
@@ -131,6 +131,7 @@ function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
     slot,
     instructionIndex,
     signature,
+    leg,
     time,
     isMint,
     accountCount,

@@ -127,6 +127,8 @@ export const supplyRows = collection({
     slot: "int",
     instructionIndex: "int",
     signature: "text",
+    /** Tells several of one batched instruction apart. */
+    leg: "int",
     time: "int",
     isMint: "bool",
     accountCount: "int",
@@ -134,7 +136,7 @@ export const supplyRows = collection({
     amount: "bigint",
     decimals: "int",
   },
-  key: ["mint", "slot", "instructionIndex", "signature"],
+  key: ["mint", "slot", "instructionIndex", "signature", "leg"],
   indexes: [],
   shardKey: ["mint", "slot"],
 });
