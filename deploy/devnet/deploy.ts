@@ -7,6 +7,8 @@ import {
   aerodromeStakes,
 } from "./aerodrome/deploy.ts";
 import { desk as deskArtifact, devToken, oldToken, wrappedEther } from "./contracts/artifacts.ts";
+import { eulerContracts, eulerVaults } from "./euler/deploy.ts";
+import { eulerLiquidity, eulerLoans } from "./euler/deposits.ts";
 import { morphoContracts, morphoCreations, morphoLiquidity, openVaults } from "./morpho/deploy.ts";
 import { installMulticall } from "./multicall.ts";
 import { type Deployment, type DeployOptions, planDeployment } from "./plan.ts";
@@ -31,19 +33,21 @@ export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promi
     throw new Error("The devnet is deployed on a fresh chain only");
   await installMulticall(rpc);
   for (const transactions of blocksOf(deployment)) await mineTransactions(rpc, transactions);
-  const { aerodrome, aave, morpho, tokens } = deployment;
+  const { aerodrome, aave, morpho, euler, tokens } = deployment;
   const last = aerodrome ? await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd) : [];
   if (aave) last.push(...aaveBorrows(aave));
   if (morpho) {
     await openVaults(rpc, morpho);
     last.push(...morphoLiquidity(morpho));
   }
+  if (euler) last.push(...eulerLoans(euler));
   if (last.length > 0) await mineTransactions(rpc, last);
   return deployment;
 }
 
 function blocksOf(deployment: Deployment): Transaction[][] {
-  const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi, aave, morpho } = deployment;
+  const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi, aave, morpho, euler } =
+    deployment;
   const uniswap: UniswapDeployment = { owner: deployment.accounts[0] as Address, factory, pools };
   const contracts = [...tokenCreations(deployment), uniswapFactory(uniswap), deskCreation(deployment)];
   const creations = uniswapPools(uniswap);
@@ -76,6 +80,11 @@ function blocksOf(deployment: Deployment): Transaction[][] {
   if (morpho) {
     contracts.push(...morphoContracts(morpho));
     creations.push(...morphoCreations(morpho));
+  }
+  if (euler) {
+    contracts.push(...eulerContracts(euler));
+    creations.push(...eulerVaults(euler));
+    liquidity.push(...eulerLiquidity(euler));
   }
   return [contracts, creations, liquidity];
 }

@@ -22,6 +22,7 @@ export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployme
 function protocolsOf({
   aave,
   morpho,
+  euler,
   deployBlock: fromBlock,
 }: Omit<Deployment, "chainId">): Record<string, unknown> {
   const protocols: Record<string, unknown> = {};
@@ -30,6 +31,10 @@ function protocolsOf({
     const vaultFactories = Object.values(morpho.factories).map((address) => ({ address, fromBlock }));
     const adaptiveCurveIrms = [morpho.irm];
     protocols["morpho-v1"] = { morpho: morpho.morpho, fromBlock, adaptiveCurveIrms, vaultFactories };
+  }
+  if (euler) {
+    const { factory: eVaultFactory, earnFactory: address } = euler;
+    protocols["euler-v2"] = { eVaultFactory, eulerEarnFactories: [{ address, fromBlock }] };
   }
   return protocols;
 }

@@ -3,6 +3,7 @@ import { type AaveDeployment, planAave } from "./aave/deploy.ts";
 import { AAVE_USERS } from "./aave/market.ts";
 import { type AerodromeDeployment, planAerodrome } from "./aerodrome/deploy.ts";
 import { PROVIDERS } from "./aerodrome/market.ts";
+import { type EulerDeployment, planEuler } from "./euler/plan.ts";
 import { POOLS, TOKENS, type TokenSymbol } from "./market.ts";
 import { MORPHO_USERS } from "./morpho/market.ts";
 import { type MorphoDeployment, planMorpho } from "./morpho/plan.ts";
@@ -18,7 +19,7 @@ import { planUniswap, type UniswapDeployment } from "./v3/uniswap.ts";
 /** Exchanges that a chain can have besides Uniswap v3. */
 export const DEX_FAMILIES = ["aerodrome-v2", "slipstream", "pancake-v3", "sushi-v3"] as const;
 /** Lending protocols that it can have, by their protocolId. */
-export const LENDING_FAMILIES = ["aave-v3", "morpho-v1"] as const;
+export const LENDING_FAMILIES = ["aave-v3", "morpho-v1", "euler-v2"] as const;
 export const FAMILIES = [...DEX_FAMILIES, ...LENDING_FAMILIES] as const;
 export type Family = (typeof FAMILIES)[number];
 
@@ -47,6 +48,7 @@ export interface Deployment {
   readonly sushi?: UniswapDeployment;
   readonly aave?: AaveDeployment;
   readonly morpho?: MorphoDeployment;
+  readonly euler?: EulerDeployment;
   /** Anvil's own accounts, the first is the deployer and the factory's owner. */
   readonly accounts: readonly Address[];
 }
@@ -62,6 +64,7 @@ const OWNERS = {
   "sushi-v3": 10,
   "aave-v3": 11,
   "morpho-v1": 12,
+  "euler-v2": 13,
 } as const;
 const FIRST_PROVIDER = 2;
 /** Users of lending protocols, each protocol from the first. */
@@ -110,6 +113,7 @@ export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Pro
     const users = accounts.slice(FIRST_USER, FIRST_USER + MORPHO_USERS.length);
     return { morpho: planMorpho(tokens, { owner: ownerOf("morpho-v1"), users }) };
   };
+  const euler = () => ({ euler: planEuler(tokens, { owner: ownerOf("euler-v2"), accounts }) });
   return {
     chainId: Number(chainId),
     genesisHash: genesis.hash,
@@ -124,6 +128,7 @@ export async function planDeployment(rpc: Rpc, options: DeployOptions = {}): Pro
     ...(families.includes("sushi-v3") ? sushi() : {}),
     ...(families.includes("aave-v3") ? aave() : {}),
     ...(families.includes("morpho-v1") ? morpho() : {}),
+    ...(families.includes("euler-v2") ? euler() : {}),
     accounts,
   };
 }
@@ -135,11 +140,15 @@ export function deskPools({ pools, slipstream, pancake, sushi }: Deployment): re
 
 /** Addresses that must hold code for the deployment to be there. */
 export function deployedAddresses(deployment: Deployment): Address[] {
-  const { factory, desk, aerodrome, slipstream, aave, morpho } = deployment;
+  const { factory, desk, aerodrome, slipstream, aave, morpho, euler } = deployment;
   const gauged = [...(aerodrome?.pools ?? []), ...(slipstream?.pools ?? [])];
   const gauges = gauged.flatMap(({ gauge }) => (gauge ? [gauge] : []));
   const pools = [...deskPools(deployment), ...(aerodrome?.pools ?? [])].map(({ address }) => address);
   const lending = aave ? [aave.pool, ...aave.reserves.map(({ aToken }) => aToken)] : [];
-  const vaults = Object.values(morpho?.vaults ?? {}).map(({ address }) => address);
+  const vaults = [
+    ...Object.values(morpho?.vaults ?? {}),
+    ...(euler?.vaults ?? []),
+    ...(euler?.earnVaults ?? []),
+  ].map(({ address }) => address);
   return [MULTICALL3, factory, desk, ...pools, ...gauges, ...lending, ...vaults];
 }

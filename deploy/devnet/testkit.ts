@@ -17,6 +17,7 @@ import {
   sendOrders,
   type Transaction,
 } from "./desk.ts";
+import { createEulerKit, type EulerKit } from "./euler/testkit.ts";
 import { createMorphoKit, type MorphoKit } from "./morpho/testkit.ts";
 import { type Deployment, type DeployOptions, type Family, planDeployment } from "./plan.ts";
 import type { DeployedPool } from "./pools.ts";
@@ -64,6 +65,8 @@ export interface TestChain extends ChainReader {
   readonly aave: AaveKit;
   /** The same. */
   readonly morpho: MorphoKit;
+  /** The same. */
+  readonly euler: EulerKit;
   readonly accounts: readonly Address[];
   /** For DEPLOYMENTS_FILE. */
   readonly deploymentsFile: string;
@@ -130,11 +133,18 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
   const act: TestChain["act"] = async (actions, { from = defaultSender } = {}) =>
     (await send([{ from, actions }]))[0] as Hex;
   const { client } = reader;
-  const { aerodrome: ofAerodrome, slipstream: ofSlipstream, aave: ofAave, morpho: ofMorpho } = deployment;
+  const {
+    aerodrome: ofAerodrome,
+    slipstream: ofSlipstream,
+    aave: ofAave,
+    morpho: ofMorpho,
+    euler: ofEuler,
+  } = deployment;
   const aerodrome = ofAerodrome && createAerodromeKit({ rpc, client, deployment: ofAerodrome });
   const slipstream = ofSlipstream && createSlipstreamKit({ rpc, client, deployment: ofSlipstream });
   const aave = ofAave && createAaveKit({ rpc, client, deployment: ofAave });
   const morpho = ofMorpho && createMorphoKit(rpc, ofMorpho);
+  const euler = ofEuler && createEulerKit({ rpc, client, deployment: ofEuler });
   const randomActions: TestChain["randomActions"] = (seed, count, among = pools) => {
     const random = createRandom(seed);
     return Array.from({ length: count }, () => ({
@@ -161,6 +171,9 @@ function assemble({ anvil, deployment, deploymentsFile, stop }: Parts): TestChai
     },
     get morpho() {
       return present(morpho, "morpho-v1");
+    },
+    get euler() {
+      return present(euler, "euler-v2");
     },
     accounts,
     deploymentsFile,

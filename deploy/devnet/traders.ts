@@ -5,6 +5,7 @@ import type { Rpc } from "./rpc.ts";
 import { createAaveRounds } from "./traders/aave-round.ts";
 import { createAerodromeRounds } from "./traders/aerodrome-round.ts";
 import { createDeskRounds } from "./traders/desk-round.ts";
+import { createEulerRounds } from "./traders/euler-round.ts";
 import { createMorphoRounds } from "./traders/morpho-round.ts";
 import { deal } from "./traders/round.ts";
 import { createSlipstreamRounds } from "./traders/slipstream-round.ts";
@@ -35,7 +36,7 @@ const AERODROME_SHARE = 0.4;
 
 export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?: number } = {}): Traders {
   const random = createRandom(options.seed ?? 1);
-  const { desk, accounts, tokens, aerodrome, slipstream, aave, morpho } = deployment;
+  const { desk, accounts, tokens, aerodrome, slipstream, aave, morpho, euler } = deployment;
   const pools = deskPools(deployment);
   const share = pools.length > deployment.pools.length ? 1 + KIN_SHARE : 1;
   const deskRound = createDeskRounds(pools, { desk, random });
@@ -44,6 +45,7 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
   const slipstreamRound = slipstream && createSlipstreamRounds(slipstream, { random });
   const aaveRound = aave && createAaveRounds(aave, { random });
   const morphoRound = morpho && createMorphoRounds(morpho, { random });
+  const eulerRound = euler && createEulerRounds(euler, { random });
 
   return {
     async tradeBlock({ timestamp, swaps = 2 } = {}) {
@@ -54,6 +56,7 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
         ...(slipstreamRound ? [slipstreamRound()] : []),
         ...(aaveRound ? [aaveRound()] : []),
         ...(morphoRound ? [morphoRound()] : []),
+        ...(eulerRound ? [eulerRound()] : []),
       ];
       const [head, ...answers] = await rpc.batch<unknown>([
         { method: "eth_getBlockByNumber", params: ["latest", false] },

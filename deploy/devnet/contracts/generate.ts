@@ -31,6 +31,18 @@ const GROUPS = [
     ),
     uses: ["morpho/IMorpho"],
   },
+  {
+    output: "./euler/artifacts.ts",
+    sources: [
+      ...["EulerConnector", "EulerVault", "EulerBrokenVault", "EulerVaultFactory", "EulerOracle"],
+      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory"],
+    ].map((name) => `euler/${name}`),
+    uses: [
+      "Cloner",
+      ...["EulerMath", "EulerLedger", "EulerGovernance"].map((name) => `euler/${name}`),
+      ...["EulerShares", "EulerDebtToken", "EulerEarnShares"].map((name) => `euler/${name}`),
+    ],
+  },
 ] as const satisfies readonly Group[];
 
 interface Group {

@@ -34,7 +34,8 @@ export const marketPairColumns = defineColumns([
   {
     name: "collateralAddress",
     type: "String",
-    description: "Address of the collateral token; the zero address on a market without collateral.",
+    description:
+      "Address of the collateral token (on Euler the token that the collateral vault holds); the zero address on a market without collateral.",
   },
   {
     name: "collateralSymbol",

@@ -102,7 +102,7 @@ const eulerLtv = [
     type: "Float64",
     unit: "fraction",
     description:
-      "Borrow LTV of the collateral in the loan vault, in 1e4 on chain, after ramping (Euler Vault Kit).",
+      "Borrow LTV of the collateral in the loan vault, in 1e4 on chain (Euler Vault Kit). A change holds at once: only the liquidation LTV is ramped down. A collateral whose borrow LTV is 0 makes no market.",
   },
 ] as const satisfies readonly Column[];
 
@@ -161,7 +161,7 @@ export const eulerVaultMarketColumns = sortable([
   ...head(EULER),
   ...rates(EULER),
   ...eulerLtv,
-  ...capUsd("Supply cap of the loan vault"),
+  ...capUsd("Supply cap of the loan vault (of an EulerEarn vault its own cap for it)"),
   ...updatedAtColumn,
 ]);
 

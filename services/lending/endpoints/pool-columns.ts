@@ -166,15 +166,23 @@ const AAVE: Words = {
 };
 
 const EULER: Words = {
-  ...ONE_POT,
   address: "Address of the vault.",
-  supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: mean of its strategies' supplyApy weighted by allocation`,
-  borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by allocation`,
+  supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: sum of its strategies' supplyApy × assets in them / totalAssets`,
+  borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by the assets in them`,
+  supply:
+    "Tokens supplied: totalAssets() of the vault (of an EulerEarn vault with losses that are not made good)",
+  borrow:
+    "Tokens borrowed; of an EulerEarn vault the sum over its strategies of assets in it × borrowed / supplied there",
+  supplyCap:
+    "Most tokens that may be supplied; of an EulerEarn vault the sum of its caps for the strategies of its supply queue, uncapped where one is 2^136 − 1",
   utilizationRate: "borrow / supply",
-  ltv: "Highest borrow LTV among the vault's collaterals, after ramping; null when it lends against none.",
-  available: "min(cash, borrowCap − borrows)",
-  borrowable: "borrowing is enabled",
-  depositEnabled: "deposits are accepted",
+  ltv: "Highest borrow LTV among the vault's collaterals, of an EulerEarn vault among its strategies'; null without any. A change holds at once: EVK ramps down the liquidation LTV alone.",
+  available:
+    "min(cash, borrowCap − borrow) or, of an EulerEarn vault the sum over its strategies of min(assets in it, its cash)",
+  borrowable:
+    "the vault has an oracle, a collateral with a borrow LTV and no borrow cap of 0, and its governor has not disabled borrowing (hooked it without a target); false for EulerEarn vaults, which lend through their strategies",
+  depositEnabled:
+    "maxDeposit() is above 0: deposits are not disabled (hooked without a target) and supply is below supplyCap; of an EulerEarn vault, a strategy of its supply queue has room",
 };
 
 const MORPHO: Words = {

@@ -1,0 +1,151 @@
+import { decodeText, readAddress, readInt } from "../../../shared/chain/evm/abi.ts";
+import type { TokenFacts, UnitReader } from "../protocol.ts";
+import type { Books } from "./accrual.ts";
+import { type Contract, contractAt } from "./calls.ts";
+import { type Quote, readQuote } from "./oracle.ts";
+
+export type Token = Pick<TokenFacts, "address" | "symbol" | "decimals">;
+
+/** A vault whose shares may back debt here. LTVs are ten-thousandths. */
+export type Collateral = {
+  readonly vault: string;
+  /** What that vault holds; the vault's own shares where it is none that tells. */
+  readonly token: Token;
+  readonly borrowLtv: number;
+  readonly liquidationLtv: number;
+  /** Where a lowered liquidation LTV began to go down, and when it arrives (Unix seconds; 0 = never was any). */
+  readonly initialLiquidationLtv: number;
+  readonly rampEnd: number;
+  readonly rampSeconds: number;
+};
+
+/** What never changes, so that it is read once. */
+type EvkIdentity = {
+  readonly asset: Token;
+  readonly name: string;
+  readonly symbol: string;
+  /** Zero address = none. */
+  readonly oracle: string;
+  readonly unitOfAccount: string;
+  readonly dToken: string;
+};
+
+export type EvkState = EvkIdentity & {
+  /** With interest up to the block that was read. */
+  readonly books: Books;
+  readonly interestRateModel: string;
+  readonly governorAdmin: string;
+  readonly configFlags: number;
+  /** AmountCaps. */
+  readonly supplyCap: number;
+  readonly borrowCap: number;
+  readonly hookTarget: string;
+  /** Operations that ask the target first, as bits. */
+  readonly hookedOps: number;
+  readonly collaterals: readonly Collateral[];
+  /** What the oracle says one whole asset is worth; null where it does not say. */
+  readonly quote: Quote | null;
+};
+
+/** Reads an EVK vault whole. Rejects with UnreadableUnit. */
+export async function readEvk(
+  vault: string,
+  { reader, previous }: { reader: UnitReader; previous: EvkState | undefined },
+): Promise<EvkState> {
+  const contract = contractAt(reader, vault);
+  const [identity, books, settings, collaterals] = await Promise.all([
+    previous === undefined ? readIdentity(contract, reader) : identityOf(previous),
+    readBooks(contract),
+    readSettings(contract),
+    readCollaterals(contract, { reader, known: previous?.collaterals ?? [] }),
+  ]);
+  const quote = await readQuote(identity, reader);
+  return { ...identity, books, ...settings, collaterals, quote };
+}
+
+function identityOf({ asset, name, symbol, oracle, unitOfAccount, dToken }: EvkState): EvkIdentity {
+  return { asset, name, symbol, oracle, unitOfAccount, dToken };
+}
+
+async function readIdentity(contract: Contract, reader: UnitReader): Promise<EvkIdentity> {
+  const [asset, name, symbol, oracle, unitOfAccount, dToken] = await Promise.all([
+    contract.address("asset()"),
+    contract.ask("name()"),
+    contract.ask("symbol()"),
+    contract.address("oracle()"),
+    contract.address("unitOfAccount()"),
+    contract.address("dToken()"),
+  ]);
+  return {
+    asset: await readToken(asset, reader),
+    name: decodeText(name) ?? "",
+    symbol: decodeText(symbol) ?? "",
+    oracle,
+    unitOfAccount,
+    dToken,
+  };
+}
+
+async function readBooks(contract: Contract): Promise<Books> {
+  const [cash, shares, fees, debt, accumulator, rate, interestFee] = await Promise.all([
+    contract.uint("cash()"),
+    contract.uint("totalSupply()"),
+    contract.uint("accumulatedFees()"),
+    contract.uint("totalBorrowsExact()"),
+    contract.uint("interestAccumulator()"),
+    contract.uint("interestRate()"),
+    contract.read("interestFee()", (data) => readInt(data, 0)),
+  ]);
+  return { cash, shares, fees, debt, accumulator, rate, interestFee };
+}
+
+async function readSettings(contract: Contract) {
+  const [interestRateModel, governorAdmin, configFlags, caps, hooks] = await Promise.all([
+    contract.address("interestRateModel()"),
+    contract.address("governorAdmin()"),
+    contract.read("configFlags()", (data) => readInt(data, 0)),
+    contract.read("caps()", (data) => ({ supplyCap: readInt(data, 0), borrowCap: readInt(data, 1) })),
+    contract.read("hookConfig()", (data) => ({
+      hookTarget: readAddress(data, 0),
+      hookedOps: readInt(data, 1),
+    })),
+  ]);
+  return { interestRateModel, governorAdmin, configFlags, ...caps, ...hooks };
+}
+
+async function readCollaterals(
+  contract: Contract,
+  { reader, known }: { reader: UnitReader; known: readonly Collateral[] },
+): Promise<Collateral[]> {
+  const vaults = await contract.addresses("LTVList()");
+  return Promise.all(
+    vaults.map(async (vault) => {
+      const former = known.find((each) => each.vault === vault);
+      const [ltv, token] = await Promise.all([
+        contract.read(
+          "LTVFull(address)",
+          (data) => ({
+            borrowLtv: readInt(data, 0),
+            liquidationLtv: readInt(data, 1),
+            initialLiquidationLtv: readInt(data, 2),
+            rampEnd: readInt(data, 3),
+            rampSeconds: readInt(data, 4),
+          }),
+          [vault],
+        ),
+        former?.token ?? readAsset(vault, reader),
+      ]);
+      return { vault, token, ...ltv };
+    }),
+  );
+}
+
+async function readAsset(vault: string, reader: UnitReader): Promise<Token> {
+  const answer = await contractAt(reader, vault).ask("asset()");
+  return readToken(answer === null || answer.length !== 66 ? vault : readAddress(answer, 0), reader);
+}
+
+export async function readToken(of: string, reader: UnitReader): Promise<Token> {
+  const { address, symbol, decimals } = await reader.token(of);
+  return { address, symbol, decimals };
+}

@@ -1,0 +1,103 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { encodeCall } from "../../../shared/chain/evm/abi.ts";
+import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { loadDeployments } from "../../deployments.ts";
+import { type UnitReader, UnreadableUnit } from "../protocol.ts";
+import { SELECTORS } from "./calls.ts";
+import { eulerV2 } from "./protocol.ts";
+
+const FACTORY = "0x29a56a1b8214d9cf7c5561811750d5cbdb45cc8e";
+const SECTION = { eVaultFactory: FACTORY, eulerEarnFactories: [{ address: FACTORY, fromBlock: 7 }] };
+
+/** A chain of one contract that answers as told. */
+function readerOf(answer: (data: Hex) => Hex | null): UnitReader {
+  return {
+    chainId: 1,
+    block: 1,
+    time: 1,
+    call: async (_, data) => answer(data),
+    token: async (address) => ({ address, symbol: "T", name: "Token", decimals: 18 }),
+  };
+}
+
+const words = (...values: (bigint | number)[]): Hex =>
+  `0x${values.map((value) => value.toString(16).padStart(64, "0")).join("")}`;
+
+async function read(kind: string, reader: UnitReader) {
+  const deployment = eulerV2.parseDeployment(SECTION);
+  return eulerV2.read({ kind, id: FACTORY }, { reader, previous: undefined, deployment });
+}
+
+const failureOf = (reading: Promise<unknown>) =>
+  reading.then(
+    () => expect.fail("It was read."),
+    (error: unknown) => error as Error,
+  );
+
+describe("euler: the protocol", () => {
+  it("takes a section with lower-case addresses from it, and names what is wrong in another", () => {
+    const parse = (section: unknown) => () => eulerV2.parseDeployment(section);
+    const upper = `0x${FACTORY.slice(2).toUpperCase()}`;
+    expect(parse({ ...SECTION, eVaultFactory: upper })()).to.deep.equal(SECTION);
+    expect(parse({ ...SECTION, eVaultFactory: "0x1" })).to.throw(
+      Error,
+      /not an EVM address.*\n.*eVaultFactory/,
+    );
+    expect(parse({ eVaultFactory: FACTORY })).to.throw(Error, /eulerEarnFactories/);
+    expect(parse({ ...SECTION, eulerEarnFactories: [{ address: FACTORY, fromBlock: -1 }] })).to.throw(
+      Error,
+      /eulerEarnFactories\[0\].fromBlock/,
+    );
+    expect(parse({ ...SECTION, lens: FACTORY })).to.throw(Error, /lens/);
+  });
+
+  it("is deployed on Ethereum and Base", () => {
+    const chains = loadDeployments(undefined).filter(({ protocols }) =>
+      protocols.some(({ protocol }) => protocol.id === "euler-v2"),
+    );
+    expect(chains.map(({ chainId }) => chainId)).to.deep.equal([1, 8453]);
+  });
+
+  it("lists a factory's vaults in pages", async () => {
+    const asked: string[] = [];
+    const reader = readerOf((data) => {
+      if (data === encodeCall(SELECTORS["getProxyListLength()"])) return words(1_001);
+      const [start, end] = [10, 74].map((at) => Number.parseInt(data.slice(at, at + 64), 16)) as [
+        number,
+        number,
+      ];
+      asked.push(`${start}-${end}`);
+      return words(32, end - start, ...Array.from({ length: end - start }, (_, i) => start + i + 1));
+    });
+    const { state, found } = await read("evk-factory", reader);
+    expect(asked).to.deep.equal(["0-500", "500-1000", "1000-1001"]);
+    expect(state).to.deep.equal({ vaults: 1_001 });
+    expect(found).to.have.length(1_001);
+    expect(found?.at(-1)).to.deep.equal({
+      kind: "evk-vault",
+      id: `0x${(1_001).toString(16).padStart(40, "0")}`,
+    });
+  });
+
+  it("calls what answers nothing, or other things than a vault does, unreadable", async () => {
+    for (const kind of eulerV2.kinds) {
+      for (const answer of [null, "0x", "0x1234", words(2n ** 255n)] as const) {
+        const error = await failureOf(
+          read(
+            kind,
+            readerOf(() => answer),
+          ),
+        );
+        expect(error, `${kind} ${answer}`).to.be.instanceOf(UnreadableUnit);
+        expect(error.message).to.include(FACTORY);
+      }
+    }
+  });
+
+  it("does not take a node that fails for a vault that does", async () => {
+    const broken = new Error("No endpoint answered.");
+    const reader: UnitReader = { ...readerOf(() => null), call: () => Promise.reject(broken) };
+    for (const kind of eulerV2.kinds) expect(await failureOf(read(kind, reader))).to.equal(broken);
+  });
+});

@@ -1,0 +1,142 @@
+import type { UnitSet } from "../protocol.ts";
+import { fromFixed, type LendingRow, type MarketRow, toUnits } from "../rows.ts";
+import { type EarnState, MAX_CAP } from "./earn-state.ts";
+import { type EarnView, viewEarn } from "./earn-view.ts";
+import type { Collateral, EvkState } from "./evk-state.ts";
+import { type EvkView, ltvOf, viewEvk } from "./evk-view.ts";
+import { toOraclePrice } from "./oracle.ts";
+import { EARN_VAULT, EVK_VAULT } from "./units.ts";
+
+const protocolId = "euler-v2";
+
+/** Every row of a chain's Euler vaults at `time`: each EVK vault is accrued once, whoever needs it. */
+export function* eulerRows(units: UnitSet, time: number): Generator<LendingRow> {
+  const views = new Map<string, EvkView>();
+  const evkView = (address: string): EvkView | undefined => {
+    const known = views.get(address);
+    if (known) return known;
+    const unit = units.get<EvkState>(EVK_VAULT, address);
+    if (unit === undefined) return undefined;
+    const view = viewEvk(unit, time);
+    views.set(address, view);
+    return view;
+  };
+  for (const { id } of units.all(EVK_VAULT)) {
+    const view = evkView(id);
+    if (view) yield* evkRows(view);
+  }
+  for (const unit of units.all<EarnState>(EARN_VAULT)) yield* earnRows(viewEarn(unit, evkView));
+}
+
+function* evkRows(view: EvkView): Generator<LendingRow> {
+  const { address, state, supplied } = view;
+  const { decimals } = state.asset;
+  const units = (raw: bigint) => toUnits(raw, decimals);
+  const supplyCap = view.supplyCap === null ? null : units(view.supplyCap);
+  yield {
+    table: "vault",
+    protocolId,
+    address,
+    curator: null,
+    symbol: state.symbol,
+    vaultName: state.name,
+    underlying: tokenRef(state.asset),
+    supply: units(supplied),
+    borrow: units(view.borrowed),
+    available: units(view.available),
+    supplyCap,
+    borrowCap: view.borrowCap === null ? null : units(view.borrowCap),
+    supplyApy: view.supplyApy,
+    borrowApy: view.borrowApy,
+    utilizationRate: view.utilization,
+    // The interest fee is in supplyApy already.
+    performanceFee: 0,
+    managementFee: 0,
+    ltv: view.ltv,
+    borrowable: view.borrowable,
+    depositEnabled: view.depositable > 0n,
+    oracle: toOraclePrice(state.quote),
+  };
+  for (const collateral of view.collaterals) {
+    const pair = pairOf(view, collateral);
+    yield {
+      table: "market",
+      ...pair,
+      supply: units(supplied),
+      borrow: units(view.borrowed),
+      available: units(view.available),
+    };
+    // All that a vault has stands behind each of its pairs.
+    const share = { allocation: units(supplied), allocationShare: supplied === 0n ? 0 : 1 };
+    yield { table: "vault-market", vaultAddress: address, ...pair, ...share, supplyCap };
+  }
+}
+
+function* earnRows(view: EarnView): Generator<LendingRow> {
+  const { address, state, supplied } = view;
+  const { decimals } = state.asset;
+  const units = (raw: bigint) => toUnits(raw, decimals);
+  yield {
+    table: "vault",
+    protocolId,
+    address,
+    curator: curatorOf(state),
+    symbol: state.symbol,
+    vaultName: state.name,
+    underlying: tokenRef(state.asset),
+    supply: units(supplied),
+    borrow: units(view.borrowed),
+    available: units(view.available),
+    supplyCap: view.supplyCap === null ? null : units(view.supplyCap),
+    borrowCap: null,
+    supplyApy: view.supplyApy,
+    borrowApy: view.borrowApy,
+    utilizationRate: supplied === 0n ? 0 : Number(view.borrowed) / Number(supplied),
+    performanceFee: fromFixed(state.fee, 18),
+    managementFee: 0,
+    ltv: view.ltv,
+    borrowable: false,
+    depositEnabled: view.depositEnabled,
+    oracle: view.oracle,
+  };
+  for (const { strategy, assets, vault } of view.allocations) {
+    if (vault === undefined) continue;
+    for (const collateral of vault.collaterals) {
+      yield {
+        table: "vault-market",
+        vaultAddress: address,
+        ...pairOf(vault, collateral),
+        allocation: units(assets),
+        allocationShare: supplied === 0n ? 0 : Number(assets) / Number(supplied),
+        supplyCap: strategy.cap === MAX_CAP ? null : units(strategy.cap),
+      };
+    }
+  }
+}
+
+/** What a pair of a loan vault and a collateral vault is, whoever looks at it. */
+function pairOf(
+  { address, state, supplyApy, borrowApy, utilization }: EvkView,
+  collateral: Collateral,
+): Omit<MarketRow, "table" | "supply" | "borrow" | "available"> {
+  return {
+    protocolId,
+    marketId: `${address}:${collateral.vault}`,
+    loan: tokenRef(state.asset),
+    collateral: tokenRef(collateral.token),
+    supplyApy,
+    borrowApy,
+    utilizationRate: utilization,
+    ltv: ltvOf(collateral),
+    oracle: toOraclePrice(state.quote),
+  };
+}
+
+function tokenRef({ address, symbol }: { address: string; symbol: string }) {
+  return { address, symbol };
+}
+
+/** The curator, or the owner; null where both have been given up. */
+function curatorOf({ curator, owner }: EarnState): string | null {
+  return [curator, owner].find((account) => BigInt(account) !== 0n) ?? null;
+}

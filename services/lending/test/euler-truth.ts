@@ -1,0 +1,288 @@
+import {
+  type Abi,
+  type Address,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  createPublicClient,
+  defineChain,
+  formatUnits,
+  http,
+  maxUint136,
+  parseAbi,
+  zeroAddress,
+} from "viem";
+import { eulerEarnAbi, eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
+import { eulerOracle } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
+import { MULTICALL3 } from "../../../deploy/devnet/multicall.ts";
+import type { LendingRow, MarketRow, OraclePrice, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
+
+/** What the rows of Euler's vaults should say, worked out from the contracts' own views at one block. */
+export interface EulerTruth {
+  /** Of the EVK vaults and EulerEarn vaults named, and of their pairs. */
+  rows(of: { vaults: readonly Address[]; earn: readonly Address[] }, block: number): Promise<LendingRow[]>;
+}
+
+const erc20Abi = parseAbi([
+  "function symbol() view returns (string)",
+  "function decimals() view returns (uint8)",
+]);
+const USD = "0x0000000000000000000000000000000000000348";
+
+type View = "view" | "pure";
+type Read = <const A extends Abi, N extends ContractFunctionName<A, View>>(
+  abi: A,
+  address: string,
+  call: { name: N; args?: ContractFunctionArgs<A, View, N> },
+) => Promise<ContractFunctionReturnType<A, View, N, ContractFunctionArgs<A, View, N>>>;
+
+export function createEulerTruth(url: string): EulerTruth {
+  const chain = defineChain({
+    id: 8453,
+    name: "devnet",
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+    contracts: { multicall3: { address: MULTICALL3 } },
+  });
+  const batch = { multicall: { batchSize: 1 << 20 } };
+  const client = createPublicClient({ chain, transport: http(url), batch, cacheTime: 0 });
+
+  return {
+    async rows({ vaults, earn }, block) {
+      const read: Read = (abi, address, { name, args }) =>
+        client.readContract({
+          abi,
+          address,
+          functionName: name,
+          args,
+          blockNumber: BigInt(block),
+        } as never) as never;
+      const evk = await Promise.all(vaults.map((address) => evkTruth(address, read)));
+      const known = new Map(evk.map((each) => [each.row.address, each]));
+      const earned = await Promise.all(earn.map((address) => earnTruth(address, { read, known })));
+      return [...evk.flatMap(({ row, pairs }) => [row, ...pairs]), ...earned.flat()];
+    },
+  };
+}
+
+interface EvkTruth {
+  readonly row: VaultRow;
+  readonly pairs: readonly (MarketRow | VaultMarketRow)[];
+  readonly raw: { readonly cash: bigint; readonly borrows: bigint; readonly assets: bigint };
+}
+
+async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
+  const ask = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
+    name: N,
+    args?: ContractFunctionArgs<typeof eulerVaultAbi, View, N>,
+  ) => read(eulerVaultAbi, vault, args === undefined ? { name } : { name, args });
+  const [asset, symbol, name, assets, borrows, cash] = await Promise.all([
+    ask("asset"),
+    ask("symbol"),
+    ask("name"),
+    ask("totalAssets"),
+    ask("totalBorrows"),
+    ask("cash"),
+  ]);
+  const [caps, [hookTarget, hooked], rate, fee, list, oracle, unit] = await Promise.all([
+    ask("caps"),
+    ask("hookConfig"),
+    ask("interestRate"),
+    ask("interestFee"),
+    ask("LTVList"),
+    ask("oracle"),
+    ask("unitOfAccount"),
+  ]);
+  const token = await tokenTruth(asset, read);
+  const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
+  const [supplyCap, borrowCap] = caps.map(capTruth);
+  const ltvs = await Promise.all(list.map((collateral) => ask("LTVBorrow", [collateral])));
+  const open = list.flatMap((collateral, i) =>
+    ltvs[i] === 0 ? [] : [{ collateral, ltv: (ltvs[i] as number) / 1e4 }],
+  );
+  const disabled = (operation: number) => hookTarget === zeroAddress && (hooked & operation) !== 0;
+  const borrowApy = yearTruth(rate);
+  const utilizationRate = assets === 0n ? 0 : Number(borrows) / Number(assets);
+  const room = borrowCap == null ? cash : borrowCap > borrows ? borrowCap - borrows : 0n;
+  const shared = {
+    protocolId: "euler-v2",
+    supplyApy: assets === 0n ? 0 : ((borrowApy * Number(borrows)) / Number(assets)) * (1 - fee / 1e4),
+    borrowApy,
+    utilizationRate,
+    oracle: await oracleTruth({ oracle, asset, unit, decimals: token.decimals }, read),
+  } as const;
+  const amounts = {
+    supply: units(assets),
+    borrow: units(borrows),
+    available: units(smaller(room, cash)),
+  };
+  const loan = { address: token.address, symbol: token.symbol };
+  const cap = supplyCap == null ? null : units(supplyCap);
+  const row: VaultRow = {
+    table: "vault",
+    address: vault.toLowerCase(),
+    curator: null,
+    symbol,
+    vaultName: name,
+    underlying: loan,
+    ...shared,
+    ...amounts,
+    supplyCap: cap,
+    borrowCap: borrowCap == null ? null : units(borrowCap),
+    performanceFee: 0,
+    managementFee: 0,
+    ltv: open.length === 0 ? null : Math.max(...open.map(({ ltv }) => ltv)),
+    borrowable: !disabled(1 << 6) && open.length > 0 && borrowCap !== 0n && oracle !== zeroAddress,
+    depositEnabled: (await ask("maxDeposit", [zeroAddress])) > 0n,
+  };
+  const pairs = await Promise.all(
+    open.map(async ({ collateral, ltv }) => {
+      const held = await tokenTruth(await read(eulerVaultAbi, collateral, { name: "asset" }), read);
+      const pair = {
+        marketId: `${row.address}:${collateral.toLowerCase()}`,
+        loan,
+        collateral: { address: held.address, symbol: held.symbol },
+        ltv,
+        ...shared,
+      };
+      const share = { allocation: amounts.supply, allocationShare: assets === 0n ? 0 : 1, supplyCap: cap };
+      return [
+        { table: "market", ...pair, ...amounts } as const,
+        { table: "vault-market", vaultAddress: row.address, ...pair, ...share } as const,
+      ];
+    }),
+  );
+  return { row, pairs: pairs.flat(), raw: { cash, borrows, assets } };
+}
+
+async function earnTruth(
+  vault: string,
+  { read, known }: { read: Read; known: ReadonlyMap<string, EvkTruth> },
+): Promise<LendingRow[]> {
+  const ask = <N extends ContractFunctionName<typeof eulerEarnAbi, View>>(
+    name: N,
+    args?: ContractFunctionArgs<typeof eulerEarnAbi, View, N>,
+  ) => read(eulerEarnAbi, vault, args === undefined ? { name } : { name, args });
+  const [asset, symbol, name, total, curator, owner, fee] = await Promise.all([
+    ask("asset"),
+    ask("symbol"),
+    ask("name"),
+    ask("totalAssets"),
+    ask("curator"),
+    ask("owner"),
+    ask("fee"),
+  ]);
+  const [length, supplyLength, room] = await Promise.all([
+    ask("withdrawQueueLength"),
+    ask("supplyQueueLength"),
+    ask("maxDeposit", [zeroAddress]),
+  ]);
+  const indexes = (count: bigint) => Array.from({ length: Number(count) }, (_, i) => BigInt(i));
+  const queue = await Promise.all(indexes(length).map((i) => ask("withdrawQueue", [i])));
+  const supplies = await Promise.all(indexes(supplyLength).map((i) => ask("supplyQueue", [i])));
+  const token = await tokenTruth(asset, read);
+  const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
+  const strategies = await Promise.all(
+    queue.map(async (id) => {
+      const [assets, [, cap], liquid] = await Promise.all([
+        ask("expectedSupplyAssets", [id]),
+        ask("config", [id]),
+        ask("maxWithdrawFromStrategy", [id]),
+      ]);
+      return { id, assets, cap, liquid, evk: known.get(id.toLowerCase()) };
+    }),
+  );
+  const sum = (of: (strategy: (typeof strategies)[number]) => bigint) =>
+    strategies.reduce((all, each) => all + of(each), 0n);
+  const borrowed = sum(({ assets, evk }) => (evk ? (assets * evk.raw.borrows) / evk.raw.assets : 0n));
+  const weighted = (rate: "supplyApy" | "borrowApy", over: bigint) => {
+    if (strategies.some(({ assets, evk }) => assets > 0n && evk === undefined)) return null;
+    const rates = strategies.map(({ assets, evk }) => (evk?.row[rate] ?? 0) * Number(assets));
+    return over === 0n ? 0 : rates.reduce((all, each) => all + each, 0) / Number(over);
+  };
+  const ltvs = strategies.flatMap(({ evk }) => evk?.row.ltv ?? []);
+  const caps = strategies.filter(({ id }) => supplies.includes(id)).map(({ cap }) => cap);
+  const row: VaultRow = {
+    table: "vault",
+    protocolId: "euler-v2",
+    address: vault.toLowerCase(),
+    curator: (curator === zeroAddress ? owner : curator).toLowerCase(),
+    symbol,
+    vaultName: name,
+    underlying: { address: token.address, symbol: token.symbol },
+    supply: units(total),
+    borrow: units(borrowed),
+    available: units(sum(({ assets, evk, liquid }) => (evk ? smaller(assets, evk.raw.cash) : liquid))),
+    supplyCap: caps.includes(maxUint136) ? null : units(caps.reduce((all, cap) => all + cap, 0n)),
+    borrowCap: null,
+    supplyApy: weighted("supplyApy", total),
+    borrowApy: weighted(
+      "borrowApy",
+      sum(({ assets }) => assets),
+    ),
+    utilizationRate: total === 0n ? 0 : Number(borrowed) / Number(total),
+    performanceFee: Number(formatUnits(fee, 18)),
+    managementFee: 0,
+    ltv: ltvs.length === 0 ? null : Math.max(...ltvs),
+    borrowable: false,
+    depositEnabled: room > 0n,
+    oracle: strategies.map(({ evk }) => evk?.row.oracle).find((each) => each) ?? null,
+  };
+  const pairs = strategies.flatMap(({ assets, cap, evk }) =>
+    (evk?.pairs ?? []).flatMap((pair): VaultMarketRow[] =>
+      pair.table !== "vault-market"
+        ? []
+        : [
+            {
+              ...pair,
+              vaultAddress: row.address,
+              allocation: units(assets),
+              allocationShare: Number(assets) / Number(total),
+              supplyCap: cap === maxUint136 ? null : units(cap),
+            },
+          ],
+    ),
+  );
+  return [row, ...pairs];
+}
+
+async function tokenTruth(address: string, read: Read) {
+  const [symbol, decimals] = await Promise.all([
+    read(erc20Abi, address, { name: "symbol" }),
+    read(erc20Abi, address, { name: "decimals" }),
+  ]);
+  return { address: address.toLowerCase(), symbol, decimals };
+}
+
+async function oracleTruth(
+  of: { oracle: string; asset: string; unit: string; decimals: number },
+  read: Read,
+): Promise<OraclePrice | null> {
+  if (of.oracle === zeroAddress) return null;
+  const args = [10n ** BigInt(of.decimals), of.asset as Address, of.unit as Address] as const;
+  const quote = await read(eulerOracle.abi, of.oracle, { name: "getQuote", args }).catch(() => null);
+  if (quote === null) return null;
+  if (of.unit.toLowerCase() === USD) return { value: Number(formatUnits(quote, 18)), unit: "USD" };
+  const { decimals } = await tokenTruth(of.unit, read);
+  return { value: Number(formatUnits(quote, decimals)), unit: of.unit.toLowerCase() };
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function capTruth(raw: number): bigint | null {
+  return raw === 0 ? null : (10n ** BigInt(raw % 64) * BigInt(Math.floor(raw / 64))) / 100n;
+}
+
+/** (1 + rate)^31,556,952 − 1 in 60 decimals: no float before the end. */
+function yearTruth(rate: bigint): number {
+  const one = 10n ** 60n;
+  let base = one + rate * 10n ** 33n;
+  let power = one;
+  for (let left = 31_556_952; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) power = (power * base) / one;
+    base = (base * base) / one;
+  }
+  return Number(power - one) / 1e60;
+}

@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import { decodeEventLog, type Hex } from "viem";
+import {
+  eulerEarnAbi,
+  eulerEarnFactoryAbi,
+  eulerFactoryAbi,
+  eulerVaultAbi,
+} from "../../../deploy/devnet/contracts/euler/abi.ts";
+import { onVault } from "../../../deploy/devnet/euler/transactions.ts";
+import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import type { Address, Transaction } from "../../../deploy/devnet/transactions.ts";
+import type { RawLog } from "../../shared/chain/evm/port.ts";
+import type { EulerDeployment } from "../protocols/euler-v2/deployment.ts";
+import type { EarnState } from "../protocols/euler-v2/earn-state.ts";
+import type { EvkState } from "../protocols/euler-v2/evk-state.ts";
+import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
+import type { UnitReader, UnitRef } from "../protocols/protocol.ts";
+import type { LendingRow, VaultRow } from "../protocols/rows.ts";
+import { createEulerTruth, type EulerTruth } from "./euler-truth.ts";
+import { ProtocolUnits, plainReader } from "./read-protocol.ts";
+
+interface LogAnswer {
+  readonly address: Hex;
+  readonly topics: Hex[];
+  readonly data: Hex;
+  readonly blockNumber: Hex;
+  readonly blockHash: Hex;
+  readonly transactionHash: Hex;
+  readonly transactionIndex: Hex;
+  readonly logIndex: Hex;
+}
+
+/** Euler's units on a test chain: hears each block as an ingest would, and holds rows against the contracts. */
+export class EulerWatch {
+  readonly units: ProtocolUnits<EulerDeployment>;
+  /** Names of the events of the last block that were asked for, heard or not. */
+  heard: string[] = [];
+  readonly #chain: TestChain;
+  readonly #deployment: EulerDeployment;
+  readonly #truth: EulerTruth;
+
+  constructor(chain: TestChain) {
+    this.#chain = chain;
+    const { factory, earnFactory } = chain.euler.deployment;
+    // As from the file that the devnet writes.
+    this.#deployment = eulerV2.parseDeployment({
+      eVaultFactory: factory,
+      eulerEarnFactories: [{ address: earnFactory, fromBlock: chain.deployment.deployBlock }],
+    }) as EulerDeployment;
+    this.units = new ProtocolUnits({ protocol: eulerV2, deployment: this.#deployment });
+    this.#truth = createEulerTruth(chain.url);
+  }
+
+  async reader(): Promise<UnitReader> {
+    return plainReader(this.#chain.anvil.rpc, await this.#chain.headNumber());
+  }
+
+  /** Reads all units at the head but the vault that tells nothing, whose error is answered. */
+  async start(): Promise<unknown> {
+    const { brokenVault: id } = this.#chain.euler.deployment;
+    const reader = await this.reader();
+    const refused = await this.units.read([{ kind: "evk-vault", id }], reader).catch((error) => error);
+    await this.units.readRoots(reader);
+    await this.#scan();
+    return refused;
+  }
+
+  /** What the transactions touch, heard, read and held against the contracts with everything else. */
+  async act(...transactions: Transaction[]): Promise<UnitRef[]> {
+    const touched = await this.mine(transactions);
+    await this.compare();
+    return touched;
+  }
+
+  /** A vault that is poked is as stored then: what is read of it in the same block is not accrued yet. */
+  poke(vault: Address): Transaction {
+    return onVault(this.#chain.euler.deployment.supplier, vault, { functionName: "touch", args: [] });
+  }
+
+  async rowOf(address: string): Promise<VaultRow | undefined> {
+    const rows = await this.rows();
+    return rows.find((row): row is VaultRow => row.table === "vault" && row.address === address);
+  }
+
+  /** Takes in past logs as the scans want them, and reads what they name. */
+  async #scan(): Promise<void> {
+    const head = await this.#chain.headNumber();
+    const found: UnitRef[] = [];
+    for (const { addresses, topics, fromBlock } of eulerV2.scans(this.#deployment)) {
+      const filter = { address: addresses, topics: [topics], ...range(fromBlock, head) };
+      found.push(...this.units.hear(await this.#logs(filter)));
+    }
+    await this.units.read(found, await this.reader());
+  }
+
+  /** Mines the transactions into one block, which must not fail, and follows it. */
+  async mine(transactions: readonly Transaction[]): Promise<UnitRef[]> {
+    const hashes = await this.#chain.sendTransactions(transactions);
+    const block = await this.#chain.mine();
+    for (const hash of hashes) {
+      const { status } = await this.#chain.client.getTransactionReceipt({ hash });
+      expect(status, `transaction ${hashes.indexOf(hash)}`).to.equal("success");
+    }
+    return this.follow(block);
+  }
+
+  /** Hears the newest block and reads what it touched: that is answered. */
+  async follow(block: number): Promise<UnitRef[]> {
+    const logs = await this.#logs({ topics: [eulerV2.topics], ...range(block, block) });
+    this.heard = logs.map(({ topics, data }) => eventName(topics, data));
+    const touched = this.units.hear(logs);
+    await this.units.read(touched, await this.reader());
+    return touched;
+  }
+
+  /** An empty block so much later; nothing is read. */
+  async wait(seconds: number): Promise<void> {
+    await this.#chain.anvil.rpc.call("evm_mine", [{ timestamp: (await this.time()) + seconds, blocks: 1 }]);
+  }
+
+  async time(): Promise<number> {
+    return (await this.#chain.header(await this.#chain.headNumber())).timestamp;
+  }
+
+  async rows(): Promise<LendingRow[]> {
+    return this.units.rows({ chainId: 8453, time: await this.time() });
+  }
+
+  evkState(id: string): EvkState {
+    return stateOf(this.units.table.get<EvkState>("evk-vault", id));
+  }
+
+  earnState(id: string): EarnState {
+    return stateOf(this.units.table.get<EarnState>("earn-vault", id));
+  }
+
+  /** What the EVK vaults that are known hold at the head, by their contracts. */
+  async supplies(): Promise<number[]> {
+    const vaults = [...this.units.table.all("evk-vault")].map(({ id }) => id as Address);
+    const rows = await this.#truth.rows({ vaults, earn: [] }, await this.#chain.headNumber());
+    return rows.flatMap((row) => (row.table === "vault" && row.supply > 0 ? [row.supply] : []));
+  }
+
+  /** Every column of every row against the contracts at the head: amounts to the unit, rates to a billionth. */
+  async compare(allowed: Allowed = { unitsOff: 0, earnOff: 0 }): Promise<void> {
+    const { table } = this.units;
+    const ids = (kind: string) => [...table.all(kind)].map(({ id }) => id as Address);
+    const of = { vaults: ids("evk-vault"), earn: ids("earn-vault") };
+    const [rows, expected] = await Promise.all([
+      this.rows(),
+      this.#truth.rows(of, await this.#chain.headNumber()),
+    ]);
+    expect(rows.map(keyOf)).to.have.members(expected.map(keyOf));
+    const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+    for (const truth of expected) sameRow(byKey.get(keyOf(truth)) as LendingRow, { truth, allowed });
+  }
+
+  /** The same for the rows of one EVK vault. */
+  async compareVault(address: Address): Promise<void> {
+    const expected = await this.#truth.rows({ vaults: [address], earn: [] }, await this.#chain.headNumber());
+    const byKey = new Map((await this.rows()).map((row) => [keyOf(row), row]));
+    const allowed = { unitsOff: 0, earnOff: 0 };
+    for (const truth of expected) sameRow(byKey.get(keyOf(truth)) as LendingRow, { truth, allowed });
+  }
+
+  async #logs(filter: object): Promise<RawLog[]> {
+    const answers = await this.#chain.anvil.rpc.call<LogAnswer[]>("eth_getLogs", [filter]);
+    return answers.map(({ address, topics, data, blockHash, transactionHash, ...numbers }) => ({
+      ...{ address, topics, data, blockHash, transactionHash },
+      blockNumber: Number(numbers.blockNumber),
+      transactionIndex: Number(numbers.transactionIndex),
+      logIndex: Number(numbers.logIndex),
+    }));
+  }
+}
+
+function range(fromBlock: number, toBlock: number) {
+  return { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` };
+}
+
+function eventName(topics: readonly Hex[], data: Hex): string {
+  const abi = [...eulerFactoryAbi, ...eulerVaultAbi, ...eulerEarnFactoryAbi, ...eulerEarnAbi];
+  return decodeEventLog({ abi, topics: topics as [Hex], data }).eventName;
+}
+
+function stateOf<S>(unit: { state: S } | undefined): S {
+  if (unit === undefined) throw new Error("No such unit was read");
+  return unit.state;
+}
+
+function keyOf(row: LendingRow): string {
+  if (row.table === "vault") return `vault ${row.address}`;
+  return row.table === "market" ? `market ${row.marketId}` : `${row.vaultAddress} in ${row.marketId}`;
+}
+
+/** What rows may be off where the states they stand on were read between events. */
+interface Allowed {
+  /** Of the token's units, in any amount. */
+  readonly unitsOff: number;
+  /** As a part of an earn vault's amounts and rates. */
+  readonly earnOff: number;
+}
+
+const RATES = new Set(["supplyApy", "borrowApy", "utilizationRate", "allocationShare"]);
+const AMOUNTS = new Set(["supply", "borrow", "available", "allocation"]);
+
+function sameRow(row: LendingRow, { truth, allowed }: { truth: LendingRow; allowed: Allowed }): void {
+  expect(Object.keys(row), keyOf(row)).to.have.members(Object.keys(truth));
+  const decimals = { USDC: 6, WBTC: 8 }[tokenOf(truth)] ?? 18;
+  const units = allowed.unitsOff * 10 ** -decimals;
+  for (const [column, expected] of Object.entries(truth)) {
+    const value = row[column as keyof LendingRow] as unknown;
+    const what = `${column} of ${keyOf(row)}`;
+    if (typeof expected === "number" && RATES.has(column))
+      expect(value, what).to.be.closeTo(expected, Math.abs(expected) * (1e-9 + allowed.earnOff));
+    else if (typeof expected === "number" && AMOUNTS.has(column) && units > 0) {
+      const part = isOfEarn(truth) ? allowed.earnOff : 2 ** -52;
+      expect(value, what).to.be.closeTo(expected, units * 1.01 + expected * part);
+    } else expect(value, what).to.deep.equal(expected);
+  }
+}
+
+function isOfEarn(row: LendingRow): boolean {
+  if (row.table === "vault") return row.curator !== null;
+  return row.table === "vault-market" && !row.marketId.startsWith(row.vaultAddress);
+}
+
+function tokenOf(row: LendingRow): string {
+  return row.table === "vault" ? row.underlying.symbol : row.loan.symbol;
+}
