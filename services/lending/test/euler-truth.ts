@@ -15,12 +15,19 @@ import {
 import { eulerEarnAbi, eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
 import { eulerOracle } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
 import { MULTICALL3 } from "../../../deploy/devnet/multicall.ts";
+import type { Books } from "../protocols/euler-v2/accrual.ts";
 import type { LendingRow, MarketRow, OraclePrice, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
 
 /** What the rows of Euler's vaults should say, worked out from the contracts' own views at one block. */
 export interface EulerTruth {
   /** Of the EVK vaults and EulerEarn vaults named, and of their pairs. */
   rows(of: { vaults: readonly Address[]; earn: readonly Address[] }, block: number): Promise<LendingRow[]>;
+  /** What an EVK vault's books are at the end of a block, to the last digit. */
+  books(vault: Address, block: number): Promise<BooksTruth>;
+}
+
+export interface BooksTruth extends Omit<Books, "rate" | "interestFee"> {
+  readonly feesAssets: bigint;
 }
 
 const erc20Abi = parseAbi([
@@ -47,16 +54,32 @@ export function createEulerTruth(url: string): EulerTruth {
   const batch = { multicall: { batchSize: 1 << 20 } };
   const client = createPublicClient({ chain, transport: http(url), batch, cacheTime: 0 });
 
+  const readerAt =
+    (block: number): Read =>
+    (abi, address, { name, args }) =>
+      client.readContract({
+        abi,
+        address,
+        functionName: name,
+        args,
+        blockNumber: BigInt(block),
+      } as never) as never;
+
   return {
+    async books(vault, block) {
+      const read = readerAt(block);
+      const [cash, shares, fees, debt, accumulator, feesAssets] = await Promise.all([
+        read(eulerVaultAbi, vault, { name: "cash" }),
+        read(eulerVaultAbi, vault, { name: "totalSupply" }),
+        read(eulerVaultAbi, vault, { name: "accumulatedFees" }),
+        read(eulerVaultAbi, vault, { name: "totalBorrowsExact" }),
+        read(eulerVaultAbi, vault, { name: "interestAccumulator" }),
+        read(eulerVaultAbi, vault, { name: "accumulatedFeesAssets" }),
+      ]);
+      return { cash, shares, fees, debt, accumulator, feesAssets };
+    },
     async rows({ vaults, earn }, block) {
-      const read: Read = (abi, address, { name, args }) =>
-        client.readContract({
-          abi,
-          address,
-          functionName: name,
-          args,
-          blockNumber: BigInt(block),
-        } as never) as never;
+      const read = readerAt(block);
       const evk = await Promise.all(vaults.map((address) => evkTruth(address, read)));
       const known = new Map(evk.map((each) => [each.row.address, each]));
       const earned = await Promise.all(earn.map((address) => earnTruth(address, { read, known })));

@@ -10,6 +10,7 @@ import { onVault } from "../../../deploy/devnet/euler/transactions.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Address, Transaction } from "../../../deploy/devnet/transactions.ts";
 import type { RawLog } from "../../shared/chain/evm/port.ts";
+import { accrue, toAssets } from "../protocols/euler-v2/accrual.ts";
 import type { EulerDeployment } from "../protocols/euler-v2/deployment.ts";
 import type { EarnState } from "../protocols/euler-v2/earn-state.ts";
 import type { EvkState } from "../protocols/euler-v2/evk-state.ts";
@@ -153,6 +154,17 @@ export class EulerWatch {
     expect(rows.map(keyOf)).to.have.members(expected.map(keyOf));
     const byKey = new Map(rows.map((row) => [keyOf(row), row]));
     for (const truth of expected) sameRow(byKey.get(keyOf(truth)) as LendingRow, { truth, allowed });
+  }
+
+  /** The books of every EVK vault, accrued from where they were read, against the contracts at the head: to the last digit. */
+  async compareBooks(): Promise<void> {
+    const [head, time] = [await this.#chain.headNumber(), await this.time()];
+    for (const unit of this.units.table.all<EvkState>("evk-vault")) {
+      const { rate, interestFee, ...books } = accrue(unit.state.books, time - unit.time);
+      const truth = await this.#truth.books(unit.id as Address, head);
+      expect({ ...books, feesAssets: toAssets(books, books.fees) }, unit.id).to.deep.equal(truth);
+      expect([rate, interestFee]).to.deep.equal([unit.state.books.rate, unit.state.books.interestFee]);
+    }
   }
 
   /** The same for the rows of one EVK vault. */
