@@ -32,8 +32,9 @@ const VIRTUAL_DEPOSIT = 1_000_000n;
  * with 31 more bits, the fee is whole units turned into new shares. What would leave the contract's range does not grow.
  * Source: Euler Vault Kit, Cache.
  *
- * The contract accrues from its last update, we from the block that was read. Where that block is a later one, roundings
- * fall differently: debt by some 10^-20 of it after a year, fees by one unit.
+ * The contract accrues from its last update, which no getter tells, we from the block that was read. Where that is a later
+ * one, debt is rounded once more (some 10^-20 of it after a year), and fee shares made up to it share in the interest
+ * after it: other shares are then worth less by fee × (1 − fee) × yield before × yield after. Supply and debt are not.
  */
 export function accrue(books: Books, seconds: number): Books {
   if (seconds === 0) return books;
