@@ -1,3 +1,5 @@
+import { meanAndDeviation } from "../../shared/pricing/deviation.ts";
+
 /**
  * Volatility of a price over a window, from the closes of its buckets (last close carried over empty ones).
  * Both are percent and null with fewer than 3 closes.
@@ -23,18 +25,4 @@ export function volatilityOf(closes: readonly number[]): Volatility {
     priceVolatilityPct: 100 * ofReturns.deviation,
     meanAdjustedVolatilityPct: (100 * ofCloses.deviation) / ofCloses.mean,
   };
-}
-
-/** Welford's one-pass mean and sample standard deviation (n − 1): stable where values barely differ. */
-function meanAndDeviation(values: readonly number[]): { mean: number; deviation: number } {
-  let mean = 0;
-  let squares = 0;
-  let count = 0;
-  for (const value of values) {
-    count += 1;
-    const delta = value - mean;
-    mean += delta / count;
-    squares += delta * (value - mean);
-  }
-  return { mean, deviation: Math.sqrt(squares / (count - 1)) };
 }

@@ -30,9 +30,12 @@ describe("candleStart", () => {
 });
 
 describe("checkCandles", () => {
-  it("counts every candle the range touches", () => {
-    expect(countCandles({ after_time: 59, before_time: 61, interval: "1m" })).to.equal(2);
+  it("counts every candle that begins in the range", () => {
+    expect(countCandles({ after_time: 59, before_time: 61, interval: "1m" })).to.equal(1);
     expect(countCandles({ after_time: 60, before_time: 120, interval: "1m" })).to.equal(1);
+    expect(countCandles({ after_time: 60, before_time: 121, interval: "1m" })).to.equal(2);
+    expect(countCandles({ after_time: 61, before_time: 120, interval: "1m" })).to.equal(0);
+    expect(countCandles({ after_time: 0, before_time: 604_800, interval: "1w" })).to.equal(1);
   });
 
   it("takes 1000 candles and refuses 1001", () => {

@@ -57,10 +57,15 @@ export interface CandleRange {
   readonly interval: Interval;
 }
 
-/** Candles that a non-empty range touches, empty ones included. */
+/** Start of the first candle that begins at `time` or later. */
+export function firstCandle(time: number, interval: Interval): number {
+  return candleStart(time - 1, interval) + INTERVAL_SECONDS[interval];
+}
+
+/** Candles that begin in the range, empty ones included. */
 export function countCandles({ after_time, before_time, interval }: CandleRange): number {
-  const span = candleStart(before_time - 1, interval) - candleStart(after_time, interval);
-  return span / INTERVAL_SECONDS[interval] + 1;
+  const span = firstCandle(before_time, interval) - firstCandle(after_time, interval);
+  return span / INTERVAL_SECONDS[interval];
 }
 
 /** Throws bad_request for a range of more candles than one answer holds. */

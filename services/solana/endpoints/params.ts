@@ -56,4 +56,6 @@ export const optionalWindow = {
   }).optional(),
 } as const;
 
-export const TRANSACTION_ORDER = "slot descending, instruction index descending, then signature ascending";
+/** The key of stored rows read backwards. A leg is one pool of an instruction that touches several. */
+export const TRANSACTION_ORDER =
+  "slot descending, instruction index descending, signature descending, then the legs of an instruction from last to first";

@@ -1,4 +1,5 @@
 import type { DecodedTransaction, Dex, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
+import { toWhole } from "../metrics/amount.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
 import { MIN_RAW_AMOUNT, type PriceBook } from "../price/price-book.ts";
 import type { PoolRowRow, SupplyRow, TokenRowRow } from "../store/collections.ts";
@@ -46,11 +47,6 @@ export function rowsOfBlock(
     }
   }
   return rows;
-}
-
-/** A raw amount in whole tokens: the nearest float. */
-export function toWhole(raw: bigint, decimals: number): number {
-  return Number(`${raw}e-${decimals}`);
 }
 
 type Within = At & { readonly book: PriceBook; readonly signature: string };

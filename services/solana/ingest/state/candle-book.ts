@@ -1,5 +1,6 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { type Candle, withTrade } from "../../metrics/candle.ts";
+import { withTrade } from "../../metrics/candle.ts";
+import { candleOf } from "../../store/candle-row.ts";
 import { CANDLE_SECONDS, type CandleRow, candles } from "../../store/collections.ts";
 import type { BlockRows } from "../block-rows.ts";
 import type { DecodedBlock } from "../indexer-block.ts";
@@ -69,11 +70,4 @@ const EMPTY = {
 
 function startOf(time: number, seconds: number): number {
   return time - (time % seconds);
-}
-
-/** Undefined without a priced trade. */
-export function candleOf(row: CandleRow): Candle | undefined {
-  const { open, high, low, close, volumeUsd, volumeToken, trades } = row;
-  if (open === null || high === null || low === null || close === null) return undefined;
-  return { open, high, low, close, volumeUsd, volumeToken, trades };
 }

@@ -1,6 +1,7 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import type { PriceBook, PriceEntry } from "../../price/price-book.ts";
+import type { PriceBook } from "../../price/price-book.ts";
 import { type PriceRow, prices } from "../../store/collections.ts";
+import { toPriceEntry, toPriceRow } from "../../store/price-row.ts";
 import type { DecodedBlock } from "../indexer-block.ts";
 import { type Change, DocBook } from "./doc-book.ts";
 import { tradedMints } from "./traded-mints.ts";
@@ -33,7 +34,7 @@ export class PriceShelf {
         this.#loaded.add(mint);
         const row = this.#docs.get({ mint });
         if (row === undefined) continue;
-        this.book.load([toEntry(row)]);
+        this.book.load([toPriceEntry(row)]);
         wanted.add(row.parent);
       }
     }
@@ -42,7 +43,7 @@ export class PriceShelf {
   take(): Change<PriceRow>[] {
     for (const mint of this.book.takeChanged()) {
       const entry = this.book.entry(mint);
-      if (entry !== undefined) this.#docs.set({ mint }, toRow(entry));
+      if (entry !== undefined) this.#docs.set({ mint }, toPriceRow(entry));
     }
     const changes = this.#docs.take();
     if (this.#loaded.size > MAX_TOKENS) this.clear();
@@ -54,13 +55,4 @@ export class PriceShelf {
     this.#docs.clear();
     this.#loaded.clear();
   }
-}
-
-function toRow(entry: PriceEntry): PriceRow {
-  return { ...entry, recent: entry.recent.map(({ time, price }) => [time, price]) };
-}
-
-function toEntry(row: PriceRow): PriceEntry {
-  const recent = row.recent as readonly (readonly [number, number])[];
-  return { ...row, recent: recent.map(([time, price]) => ({ time, price })) };
 }

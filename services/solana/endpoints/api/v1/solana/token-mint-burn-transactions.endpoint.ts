@@ -1,7 +1,7 @@
 import { defineEndpoint, sortable } from "../../../../../shared/contract/define.ts";
 import { solanaPage } from "../../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../../shared/contract/window.ts";
-import { requiredWindow, tokenAddress } from "../../../params.ts";
+import { requiredWindow, TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
 
 export const endpoint = defineEndpoint({
   family: "solana",
@@ -34,10 +34,15 @@ export const endpoint = defineEndpoint({
       unit: "raw units",
       description: "Amount minted or burned; a decimal string above 2^53.",
     },
-    { name: "amountUI", type: "Float64", unit: "token units", description: "amount / 10^decimals." },
+    {
+      name: "amountUI",
+      type: "Float64",
+      unit: "token units",
+      description: "amount / 10^decimals; ordered as amount is.",
+    },
     { name: "decimals", type: "UInt8", description: "Decimals of the mint." },
   ]),
-  rowOrder: "slot descending, instruction index descending, then txSignature ascending",
+  rowOrder: `${TRANSACTION_ORDER}; ties of an order asked for come in this one`,
   whenAbsent: "empty",
   check: checkWindow,
 });

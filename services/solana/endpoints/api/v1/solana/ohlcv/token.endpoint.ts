@@ -8,14 +8,14 @@ export const endpoint = defineEndpoint({
   family: "solana",
   path: "/api/v1/solana/ohlcv/token",
   summary: "Price candles of one token",
-  description: `Candles of the token's priced trades. Candles without a trade are omitted; a range of more than ${MAX_CANDLES} candles is refused. Candles start at whole multiples of the interval since 1970-01-01, weeks on Mondays (UTC).`,
+  description: `Candles of the token's priced trades: those that begin in the time range, each whole, the latest as far as it is indexed. Candles without a trade are omitted, and so is one that begins before the first indexed block; a range of more than ${MAX_CANDLES} candles is refused. Candles start at whole multiples of the interval since 1970-01-01, weeks on Mondays (UTC).`,
   mediaType: "application/json",
   body: "object",
   params: {
     token_address: tokenAddress,
     ...requiredWindow,
     interval: oneOf(INTERVALS, {
-      description: `Length of a candle; the time range may hold at most ${MAX_CANDLES} of them.`,
+      description: `Length of a candle; at most ${MAX_CANDLES} may begin in the time range.`,
       example: "5m",
     }),
   },

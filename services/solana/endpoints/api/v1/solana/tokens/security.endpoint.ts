@@ -1,50 +1,54 @@
 import { defineColumns, defineEndpoint } from "../../../../../../shared/contract/define.ts";
 import { tokenAddress } from "../../../../params.ts";
 
-const DAY = "over the 24 hours up to the indexed head; null where those are not all indexed";
+const DAY =
+  "over the 24 hours up to the indexed head, whose open minute is the last; null where those are not all indexed";
+
+const SUPPLY = "null while the supply is unknown";
 
 const concentration = defineColumns([
   {
     name: "top5HolderConcentration",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "percent",
-    description: "100 × balance of the 5 largest holders / totalSupply.",
+    description: `100 × balance of the 5 largest holders / totalSupply; ${SUPPLY}.`,
   },
   {
     name: "top10HolderConcentration",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "percent",
-    description: "100 × balance of the 10 largest holders / totalSupply.",
+    description: `100 × balance of the 10 largest holders / totalSupply; ${SUPPLY}.`,
   },
   {
     name: "top20HolderConcentration",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "percent",
-    description: "100 × balance of the 20 largest holders / totalSupply.",
+    description: `100 × balance of the 20 largest holders / totalSupply; ${SUPPLY}.`,
   },
   {
     name: "top50HolderConcentration",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "percent",
-    description: "100 × balance of the 50 largest holders / totalSupply.",
+    description: `100 × balance of the 50 largest holders / totalSupply; ${SUPPLY}.`,
   },
   {
     name: "medianBalance",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "token units",
-    description: "Median balance of the holders.",
+    description:
+      "Median balance of the holders, of an even number the mean of the middle two; null without holders.",
   },
   {
     name: "bottom10pctBalance",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "token units",
-    description: "Balance that 10 % of the holders do not exceed.",
+    description: "Least balance that 10 % of the holders do not exceed; null without holders.",
   },
   {
     name: "top10pctBalance",
-    type: "Float64",
+    type: "Nullable(Float64)",
     unit: "token units",
-    description: "Balance that 10 % of the holders reach or exceed.",
+    description: "Greatest balance that 10 % of the holders reach or exceed; null without holders.",
   },
 ]);
 
@@ -72,7 +76,7 @@ const activity = defineColumns([
     type: "Nullable(Float64)",
     unit: "fraction",
     description:
-      "Standard deviation of the log returns between the daily closes of the previous 30 completed UTC days; null below 3 closes or where the days are not all indexed.",
+      "Sample standard deviation of the log returns between the daily closes of the previous 30 completed UTC days, not annualised; a day without a trade keeps the close before it; null below 3 closes or where the days are not all indexed.",
   },
 ]);
 
@@ -80,12 +84,12 @@ const mint = defineColumns([
   {
     name: "mintAuthority",
     type: "Nullable(String)",
-    description: "Account that may mint more; null when given up.",
+    description: "Account that may mint more; null when given up, or while the mint is unread.",
   },
   {
     name: "freezeAuthority",
     type: "Nullable(String)",
-    description: "Account that may freeze balances; null when given up.",
+    description: "Account that may freeze balances; null when given up, or while the mint is unread.",
   },
   { name: "isToken2022", type: "Bool", description: "True when the mint belongs to the Token-2022 program." },
   {
@@ -134,15 +138,15 @@ export const endpoint = defineEndpoint({
     { name: "name", type: "String", description: "Name in the token's metadata; empty where it has none." },
     {
       name: "totalSupply",
-      type: "Float64",
+      type: "Nullable(Float64)",
       unit: "token units",
-      description: "Supply of the mint / 10^decimals.",
+      description: "Supply of the mint / 10^decimals; null while the mint is unread.",
     },
     {
       name: "holderCount",
       type: "UInt64",
       unit: "accounts",
-      description: "Wallets with a balance above zero.",
+      description: "Wallets with a balance above zero, of those known.",
     },
     ...concentration,
     ...activity,
