@@ -18,6 +18,9 @@ import { readDemoKey } from "./local/demo-key.ts";
 import { startDevnetProcess } from "./local/devnet-process.ts";
 import { readableLine } from "./local/ingest-lines.ts";
 
+/** Services with an ingest, which makes what they answer from. */
+const INDEXED = ["evm-dex", "lending"] as const;
+
 const say = (line: string) => console.error(line);
 
 await runMain("all-in-one", () => startAll(process.env));
@@ -47,18 +50,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
     const lending = await keep(startLending({ ...anyPort, ...peers }));
     const solana = await keep(startSolana(anyPort));
-    running.push(
-      superviseProcess({
-        name: "evm-dex-ingest",
-        program: { entry: new URL("../services/evm-dex/ingest/main.ts", import.meta.url) },
-        env: { ...common, LOG_LEVEL: given.LOG_LEVEL ?? "info" },
-        log,
-        onLine: (line) => {
-          const readable = given.LOG_LEVEL === undefined ? readableLine(line) : line;
-          if (readable !== undefined) say(readable);
-        },
-      }),
-    );
+    for (const name of INDEXED) running.push(superviseIngest(name, common));
     const apiKey = given.BOOTSTRAP_API_KEY || (await readDemoKey(dataDir));
     const gateway = await keep(
       startGateway(
@@ -83,6 +75,20 @@ async function startAll(given: Environment): Promise<Stoppable> {
     throw error;
   }
 
+  function superviseIngest(name: (typeof INDEXED)[number], common: Environment): Stoppable {
+    return superviseProcess({
+      name: `${name}-ingest`,
+      program: { entry: new URL(`../services/${name}/ingest/main.ts`, import.meta.url) },
+      // Several of them cannot have one port.
+      env: { ...common, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0" },
+      log,
+      onLine: (line) => {
+        const readable = given.LOG_LEVEL === undefined ? readableLine(line) : line;
+        if (readable !== undefined) say(readable);
+      },
+    });
+  }
+
   async function keep<T extends Stoppable>(starting: Promise<T>): Promise<T> {
     const started = await starting;
     running.push(started);
@@ -98,8 +104,10 @@ async function startAll(given: Environment): Promise<Stoppable> {
     running.push(process);
     // Another chain than the one that was indexed: the index is worthless, and made again within seconds.
     if (!ready.resumed) {
-      for (const suffix of ["", "-wal", "-shm"])
-        await rm(join(dataDir, `evm-dex.sqlite${suffix}`), { force: true });
+      for (const name of INDEXED) {
+        for (const suffix of ["", "-wal", "-shm"])
+          await rm(join(dataDir, `${name}.sqlite${suffix}`), { force: true });
+      }
     }
     const [first] = ready.pools;
     return {

@@ -38,15 +38,18 @@ export interface ChainDeployments {
 }
 
 /** The chains and lending protocols to index: of `path`, else the built-in mainnet registry. Throws naming the file and what is wrong in it. */
-export function loadDeployments(path: string | undefined): readonly ChainDeployments[] {
+export function loadDeployments(
+  path: string | undefined,
+  protocols: readonly LendingProtocol[] = PROTOCOLS,
+): readonly ChainDeployments[] {
   const where = path ?? "the built-in registry";
   const parsed = file.safeParse(readJson(path ?? new URL("./deployments.json", import.meta.url), where));
   if (!parsed.success)
     throw new Error(`Cannot read deployments from ${where}: ${z.prettifyError(parsed.error)}`);
-  return parsed.data.lending.chains.map(({ protocols, ...known }) => ({
+  return parsed.data.lending.chains.map(({ protocols: sections, ...known }) => ({
     ...known,
-    protocols: Object.entries(protocols).map(([id, section]) => {
-      const protocol = PROTOCOLS.find((each) => each.id === id);
+    protocols: Object.entries(sections).map(([id, section]) => {
+      const protocol = protocols.find((each) => each.id === id);
       const of = `lending.chains (chain ${known.chainId}).protocols.${id}`;
       if (protocol === undefined)
         throw new Error(`Cannot read deployments from ${where}: ${of} is not a known protocol`);

@@ -107,7 +107,7 @@ function listFaces({ name, env }: Workload, processes: readonly Process[]): Face
   return Object.entries(listenPorts(process, env)).map(([protocol, port]) => ({
     host: name,
     port,
-    protocol: protocol as "http" | "grpc",
+    protocol: protocol as Face["protocol"],
     behind: name,
   }));
 }

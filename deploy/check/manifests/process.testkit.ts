@@ -6,6 +6,7 @@ export const PROCESSES: readonly Process[] = [
   process("evm-dex", "evm-dex", "services/evm-dex"),
   process("evm-dex-ingest", "ingest", "services/evm-dex/ingest"),
   process("lending", "lending", "services/lending"),
+  process("lending-ingest", "ingest", "services/lending/ingest"),
   process("solana", "solana", "services/solana"),
 ];
 

@@ -15,7 +15,7 @@ export interface Workload {
 export interface Face {
   readonly host: string;
   readonly port: number;
-  readonly protocol: "http" | "grpc" | "mongodb" | "redis";
+  readonly protocol: "http" | "grpc" | "metrics" | "mongodb" | "redis";
   /** Name of the process or store behind it. */
   readonly behind: string;
 }
@@ -36,8 +36,15 @@ const PEERS: Readonly<Record<string, Pick<Face, "behind" | "protocol">>> = {
   REDIS_URL: { behind: "redis", protocol: "redis" },
 };
 
-/** Ports that a workload listens on, by its settings. A process that answers no requests has none. */
-export function listenPorts({ role }: Process, env: Workload["env"]): { http?: number; grpc?: number } {
+/** Ports that a workload listens on, by its settings. */
+export function listenPorts(
+  { role }: Process,
+  env: Workload["env"],
+): { http?: number; grpc?: number; metrics?: number } {
+  if (role === "ingest") {
+    const metrics = Number(env.get("INGEST_METRICS_PORT") ?? SETTINGS.INGEST_METRICS_PORT.default);
+    return metrics === 0 ? {} : { metrics };
+  }
   if (role === "gateway") return { http: Number(env.get("GATEWAY_PORT") ?? SETTINGS.GATEWAY_PORT.default) };
   if (!(role in SERVICE_PORTS)) return {};
   const defaults = SERVICE_PORTS[role as ServiceName];

@@ -2,6 +2,7 @@ import type { Cache } from "../../shared/cache/port.ts";
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import { OtherChain } from "../../shared/chain/evm/genesis.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { ChainGauges } from "../../shared/host/ingest-metrics.ts";
 import type { Guard } from "../../shared/host/lease.ts";
 import type { Log } from "../../shared/host/log.ts";
 import { pause } from "../../shared/host/pause.ts";
@@ -30,6 +31,7 @@ export interface RunChainOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
+  readonly gauges?: ChainGauges;
   /** Where services look for snapshots of hot pools; absent where they cannot share any. */
   readonly cache?: Cache;
 }
@@ -86,6 +88,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
         signal,
         report,
         guard,
+        gauges: options.gauges,
         maxAddresses: options.maxAddresses,
         ...(bulk && { openBulkSource: bulk.open }),
         log: (level, message, fields) => log[level](fields ?? {}, message),

@@ -5,6 +5,7 @@ import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import { readInThread, type ThreadConfig } from "../../shared/chain/evm/thread.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment } from "../../shared/host/env.ts";
+import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
@@ -33,9 +34,16 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     "LEASE_TTL_MS",
     "QUIET_POOLS_PER_SECOND",
     "MAX_LOG_ADDRESSES",
+    "BIND_HOST",
+    "INGEST_METRICS_PORT",
   ]);
   const toRun = chainsToRun(env);
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
+  const metrics = createIngestMetrics({ name: "evm-dex-ingest" });
+  const stopMetrics = await serveMetrics(metrics, {
+    host: settings.BIND_HOST,
+    port: settings.INGEST_METRICS_PORT,
+  });
   const store = await openStore({
     service: "evm-dex",
     dataDir: settings.DATA_DIR,
@@ -53,8 +61,11 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   };
   return runIngest({
     log,
-    runs: toRun.map((each) => (signal) => indexChain(each, { ...deps, signal })),
+    runs: toRun.map(
+      (each) => (signal) => indexChain(each, { ...deps, gauges: metrics.chain(each.chain.chainId), signal }),
+    ),
     async onStop() {
+      await stopMetrics();
       await cache?.close();
       await store.close();
     },
@@ -95,6 +106,7 @@ async function indexChain(
     store: Store;
     cache: Cache | undefined;
     log: Log;
+    gauges: ChainGauges;
     signal: AbortSignal;
     ttlMs: number;
     quietPerSecond: number;
@@ -102,12 +114,13 @@ async function indexChain(
   },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
-  const { store, cache, ttlMs, signal } = deps;
+  const { store, cache, ttlMs, gauges, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
   const config: ThreadConfig = {
     chainId: chain.chainId,
     urls,
     log: (message, fields) => log.warn(fields, message),
+    onEvent: gauges.onEvent,
   };
   const source = createEvmSource(config);
   try {
@@ -122,6 +135,7 @@ async function indexChain(
         quietPerSecond: deps.quietPerSecond,
         maxAddresses: deps.maxAddresses,
         log,
+        gauges,
         ...lead,
         ...(cache && { cache }),
       }),

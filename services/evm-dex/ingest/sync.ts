@@ -1,6 +1,7 @@
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
+import type { ChainGauges } from "../../shared/host/ingest-metrics.ts";
 import type { Guard } from "../../shared/host/lease.ts";
 import type { ProgressReport } from "../../shared/host/progress.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -37,6 +38,7 @@ export interface SyncDeps {
   readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
   readonly report: ProgressReport;
   readonly guard: Guard;
+  readonly gauges?: ChainGauges | undefined;
   /** Called when the store has come to stand on the head, before it goes on. */
   readonly onHead?: (head: NewHead) => Promise<void>;
   /** Contracts that one eth_getLogs may name. */
@@ -108,6 +110,7 @@ export class ChainSync {
     const { source, signal, log } = this.#deps;
     while (!signal.aborted) {
       const head = await source.head();
+      this.#deps.gauges?.seeHead(head);
       try {
         const moved = await this.step(head);
         if (!moved) await source.waitForHead(POLL_MS, signal);
@@ -242,6 +245,7 @@ export class ChainSync {
       observe: of.observe,
     });
     this.#checkpoint = applied.checkpoint;
+    this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time });
     if (reachesHead) await this.#deps.onHead?.(applied);
   }
 

@@ -1,4 +1,4 @@
-import { decodeText, encodeCall, readInt } from "../../shared/chain/evm/abi.ts";
+import { decodeDecimals, decodeText, encodeCall } from "../../shared/chain/evm/abi.ts";
 import type { EvmSource, Hex } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { TokenRow } from "../store/collections.ts";
@@ -6,7 +6,6 @@ import { getTokens } from "../store/queries.ts";
 
 const SYMBOL = encodeCall("0x95d89b41");
 const DECIMALS = encodeCall("0x313ce567");
-const MAX_DECIMALS = 255;
 /** Bounds memory on chains with hundreds of thousands of tokens; what is dropped is read from the store again. */
 const KEEP = 50_000;
 
@@ -54,18 +53,7 @@ export class TokenReader {
       chainId: this.#source.chainId,
       address,
       symbol: decodeText(answers[2 * i] ?? null) ?? "",
-      decimals: decimalsOf(answers[2 * i + 1] ?? null),
+      decimals: decodeDecimals(answers[2 * i + 1] ?? null),
     }));
-  }
-}
-
-function decimalsOf(returned: Hex | null): number {
-  if (returned === null || returned.length < 66) return 0;
-  try {
-    const decimals = readInt(returned, 0);
-    return decimals >= 0 && decimals <= MAX_DECIMALS ? decimals : 0;
-  } catch (error) {
-    if (error instanceof RangeError) return 0;
-    throw error;
   }
 }

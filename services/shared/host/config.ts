@@ -60,7 +60,7 @@ export const SETTINGS = {
   BIND_HOST: {
     parse: text(),
     default: "127.0.0.1",
-    usedBy: ["gateway", ...services],
+    usedBy: everyone,
     meaning: "Address that listeners bind to; 0.0.0.0 in containers",
   },
   HTTP_PORT: {
@@ -156,6 +156,19 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning:
       "How many contracts one eth_getLogs names (transfers of LP tokens are asked for by address); less where a provider refuses so many",
+  },
+  LENDING_REFRESH_SECONDS: {
+    parse: integer({ min: 10, max: 86_400 }),
+    default: "600",
+    usedBy: ["ingest"],
+    meaning:
+      "Seconds after which the state of a market or vault is read again though no event spoke of it (oracle prices, for example)",
+  },
+  INGEST_METRICS_PORT: {
+    parse: port(),
+    default: "0",
+    usedBy: ["ingest"],
+    meaning: "Port on which an ingest serves /metrics and /livez; 0 = none",
   },
   DEVNET_PORT: {
     parse: port(),

@@ -60,9 +60,11 @@ export async function retryUntil(
   }
 }
 
+const IDLE_MS = 3_600_000;
+
 /**
- * An ingest's process: its runs side by side (one for each chain) until it is stopped. A run ends by itself only when
- * going on would be wrong: then the process must not look alive, and ends.
+ * An ingest's process: its runs side by side (one for each chain, or none) until it is stopped. A run ends by itself
+ * only when going on would be wrong: then the process must not look alive, and ends.
  */
 export function runIngest(of: {
   log: Log;
@@ -71,7 +73,7 @@ export function runIngest(of: {
 }): Stoppable {
   const { log, onStop } = of;
   const stopping = new AbortController();
-  const runs = Promise.all(of.runs.map((run) => run(stopping.signal)));
+  const runs = Promise.all([idle(stopping.signal), ...of.runs.map((run) => run(stopping.signal))]);
   runs.catch((err) => {
     if (stopping.signal.aborted) return;
     log.fatal({ err }, "indexing cannot go on");
@@ -84,4 +86,9 @@ export function runIngest(of: {
       await onStop();
     },
   };
+}
+
+/** Keeps the process, whatever else does. */
+async function idle(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await pause(IDLE_MS, signal);
 }

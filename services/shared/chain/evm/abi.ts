@@ -122,6 +122,20 @@ export function decodeText(returned: Hex | null): string | null {
   return cut === "" ? null : cut;
 }
 
+const MAX_DECIMALS = 255;
+
+/** What a contract returned for decimals(); 0 where that is no number of decimals. */
+export function decodeDecimals(returned: Hex | null): number {
+  if (returned === null || returned.length < 2 + WORD_DIGITS) return 0;
+  try {
+    const decimals = readInt(returned, 0);
+    return decimals >= 0 && decimals <= MAX_DECIMALS ? decimals : 0;
+  } catch (error) {
+    if (error instanceof RangeError) return 0;
+    throw error;
+  }
+}
+
 function textBytes(returned: Hex): Uint8Array | null {
   const bytes = toBytes(returned, MAX_TEXT * 8 + 64);
   if (bytes.length >= 64 && readOffset(returned) === 32) {

@@ -1,3 +1,4 @@
+import type { SourceEvent } from "../rpc/endpoint.ts";
 import { type EvmSource, RangeTooLarge, UpstreamError } from "./port.ts";
 import type { EvmSourceConfig } from "./source.ts";
 
@@ -19,6 +20,7 @@ export interface ThreadQuestion {
 export type ThreadWord =
   | { readonly kind: "ready" }
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: "event"; readonly event: SourceEvent }
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: Failure };
 

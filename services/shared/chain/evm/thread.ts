@@ -13,7 +13,7 @@ import {
 import { startThread } from "./thread-start.ts";
 
 /** As the source that stands beside it was made, without what cannot travel to a thread. */
-export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" | "log"> {
+export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" | "log" | "onEvent"> {
   readonly options?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   /** Injected by tests. */
   readonly startWorker?: () => Worker;
@@ -32,7 +32,7 @@ interface Waiting {
  * not `local`.
  */
 export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource {
-  const { chainId, urls, options, log = () => {} } = config;
+  const { chainId, urls, options, log = () => {}, onEvent = () => {} } = config;
   const waiting = new Map<number, Waiting>();
   let nextId = 1;
   let isUp = false;
@@ -43,6 +43,7 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
   function hear(word: ThreadWord): void {
     if (word.kind === "ready") isUp = !isClosed;
     else if (word.kind === "log") log(word.message, word.fields);
+    else if (word.kind === "event") onEvent(word.event);
     else {
       const asked = waiting.get(word.id);
       waiting.delete(word.id);

@@ -20,6 +20,7 @@ port.once("message", ({ chainId, urls, options = {} }: ThreadTask) => {
     urls,
     options,
     log: (message, fields) => say({ kind: "log", message, fields }),
+    onEvent: (event) => say({ kind: "event", event }),
   });
   port.on("message", (question: ThreadQuestion) => {
     const { id } = question;

@@ -1,0 +1,117 @@
+import { createEvmSource } from "../../shared/chain/evm/source.ts";
+import { readSettings } from "../../shared/host/config.ts";
+import { ConfigError, type Environment } from "../../shared/host/env.ts";
+import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
+import { createLog, type Log } from "../../shared/host/log.ts";
+import type { Stoppable } from "../../shared/host/process.ts";
+import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
+import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { PROTOCOLS } from "../protocols/index.ts";
+import type { LendingProtocol } from "../protocols/protocol.ts";
+import { COLLECTIONS } from "../store/collections.ts";
+import { type ChainMetrics, lendingMetrics } from "./metrics.ts";
+import { runChain } from "./run-chain.ts";
+
+interface ChainToRun {
+  readonly chain: ChainDeployments;
+  readonly urls: readonly string[];
+}
+
+/**
+ * Starts indexing the lending protocols of every chain that has RPC endpoints; where the deployments name none of
+ * them, it waits idle. Throws ConfigError where no chain has endpoints, and Error when the metrics' port is taken.
+ */
+export async function startIngest(
+  env: Environment,
+  protocols: readonly LendingProtocol[] = PROTOCOLS,
+): Promise<Stoppable> {
+  const settings = readSettings(env, [
+    "DATA_DIR",
+    "MONGODB_URL",
+    "LOG_LEVEL",
+    "LEASE_TTL_MS",
+    "LENDING_REFRESH_SECONDS",
+    "BIND_HOST",
+    "INGEST_METRICS_PORT",
+  ]);
+  const log = createLog({ name: "lending-ingest", level: settings.LOG_LEVEL });
+  const toRun = chainsToRun(env, { protocols, log });
+  const metrics = createIngestMetrics({ name: "lending-ingest" });
+  const ofChain = lendingMetrics(metrics);
+  const stopMetrics = await serveMetrics(metrics, {
+    host: settings.BIND_HOST,
+    port: settings.INGEST_METRICS_PORT,
+  });
+  const store = await openStore({
+    service: "lending",
+    dataDir: settings.DATA_DIR,
+    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
+  });
+  await store.declare(COLLECTIONS);
+  const deps = {
+    store,
+    log,
+    ttlMs: settings.LEASE_TTL_MS,
+    refreshSeconds: settings.LENDING_REFRESH_SECONDS,
+  };
+  return runIngest({
+    log,
+    runs: toRun.map(
+      (each) => (signal) => indexChain(each, { ...deps, metrics: ofChain(each.chain.chainId), signal }),
+    ),
+    async onStop() {
+      await stopMetrics();
+      await store.close();
+    },
+  });
+}
+
+function chainsToRun(
+  env: Environment,
+  { protocols, log }: { protocols: readonly LendingProtocol[]; log: Log },
+): ChainToRun[] {
+  const { DEPLOYMENTS_FILE } = readSettings(env, ["DEPLOYMENTS_FILE"]);
+  const rpc = readRpcUrls(env);
+  if (rpc.size === 0) throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint."]);
+  const toRun = loadDeployments(DEPLOYMENTS_FILE, protocols).flatMap((chain): ChainToRun[] => {
+    const urls = rpc.get(chain.chainId);
+    return urls === undefined || chain.protocols.length === 0 ? [] : [{ chain, urls }];
+  });
+  if (toRun.length === 0)
+    log.warn("the deployments have no lending protocol on the chains with RPC endpoints: nothing to do");
+  return toRun;
+}
+
+/** Indexes a chain whenever it holds the chain's lease. */
+async function indexChain(
+  { chain, urls }: ChainToRun,
+  deps: {
+    store: Store;
+    log: Log;
+    ttlMs: number;
+    refreshSeconds: number;
+    metrics: ChainMetrics;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  const { store, ttlMs, refreshSeconds, metrics, signal } = deps;
+  const { chainId } = chain;
+  const log = deps.log.child({ chainId });
+  const source = createEvmSource({
+    chainId,
+    urls,
+    log: (message, fields) => log.warn(fields, message),
+    onEvent: metrics.onEvent,
+  });
+  try {
+    const name = `lending-ingest-${chainId}`;
+    await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
+      runChain({ store, source, chain, refreshSeconds, metrics, log, ...lead }),
+    );
+  } finally {
+    await source.close();
+  }
+}

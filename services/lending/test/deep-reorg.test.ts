@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import { createRandom } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { unitHistory, units } from "../store/collections.ts";
+import {
+  createPool,
+  dumpFreshIndex,
+  dumpStore,
+  expectSame,
+  type IndexedChain,
+  indexPools,
+  mineBusyBlocks,
+  startTestIngest,
+  type TestIngest,
+} from "./harness.ts";
+
+describe("lending ingest: forks deeper than the kept headers", function () {
+  this.timeout(30_000);
+  let chain: TestChain;
+  let indexed: IndexedChain & { remove(): Promise<void> };
+  let ingest: TestIngest;
+  let before: string;
+
+  beforeEach(async () => {
+    chain = await createTestChain();
+    indexed = await indexPools(chain);
+    await mineBusyBlocks(chain, { blocks: 20, seed: 1 });
+    ingest = await startTestIngest(indexed);
+    await ingest.catchUp();
+    // The chain goes back to here, without the node having to keep every state since.
+    before = await chain.anvil.rpc.call("evm_snapshot");
+  });
+  afterEach(async () => {
+    await ingest?.close();
+    await indexed?.remove();
+    await chain?.stop();
+  });
+
+  /** Blocks with something in the first and the last of them; the ingest follows. */
+  async function grow(blocks: number, seed: number): Promise<void> {
+    const random = createRandom(seed);
+    for (let i = 0; i < 3; i++) await createPool(chain, random);
+    await mineBusyBlocks(chain, { blocks: 5, seed });
+    await ingest.catchUp();
+    await chain.mine(blocks - 10);
+    await mineBusyBlocks(chain, { blocks: 5, seed: seed + 1 });
+    await ingest.catchUp();
+  }
+
+  /** Another branch, as long as it says. */
+  async function replace(blocks: number, seed: number): Promise<void> {
+    expect(await chain.anvil.rpc.call("evm_revert", [before])).to.equal(true);
+    const random = createRandom(seed);
+    for (let i = 0; i < 3; i++) await createPool(chain, random);
+    await mineBusyBlocks(chain, { blocks: 5, seed });
+    await chain.mine(blocks - 5);
+  }
+
+  async function expectFresh(): Promise<void> {
+    expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));
+    const head = await chain.headNumber();
+    const all = [...(await ingest.store.find(units, {})), ...(await ingest.store.find(unitHistory, {}))];
+    for (const { block, blockHash } of all) {
+      expect(block).to.be.at.most(head);
+      expect(blockHash).to.equal((await chain.header(block ?? -1)).hash);
+    }
+    expect(await ingest.store.count(units, { version: { gt: ingest.checkpoint().version } })).to.equal(0);
+  }
+
+  it("are found by what was recorded of units, and followed from there", async () => {
+    await grow(300, 10);
+    const { epoch } = ingest.checkpoint();
+    await replace(310, 20);
+    await ingest.catchUp();
+    await expectFresh();
+    expect(ingest.lines.join("\n")).to.match(/reorganised 30\d blocks down to 2\d;/);
+    expect(ingest.checkpoint().epoch).to.be.greaterThan(epoch);
+  });
+
+  it("make everything be found and read again where they are very deep", async () => {
+    await grow(700, 30);
+    await replace(720, 40);
+    await ingest.catchUp();
+    await expectFresh();
+    expect(ingest.lines).to.include("read all units");
+  });
+
+  it("are believed of a chain that has become shorter, once it has been looked at a few times", async () => {
+    await grow(60, 50);
+    await replace(30, 60);
+    const { blockNumber } = ingest.checkpoint();
+    expect(await chain.headNumber()).to.be.lessThan(blockNumber);
+    for (let look = 0; look < 8; look++) await ingest.step();
+    expect(ingest.checkpoint().blockNumber).to.equal(await chain.headNumber());
+    await expectFresh();
+  });
+});

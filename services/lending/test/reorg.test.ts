@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { unitHistory, units } from "../store/collections.ts";
+import {
+  dumpFreshIndex,
+  dumpStore,
+  expectSame,
+  type IndexedChain,
+  indexPools,
+  poolCreation,
+  queueActions,
+  startTestIngest,
+  type TestIngest,
+} from "./harness.ts";
+
+const REORGS = 40;
+const MAX_DEPTH = 20;
+
+describe("lending ingest: reorgs", () => {
+  let chain: TestChain;
+  let indexed: IndexedChain & { remove(): Promise<void> };
+  let ingest: TestIngest;
+
+  before(async () => {
+    chain = await createTestChain({ keptStates: 1_000 });
+    indexed = await indexPools(chain);
+    ingest = await startTestIngest(indexed);
+  });
+  after(async () => {
+    await ingest?.close();
+    await indexed?.remove();
+    await chain?.stop();
+  });
+
+  it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async function () {
+    this.timeout(120_000);
+    const random = createRandom(20_261_122);
+    let undone = 0;
+    let gone = 0;
+    for (let i = 0; i < REORGS; i++) {
+      const blocks = 1 + random.below(6);
+      for (let b = 0; b < blocks; b++) {
+        await queueActions(chain, random);
+        await chain.mine(1, { intervalS: random.pick([1, 2, 2, 12, 47, 3600]) });
+        if (random.next() < 0.5) await ingest.catchUp();
+      }
+      await ingest.catchUp();
+      const epoch = ingest.checkpoint().epoch;
+      const before = await readHashes(ingest);
+      // The deployment stays: without contracts nothing can be sent.
+      const depth = Math.min(1 + random.below(MAX_DEPTH), (await chain.headNumber()) - 4);
+      await chain.reorg(depth, replacement(chain, { depth, random }));
+      if (random.next() < 0.3) await chain.mine(1 + random.below(3), { intervalS: 2 });
+      await ingest.catchUp();
+      const hashes = await chainHashes(chain);
+      undone += before.filter((hash) => !hashes.has(hash)).length;
+      gone += ingest.checkpoint().epoch - epoch;
+      expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));
+      await expectOnChain(ingest, hashes);
+    }
+    expect(undone, "reorgs that undid nothing prove nothing").to.be.greaterThan(REORGS);
+    expect(gone, "nor do such as took back no unit").to.be.greaterThan(3);
+  });
+});
+
+/** What comes in place of the blocks that go. */
+function replacement(chain: TestChain, of: { depth: number; random: Random }) {
+  const { depth, random } = of;
+  if (random.next() < 0.5) return { transactionsPerBlock: random.below(4), seed: random.below(1e9) };
+  const creations = Array.from({ length: random.below(4) }, () => poolCreation(chain, random));
+  return { transactions: creations.map((each) => [each, random.below(depth)] as const) };
+}
+
+async function readHashes({ store }: TestIngest): Promise<string[]> {
+  return (await store.find(units, {})).flatMap(({ blockHash }) => blockHash ?? []);
+}
+
+async function chainHashes(chain: TestChain): Promise<Set<string>> {
+  const numbers = Array.from({ length: (await chain.headNumber()) + 1 }, (_, i) => `0x${i.toString(16)}`);
+  const blocks = await chain.anvil.rpc.batch<{ hash: string }>(
+    numbers.map((number) => ({ method: "eth_getBlockByNumber", params: [number, false] })),
+  );
+  return new Set(blocks.map(({ hash }) => hash));
+}
+
+/** Nothing that was read, and no history, is of a block that was replaced; the last history is the state. */
+async function expectOnChain({ store }: TestIngest, hashes: ReadonlySet<string>): Promise<void> {
+  const rows = await store.find(units, {});
+  const history = await store.find(unitHistory, {});
+  for (const { kind, id, blockHash } of [...rows, ...history])
+    expect(hashes.has(blockHash ?? ""), `${kind} ${id}`).to.equal(true);
+  const last = new Map(history.map((row) => [`${row.kind} ${row.id}`, row.state]));
+  for (const { kind, id, state } of rows)
+    expect(last.get(`${kind} ${id}`), `history of ${kind} ${id}`).to.equal(state);
+}

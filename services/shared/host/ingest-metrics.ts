@@ -1,0 +1,123 @@
+import { createServer } from "node:http";
+import type { SourceEvent } from "../chain/rpc/endpoint.ts";
+import { closeHttpServer, listen } from "./http-server.ts";
+import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "./metrics.ts";
+
+/** What every ingest tells of a chain. */
+export interface ChainGauges {
+  /** For the source's onEvent. */
+  readonly onEvent: (event: SourceEvent) => void;
+  /** The chain's head as last seen; `time` in Unix seconds. */
+  seeHead(head: { readonly number: number; readonly timestamp: number }): void;
+  /** The block that the store stands on. */
+  standOn(block: { readonly number: number; readonly time: number }): void;
+}
+
+export interface IngestMetrics extends Metrics {
+  chain(chainId: number): ChainGauges;
+}
+
+/** The metrics of an ingest's process: those of every process, its RPC requests, and how far it is behind. */
+export function createIngestMetrics(options: { readonly name: string }): IngestMetrics {
+  const metrics = createMetrics(options);
+  const registers = [metrics.registry];
+  const requests = new Histogram({
+    name: "rpc_request_duration_seconds",
+    help: "Time of HTTP requests to RPC endpoints, by the method of their first call",
+    labelNames: ["chain", "host", "method", "ok"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const calls = new Counter({
+    name: "rpc_calls_total",
+    help: "Calls sent to RPC endpoints, several of which may travel in one request",
+    labelNames: ["chain", "host", "method"],
+    registers,
+  });
+  const faults = new Counter({
+    name: "rpc_faults_total",
+    help: "Calls that RPC endpoints failed, by what was wrong",
+    labelNames: ["chain", "host", "fault"],
+    registers,
+  });
+  const head = new Gauge({
+    name: "ingest_chain_head_block",
+    help: "The chain's head as last seen",
+    labelNames: ["chain"],
+    registers,
+  });
+  const indexed = new Gauge({
+    name: "ingest_indexed_block",
+    help: "The block that the store stands on",
+    labelNames: ["chain"],
+    registers,
+  });
+  const lag = new Gauge({
+    name: "ingest_lag_seconds",
+    help: "Time of the chain's head as last seen less that of the block that the store stands on",
+    labelNames: ["chain"],
+    registers,
+  });
+  return {
+    ...metrics,
+    chain(chainId) {
+      const chain = String(chainId);
+      let headTime = 0;
+      let indexedTime: number | undefined;
+      const showLag = () => {
+        if (indexedTime !== undefined) lag.set({ chain }, Math.max(0, headTime - indexedTime));
+      };
+      return {
+        onEvent(event) {
+          const { host } = event;
+          if (event.kind === "request") {
+            const { method, ok } = event;
+            requests.observe({ chain, host, method, ok: String(ok) }, event.ms / 1_000);
+            calls.inc({ chain, host, method }, event.calls);
+          } else if (event.kind === "fault") faults.inc({ chain, host, fault: event.fault });
+        },
+        seeHead({ number, timestamp }) {
+          head.set({ chain }, number);
+          headTime = Math.max(headTime, timestamp);
+          showLag();
+        },
+        standOn({ number, time }) {
+          indexed.set({ chain }, number);
+          indexedTime = time;
+          headTime = Math.max(headTime, time);
+          showLag();
+        },
+      };
+    },
+  };
+}
+
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/**
+ * Serves /metrics and /livez on a port, where one is configured (0 = none). Answers how to stop it. Throws when the
+ * port is taken.
+ */
+export async function serveMetrics(
+  metrics: Metrics,
+  at: { host: string; port: number },
+): Promise<() => Promise<void>> {
+  if (at.port === 0) return async () => {};
+  const server = createServer((request, response) => {
+    const answer = (status: number, type: string, text: string) => {
+      response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
+      response.end(request.method === "HEAD" ? undefined : text);
+    };
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (isRead && request.url === "/livez") answer(200, "application/json", '{"status":"ok"}');
+    else if (!isRead || request.url !== "/metrics")
+      answer(404, "text/plain", "There is /metrics and /livez.\n");
+    else
+      metrics.render().then(
+        (text) => answer(200, metrics.contentType, text),
+        () => answer(500, "text/plain", "The metrics could not be collected.\n"),
+      );
+  });
+  await listen(server, at);
+  return () => closeHttpServer(server, { timeoutMs: CLOSE_TIMEOUT_MS });
+}
