@@ -174,7 +174,7 @@ const EULER: Words = {
   borrow:
     "Tokens borrowed; of an EulerEarn vault the sum over its strategies of assets in it × borrowed / supplied there",
   supplyCap:
-    "Most tokens that may be supplied; of an EulerEarn vault the sum of its caps for the strategies of its supply queue, uncapped where one is 2^136 − 1",
+    "Most tokens that may be supplied; of an EulerEarn vault totalAssets() + maxDeposit(): what it has, and what the strategies of its supply queue still take; uncapped where neither a cap of the vault nor one of a strategy binds",
   utilizationRate: "borrow / supply",
   ltv: "Highest borrow LTV among the vault's collaterals, of an EulerEarn vault among its strategies'; null without any. A change holds at once: EVK ramps down the liquidation LTV alone.",
   available:

@@ -92,10 +92,11 @@ describe("lending: EulerEarn vaults against the contracts", function () {
     expect(await watch.rowOf(prime)).to.include({ symbol: "ppUSDC" });
     // A cap above what is there, then one below it, then a queue without the strategy.
     await set(owner, prime, { functionName: "submitCap", args: [usdc2, 1_199_000_000_000n] });
-    expect(await watch.rowOf(prime)).to.include({ supplyCap: 4_199_000, depositEnabled: true });
+    expect((await watch.rowOf(prime))?.depositEnabled).to.equal(true);
     await set(owner, prime, { functionName: "setSupplyQueue", args: [[usdc2]] });
     await set(owner, prime, { functionName: "submitCap", args: [usdc2, 1n] });
-    expect(await watch.rowOf(prime)).to.include({ supplyCap: 0.000001, depositEnabled: false });
+    const full = await watch.rowOf(prime);
+    expect(full).to.include({ supplyCap: full?.supply, depositEnabled: false });
     await set(owner, prime, { functionName: "setSupplyQueue", args: [[usdc]] });
     await set(owner, prime, { functionName: "submitCap", args: [usdc2, 0n] });
     expect(await set(owner, prime, { functionName: "submitMarketRemoval", args: [usdc2] })).to.deep.equal([
@@ -107,11 +108,16 @@ describe("lending: EulerEarn vaults against the contracts", function () {
     expect(watch.earnState(prime).strategies[1]).to.include({ removableAt: 0 });
   });
 
-  it("shows an earn vault without a cap as one", async () => {
+  it("shows an earn vault without a cap of its own with that of its strategy", async () => {
     const queue = [euler.vault("eWETH-2").address];
-    expect(await watch.rowOf(ether)).to.include({ supplyCap: null, curator: owner });
+    const open = await watch.rowOf(ether);
+    expect(open).to.include({ curator: owner, depositEnabled: true });
+    expect(open?.supplyCap).to.be.above(open?.supply as number);
     await watch.act(onEarn(owner, ether, { functionName: "setSupplyQueue", args: [queue] }));
-    expect(await watch.rowOf(ether)).to.include({ supplyCap: 250 });
+    const capped = await watch.rowOf(ether);
+    expect(capped?.supplyCap)
+      .to.be.below(open?.supplyCap as number)
+      .and.above(capped?.supply as number);
   });
 
   it("follows liquidations, and losses that are everybody's", async () => {

@@ -195,14 +195,9 @@ async function earnTruth(
     ask("owner"),
     ask("fee"),
   ]);
-  const [length, supplyLength, room] = await Promise.all([
-    ask("withdrawQueueLength"),
-    ask("supplyQueueLength"),
-    ask("maxDeposit", [zeroAddress]),
-  ]);
+  const [length, room] = await Promise.all([ask("withdrawQueueLength"), ask("maxDeposit", [zeroAddress])]);
   const indexes = (count: bigint) => Array.from({ length: Number(count) }, (_, i) => BigInt(i));
   const queue = await Promise.all(indexes(length).map((i) => ask("withdrawQueue", [i])));
-  const supplies = await Promise.all(indexes(supplyLength).map((i) => ask("supplyQueue", [i])));
   const token = await tokenTruth(asset, read);
   const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
   const strategies = await Promise.all(
@@ -224,7 +219,6 @@ async function earnTruth(
     return over === 0n ? 0 : rates.reduce((all, each) => all + each, 0) / Number(over);
   };
   const ltvs = strategies.flatMap(({ evk }) => evk?.row.ltv ?? []);
-  const caps = strategies.filter(({ id }) => supplies.includes(id)).map(({ cap }) => cap);
   const row: VaultRow = {
     table: "vault",
     protocolId: "euler-v2",
@@ -236,7 +230,8 @@ async function earnTruth(
     supply: units(total),
     borrow: units(borrowed),
     available: units(sum(({ assets, evk, liquid }) => (evk ? smaller(assets, evk.raw.cash) : liquid))),
-    supplyCap: caps.includes(maxUint136) ? null : units(caps.reduce((all, cap) => all + cap, 0n)),
+    // An EVK vault without a cap takes 2^112 − 1 less what it has.
+    supplyCap: room > 2n ** 111n ? null : units(total + room),
     borrowCap: null,
     supplyApy: weighted("supplyApy", total),
     borrowApy: weighted(

@@ -214,7 +214,7 @@ interface Allowed {
 }
 
 const RATES = new Set(["supplyApy", "borrowApy", "utilizationRate", "allocationShare"]);
-const AMOUNTS = new Set(["supply", "borrow", "available", "allocation"]);
+const AMOUNTS = new Set(["supply", "borrow", "available", "allocation", "supplyCap"]);
 
 function sameRow(row: LendingRow, { truth, allowed }: { truth: LendingRow; allowed: Allowed }): void {
   expect(Object.keys(row), keyOf(row)).to.have.members(Object.keys(truth));

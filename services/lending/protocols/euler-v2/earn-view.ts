@@ -1,6 +1,6 @@
 import type { Unit } from "../protocol.ts";
 import type { OraclePrice } from "../rows.ts";
-import { toAssets } from "./accrual.ts";
+import { MAX_AMOUNT, toAssets } from "./accrual.ts";
 import { less, min, sum } from "./bigints.ts";
 import { type EarnState, MAX_CAP, type Strategy } from "./earn-state.ts";
 import type { EvkView } from "./evk-view.ts";
@@ -25,7 +25,7 @@ export interface EarnView {
   /** What its strategies have lent out of its assets. */
   readonly borrowed: bigint;
   readonly available: bigint;
-  /** Of the strategies that deposits go to; null = none. */
+  /** What it has and still takes (its maxDeposit()); null = uncapped. */
   readonly supplyCap: bigint | null;
   /** Null while a strategy that holds something has rates that are not known. */
   readonly supplyApy: number | null;
@@ -52,6 +52,7 @@ export function viewEarn(
   const isLoss = held < state.lastTotalAssets - state.lostAssets;
   const supplied = isLoss ? state.lastTotalAssets : held + state.lostAssets;
   const queued = allocations.filter(({ strategy }) => state.supplyQueue.includes(strategy.vault));
+  const rooms = queued.map(roomOf);
   const ltvs = allocations.flatMap(({ vault }) => vault?.ltv ?? []);
   const quote = allocations.map(({ vault }) => vault?.state.quote).find((each) => each != null) ?? null;
   return {
@@ -65,19 +66,21 @@ export function viewEarn(
     available: sum(allocations, ({ assets, vault, strategy }) =>
       min(assets, vault ? vault.books.cash : strategy.withdrawable),
     ),
-    supplyCap: queued.some(({ strategy }) => strategy.cap === MAX_CAP)
-      ? null
-      : sum(queued, ({ strategy }) => strategy.cap),
+    supplyCap: rooms.includes(null) ? null : supplied + sum(rooms, (room) => room ?? 0n),
     // What is lost earns nothing, and borrowers pay for what is held.
     supplyApy: weighted(allocations, "supplyApy", supplied),
     borrowApy: weighted(allocations, "borrowApy", held),
     ltv: ltvs.length === 0 ? null : Math.max(...ltvs),
-    depositEnabled: queued.some(
-      ({ strategy, assets, vault }) =>
-        min(less(strategy.cap, assets), vault ? vault.depositable : strategy.depositable) > 0n,
-    ),
+    depositEnabled: rooms.some((room) => room === null || room > 0n),
     oracle: toOraclePrice(quote),
   };
+}
+
+/** What may be put into a strategy, by its cap and by its own limits; null = as much as the EVK can count. */
+function roomOf({ strategy, assets, vault }: Allocation): bigint | null {
+  const depositable = vault ? vault.depositable : strategy.depositable;
+  const isOpen = vault ? vault.supplyCap === null && depositable > 0n : depositable >= MAX_AMOUNT;
+  return strategy.cap === MAX_CAP && isOpen ? null : min(less(strategy.cap, assets), depositable);
 }
 
 /** Rates weighted by what is in each strategy, over a total. */
