@@ -110,7 +110,12 @@ function eventsFor({ log, metrics }: ServingOptions): TableEvents {
       counted.pricesChanged(of);
       const { error: err, chainId } = of;
       if (err === undefined) log.info({ chainId }, "evm-dex tells prices");
-      else log.warn({ err, chainId }, "evm-dex cannot be asked for prices");
+      else log.warn({ reason: reasonOf(err), chainId }, "evm-dex cannot be asked for prices");
     },
   };
+}
+
+/** A peer that is away is no fault of ours: its words say more than where we were told them. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
