@@ -44,26 +44,51 @@ function toBytes(limbs: readonly number[], zeros: number): Uint8Array {
   return bytes;
 }
 
+/** Of a limb of four digits. */
+const LIMB_OF_DIGITS = 58 ** CHUNK;
+
 /** The base58 text of bytes; leading zero bytes become leading `1`s. */
 export function encodeBase58(bytes: Uint8Array): string {
   let zeros = 0;
   while (zeros < bytes.length && bytes[zeros] === 0) zeros++;
-  const digits: number[] = [];
-  for (const byte of bytes.subarray(zeros)) {
-    let carry = byte;
-    for (let at = 0; at < digits.length; at++) {
-      carry += (digits[at] as number) << 8;
-      digits[at] = carry % 58;
-      carry = (carry / 58) | 0;
+  // Three bytes at a time into limbs of four digits, lowest first: products stay below 2^53.
+  const limbs: number[] = [];
+  let start = zeros;
+  while (start < bytes.length) {
+    const end = start + ((bytes.length - start) % 3 || 3);
+    let carry = 0;
+    let factor = 1;
+    for (let at = start; at < end; at++) {
+      carry = carry * 256 + (bytes[at] as number);
+      factor *= 256;
+    }
+    for (let at = 0; at < limbs.length; at++) {
+      const sum = (limbs[at] as number) * factor + carry;
+      carry = Math.floor(sum / LIMB_OF_DIGITS);
+      limbs[at] = sum - carry * LIMB_OF_DIGITS;
     }
     while (carry > 0) {
-      digits.push(carry % 58);
-      carry = (carry / 58) | 0;
+      limbs.push(carry % LIMB_OF_DIGITS);
+      carry = Math.floor(carry / LIMB_OF_DIGITS);
     }
+    start = end;
   }
-  let text = "1".repeat(zeros);
-  for (let at = digits.length - 1; at >= 0; at--) text += ALPHABET[digits[at] as number];
-  return text;
+  let text = "";
+  for (let at = limbs.length - 1; at >= 0; at--) text += fourDigits(limbs[at] as number);
+  // The highest limb may have fewer than four.
+  const first = text.search(/[^1]/);
+  return "1".repeat(zeros) + (first < 0 ? "" : text.slice(first));
+}
+
+function fourDigits(limb: number): string {
+  const low = limb % 3364;
+  const high = (limb - low) / 3364;
+  return (
+    (ALPHABET[Math.floor(high / 58)] as string) +
+    (ALPHABET[high % 58] as string) +
+    (ALPHABET[Math.floor(low / 58)] as string) +
+    (ALPHABET[low % 58] as string)
+  );
 }
 
 /** True for the text of a Solana address or mint: 32 to 44 base58 characters that decode to exactly 32 bytes. */

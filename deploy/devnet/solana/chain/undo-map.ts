@@ -1,0 +1,81 @@
+/** What every change of some maps was, newest last: going back is doing them the other way round. */
+export interface UndoLog {
+  /** Names the present. */
+  mark(): number;
+  /** Takes back all that came after a mark. */
+  backTo(mark: number): void;
+  /** Everything up to a mark is final. */
+  forget(mark: number): void;
+  note(undo: () => void): void;
+}
+
+export function createUndoLog(): UndoLog {
+  let undos: (() => void)[] = [];
+  let forgotten = 0;
+  return {
+    mark: () => forgotten + undos.length,
+    backTo(mark) {
+      if (mark < forgotten)
+        throw new RangeError(`Cannot go back to change ${mark}: those before ${forgotten} are final`);
+      while (forgotten + undos.length > mark) undos.pop()?.();
+    },
+    forget(mark) {
+      const count = Math.max(0, Math.min(mark - forgotten, undos.length));
+      undos = undos.slice(count);
+      forgotten += count;
+    },
+    note: (undo) => undos.push(undo),
+  };
+}
+
+/** A map whose values are replaced, never changed, so that it can be set back. */
+export class UndoMap<V> {
+  readonly #log: UndoLog;
+  readonly #values: Map<string, V>;
+  #before = new Map<string, V | undefined>();
+
+  constructor(log: UndoLog, entries: Iterable<readonly [string, V]> = []) {
+    this.#log = log;
+    this.#values = new Map(entries);
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#values.has(key);
+  }
+
+  /** From now on `before` tells what there was at this moment. */
+  watch(): void {
+    this.#before = new Map();
+  }
+
+  before(key: string): V | undefined {
+    return this.#before.has(key) ? this.#before.get(key) : this.#values.get(key);
+  }
+
+  entries(): IterableIterator<[string, V]> {
+    return this.#values.entries();
+  }
+
+  set(key: string, value: V): void {
+    const before = this.#values.get(key);
+    const had = this.#values.has(key);
+    if (!this.#before.has(key)) this.#before.set(key, before);
+    this.#log.note(() => {
+      if (had) this.#values.set(key, before as V);
+      else this.#values.delete(key);
+    });
+    this.#values.set(key, value);
+  }
+
+  delete(key: string): void {
+    const before = this.#values.get(key);
+    if (before === undefined) return;
+    if (!this.#before.has(key)) this.#before.set(key, before);
+    this.#log.note(() => this.#values.set(key, before));
+    this.#values.delete(key);
+  }
+}

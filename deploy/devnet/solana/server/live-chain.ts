@@ -1,0 +1,88 @@
+import { Buffer } from "node:buffer";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { ExpectedTransaction } from "../expected.ts";
+import { createGenerator, type Generator, type GeneratorOptions, type MadeBlock } from "../generator.ts";
+import { createAccountReader } from "./account-data.ts";
+import { BlockShelf, type NodeBlock, type NodeChain, shelve } from "./node-chain.ts";
+
+export interface LiveChain extends NodeChain {
+  readonly generator: Generator;
+  /** Makes the next slot, with a block or without. */
+  advance(time: number): MadeBlock | undefined;
+  /** The slot that was made last, with or without a block. */
+  slot(): number;
+  /** Replaces the last slots by others, and a further one, so that the head has moved on. */
+  fork(slots: number): void;
+  /** What is to be found in a block; undefined where there is none any more. */
+  expected(slot: number): readonly ExpectedTransaction[] | undefined;
+}
+
+export interface LiveChainOptions extends GeneratorOptions {
+  /** Blocks that are kept; default 3,000. */
+  readonly kept?: number;
+}
+
+/** Slots behind the head that are final. */
+export const FINALITY_LAG = 32;
+
+/** A node of a chain that a generator makes. */
+export function createLiveChain(options: LiveChainOptions): LiveChain {
+  const generator = createGenerator(options);
+  const shelf = new BlockShelf(FINALITY_LAG);
+  const expected = new Map<number, readonly ExpectedTransaction[]>();
+  const times = new Map<number, number>();
+  const { kept = 3_000 } = options;
+  let slot = generator.state().last.slot;
+  let forks = 0;
+
+  function make(time: number): MadeBlock | undefined {
+    slot += 1;
+    times.set(slot, time);
+    const block = generator.make(slot, { time, fork: forks });
+    if (block === undefined) return undefined;
+    expected.set(slot, block.expected);
+    shelf.add(pack(block));
+    shelf.trim(kept);
+    for (const old of expected.keys()) {
+      if (old >= shelf.first()) break;
+      expected.delete(old);
+      times.delete(old);
+    }
+    return block;
+  }
+
+  return {
+    generator,
+    genesisHash: generator.genesisHash,
+    advance: make,
+    slot: () => slot,
+    fork(slots) {
+      if (slots >= FINALITY_LAG)
+        throw new RangeError(`Cannot fork ${slots} slots: those ${FINALITY_LAG} slots back are final`);
+      const from = slot - slots + 1;
+      const again = Array.from({ length: slots + 1 }, (_, i) => times.get(from + i) ?? times.get(slot) ?? 0);
+      generator.goBack(from);
+      shelf.drop(from);
+      for (const later of [...expected.keys()]) if (later >= from) expected.delete(later);
+      forks += 1;
+      slot = from - 1;
+      for (const time of again) make(time);
+      // The other fork has to be ahead: a block, whatever is skipped.
+      while (shelf.head("confirmed") < slot) make(again.at(-1) ?? 0);
+    },
+    expected: (of) => expected.get(of),
+    head: (commitment) => shelf.head(commitment),
+    firstAvailable: () => shelf.first(),
+    produced: (from, to) => shelf.produced(from, to),
+    block: (of) => shelf.get(of),
+    accounts: createAccountReader(generator.ledger),
+    onSlot: (listener) => shelf.listen(listener),
+  };
+}
+
+/** Kept compressed: thousands of blocks stay in memory. */
+function pack({ slot, raw }: MadeBlock): NodeBlock {
+  const block = shelve(slot, raw);
+  const packed = gzipSync(Buffer.from(block.transactions()), { level: 1 });
+  return { ...block, transactions: () => gunzipSync(packed).toString("utf8") };
+}

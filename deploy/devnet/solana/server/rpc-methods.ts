@@ -1,0 +1,148 @@
+import type { Commitment } from "../../../../services/shared/chain/solana/port.ts";
+import { toBase64 } from "./account-data.ts";
+import type { NodeChain } from "./node-chain.ts";
+
+/** Thrown by a method: a JSON-RPC error. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a node says of a slot without a block; null = it answers null. */
+export type MissingCode = -32004 | -32007 | -32009 | null;
+
+export interface Withheld {
+  /** Slots whose blocks the node acts as if it did not have. */
+  readonly hidden: ReadonlySet<number>;
+  readonly missingCode: MissingCode;
+}
+
+type Params = readonly unknown[];
+/** Returns JSON. */
+type Method = (chain: NodeChain, params: Params, withheld: Withheld) => string;
+
+const METHODS: Readonly<Record<string, Method>> = {
+  getGenesisHash: (chain) => JSON.stringify(chain.genesisHash),
+  getHealth: () => '"ok"',
+  getVersion: () => JSON.stringify({ "solana-core": "2.3.0", "feature-set": 1 }),
+  getSlot: (chain, [options]) => String(chain.head(commitmentOf(options))),
+  getFirstAvailableBlock: (chain) => String(chain.firstAvailable()),
+  getBlock,
+  getBlocks,
+  getMultipleAccounts,
+  getAccountInfo: (chain, [address, options]) =>
+    inContext(chain, accountOf(chain, checkAddress(address), options)),
+  getTokenLargestAccounts,
+};
+
+/** JSON of the answer to one call; throws RpcError. */
+export function answer(
+  chain: NodeChain,
+  call: { method: string; params: Params },
+  withheld: Withheld,
+): string {
+  const method = METHODS[call.method];
+  if (method === undefined) throw new RpcError(-32601, "Method not found");
+  return method(chain, call.params, withheld);
+}
+
+function getBlock(chain: NodeChain, [slot, options]: Params, { hidden, missingCode }: Withheld): string {
+  const wanted = checkSlot(slot);
+  const { encoding, transactionDetails = "full", maxSupportedTransactionVersion } = optionsOf(options);
+  if (encoding !== undefined && encoding !== "json")
+    throw new RpcError(-32602, `Invalid params: encoding ${String(encoding)} is not offered here`);
+  if (wanted < chain.firstAvailable())
+    throw new RpcError(
+      -32001,
+      `Block ${wanted} cleaned up, does not exist on node. First available block: ${chain.firstAvailable()}`,
+    );
+  if (wanted > chain.head(commitmentOf(options)))
+    throw new RpcError(-32004, `Block not available for slot ${wanted}`);
+  const block = hidden.has(wanted) ? undefined : chain.block(wanted);
+  if (block === undefined) return missing(wanted, missingCode);
+  if (transactionDetails === "none") return block.head;
+  if (block.hasVersions && maxSupportedTransactionVersion === undefined)
+    throw new RpcError(-32015, "Transaction version (0) is not supported by the requesting client.");
+  return `${block.head.slice(0, -1)},"transactions":${block.transactions()}}`;
+}
+
+function missing(slot: number, code: MissingCode): string {
+  if (code === null) return "null";
+  if (code === -32004) throw new RpcError(code, `Block not available for slot ${slot}`);
+  const where = code === -32007 ? "due to ledger jump to recent snapshot" : "in long-term storage";
+  throw new RpcError(code, `Slot ${slot} was skipped, or missing ${where}`);
+}
+
+const MOST_SLOTS = 500_000;
+
+function getBlocks(chain: NodeChain, [from, to, options]: Params, { hidden }: Withheld): string {
+  const start = checkSlot(from);
+  const head = chain.head(commitmentOf(typeof to === "number" ? options : (to ?? options)));
+  const end = typeof to === "number" ? Math.min(checkSlot(to), head) : head;
+  if (end - start > MOST_SLOTS) throw new RpcError(-32602, `Slot range too large; max ${MOST_SLOTS}`);
+  return JSON.stringify(chain.produced(start, end).filter((slot) => !hidden.has(slot)));
+}
+
+function getMultipleAccounts(chain: NodeChain, [addresses, options]: Params): string {
+  if (!Array.isArray(addresses)) throw new RpcError(-32602, "Invalid params: no list of addresses");
+  if (addresses.length > 100) throw new RpcError(-32602, "Too many inputs provided; max 100");
+  return inContext(
+    chain,
+    `[${addresses.map((address) => accountOf(chain, checkAddress(address), options)).join(",")}]`,
+  );
+}
+
+function accountOf(chain: NodeChain, address: string, options: unknown): string {
+  const { encoding } = optionsOf(options);
+  if (encoding !== "base64")
+    throw new RpcError(-32602, `Invalid params: encoding ${String(encoding)} is not offered here`);
+  const account = chain.accounts?.account(address) ?? null;
+  if (account === null) return "null";
+  const { owner, lamports, data } = account;
+  return JSON.stringify({
+    data: [toBase64(data), "base64"],
+    executable: false,
+    lamports,
+    owner,
+    rentEpoch: 18446744073709552000,
+    space: data.length,
+  });
+}
+
+function getTokenLargestAccounts(chain: NodeChain, [mint]: Params): string {
+  const largest = chain.accounts?.largest(checkAddress(mint));
+  if (largest === undefined) throw new RpcError(-32602, "Invalid param: not a Token mint");
+  const values = largest.map(({ address, amount, decimals }) => {
+    const uiAmount = Number(amount) / 10 ** decimals;
+    return { address, amount: amount.toString(), decimals, uiAmount, uiAmountString: String(uiAmount) };
+  });
+  return inContext(chain, JSON.stringify(values));
+}
+
+function inContext(chain: NodeChain, value: string): string {
+  return `{"context":{"slot":${chain.head("confirmed")},"apiVersion":"2.3.0"},"value":${value}}`;
+}
+
+function optionsOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** As nodes have it, `finalized` where nothing is said. */
+function commitmentOf(options: unknown): Commitment {
+  const { commitment } = optionsOf(options);
+  return commitment === "confirmed" || commitment === "processed" ? "confirmed" : "finalized";
+}
+
+function checkSlot(value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw new RpcError(-32602, `Invalid params: invalid type: ${JSON.stringify(value)}, expected u64.`);
+}
+
+function checkAddress(value: unknown): string {
+  if (typeof value === "string" && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value)) return value;
+  throw new RpcError(-32602, "Invalid param: Invalid");
+}
