@@ -95,6 +95,24 @@ export class Ledger {
     return this.numbers.get(name) ?? 0n;
   }
 
+  /** What may have changed since this was last asked. */
+  takeChanges(): LedgerChanges {
+    return {
+      lamports: this.lamports.takeChanges(),
+      tokens: this.tokens.takeChanges(),
+      mints: this.mints.takeChanges(),
+      numbers: this.numbers.takeChanges(),
+    };
+  }
+
+  /** Takes over another ledger's changes, for good. */
+  apply(changes: LedgerChanges): void {
+    this.lamports.apply(changes.lamports);
+    this.tokens.apply(changes.tokens);
+    this.mints.apply(changes.mints);
+    this.numbers.apply(changes.numbers);
+  }
+
   state(): LedgerState {
     return {
       lamports: [...this.lamports.entries()],
@@ -110,4 +128,13 @@ export interface LedgerState {
   readonly tokens: readonly (readonly [string, TokenAccount])[];
   readonly mints: readonly (readonly [string, Mint])[];
   readonly numbers: readonly (readonly [string, bigint])[];
+}
+
+type Changes<V> = readonly (readonly [string, V | undefined])[];
+
+export interface LedgerChanges {
+  readonly lamports: Changes<bigint>;
+  readonly tokens: Changes<TokenAccount>;
+  readonly mints: Changes<Mint>;
+  readonly numbers: Changes<bigint>;
 }

@@ -33,6 +33,7 @@ export class UndoMap<V> {
   readonly #log: UndoLog;
   readonly #values: Map<string, V>;
   #before = new Map<string, V | undefined>();
+  readonly #touched = new Set<string>();
 
   constructor(log: UndoLog, entries: Iterable<readonly [string, V]> = []) {
     this.#log = log;
@@ -63,7 +64,7 @@ export class UndoMap<V> {
   set(key: string, value: V): void {
     const before = this.#values.get(key);
     const had = this.#values.has(key);
-    if (!this.#before.has(key)) this.#before.set(key, before);
+    this.#note(key, before);
     this.#log.note(() => {
       if (had) this.#values.set(key, before as V);
       else this.#values.delete(key);
@@ -74,8 +75,28 @@ export class UndoMap<V> {
   delete(key: string): void {
     const before = this.#values.get(key);
     if (before === undefined) return;
-    if (!this.#before.has(key)) this.#before.set(key, before);
+    this.#note(key, before);
     this.#log.note(() => this.#values.set(key, before));
     this.#values.delete(key);
+  }
+
+  /** What may have changed since this was last asked, as it is now. */
+  takeChanges(): (readonly [string, V | undefined])[] {
+    const changes = [...this.#touched].map((key) => [key, this.#values.get(key)] as const);
+    this.#touched.clear();
+    return changes;
+  }
+
+  /** Takes over what another map gave as its changes. */
+  apply(changes: readonly (readonly [string, V | undefined])[]): void {
+    for (const [key, value] of changes) {
+      if (value === undefined) this.#values.delete(key);
+      else this.#values.set(key, value);
+    }
+  }
+
+  #note(key: string, before: V | undefined): void {
+    if (!this.#before.has(key)) this.#before.set(key, before);
+    this.#touched.add(key);
   }
 }

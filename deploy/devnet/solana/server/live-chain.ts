@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { Ledger, type LedgerChanges } from "../chain/ledger.ts";
 import type { ExpectedTransaction } from "../expected.ts";
 import { createGenerator, type Generator, type GeneratorOptions, type MadeBlock } from "../generator.ts";
 import { createAccountReader } from "./account-data.ts";
@@ -34,6 +35,14 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
   const { kept = 3_000 } = options;
   let slot = generator.state().last.slot;
   let forks = 0;
+  // Accounts as of the last final block, and what the blocks since then changed.
+  const final = new Ledger(generator.ledger.state());
+  const pending = new Map<number, LedgerChanges>();
+  generator.ledger.takeChanges();
+  const readers = {
+    confirmed: createAccountReader(generator.ledger),
+    finalized: createAccountReader(final),
+  };
 
   function make(time: number): MadeBlock | undefined {
     slot += 1;
@@ -41,14 +50,26 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
     const block = generator.make(slot, { time, fork: forks });
     if (block === undefined) return undefined;
     expected.set(slot, block.expected);
+    pending.set(slot, generator.ledger.takeChanges());
     shelf.add(pack(block));
     shelf.trim(kept);
+    settle();
     for (const old of expected.keys()) {
       if (old >= shelf.first()) break;
       expected.delete(old);
       times.delete(old);
     }
     return block;
+  }
+
+  /** What has become final is applied, in the order of the chain. */
+  function settle(): void {
+    const root = shelf.head("finalized");
+    for (const [of, changes] of pending) {
+      if (of > root) return;
+      final.apply(changes);
+      pending.delete(of);
+    }
   }
 
   return {
@@ -64,6 +85,9 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
       generator.goBack(from);
       shelf.drop(from);
       for (const later of [...expected.keys()]) if (later >= from) expected.delete(later);
+      for (const later of [...pending.keys()]) if (later >= from) pending.delete(later);
+      // What the other fork touched it has put back.
+      generator.ledger.takeChanges();
       forks += 1;
       slot = from - 1;
       for (const time of again) make(time);
@@ -75,7 +99,7 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
     firstAvailable: () => shelf.first(),
     produced: (from, to) => shelf.produced(from, to),
     block: (of) => shelf.get(of),
-    accounts: createAccountReader(generator.ledger),
+    accounts: (commitment) => readers[commitment],
     onSlot: (listener) => shelf.listen(listener),
   };
 }

@@ -27,8 +27,8 @@ export interface NodeChain {
   /** Slots with a block in [from, to], ascending. */
   produced(from: number, to: number): number[];
   block(slot: number): NodeBlock | undefined;
-  /** Absent where only blocks were recorded. */
-  readonly accounts: AccountReader | undefined;
+  /** Accounts as of the head at a commitment; undefined where only blocks were recorded. */
+  accounts(commitment: Commitment): AccountReader | undefined;
   /** Returns how to stop listening. */
   onSlot(listener: (news: SlotNews) => void): () => void;
 }

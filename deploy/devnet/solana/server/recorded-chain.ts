@@ -14,7 +14,7 @@ export function chainOfBlocks(blocks: ReadonlyMap<number, Record<string, unknown
     firstAvailable: () => shelf.first(),
     produced: (from, to) => shelf.produced(from, to),
     block: (slot) => shelf.get(slot),
-    accounts: undefined,
+    accounts: () => undefined,
     onSlot: (listener) => shelf.listen(listener),
   };
 }

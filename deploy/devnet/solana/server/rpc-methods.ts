@@ -35,7 +35,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   getBlocks,
   getMultipleAccounts,
   getAccountInfo: (chain, [address, options]) =>
-    inContext(chain, accountOf(chain, checkAddress(address), options)),
+    inContext(chain, options, accountOf(chain, checkAddress(address), options)),
   getTokenLargestAccounts,
 };
 
@@ -92,6 +92,7 @@ function getMultipleAccounts(chain: NodeChain, [addresses, options]: Params): st
   if (addresses.length > 100) throw new RpcError(-32602, "Too many inputs provided; max 100");
   return inContext(
     chain,
+    options,
     `[${addresses.map((address) => accountOf(chain, checkAddress(address), options)).join(",")}]`,
   );
 }
@@ -100,7 +101,7 @@ function accountOf(chain: NodeChain, address: string, options: unknown): string 
   const { encoding } = optionsOf(options);
   if (encoding !== "base64")
     throw new RpcError(-32602, `Invalid params: encoding ${String(encoding)} is not offered here`);
-  const account = chain.accounts?.account(address) ?? null;
+  const account = chain.accounts(commitmentOf(options))?.account(address) ?? null;
   if (account === null) return "null";
   const { owner, lamports, data } = account;
   return JSON.stringify({
@@ -113,18 +114,18 @@ function accountOf(chain: NodeChain, address: string, options: unknown): string 
   });
 }
 
-function getTokenLargestAccounts(chain: NodeChain, [mint]: Params): string {
-  const largest = chain.accounts?.largest(checkAddress(mint));
+function getTokenLargestAccounts(chain: NodeChain, [mint, options]: Params): string {
+  const largest = chain.accounts(commitmentOf(options))?.largest(checkAddress(mint));
   if (largest === undefined) throw new RpcError(-32602, "Invalid param: not a Token mint");
   const values = largest.map(({ address, amount, decimals }) => {
     const uiAmount = Number(amount) / 10 ** decimals;
     return { address, amount: amount.toString(), decimals, uiAmount, uiAmountString: String(uiAmount) };
   });
-  return inContext(chain, JSON.stringify(values));
+  return inContext(chain, options, JSON.stringify(values));
 }
 
-function inContext(chain: NodeChain, value: string): string {
-  return `{"context":{"slot":${chain.head("confirmed")},"apiVersion":"2.3.0"},"value":${value}}`;
+function inContext(chain: NodeChain, options: unknown, value: string): string {
+  return `{"context":{"slot":${chain.head(commitmentOf(options))},"apiVersion":"2.3.0"},"value":${value}}`;
 }
 
 function optionsOf(value: unknown): Record<string, unknown> {

@@ -115,6 +115,16 @@ describe("SolanaSource.blocks", () => {
     expect(lines.join()).to.contain('a slot called skipped has a block {"slot":115,"host":"a.test"}');
   });
 
+  it("asks one endpoint about a slot that the others fail over again and again", async () => {
+    const failing: Handler = (calls) =>
+      calls[0]?.method === "getBlock" && calls[0].params[0] === 103
+        ? { status: 502, body: "" }
+        : honest(CHAIN)(calls);
+    const { source, clock } = setUpSource({ "a.test": failing, "b.test": failing, "c.test": honest(CHAIN) });
+    expect(slotsOf(await clock.run(source.blocks(range(101, 105))))).to.deep.equal([101, 102, 104, 105]);
+    expect(clock.now()).to.be.below(5_000);
+  });
+
   it("does not believe a chain that was forged around a hidden block, where another endpoint lists it", async () => {
     // As if 115 had never been: its child names 114 as its parent.
     const forged = BLOCKS.map((block) =>

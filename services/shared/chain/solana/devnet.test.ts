@@ -3,7 +3,7 @@ import { afterEach, describe, it } from "mocha";
 import type { MadeBlock } from "../../../../deploy/devnet/solana/generator.ts";
 import { createTestSolana, type TestSolana } from "../../../../deploy/devnet/solana/testkit.ts";
 import { encodeBase58 } from "../../contract/base58.ts";
-import { type SolanaBlock, SolanaUpstreamError } from "./port.ts";
+import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import { METADATA_PROGRAM, metadataAddress, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./program-address.ts";
 import { isVote } from "./read-transaction.ts";
 import { scanBlocks } from "./scan.ts";
@@ -115,7 +115,9 @@ describe("createSolanaSource at a node", function () {
     const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
     const toll = market.pools.find(({ symbols }) => symbols[0] === "TOLL")?.mints[0] ?? "";
     const addresses = [usdc, toll, metadataAddress(usdc), metadataAddress(toll), market.wallets[0] ?? ""];
-    const [mint, tolled, metadata, none, wallet] = await source.accounts(addresses);
+    const { slot, accounts: found } = await source.accounts(addresses, "confirmed");
+    expect(slot).to.equal((await source.head("confirmed")).slot);
+    const [mint, tolled, metadata, none, wallet] = found;
     expect(mint?.owner).to.equal(TOKEN_PROGRAM);
     expect(mint?.data).to.have.length(82);
     // Layout of a mint: authority (36), supply, decimals, initialized, freeze authority (36).
@@ -138,7 +140,10 @@ describe("createSolanaSource at a node", function () {
 
     const largest = (await source.largestTokenAccounts(usdc)) ?? [];
     expect(largest).to.have.length(20);
-    const accounts = await source.accounts(largest.map(({ address }) => address));
+    const { accounts } = await source.accounts(
+      largest.map(({ address }) => address),
+      "confirmed",
+    );
     for (const [i, account] of accounts.entries()) {
       const raw = Buffer.from(account?.data ?? []);
       expect(encodeBase58(raw.subarray(0, 32))).to.equal(usdc);
@@ -149,5 +154,26 @@ describe("createSolanaSource at a node", function () {
         );
     }
     expect(await source.largestTokenAccounts(market.wallets[0] ?? "")).to.equal(undefined);
+  });
+
+  it("tells accounts of the slot that is final, whatever has happened since", async () => {
+    solana = await createTestSolana();
+    solana.produce(50);
+    const source = solana.source(QUICK);
+    const { pools } = solana.chain.generator.market;
+    const vaults = pools.slice(0, 12).map(({ vaults: [vault] }) => vault);
+    async function held(commitment: Commitment): Promise<{ slot: number; amounts: bigint[] }> {
+      const { slot, accounts } = await source.accounts(vaults, commitment);
+      return {
+        slot,
+        amounts: accounts.map((account) => Buffer.from(account?.data ?? []).readBigUInt64LE(64)),
+      };
+    }
+    const then = await held("confirmed");
+    solana.produce(5);
+    solana.fork(4);
+    expect((await held("confirmed")).amounts).not.to.deep.equal(then.amounts);
+    while (solana.chain.head("finalized") < then.slot) solana.produce(1);
+    expect(await held("finalized")).to.deep.equal(then);
   });
 });

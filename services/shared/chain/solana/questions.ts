@@ -12,12 +12,21 @@ import {
   readSlots,
 } from "./read.ts";
 
+/**
+ * An endpoint says that there is no block, and no other has one, or none that answers: what that is worth is found out
+ * by the chain around it.
+ */
+const whenMissing: Pick<Question<null>, "conclude" | "patience"> = {
+  conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
+  patience: 4,
+};
+
 /** One full block; null where an endpoint says that the slot has none, and no other has it. */
 export function askBlock(slot: number, commitment: Commitment): Question<SolanaBlock | null> {
   return {
     calls: [{ method: "getBlock", params: [slot, blockOptions("full", commitment)] }],
     read: (replies) => readFirst(replies, (result) => readBlock(result, slot)),
-    conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
+    ...whenMissing,
   };
 }
 
@@ -26,7 +35,7 @@ export function askLink(slot: number, commitment: Commitment): Question<BlockLin
   return {
     calls: [{ method: "getBlock", params: [slot, blockOptions("none", commitment)] }],
     read: (replies) => readFirst(replies, (result) => readLink(result, slot)),
-    conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
+    ...whenMissing,
   };
 }
 
