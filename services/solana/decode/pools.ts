@@ -1,7 +1,7 @@
 import type { Laid } from "./lay.ts";
 import type { PoolLayout } from "./layout.ts";
 import { WRAPPED_SOL } from "./model.ts";
-import { accountAt, type Beneath, curveSides, type Side, toldSides, vaultSide } from "./sides.ts";
+import { accountAt, type Beneath, curveSides, forSale, type Side, toldSides, vaultSide } from "./sides.ts";
 
 /** A pool that an instruction touched, with what moved through it. */
 export interface TouchedPool {
@@ -67,7 +67,10 @@ function touch(laid: Laid, beneath: Beneath, layout: PoolLayout): TouchedPool | 
     const told = toldSides(laid, beneath, [first, second]);
     return told === undefined ? "what the curve traded is told by no event" : { address, sides: told };
   }
-  if (second !== undefined) return { address, sides: [first, second] };
+  if (second !== undefined) {
+    const tokens = layout.native === undefined ? first : forSale(laid, beneath, first);
+    return { address, sides: [tokens, second] };
+  }
   if (layout.native === undefined || !isNative(laid, beneath, layout)) return { address, sides: [first] };
   const curve = curveSides(laid, beneath, { curve: key(layout.native.account), tokens: first });
   return curve === undefined ? "what lamports the curve paid is not told" : { address, ...curve };

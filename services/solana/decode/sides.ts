@@ -121,6 +121,12 @@ export function toldSides(
   ];
 }
 
+/** A curve's tokens that are for sale, without those that its vault keeps for the pool it migrates to. */
+export function forSale(laid: Laid, { found, end }: Beneath, tokens: Side): Side {
+  const event = findEvent(laid, { found, end, discriminator: TRADE_EVENT, nth: 0 });
+  return event === undefined ? tokens : { ...tokens, reserve: readCurveTrade(event).reserve };
+}
+
 interface MovedLamports {
   readonly lamports: bigint;
   readonly disagreement?: string;
