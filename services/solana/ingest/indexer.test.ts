@@ -1,81 +1,17 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { Collection, Store } from "../../shared/storage/port.ts";
-import type { BalanceChange, DecodedTransaction } from "../decode/model.ts";
+import type { Store } from "../../shared/storage/port.ts";
 import { ANCHORS } from "../price/price-book.ts";
-import { type CheckpointRow, COLLECTIONS, candles, journal } from "../store/collections.ts";
-import { openTestStore } from "../test/store.ts";
+import { type CheckpointRow, candles, journal } from "../store/collections.ts";
+import { transactions } from "../test/arbitrary-transactions.ts";
+import { contents, openTestStore } from "../test/store.ts";
 import { Indexer } from "./indexer.ts";
 import type { DecodedBlock } from "./indexer-block.ts";
 import { takeBack, writeBatch } from "./write.ts";
 
 const USDC = ANCHORS[0] as string;
-const MINTS = [USDC, "SOL", "A", "B"];
 const START = 1_700_000_000;
-
-const amount = fc.bigInt({ min: 1n, max: 10n ** 13n });
-
-const trade = fc
-  .record({
-    pair: fc.shuffledSubarray(MINTS, { minLength: 2, maxLength: 2 }),
-    amounts: fc.tuple(amount, amount),
-    reserves: fc.tuple(fc.option(amount), fc.option(amount)),
-    instructionIndex: fc.nat(3),
-    account: fc.constantFrom("x", "y", "z"),
-  })
-  .map(({ pair: [tokenIn = "", tokenOut = ""], amounts, reserves, instructionIndex, account }) => ({
-    kind: "trade" as const,
-    instructionIndex,
-    leg: 0,
-    dex: "orca" as const,
-    program: "orca-whirlpool",
-    pool: [tokenIn, tokenOut].sort().join("-"),
-    account,
-    tokenIn,
-    amountIn: amounts[0],
-    decimalsIn: 6,
-    tokenOut,
-    amountOut: amounts[1],
-    decimalsOut: 6,
-    reserveIn: reserves[0],
-    reserveOut: reserves[1],
-  }));
-
-const supply = fc.record({
-  kind: fc.constantFrom("mint" as const, "burn" as const),
-  instructionIndex: fc.integer({ min: 4, max: 6 }),
-  leg: fc.constant(0),
-  mint: fc.constantFrom("A", "B"),
-  amount,
-  decimals: fc.constant(6),
-  accountCount: fc.constant(3),
-  authority: fc.constant(null),
-});
-
-const balance: fc.Arbitrary<BalanceChange> = fc.record({
-  tokenAccount: fc.constantFrom("t1", "t2", "t3"),
-  mint: fc.constantFrom("A", "B"),
-  owner: fc.constantFrom("x", "y", null),
-  decimals: fc.constant(6),
-  isToken2022: fc.boolean(),
-  before: amount,
-  after: fc.oneof(fc.constant(0n), amount),
-});
-
-const transactions: fc.Arbitrary<DecodedTransaction[]> = fc
-  .array(
-    fc.record({
-      feePayer: fc.constantFrom("x", "y", "z"),
-      events: fc.uniqueArray(fc.oneof(trade, supply), {
-        selector: (event) => event.instructionIndex,
-        maxLength: 3,
-      }),
-      balances: fc.array(balance, { maxLength: 3 }),
-    }),
-    { maxLength: 3 },
-  )
-  .map((found) => found.map((each, i) => ({ ...each, signature: `s${i}`, disagreements: [] })));
 
 /** A chain of blocks; every third slot or so was skipped. */
 const chain: fc.Arbitrary<DecodedBlock[]> = fc
@@ -125,17 +61,6 @@ async function index(
   const rows = blocks.map(({ transactions: _, ...block }) => block);
   await writeBatch(store, { batch, blocks: rows, previous: from, checkpoint, guard });
   return checkpoint;
-}
-
-/** Everything in a store but how it could be taken back, and what is known of the cluster. */
-async function contents(store: Store): Promise<Record<string, unknown[]>> {
-  const found: Record<string, unknown[]> = {};
-  for (const each of COLLECTIONS as readonly Collection[]) {
-    if (each === (journal as Collection)) continue;
-    const rows = await store.find(each, {});
-    found[each.name] = rows.map(({ headSlot: _, finalizedSlot: __, ...row }) => row);
-  }
-  return found;
 }
 
 async function fresh(blocks: readonly DecodedBlock[]): Promise<Record<string, unknown[]>> {

@@ -1,10 +1,21 @@
-import type { Store } from "../../shared/storage/port.ts";
+import type { Collection, Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
-import { COLLECTIONS } from "../store/collections.ts";
+import { COLLECTIONS, journal } from "../store/collections.ts";
 
 /** An empty store in memory with the service's collections. */
 export async function openTestStore(): Promise<Store> {
   const store = await openSqliteStore({ path: ":memory:" });
   await store.declare(COLLECTIONS);
   return store;
+}
+
+/** Everything in a store but how it could be taken back, and what is known of the cluster. */
+export async function contents(store: Store): Promise<Record<string, unknown[]>> {
+  const found: Record<string, unknown[]> = {};
+  for (const each of COLLECTIONS as readonly Collection[]) {
+    if (each === (journal as Collection)) continue;
+    const rows = await store.find(each, {});
+    found[each.name] = rows.map(({ headSlot: _, finalizedSlot: __, ...row }) => row);
+  }
+  return found;
 }

@@ -1,0 +1,131 @@
+import type { SlotHead, SolanaSource } from "../../shared/chain/solana/port.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
+import { blocks, type CheckpointRow, checkpoints } from "../store/collections.ts";
+import { OtherCluster } from "./chain-moved.ts";
+import type { BlockReader, ReadBlock } from "./read/read-block.ts";
+
+/** Of the whole service: Solana is one chain. */
+export const CHAIN_ID = 0;
+
+/** A day of mainnet is a terabyte of blocks: an hour is indexed within some twenty minutes. */
+const DEFAULT_DEPTH_SECONDS = 3_600;
+/** A slot takes 0.4 seconds, seldom less than 0.36: so many are more than the depth. */
+const DEFAULT_DEPTH_SLOTS = 10_000;
+
+type HeadSource = Pick<SolanaSource, "head" | "firstAvailableSlot">;
+
+interface Opening {
+  readonly source: HeadSource;
+  readonly reader: BlockReader;
+  /** First slot to index; undefined = the first one of the last hour. */
+  readonly startSlot: number | undefined;
+}
+
+/**
+ * The stored checkpoint, or on a first run one that stands just before the first block to index. Throws OtherCluster
+ * where the store was made from another cluster, and Error where the cluster has no final block to begin with yet.
+ */
+export async function openCheckpoint(store: Store, of: Opening): Promise<CheckpointRow> {
+  const stored = await store.get(checkpoints, { chainId: CHAIN_ID });
+  if (stored !== undefined) {
+    await checkCluster(store, { ...of, checkpoint: stored });
+    return stored;
+  }
+  const head = await of.source.head("finalized");
+  const available = await of.source.firstAvailableSlot();
+  const from = of.startSlot ?? (await firstSlotSince(of.reader, { head, available }));
+  const first = await firstBlock(of.reader, { fromSlot: Math.max(from, available), toSlot: head.slot });
+  if (first === undefined)
+    throw new Error(`The cluster has no final block from slot ${Math.max(from, available)} on yet.`);
+  const fromTime = await timeOf(of.reader, { block: first, toSlot: head.slot });
+  const checkpoint: CheckpointRow = {
+    chainId: CHAIN_ID,
+    slot: first.slot - 1,
+    blockhash: "",
+    time: fromTime,
+    fromSlot: first.slot,
+    fromTime,
+    rowsFromSlot: first.slot,
+    rowsFromTime: fromTime,
+    headSlot: head.slot,
+    finalizedSlot: first.slot - 1,
+    fromBlockhash: first.blockhash,
+  };
+  await store.write([put(checkpoints, [checkpoint])]);
+  return checkpoint;
+}
+
+/**
+ * Compares the first indexed block with the cluster's; where endpoints do not have it any more, the last indexed final
+ * one.
+ */
+async function checkCluster(
+  store: Store,
+  { source, reader, checkpoint }: Opening & { checkpoint: CheckpointRow },
+): Promise<void> {
+  const { fromSlot, fromBlockhash, finalizedSlot } = checkpoint;
+  const available = await source.firstAvailableSlot();
+  const [last] = await store.find(blocks, {
+    filter: { slot: { lte: finalizedSlot } },
+    order: [{ field: "slot", direction: "desc" }],
+    limit: 1,
+  });
+  const known = available <= fromSlot ? { slot: fromSlot, blockhash: fromBlockhash } : last;
+  if (known === undefined || known.slot < available) {
+    throw new Error(
+      `Slots ${checkpoint.slot + 1} to ${available - 1} are still to be indexed, and no endpoint has them any more: name one in SOLANA_RPC that has, or begin anew with an empty store.`,
+    );
+  }
+  const { slot, blockhash } = known;
+  const [block] = await reader.blocks({ fromSlot: slot, toSlot: slot, commitment: "finalized" });
+  if (block?.blockhash === blockhash) return;
+  throw new OtherCluster(
+    `The store holds an index of a cluster with block ${blockhash} in slot ${slot}, the endpoints have ${block?.blockhash ?? "none"} there.`,
+  );
+}
+
+/** The first slot within the last hour: a binary search over times of blocks. */
+async function firstSlotSince(
+  reader: BlockReader,
+  of: { head: SlotHead; available: number },
+): Promise<number> {
+  const toSlot = of.head.slot;
+  const last = await firstBlock(reader, { fromSlot: toSlot, toSlot });
+  const since = (last?.blockTime ?? Math.floor(Date.now() / 1000)) - DEFAULT_DEPTH_SECONDS;
+  let low = Math.max(of.available, toSlot - DEFAULT_DEPTH_SLOTS);
+  let high = toSlot;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const block = await firstBlock(reader, { fromSlot: middle, toSlot: high });
+    const time = block && (await timeOf(reader, { block, toSlot }));
+    if (time === undefined || time >= since) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The first produced block of a range of final slots. */
+async function firstBlock(
+  reader: BlockReader,
+  { fromSlot, toSlot }: { fromSlot: number; toSlot: number },
+): Promise<ReadBlock | undefined> {
+  for (let from = fromSlot, size = 1; from <= toSlot; from += size, size *= 2) {
+    const range = { fromSlot: from, toSlot: Math.min(toSlot, from + size - 1) };
+    const [block] = await reader.blocks({ ...range, commitment: "finalized" });
+    if (block !== undefined) return block;
+  }
+  return undefined;
+}
+
+/** Of a block, or where it has none of the next one that has. */
+async function timeOf(
+  reader: BlockReader,
+  { block, toSlot }: { block: ReadBlock; toSlot: number },
+): Promise<number> {
+  let at: ReadBlock | undefined = block;
+  while (at !== undefined && at.blockTime === null)
+    at = await firstBlock(reader, { fromSlot: at.slot + 1, toSlot });
+  if (at === undefined || at.blockTime === null)
+    throw new Error(`The cluster has no final block with a time from slot ${block.slot} on yet.`);
+  return at.blockTime;
+}

@@ -1,0 +1,219 @@
+import type { SolanaSource } from "../../shared/chain/solana/port.ts";
+import { scanBlocks } from "../../shared/chain/solana/scan.ts";
+import type { Guard } from "../../shared/host/lease.ts";
+import type { ProgressReport } from "../../shared/host/progress.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { ChainMoved, checkFollows, findCommonSlot } from "./chain-moved.ts";
+import { type Batch, Indexer } from "./indexer.ts";
+import type { DecodedBlock } from "./indexer-block.ts";
+import type { BlockReader, ReadBlock } from "./read/read-block.ts";
+import { takeBack, writeBatch } from "./write.ts";
+
+/** How long a head without a wake-up call goes unnoticed. */
+const POLL_MS = 300;
+/** Further behind the final head than this, final slots are read in batches; else confirmed ones, slot by slot. */
+const FAR_SLOTS = 32;
+/** Confirmed slots read at once. */
+const FOLLOWED_SLOTS = 8;
+/** How often the final head is asked for while following: it only says what needs no journal any more. */
+const FINAL_HEAD_MS = 2_000;
+
+/** Ranges read at once, and those waiting with them. Full blocks are a thousand transactions and more: one or two a range. */
+const CONCURRENCY = 4;
+const MAX_BUFFERED = 6;
+const TARGET_TRANSACTIONS = 2_000;
+
+/** What a batch was, once it is written. */
+export interface WrittenBatch {
+  readonly blocks: readonly ReadBlock[];
+  readonly batch: Batch;
+  readonly checkpoint: CheckpointRow;
+}
+
+/** Who has something to add to batches, or to do between them. All of it is optional to the index. */
+export interface Companion {
+  /** Puts into the indexer what is to be written with blocks that come next, the first of them in `nextSlot`. */
+  prepare?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
+  written?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
+  /** Slots were taken back. */
+  forget?(): void;
+}
+
+export interface SyncDeps {
+  readonly store: Store;
+  readonly source: Pick<SolanaSource, "head" | "waitForHead">;
+  readonly reader: BlockReader;
+  readonly companions?: readonly Companion[];
+  readonly signal: AbortSignal;
+  readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
+  readonly report: ProgressReport;
+  readonly guard: Guard;
+  /** The confirmed head as last seen. */
+  readonly onHead?: (slot: number) => void;
+  /** Milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Keeps the store equal to the chain: backfill of final slots, then confirmed ones, and back where those were dropped. */
+export class SolanaSync {
+  readonly #deps: SyncDeps;
+  readonly #indexer: Indexer;
+  #checkpoint: CheckpointRow;
+  #finalHead: { slot: number; readMs: number } | undefined;
+  #isFollowing = false;
+
+  private constructor(deps: SyncDeps, checkpoint: CheckpointRow) {
+    this.#deps = deps;
+    this.#checkpoint = checkpoint;
+    this.#indexer = new Indexer(deps.store);
+  }
+
+  /** Takes back whatever an interrupted write left beyond the checkpoint. */
+  static async open(deps: SyncDeps, stored: CheckpointRow): Promise<SolanaSync> {
+    const { store, guard } = deps;
+    const checkpoint = await takeBack(store, { checkpoint: stored, after: stored.slot, guard });
+    return new SolanaSync(deps, checkpoint);
+  }
+
+  get checkpoint(): CheckpointRow {
+    return this.#checkpoint;
+  }
+
+  /** Whether the store stands near the head. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  /** Until the signal. */
+  async run(): Promise<void> {
+    const { source, signal, log } = this.#deps;
+    while (!signal.aborted) {
+      try {
+        const moved = await this.step();
+        if (!moved) await source.waitForHead(POLL_MS, signal);
+      } catch (error) {
+        if (!(error instanceof ChainMoved)) throw error;
+        log("warn", error.message);
+        await this.heal();
+        // A node that contradicts itself is given time to make up its mind.
+        await source.waitForHead(POLL_MS, signal);
+      }
+    }
+  }
+
+  /** One step towards the head; answers whether there was anything to do. Throws ChainMoved where the chains part. */
+  async step(): Promise<boolean> {
+    const { source, onHead } = this.#deps;
+    const head = await source.head("confirmed");
+    onHead?.(head.slot);
+    const finalSlot = await this.#readFinalHead();
+    if (finalSlot - this.#checkpoint.slot > FAR_SLOTS) {
+      this.#isFollowing = false;
+      await this.#catchUp({ finalSlot, headSlot: head.slot });
+      return true;
+    }
+    this.#isFollowing = true;
+    return this.#follow({ finalSlot, headSlot: head.slot });
+  }
+
+  /** Goes back to the last slot that the cluster still has. */
+  async heal(): Promise<void> {
+    const { store, reader, guard, log, companions = [] } = this.#deps;
+    const checkpoint = this.#checkpoint;
+    const after = await findCommonSlot(store, { reader, checkpoint });
+    this.#checkpoint = await takeBack(store, { checkpoint, after, guard });
+    this.#indexer.clear();
+    for (const companion of companions) companion.forget?.();
+    log("warn", `Slots after ${this.#checkpoint.slot} were dropped by the cluster: taken back.`, {
+      from: checkpoint.slot,
+      to: this.#checkpoint.slot,
+    });
+  }
+
+  async #readFinalHead(): Promise<number> {
+    const { source, now = performance.now.bind(performance) } = this.#deps;
+    const known = this.#finalHead;
+    if (known !== undefined && this.#isFollowing && now() - known.readMs < FINAL_HEAD_MS) return known.slot;
+    const { slot } = await source.head("finalized");
+    this.#finalHead = { slot, readMs: now() };
+    return slot;
+  }
+
+  /** Final slots, many at once. */
+  async #catchUp(heads: Heads): Promise<void> {
+    const { reader, signal } = this.#deps;
+    const from = this.#checkpoint.slot + 1;
+    const scan = scanBlocks(reader, {
+      fromSlot: from,
+      toSlot: heads.finalSlot,
+      commitment: "finalized",
+      initialRange: 1,
+      concurrency: CONCURRENCY,
+      maxBuffered: MAX_BUFFERED,
+      targetTransactions: TARGET_TRANSACTIONS,
+      weigh: ({ transactionCount }: ReadBlock) => transactionCount,
+      signal,
+    });
+    for await (const { toSlot, blocks } of scan) {
+      const rows = await this.#apply(blocks, heads);
+      this.#deps.report({ stage: "backfill", from, at: toSlot, to: heads.finalSlot, events: rows });
+    }
+  }
+
+  /** Confirmed slots, each a batch that can be taken back alone. */
+  async #follow(heads: Heads): Promise<boolean> {
+    const { reader, signal } = this.#deps;
+    const from = this.#checkpoint.slot + 1;
+    for (let fromSlot = from; fromSlot <= heads.headSlot; fromSlot += FOLLOWED_SLOTS) {
+      const toSlot = Math.min(heads.headSlot, fromSlot + FOLLOWED_SLOTS - 1);
+      for (const block of await reader.blocks({ fromSlot, toSlot, commitment: "confirmed" })) {
+        if (signal.aborted) return true;
+        await this.#apply([block], heads);
+      }
+    }
+    return from <= heads.headSlot;
+  }
+
+  /** Adds blocks to the store as one batch; answers how many rows of tokens' lists they gave. */
+  async #apply(blocks: readonly ReadBlock[], heads: Heads): Promise<number> {
+    const [first] = blocks;
+    const last = blocks[blocks.length - 1];
+    if (first === undefined || last === undefined) return 0;
+    const { store, guard, companions = [] } = this.#deps;
+    const previous = this.#checkpoint;
+    checkFollows(first, previous);
+    const decoded = decodedAfter(previous.time, blocks);
+    for (const companion of companions)
+      await companion.prepare?.(this.#indexer, { checkpoint: previous, nextSlot: first.slot });
+    const batch = await this.#indexer.apply(decoded);
+    const checkpoint: CheckpointRow = {
+      ...previous,
+      slot: last.slot,
+      blockhash: last.blockhash,
+      time: decoded.at(-1)?.time ?? previous.time,
+      headSlot: Math.max(heads.headSlot, last.slot),
+      finalizedSlot: Math.max(previous.finalizedSlot, heads.finalSlot),
+    };
+    const rows = decoded.map(({ transactions: _, ...block }) => block);
+    await writeBatch(store, { batch, blocks: rows, previous, checkpoint, guard });
+    this.#checkpoint = checkpoint;
+    for (const companion of companions)
+      await companion.written?.({ blocks, batch, checkpoint, isFollowing: this.#isFollowing });
+    return batch.tokenRows.length;
+  }
+}
+
+interface Heads {
+  readonly finalSlot: number;
+  readonly headSlot: number;
+}
+
+/** Blocks with a time each, which never falls: one without its own, or with an earlier one, has that of the block before. */
+function decodedAfter(time: number, blocks: readonly ReadBlock[]): DecodedBlock[] {
+  let last = time;
+  return blocks.map(({ slot, blockhash, parentSlot, blockTime, transactions }) => {
+    last = Math.max(last, blockTime ?? last);
+    return { slot, blockhash, parentSlot, time: last, transactions };
+  });
+}

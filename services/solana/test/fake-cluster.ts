@@ -1,0 +1,85 @@
+import { fakeKey } from "../../shared/chain/solana/testkit.ts";
+import type { DecodedTransaction } from "../decode/model.ts";
+import type { BlockReader, ReadBlock } from "../ingest/read/read-block.ts";
+
+/** A cluster that says what its blocks tell, and changes its mind about those that are not final. */
+export class FakeCluster {
+  /** The chain as it is now, ascending. */
+  readonly chain: ReadBlock[] = [];
+  #finalSlot = 0;
+  #forks = 0;
+  readonly #genesis: number;
+
+  constructor(options: { genesis?: number } = {}) {
+    this.#genesis = options.genesis ?? 0;
+  }
+
+  get headSlot(): number {
+    return this.chain.at(-1)?.slot ?? 0;
+  }
+
+  get finalSlot(): number {
+    return this.#finalSlot;
+  }
+
+  /** A block after some skipped slots. */
+  produce(of: {
+    skipped?: number;
+    blockTime: number | null;
+    transactions: readonly DecodedTransaction[];
+  }): ReadBlock {
+    const parent = this.chain.at(-1);
+    const slot = (parent?.slot ?? 99) + 1 + (of.skipped ?? 0);
+    const signed = of.transactions.map((each, i) => ({
+      ...each,
+      signature: `${slot}-${this.#forks}-${i}`,
+    }));
+    const block: ReadBlock = {
+      slot,
+      blockhash: fakeKey(this.#genesis * 1_000 + this.#forks, slot),
+      previousBlockhash: parent?.blockhash ?? fakeKey(this.#genesis * 1_000 + 999, 0),
+      parentSlot: parent?.slot ?? slot - 1,
+      blockTime: of.blockTime,
+      transactions: signed,
+      transactionCount: signed.length + 1,
+      broken: [],
+      described: [],
+    };
+    this.chain.push(block);
+    return block;
+  }
+
+  /** Makes blocks final up to so many before the head. */
+  finalize(behind: number): void {
+    const last = this.chain.at(-1 - behind);
+    this.#finalSlot = Math.max(this.#finalSlot, last?.slot ?? 0);
+  }
+
+  /** Drops the last blocks, as many of them as are not final. */
+  fork(depth: number): void {
+    this.#forks += 1;
+    for (let left = depth; left > 0 && this.headSlot > this.#finalSlot; left--) this.chain.pop();
+  }
+
+  /** Questions asked so far. */
+  readonly asked: { fromSlot: number; toSlot: number; commitment: string }[] = [];
+
+  readonly reader: BlockReader = {
+    blocks: async (range) => {
+      this.asked.push(range);
+      const { fromSlot, toSlot, commitment } = range;
+      const end = commitment === "finalized" ? Math.min(toSlot, this.#finalSlot) : toSlot;
+      return this.chain.filter(({ slot }) => slot >= fromSlot && slot <= end);
+    },
+  };
+
+  readonly source = {
+    head: async (commitment: "confirmed" | "finalized") => ({
+      slot: commitment === "finalized" ? this.#finalSlot : this.headSlot,
+    }),
+    waitForHead: async () => {},
+    firstAvailableSlot: async () => this.firstAvailable,
+  };
+
+  firstAvailable = 0;
+}
