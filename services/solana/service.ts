@@ -1,17 +1,58 @@
-import { type Environment, readServiceConfig } from "../shared/host/config.ts";
+import { type Environment, readServiceConfig, readSettings } from "../shared/host/config.ts";
+import { createLog } from "../shared/host/log.ts";
+import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
+import { openStore } from "../shared/storage/open.ts";
 import { endpoints } from "./contract.ts";
+import { createHandlers } from "./handlers.ts";
+import { versionOf } from "./serve/answer.ts";
+import { createDeps } from "./serve/deps.ts";
+import { watchHead } from "./serve/heads.ts";
+import { createServeMetrics } from "./serve/serve-metrics.ts";
+import { createStatus } from "./serve/status.ts";
+import { COLLECTIONS } from "./store/collections.ts";
+import { CHAIN_ID } from "./store/queries.ts";
 
 /**
- * Starts the solana service: its HTTP endpoints, and Status and health over gRPC. Nothing is ingested yet, so lists
- * are empty, tokens unknown and the mode is `empty`. Throws ConfigError, and Error when a port is taken.
+ * Starts the solana service: its HTTP endpoints, and Status and health over gRPC. Throws ConfigError, and Error when a
+ * port is taken or the store cannot be opened.
  */
 export async function startSolana(env: Environment): Promise<RunningService> {
-  return runService({
-    name: "solana",
-    endpoints,
-    handlers: {},
-    config: readServiceConfig("solana", env),
-    status: async () => ({ mode: "empty", chains: [], peers: [] }),
+  const name = "solana";
+  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL"]);
+  const config = readServiceConfig(name, env);
+  const store = await openStore({
+    service: name,
+    dataDir: settings.DATA_DIR,
+    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
+  await store.declare(COLLECTIONS);
+  const log = createLog({ name, level: config.logLevel });
+  const metrics = createMetrics({ name });
+  const deps = createDeps(store);
+  const heads = watchHead(store, { onFailure: (err) => log.warn({ err }, "the head cannot be read") });
+  createServeMetrics(metrics, { heads, deps });
+  const stop = async (): Promise<void> => {
+    heads.close();
+    await store.close();
+  };
+  try {
+    return await runService({
+      name,
+      endpoints,
+      handlers: createHandlers(deps),
+      config,
+      log,
+      metrics,
+      status: createStatus(store),
+      dataVersion(endpoint) {
+        const head = heads.current(CHAIN_ID);
+        return head && versionOf(endpoint, head);
+      },
+      onStop: stop,
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

@@ -1,14 +1,15 @@
-import type { DecodedTransaction, Dex, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
+import type { DecodedTransaction, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
 import { toWhole } from "../metrics/amount.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
 import { MIN_RAW_AMOUNT, type PriceBook } from "../price/price-book.ts";
-import type { PoolRowRow, SupplyRow, TokenRowRow } from "../store/collections.ts";
+import {
+  EXCHANGES,
+  POOL_TX_TYPES,
+  type PoolRowRow,
+  type SupplyRow,
+  type TokenRowRow,
+} from "../store/collections.ts";
 import { tokenSides, worth } from "../store/token-sides.ts";
-
-/** Exchanges by their number in rows. */
-export const DEXES: readonly Dex[] = ["raydium", "orca", "meteora", "pumpfun"];
-
-const KINDS = { trade: 0, add_liquidity: 1, remove_liquidity: 2 } as const;
 
 /** A trade that stands in a token's candles. */
 export interface TokenCandleTrade extends CandleTrade {
@@ -72,7 +73,7 @@ function addTrade(rows: BlockRows, trade: Trade, of: Within): void {
   const row: PoolRowRow = {
     ...placeOf(trade, of),
     pool,
-    kind: KINDS.trade,
+    kind: POOL_TX_TYPES.indexOf("trade"),
     tokenIn,
     amountIn,
     priceInUsd,
@@ -104,7 +105,7 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, of: Within): voi
   const row: PoolRowRow = {
     ...placeOf(change, of),
     pool,
-    kind: KINDS[change.kind],
+    kind: POOL_TX_TYPES.indexOf(change.kind),
     tokenIn,
     amountIn,
     priceInUsd,
@@ -139,5 +140,5 @@ function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
 
 function placeOf(event: Trade | LiquidityChange, { slot, time, signature }: Within) {
   const { instructionIndex, leg } = event;
-  return { slot, instructionIndex, signature, leg, time, dex: DEXES.indexOf(event.dex) };
+  return { slot, instructionIndex, signature, leg, time, dex: EXCHANGES.indexOf(event.dex) };
 }

@@ -9,7 +9,7 @@ export const ANCHORS: readonly string[] = [
 /** Below this much on the priced side, in USD, a pool prices nothing. */
 export const MIN_DEPTH_USD = 10_000;
 /** Pools between an anchor and a token at most. */
-const MAX_HOPS = 4;
+export const MAX_HOPS = 4;
 /** With less of either side the ratio of raw units is rounding: such a trade sets no price. */
 export const MIN_RAW_AMOUNT = 1_000n;
 /** A pool of less than this share of the deepest one's depth shows no prices in candles. */

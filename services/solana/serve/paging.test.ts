@@ -41,6 +41,7 @@ function listOf(of: { rows: readonly Row[]; cuts: readonly boolean[]; unsure: re
       return within(range).slice(skip, skip + limit);
     },
     count: async (range) => within(range).length,
+    recount: async (run) => within(run).length,
   };
   return { list, within, walked };
 }

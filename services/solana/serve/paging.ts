@@ -1,3 +1,5 @@
+import type { Pacer } from "./pacer.ts";
+
 /** Slots lo to hi, both inclusive. */
 export interface SlotRange {
   readonly lo: number;
@@ -19,6 +21,8 @@ export interface PagedList<Row> {
   counted(hi: number, limit: number): Promise<readonly Counted[]>;
   find(range: SlotRange, page: { skip: number; limit: number }): Promise<Row[]>;
   count(range: SlotRange): Promise<number>;
+  /** `count` of a run with rows that are unsure: it never changes, and may be remembered. */
+  recount(run: Counted): Promise<number>;
 }
 
 /** Runs looked at together. */
@@ -30,10 +34,11 @@ const RUNS_AT_ONCE = 64;
  */
 export async function readPage<Row>(
   list: PagedList<Row>,
-  of: { range: SlotRange; skip: number; limit: number },
+  of: { range: SlotRange; skip: number; limit: number; pacer?: Pacer },
 ): Promise<Row[]> {
   const reader = new PageReader(list, of);
   for await (const part of partsOf(list, of.range)) {
+    await of.pacer?.step();
     if ("sure" in part) await reader.pass(part);
     else await reader.read(part);
     if (reader.wanted === 0) break;
@@ -105,7 +110,7 @@ class PageReader<Row> {
     // What lies on its two sides is read apart: nothing in it needs to be walked.
     if (sure + unsure === 0) return this.#readPending();
     if (this.#skip > 0) {
-      const rows = unsure === 0 ? sure : await this.#list.count(run);
+      const rows = unsure === 0 ? sure : await this.#list.recount(run);
       if (rows <= this.#skip) {
         this.#skip -= rows;
         return;

@@ -16,10 +16,12 @@ export interface Stretch {
 const MAX_STRETCHES = 20_000;
 const READ_AT_ONCE = 128;
 
+/** Stretches of one list. */
 interface Kept {
-  /** By number; those that were not read yet are missing. */
+  /** By number; those that were not read yet, and those that retention took, are missing. */
   readonly byNumber: Map<number, Stretch>;
   newest: number;
+  isDropped: boolean;
 }
 
 /**
@@ -28,63 +30,110 @@ interface Kept {
  */
 export class StretchCache {
   readonly #store: Store;
+  readonly #maxStretches: number;
   readonly #lists = new Map<string, Kept>();
   #size = 0;
 
-  constructor(store: Store) {
+  constructor(store: Store, maxStretches = MAX_STRETCHES) {
     this.#store = store;
+    this.#maxStretches = maxStretches;
+  }
+
+  get size(): number {
+    return this.#size;
   }
 
   /** Stretches that end at or before a slot, the newest first. */
   async before(list: string, of: { hi: number; limit: number }): Promise<Stretch[]> {
     const kept = this.#listOf(list);
-    for (const row of await this.#read(list, { gt: kept.newest })) this.#keep(kept, row);
+    await this.#readNewer(list, kept);
     const found: Stretch[] = [];
-    for (let number = kept.newest; number >= 0 && found.length < of.limit; number--) {
-      if (!kept.byNumber.has(number)) {
-        for (const row of await this.#read(list, { lte: number })) this.#keep(kept, row);
-        // Retention took what is older.
-        if (!kept.byNumber.has(number)) break;
-      }
-      const stretch = kept.byNumber.get(number) as Stretch;
-      if (stretch.lastSlot <= of.hi) found.push(stretch);
+    for (let number = await this.#lastBefore(list, { kept, hi: of.hi }); number >= 0; number--) {
+      if (found.length === of.limit) break;
+      const stretch = kept.byNumber.get(number) ?? (await this.#readDown(list, { kept, number }));
+      // Retention took what is older.
+      if (stretch === undefined) break;
+      found.push(stretch);
     }
     return found;
+  }
+
+  /** Number of the last stretch that ends at or before a slot; −1 = none. Few are read for it: it halves what is left. */
+  async #lastBefore(list: string, { kept, hi }: { kept: Kept; hi: number }): Promise<number> {
+    let low = -1;
+    let high = kept.newest;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const stretch = kept.byNumber.get(middle) ?? (await this.#readOne(list, { kept, number: middle }));
+      // One that retention took lies before all that are left.
+      if (stretch === undefined || stretch.lastSlot <= hi) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  async #readNewer(list: string, kept: Kept): Promise<void> {
+    const rows = await this.#store.find(stretches, {
+      filter: { list, number: { gt: kept.newest } },
+      order: [{ field: "number", direction: "desc" }],
+      limit: READ_AT_ONCE,
+    });
+    for (const row of rows) this.#keep(kept, row);
+  }
+
+  async #readOne(
+    list: string,
+    { kept, number }: { kept: Kept; number: number },
+  ): Promise<Stretch | undefined> {
+    const row = await this.#store.get(stretches, { list, number });
+    return row && this.#keep(kept, row);
+  }
+
+  /** Reads a stretch and those before it, which will be asked for next. */
+  async #readDown(
+    list: string,
+    { kept, number }: { kept: Kept; number: number },
+  ): Promise<Stretch | undefined> {
+    const rows = await this.#store.find(stretches, {
+      filter: { list, number: { lte: number } },
+      order: [{ field: "number", direction: "desc" }],
+      limit: READ_AT_ONCE,
+    });
+    for (const row of rows) this.#keep(kept, row);
+    return kept.byNumber.get(number);
   }
 
   #listOf(list: string): Kept {
     const known = this.#lists.get(list);
     // As the most lately used one it is the last to go.
     if (known !== undefined) this.#lists.delete(list);
-    const kept = known ?? { byNumber: new Map(), newest: -1 };
+    const kept = known ?? { byNumber: new Map(), newest: -1, isDropped: false };
     this.#lists.set(list, kept);
-    for (const [oldest, { byNumber }] of this.#lists) {
-      if (this.#size <= MAX_STRETCHES || oldest === list) break;
-      this.#size -= byNumber.size;
-      this.#lists.delete(oldest);
-    }
     return kept;
   }
 
-  #read(list: string, number: { gt: number } | { lte: number }): Promise<StretchRow[]> {
-    return this.#store.find(stretches, {
-      filter: { list, number },
-      order: [{ field: "number", direction: "desc" }],
-      limit: READ_AT_ONCE,
-    });
+  #keep(kept: Kept, row: StretchRow): Stretch {
+    const { number, firstSlot, lastSlot, rows } = row;
+    const mints = row.mints as string[];
+    const stretch = { number, firstSlot, lastSlot, rows, mints, counts: row.counts as StretchCounts };
+    if (!kept.byNumber.has(number)) this.#makeRoom(kept);
+    kept.byNumber.set(number, stretch);
+    kept.newest = Math.max(kept.newest, number);
+    return stretch;
   }
 
-  #keep(kept: Kept, row: StretchRow): void {
-    const { number, firstSlot, lastSlot, rows } = row;
-    if (!kept.byNumber.has(number)) this.#size += 1;
-    kept.byNumber.set(number, {
-      number,
-      firstSlot,
-      lastSlot,
-      rows,
-      mints: row.mints as string[],
-      counts: row.counts as StretchCounts,
-    });
-    kept.newest = Math.max(kept.newest, number);
+  /** For one more of a list: those lists go first that were not asked for longest, then what is kept of itself. */
+  #makeRoom(reading: Kept): void {
+    if (reading.isDropped) return;
+    for (const [list, kept] of this.#lists) {
+      if (this.#size < this.#maxStretches) break;
+      this.#size -= kept.byNumber.size;
+      if (kept === reading) kept.byNumber.clear();
+      else {
+        kept.isDropped = true;
+        this.#lists.delete(list);
+      }
+    }
+    this.#size += 1;
   }
 }

@@ -1,6 +1,7 @@
 import type { Filter, OrderBy, Store } from "../../shared/storage/port.ts";
 import { countMatching } from "../metrics/stretch-counts.ts";
 import { type TokenRowRow, tokenRows } from "../store/collections.ts";
+import type { CountMemory } from "./count-memory.ts";
 import { runOf } from "./counted-run.ts";
 import type { PagedList, SlotRange } from "./paging.ts";
 import type { StretchCache } from "./stretch-cache.ts";
@@ -15,6 +16,12 @@ export interface TokenListFilter {
   readonly minValueUsd?: number;
 }
 
+/** What is known of lists without their rows. */
+export interface ListMemory {
+  readonly stretches: StretchCache;
+  readonly counts: CountMemory;
+}
+
 /** The key from its end: slot, instruction, signature and leg all descending. */
 const NEWEST_FIRST: readonly OrderBy<TokenRowRow>[] = [
   { field: "slot", direction: "desc" },
@@ -26,9 +33,10 @@ const NEWEST_FIRST: readonly OrderBy<TokenRowRow>[] = [
 /** Transactions of a token over all pools, the newest first. */
 export function tokenList(
   store: Store,
-  of: { filter: TokenListFilter; stretches: StretchCache },
+  of: ListMemory & { filter: TokenListFilter },
 ): PagedList<TokenRowRow> {
-  const { mint, txTypes, dex, minValueUsd } = of.filter;
+  const { filter, stretches, counts } = of;
+  const { mint, txTypes, dex, minValueUsd } = filter;
   const where = ({ lo, hi }: SlotRange): Filter<TokenRowRow> => ({
     mint,
     slot: { gte: lo, lte: hi },
@@ -36,18 +44,26 @@ export function tokenList(
     ...(dex !== undefined && { dex }),
     ...(minValueUsd !== undefined && { valueUsd: { gte: minValueUsd } }),
   });
-  const counted = {
-    ...(txTypes !== undefined && { txTypes }),
-    ...(dex !== undefined && { who: dex }),
-    ...(minValueUsd !== undefined && { minValueUsd }),
-  };
+  const asked = { ...countFilterOf(filter), ...(dex !== undefined && { who: dex }) };
+  const name = JSON.stringify(["token", mint, asked]);
+  const count = (range: SlotRange): Promise<number> =>
+    store.count(tokenRows, where(range), { via: tokenRows.key });
   return {
     async counted(hi, limit) {
-      const found = await of.stretches.before(`token ${mint}`, { hi, limit });
-      return found.map((stretch) => runOf(stretch, countMatching(stretch.counts, counted)));
+      const found = await stretches.before(`token ${mint}`, { hi, limit });
+      return found.map((stretch) => runOf(stretch, countMatching(stretch.counts, asked)));
     },
     find: (range, page) =>
       store.find(tokenRows, { filter: where(range), order: NEWEST_FIRST, via: tokenRows.key, ...page }),
-    count: (range) => store.count(tokenRows, where(range), { via: tokenRows.key }),
+    count,
+    recount: (run) => counts.of({ filter: name, firstSlot: run.lo }, () => count(run)),
+  };
+}
+
+/** What stretches are counted by, of a token's filter. */
+export function countFilterOf({ txTypes, minValueUsd }: TokenListFilter) {
+  return {
+    ...(txTypes !== undefined && { txTypes }),
+    ...(minValueUsd !== undefined && { minValueUsd }),
   };
 }

@@ -101,7 +101,7 @@ export const poolRows = collection({
     signature: "text",
     leg: "int",
     time: "int",
-    /** 0 trade, 1 add_liquidity, 2 remove_liquidity. */
+    /** Index into POOL_TX_TYPES. */
     kind: "int",
     dex: "int",
     /** Of a liquidity change: the pool's first token. */
@@ -303,6 +303,12 @@ export const COLLECTIONS = [
 export const CANDLE_SECONDS = [60, 3_600, 86_400] as const;
 
 export const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"] as const;
+
+/** What a pool's row is: `kind`. */
+export const POOL_TX_TYPES = ["trade", "add_liquidity", "remove_liquidity"] as const;
+
+/** Exchanges by their number in rows. */
+export const EXCHANGES = ["raydium", "orca", "meteora", "pumpfun"] as const;
 
 /** Rows that close a stretch: what a page may have to walk at most besides its own rows, give or take the open end. */
 export const STRETCH_ROWS = 4096;

@@ -1,0 +1,39 @@
+import { toCells } from "../../../../../../shared/contract/cells.ts";
+import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
+import { answerAtHead } from "../../../../../serve/answer.ts";
+import { readCandles } from "../../../../../serve/candles.ts";
+import { coveredFrom } from "../../../../../serve/coverage.ts";
+import type { ServeDeps } from "../../../../../serve/deps.ts";
+import { Pacer } from "../../../../../serve/pacer.ts";
+import { endpoint } from "./token.endpoint.ts";
+
+export function ohlcvTokenHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+  return (params, { signal }) => {
+    const { token_address: mint, interval } = params;
+    return answerAtHead(store, {
+      endpoint,
+      matter: "documents",
+      read: async (checkpoint) => {
+        const found = await readCandles(store, {
+          mint,
+          range: params,
+          coveredFrom: coveredFrom(checkpoint),
+          pacer: new Pacer(signal),
+        });
+        return found.map(({ start, candle }) =>
+          toCells(endpoint, {
+            openPrice: candle.open,
+            highPrice: candle.high,
+            lowPrice: candle.low,
+            closePrice: candle.close,
+            volume: candle.volumeUsd,
+            volumeToken: candle.volumeToken,
+            unixTime: start,
+            interval,
+            tradeCount: candle.trades,
+          }),
+        );
+      },
+    });
+  };
+}

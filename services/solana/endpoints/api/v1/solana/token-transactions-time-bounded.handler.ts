@@ -1,0 +1,41 @@
+import { toCells } from "../../../../../shared/contract/cells.ts";
+import type { Cell } from "../../../../../shared/contract/column.ts";
+import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { resolveWindow } from "../../../../../shared/contract/window.ts";
+import { answerAtHead } from "../../../../serve/answer.ts";
+import type { ServeDeps } from "../../../../serve/deps.ts";
+import { textOf } from "../../../../serve/text-of.ts";
+import { readTokenPage } from "../../../../serve/token-transactions.ts";
+import { EXCHANGES, type TokenRowRow, TX_TYPES } from "../../../../store/collections.ts";
+import { endpoint } from "./token-transactions-time-bounded.endpoint.ts";
+
+/** The specification's txType is buy or sell. */
+const TRADES = [TX_TYPES.indexOf("buy"), TX_TYPES.indexOf("sell")];
+
+export function tokenTransactionsTimeBoundedHandler(deps: ServeDeps): Handler<typeof endpoint> {
+  return (params, { signal }) => {
+    const { token_address: mint, offset, limit } = params;
+    return answerAtHead(deps.store, {
+      endpoint,
+      matter: "rows",
+      read: async (checkpoint) => {
+        const window = resolveWindow(params, checkpoint.time);
+        const page = { checkpoint, window, filter: { mint, txTypes: TRADES }, offset, limit, signal };
+        return (await readTokenPage(deps, page)).map(cellsOf);
+      },
+    });
+  };
+}
+
+function cellsOf(row: TokenRowRow): Cell[] {
+  return toCells(endpoint, {
+    signature: row.signature,
+    slot: row.slot,
+    txType: textOf(TX_TYPES, row.txType),
+    tokenAmount: row.amount,
+    valueUSD: row.valueUsd,
+    priceUSD: row.priceUsd,
+    dex: textOf(EXCHANGES, row.dex),
+    poolAddress: row.pool,
+  });
+}

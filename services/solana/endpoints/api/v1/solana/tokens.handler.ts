@@ -1,0 +1,21 @@
+import { toCells } from "../../../../../shared/contract/cells.ts";
+import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { answerAtHead } from "../../../../serve/answer.ts";
+import type { ServeDeps } from "../../../../serve/deps.ts";
+import { findTokens } from "../../../../serve/find-tokens.ts";
+import { Pacer } from "../../../../serve/pacer.ts";
+import { endpoint } from "./tokens.endpoint.ts";
+
+export function tokensHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+  return ({ filter, limit, offset: skip }, { signal }) =>
+    answerAtHead(store, {
+      endpoint,
+      matter: "documents",
+      read: async () => {
+        const found = await findTokens(store, { filter, skip, limit, pacer: new Pacer(signal) });
+        return found.map(({ mint, symbol, name, decimals }) =>
+          toCells(endpoint, { programId: mint, symbol, name, decimals }),
+        );
+      },
+    });
+}

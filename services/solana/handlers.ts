@@ -1,0 +1,37 @@
+import { type HandlerTable, handle } from "../shared/host/handlers.ts";
+import {
+  ohlcvToken,
+  poolTransactions,
+  poolTransactionsTimeBounded,
+  tokenHolders,
+  tokenMintBurnTransactions,
+  tokenSecurity,
+  tokens,
+  tokenTransactions,
+  tokenTransactionsTimeBounded,
+} from "./contract.ts";
+import { ohlcvTokenHandler } from "./endpoints/api/v1/solana/ohlcv/token.handler.ts";
+import { poolTransactionsHandler } from "./endpoints/api/v1/solana/pool-transactions.handler.ts";
+import { poolTransactionsTimeBoundedHandler } from "./endpoints/api/v1/solana/pool-transactions-time-bounded.handler.ts";
+import { tokenMintBurnTransactionsHandler } from "./endpoints/api/v1/solana/token-mint-burn-transactions.handler.ts";
+import { tokenTransactionsHandler } from "./endpoints/api/v1/solana/token-transactions.handler.ts";
+import { tokenTransactionsTimeBoundedHandler } from "./endpoints/api/v1/solana/token-transactions-time-bounded.handler.ts";
+import { tokenHoldersHandler } from "./endpoints/api/v1/solana/tokens/holders.handler.ts";
+import { tokenSecurityHandler } from "./endpoints/api/v1/solana/tokens/security.handler.ts";
+import { tokensHandler } from "./endpoints/api/v1/solana/tokens.handler.ts";
+import type { ServeDeps } from "./serve/deps.ts";
+
+/** Every endpoint with its handler. */
+export function createHandlers(deps: ServeDeps): HandlerTable {
+  return Object.fromEntries([
+    handle(tokenTransactions, tokenTransactionsHandler(deps)),
+    handle(tokenTransactionsTimeBounded, tokenTransactionsTimeBoundedHandler(deps)),
+    handle(poolTransactions, poolTransactionsHandler(deps)),
+    handle(poolTransactionsTimeBounded, poolTransactionsTimeBoundedHandler(deps)),
+    handle(tokens, tokensHandler(deps)),
+    handle(tokenHolders, tokenHoldersHandler(deps)),
+    handle(ohlcvToken, ohlcvTokenHandler(deps)),
+    handle(tokenMintBurnTransactions, tokenMintBurnTransactionsHandler(deps)),
+    handle(tokenSecurity, tokenSecurityHandler(deps)),
+  ]);
+}

@@ -1,0 +1,46 @@
+import type { Cell } from "../../shared/contract/column.ts";
+import type { Answer, DataVersion, Endpoint } from "../../shared/contract/endpoint.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import {
+  poolTransactions,
+  poolTransactionsTimeBounded,
+  tokenMintBurnTransactions,
+  tokenTransactions,
+  tokenTransactionsTimeBounded,
+} from "../contract.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { type Matter, readAtHead } from "./head.ts";
+
+/** Lists of rows, which are kept for some days; candles, and what derives from them, for ever. */
+const KEPT_FOR_DAYS: ReadonlySet<string> = new Set(
+  [
+    tokenTransactions,
+    tokenTransactionsTimeBounded,
+    poolTransactions,
+    poolTransactionsTimeBounded,
+    tokenMintBurnTransactions,
+  ].map(({ path }) => path),
+);
+
+export function versionOf({ path }: Pick<Endpoint, "path">, checkpoint: CheckpointRow): DataVersion {
+  return {
+    block: checkpoint.slot,
+    time: checkpoint.time,
+    blockHash: checkpoint.blockhash,
+    fromBlock: KEPT_FOR_DAYS.has(path) ? checkpoint.rowsFromSlot : checkpoint.fromSlot,
+  };
+}
+
+/** An answer of which everything stands on one checkpoint; no rows where nothing is indexed yet. */
+export async function answerAtHead(
+  store: Store,
+  of: {
+    endpoint: Pick<Endpoint, "path">;
+    matter: Matter;
+    read: (checkpoint: CheckpointRow) => Promise<readonly (readonly Cell[])[]>;
+  },
+): Promise<Answer> {
+  const found = await readAtHead(store, of);
+  if (found === undefined) return { rows: [] };
+  return { rows: found.value, version: versionOf(of.endpoint, found.checkpoint) };
+}

@@ -1,0 +1,56 @@
+import { ServiceError } from "../../shared/errors.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import { getBlock, getCheckpoint } from "../store/queries.ts";
+
+/** Attempts to read everything of an answer as of one checkpoint. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * What an answer is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
+ * fork takes them back. Documents (candles, holders, prices, tokens) change with every write.
+ */
+export type Matter = "rows" | "documents";
+
+/** Whether any block is indexed: before the first write the checkpoint stands before the first block. */
+export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
+  return checkpoint !== undefined && checkpoint.slot >= checkpoint.fromSlot;
+}
+
+/**
+ * Runs `read` so that all it reads stands on one checkpoint: where it may not, it is read again, at the checkpoint then.
+ * Undefined where nothing is indexed yet. Throws unavailable if the index changes faster than it can be read.
+ */
+export async function readAtHead<T>(
+  store: Store,
+  of: { matter: Matter; read: (checkpoint: CheckpointRow) => Promise<T> },
+): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
+  let checkpoint = await getCheckpoint(store);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    if (!hasData(checkpoint)) return undefined;
+    const value = await of.read(checkpoint);
+    const after = await getCheckpoint(store);
+    const isSame = after !== undefined && isSameHead(after, checkpoint);
+    if (isSame || (of.matter === "rows" && (await haveRowsStood(store, { checkpoint, after }))))
+      return { value, checkpoint };
+    checkpoint = after;
+  }
+  throw new ServiceError("unavailable", "The index is being rewritten; try again in a moment.", {
+    retryAfterSeconds: 1,
+  });
+}
+
+function isSameHead(one: CheckpointRow, other: CheckpointRow): boolean {
+  return one.blockhash === other.blockhash && one.rowsFromSlot === other.rowsFromSlot;
+}
+
+/** Whether every row up to the first checkpoint was there until the second: no fork since, and none were dropped for age. */
+async function haveRowsStood(
+  store: Store,
+  { checkpoint, after }: { checkpoint: CheckpointRow; after: CheckpointRow | undefined },
+): Promise<boolean> {
+  if (after === undefined || after.slot <= checkpoint.slot) return false;
+  if (after.rowsFromSlot !== checkpoint.rowsFromSlot) return false;
+  const block = await getBlock(store, checkpoint.slot);
+  return block?.blockhash === checkpoint.blockhash;
+}

@@ -1,0 +1,37 @@
+import type { HeadAges } from "../../shared/host/head-watcher.ts";
+import { Gauge, type Metrics } from "../../shared/host/metrics.ts";
+import { CHAIN_ID } from "../store/queries.ts";
+import type { ListMemory } from "./token-list.ts";
+
+/** Whether the view of the head holds, and what is kept in memory. */
+export function createServeMetrics(
+  { registry }: Metrics,
+  { heads, deps }: { heads: HeadAges; deps: ListMemory },
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: "head_seen_age_seconds",
+    help: "Time since the store was last seen to stand on the slot that is answered as the head",
+    registers,
+    collect() {
+      const seconds = heads.ageSeconds(CHAIN_ID);
+      if (seconds !== undefined) this.set(seconds);
+    },
+  });
+  new Gauge({
+    name: "list_stretches_kept",
+    help: "Counted stretches of lists in memory, which deep pages pass over",
+    registers,
+    collect() {
+      this.set(deps.stretches.size);
+    },
+  });
+  new Gauge({
+    name: "list_counts_kept",
+    help: "Counts of stretches by filters between two classes of value, in memory",
+    registers,
+    collect() {
+      this.set(deps.counts.size);
+    },
+  });
+}

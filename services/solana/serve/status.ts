@@ -1,0 +1,37 @@
+import type { OwnStatus } from "../../shared/host/run-service.ts";
+import type { ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
+import { hasData } from "./head.ts";
+
+/** A head this much older than now is stale: some 300 slots. */
+const STALE_AFTER_SECONDS = 120;
+
+/** How far the chain is indexed. `empty` until a block is. */
+export function createStatus(
+  store: Store,
+  now: () => number = Date.now,
+): (signal?: AbortSignal) => Promise<OwnStatus> {
+  return async () => {
+    const checkpoint = await getCheckpoint(store);
+    const known = { chainId: CHAIN_ID, name: "Solana" };
+    const chainHead = checkpoint?.headSlot ?? null;
+    if (!hasData(checkpoint)) {
+      const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
+      const chain: ChainStatus = { ...known, ...nothing, chainHead, lagBlocks: null };
+      return { mode: "empty", chains: [chain], peers: [] };
+    }
+    const { slot, blockhash, time, fromSlot, headSlot } = checkpoint;
+    const chain: ChainStatus = {
+      ...known,
+      indexedBlock: slot,
+      indexedBlockHash: blockhash,
+      indexedTime: time,
+      fromBlock: fromSlot,
+      chainHead,
+      lagBlocks: Math.max(0, headSlot - slot),
+    };
+    const mode: ServiceMode = now() / 1000 - time > STALE_AFTER_SECONDS ? "stale" : "serving";
+    return { mode, chains: [chain], peers: [] };
+  };
+}
