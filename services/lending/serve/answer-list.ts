@@ -3,7 +3,7 @@ import type { OrderTerm } from "../../shared/contract/order.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { ServeDeps } from "./deps.ts";
 import type { ProtocolTables } from "./protocol-tables.ts";
-import type { Sheet } from "./sheet.ts";
+import type { Sheet, SheetQuery } from "./sheet.ts";
 
 /** Parameters that every list has. */
 interface ListParams {
@@ -15,39 +15,33 @@ interface ListParams {
   readonly offset: number;
 }
 
-export interface List<R> {
+export interface List {
   readonly endpoint: Endpoint;
   /** Whose rows stand behind the path. */
   readonly protocol: ProtocolId;
-  readonly sheetOf: (lists: ProtocolTables) => Sheet<R>;
+  readonly sheetOf: (lists: ProtocolTables) => Sheet;
   /** The column that min_tvl_usd is about. */
   readonly tvl: "tvlUsd" | "totalTvlUsd";
 }
 
-/** One page of a list of rows; `where` tells those that the list's own filters let pass. */
-export async function answerList<R>(
+/** One page of a list of rows; `only` has the list's own filters, by column. */
+export async function answerList(
   { tables }: ServeDeps,
-  list: List<R>,
-  { params, where }: { params: ListParams; where?: (row: R) => boolean },
+  list: List,
+  { params, only = {} }: { params: ListParams; only?: NonNullable<SheetQuery["only"]> },
 ): Promise<Answer> {
   const { endpoint, protocol, tvl } = list;
   const found = await tables.find({ chainId: params.chain_id, protocol });
   if (found === undefined) return { rows: [] };
   const { lists, version } = found;
-  const isOther = params.protocol_id !== undefined && params.protocol_id !== protocol;
-  if (lists === undefined || isOther) return { rows: [], version };
+  if (lists === undefined) return { rows: [], version };
   const { order, limit, offset, min_tvl_usd = 0 } = params;
   const sheet = list.sheetOf(lists);
   const positions = sheet.find({
     ...{ order, limit, offset },
-    ...(where && { where }),
+    only: { ...only, protocolId: params.protocol_id },
     // At least 0 lets pass what has no price, too.
     ...(min_tvl_usd > 0 && { atLeast: { column: tvl, value: min_tvl_usd } }),
   });
   return { rows: await sheet.render(endpoint, positions), version };
-}
-
-/** Whether a row passes a filter by address; the absent one lets all pass. */
-export function isWanted(wanted: string | undefined, address: string): boolean {
-  return wanted === undefined || wanted === address;
 }

@@ -13,6 +13,6 @@ export async function answerVaultMarkets(
   const found = await tables.find({ chainId: params.chain_id, protocol });
   const sheet = found?.lists?.marketsOf(params.vault_address);
   if (found === undefined || sheet === undefined) throw absent(endpoint, params as ParamsOf<Endpoint>);
-  const positions = sheet.find({ order: params.order, offset: 0, limit: sheet.rows.length });
+  const positions = sheet.find({ order: params.order, offset: 0, limit: sheet.count });
   return { rows: await sheet.render(endpoint, positions), version: found.version };
 }

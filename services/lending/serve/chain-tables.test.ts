@@ -81,7 +81,11 @@ describe("ChainTables", () => {
     const current = tables.current(protocol);
     if (current === undefined) return undefined;
     const { lists, version } = current;
-    const values = lists.vaults.rows.map(({ symbol }, at) => [symbol, lists.vaults.cell("tvlUsd", at)]);
+    const { vaults: sheet } = lists;
+    const values = Array.from({ length: sheet.count }, (_, at) => [
+      sheet.cell("symbol", at),
+      sheet.cell("tvlUsd", at),
+    ]);
     return {
       block: version.block,
       ...(version.stale && { stale: version.stale }),
@@ -277,7 +281,7 @@ describe("ChainTables", () => {
     await look(tables);
     expect(shown(tables)?.usd).to.deep.equal({ a: 20 });
     const lists = tables.current("morpho-v1")?.lists;
-    expect(lists?.markets.rows).to.have.length(1);
+    expect(lists?.markets.count).to.equal(1);
     expect(lists?.vaults.cell("supplyApy", 0), "one that may be unknown is").to.equal(null);
     expect(events.told.filter(([name]) => name === "leftOut")).to.have.length(1);
   });

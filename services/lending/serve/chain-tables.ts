@@ -9,8 +9,8 @@ import type { LendingRow } from "../protocols/rows.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { PriceBook } from "./price-book.ts";
 import type { PriceTable } from "./price-table.ts";
-import { ProtocolTables, TableMemory } from "./protocol-tables.ts";
-import { collectRows, type RowSet } from "./row-set.ts";
+import { ProtocolTables } from "./protocol-tables.ts";
+import { collectRows, RowMemory, type RowSet, tokensOf } from "./row-set.ts";
 import { Slices } from "./slices.ts";
 import { UnitMirror } from "./unit-mirror.ts";
 
@@ -24,7 +24,7 @@ const UNDER_WAY_MS = 100;
 
 /** What happens to tables, for logs and metrics. */
 export interface TableEvents {
-  built(of: { chainId: number; protocol: ProtocolId; rows: number; block: number; seconds: number }): void;
+  built(of: { chainId: number; protocol: ProtocolId; rows: number; block: number }): void;
   /** A row with a number that is none: it is left out. */
   leftOut(of: { chainId: number; protocol: ProtocolId; row: LendingRow }): void;
   /** The protocol's tables stay those of the block before. */
@@ -51,7 +51,7 @@ interface Made {
 }
 
 interface Standing {
-  readonly memory: TableMemory;
+  readonly memory: RowMemory;
   readonly made: Made;
   /** What requests are answered from: of the rows before and the prices before, until the next tables are made. */
   readonly tables?: { readonly lists: ProtocolTables; readonly of: Made; readonly prices: PriceTable };
@@ -158,7 +158,7 @@ export class ChainTables {
         if (!this.#book.isFailing) await this.#ask();
         else if (isAskDue) void this.#ask();
       }
-      await this.#price(slices);
+      this.#price();
       if (isRead) this.#state = "ready";
     } catch (error) {
       if (this.#isClosed) return;
@@ -183,7 +183,7 @@ export class ChainTables {
     for (const deployed of this.#options.chain.protocols) {
       await this.#makeRows(deployed, { ...found, slices });
     }
-    const tokens = [...this.#standings.values()].flatMap(({ made }) => [...made.rows.tokens]);
+    const tokens = [...this.#standings.values()].flatMap(({ made }) => [...tokensOf(made.rows)]);
     this.#tokens = new Set(tokens);
     this.#checkpoint = found.checkpoint;
     return true;
@@ -195,14 +195,14 @@ export class ChainTables {
   ): Promise<void> {
     const { chainId } = this.#options.chain;
     const protocol = deployed.protocol.id;
-    const before = this.#standings.get(protocol);
+    const { memory = new RowMemory(), ...before } = this.#standings.get(protocol) ?? {};
     try {
       const rows = await collectRows({
-        ...{ deployed, units, chainId, time: checkpoint.blockTime, slices },
+        ...{ deployed, units, chainId, time: checkpoint.blockTime, memory, slices },
         onUnsound: (row) => this.#options.events.leftOut({ chainId, protocol, row }),
       });
       const made = { checkpoint, rows };
-      this.#standings.set(protocol, { memory: new TableMemory(), ...before, made });
+      this.#standings.set(protocol, { ...before, memory, made });
     } catch (error) {
       // The others go on.
       this.#options.events.failed({ chainId, protocol, error });
@@ -225,23 +225,20 @@ export class ChainTables {
   }
 
   /** Puts tables of the rows and prices there are in place of those of others. */
-  async #price(slices: Slices): Promise<void> {
+  #price(): void {
     const { chain, curators, events } = this.#options;
     const { chainId } = chain;
     for (const [protocol, standing] of this.#standings) {
-      const { made, memory, tables } = standing;
+      const { made, tables } = standing;
       const { rows, checkpoint } = made;
       const prices = this.#book.tableFor(checkpoint);
       if (tables?.of === made && tables.prices === prices) continue;
-      const startedMs = performance.now();
-      const context = { chainId, time: checkpoint.blockTime, curators };
-      const lists = await ProtocolTables.build({ rows, prices, protocol, context, memory }, slices);
-      if (this.#isClosed) return;
-      this.#standings.set(protocol, { memory, made, tables: { lists, of: made, prices } });
+      const time = checkpoint.blockTime;
+      const lists = new ProtocolTables({ rows, prices, protocol, chainId, time, curators });
+      this.#standings.set(protocol, { ...standing, tables: { lists, of: made, prices } });
       events.built({
         ...{ chainId, protocol, block: checkpoint.blockNumber },
-        rows: rows.vaults.length + rows.markets.length,
-        seconds: (performance.now() - startedMs) / 1000,
+        rows: rows.vaults.count + rows.markets.count,
       });
     }
   }

@@ -65,7 +65,7 @@ describe("LendingTables", () => {
     await until(async () => (await blockOf()) === 200);
     await writeVault(201, 2);
     await until(async () => (await blockOf()) === 201);
-    expect((await tables.find(ASK))?.lists?.vaults.rows[0]?.supply).to.equal(2);
+    expect((await tables.find(ASK))?.lists?.vaults.cell("supply", 0)).to.equal(2);
   });
 
   it("waits for what is stored to be read once, in a process that has just begun", async () => {

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { orderPositions, type SortTerm } from "./order-positions.ts";
+import { type SortTerm, sortPositions } from "./order-positions.ts";
+
+const upTo = (count: number) => Uint32Array.from({ length: count }, (_, at) => at);
+function orderPositions(count: number, terms: readonly SortTerm[]): Uint32Array {
+  const positions = upTo(count);
+  sortPositions(positions, terms);
+  return positions;
+}
 
 /** The same by the plainest means. */
 function reference(count: number, terms: readonly SortTerm[]): number[] {
@@ -43,7 +50,7 @@ const table = fc
     ),
   );
 
-describe("orderPositions", () => {
+describe("sortPositions", () => {
   it("orders as a stable comparison does, whatever the keys", () => {
     fc.assert(
       fc.property(table, ([count, terms]) => {
@@ -51,6 +58,13 @@ describe("orderPositions", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("sorts some of the positions alone, ties as they came", () => {
+    const keys = Float64Array.from({ length: 100 }, (_, at) => at % 3);
+    const some = Uint32Array.from([90, 1, 60, 2, 30, 4, 0]);
+    sortPositions(some, [{ keys, descending: true }]);
+    expect([...some]).to.deep.equal([2, 1, 4, 90, 60, 30, 0]);
   });
 
   it("orders more positions than a packed word has room for", () => {

@@ -53,7 +53,7 @@ describe("PriceBook", () => {
   const refresh = (blockNumber: number, tokens: ReadonlySet<string> = TOKENS) =>
     book.refresh({ head: head(blockNumber), tokens });
   const usd = (blockNumber: number) =>
-    [USDC, WETH, NOPE].map((token) => book.tableFor(head(blockNumber)).usdOf(token, null));
+    [USDC, WETH, NOPE].map((token) => book.tableFor(head(blockNumber)).usdOf(token));
 
   it("has no prices before any were told, and says so", () => {
     expect(book.tableFor(head(200))).to.equal(NO_PRICES);
@@ -138,8 +138,8 @@ describe("PriceBook", () => {
     source.isIndexed = false;
     await refresh(200);
     const table = book.tableFor(head(200));
-    expect(table.usdOf(WETH, null)).to.deep.equal(Number.NaN);
-    expect(table.usdOf(WETH, { value: 1_990, unit: "USD" })).to.equal(1_990);
+    expect(table.usdOf(WETH)).to.deep.equal(Number.NaN);
+    expect(table.usdOfUnit("USD"), "an oracle counts").to.equal(1);
     expect(book.staleness(head(200))).to.equal(undefined);
     expect(book.isFailing).to.equal(false);
     source.failure = new Error("gone");
@@ -157,24 +157,23 @@ describe("PriceBook", () => {
     expect(book.staleness(head(211))).to.equal("prices; age=62");
     const far = head(180 + STALE_SECONDS / 2 + 1);
     expect(book.staleness(far)).to.equal("prices; age=602");
-    expect(book.tableFor(far).usdOf(WETH, null)).to.deep.equal(Number.NaN);
-    expect(book.tableFor(far).usdOf(WETH, { value: 1_990, unit: "USD" }), "its own oracle").to.equal(1_990);
+    expect(book.tableFor(far).usdOf(WETH)).to.deep.equal(Number.NaN);
+    expect(book.tableFor(far).usdOfUnit("USD"), "an oracle counts").to.equal(1);
   });
 });
 
 describe("PriceTable", () => {
-  const table = new PriceTable(new Map([[WETH, 2_000]]));
-
-  it("takes the walk's price before an oracle's, and an oracle's in another token times that token's", () => {
-    expect(table.usdOf(WETH, { value: 1, unit: "USD" })).to.equal(2_000);
-    expect(table.usdOf(NOPE, { value: 0.5, unit: "USD" })).to.equal(0.5);
-    expect(table.usdOf(NOPE, { value: 0.5, unit: WETH })).to.equal(1_000);
-    expect(table.usdOf(NOPE, { value: 0.5, unit: USDC })).to.deep.equal(Number.NaN);
-    expect(table.usdOf(NOPE, null)).to.deep.equal(Number.NaN);
+  it("knows what an oracle counts in: USD, or a token that has a price", () => {
+    const table = new PriceTable(new Map([[WETH, 2_000]]));
+    expect([table.usdOf(WETH), table.usdOf(NOPE)]).to.deep.equal([2_000, Number.NaN]);
+    expect(["USD", WETH, NOPE, ""].map((unit) => table.usdOfUnit(unit))).to.deep.equal([
+      ...[1, 2_000],
+      ...[Number.NaN, Number.NaN],
+    ]);
   });
 
-  it("has nothing at all where prices ran out", () => {
-    expect(NO_PRICES.usdOf(NOPE, { value: 0.5, unit: "USD" })).to.deep.equal(Number.NaN);
+  it("has nothing at all where prices ran out, not even oracles", () => {
+    expect([NO_PRICES.usdOf(WETH), NO_PRICES.usdOfUnit("USD")]).to.deep.equal([Number.NaN, Number.NaN]);
     expect(NO_PRICES.tag).not.to.equal(new PriceTable(new Map()).tag);
   });
 });

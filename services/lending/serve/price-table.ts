@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import type { OraclePrice } from "../protocols/rows.ts";
 
-/** USD prices of tokens as the walk of evm-dex has them, at one block. */
+/** USD prices of tokens as the walk of evm-dex has them, at one block, and whether oracles may stand in for it. */
 export class PriceTable {
   /** Equal for equal prices, in every process. */
   readonly tag: string;
@@ -17,16 +16,15 @@ export class PriceTable {
     this.tag = hash.digest("base64url").slice(0, 16);
   }
 
-  /**
-   * USD for one whole token, else what the protocol's own oracle says it is worth; NaN where neither tells. An oracle
-   * that counts in another token is worth that token's price.
-   */
-  usdOf(token: string, oracle: OraclePrice | null): number {
-    const usd = this.#usd.get(token);
-    if (usd !== undefined) return usd;
-    if (oracle === null || !this.#hasOracles) return Number.NaN;
-    const unit = oracle.unit === "USD" ? 1 : this.#usd.get(oracle.unit);
-    return unit === undefined ? Number.NaN : oracle.value * unit;
+  /** USD for one whole token; NaN where none is known. */
+  usdOf(token: string): number {
+    return this.#usd.get(token) ?? Number.NaN;
+  }
+
+  /** USD for what an oracle counts in (`OraclePrice.unit`); NaN where none is known, or oracles do not count. */
+  usdOfUnit(unit: string): number {
+    if (!this.#hasOracles) return Number.NaN;
+    return unit === "USD" ? 1 : this.usdOf(unit);
   }
 }
 

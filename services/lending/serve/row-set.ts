@@ -1,19 +1,29 @@
 import type { DeployedProtocol } from "../deployments.ts";
 import type { UnitSet } from "../protocols/protocol.ts";
-import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
+import type { LendingRow } from "../protocols/rows.ts";
+import {
+  MARKET_LAYOUT,
+  type MarketColumns,
+  VAULT_LAYOUT,
+  VAULT_MARKET_LAYOUT,
+  type VaultColumns,
+  type VaultMarketColumns,
+} from "./layouts.ts";
+import { ColumnMemory, RowColumns, textsIn } from "./row-columns.ts";
 import type { Slices } from "./slices.ts";
 
 /** Every row of one protocol on one chain at one block, before USD. */
 export interface RowSet {
-  readonly vaults: readonly VaultRow[];
-  readonly markets: readonly MarketRow[];
-  readonly marketOf: ReadonlyMap<string, MarketRow>;
-  /** By the vault's address; vaults without markets have none here. */
-  readonly vaultMarkets: ReadonlyMap<string, readonly VaultMarketRow[]>;
-  /** Addresses of all vaults. */
-  readonly known: ReadonlySet<string>;
-  /** Every token that a row needs the price of. */
-  readonly tokens: ReadonlySet<string>;
+  readonly vaults: VaultColumns;
+  readonly markets: MarketColumns;
+  readonly vaultMarkets: VaultMarketColumns;
+}
+
+/** What is kept of a protocol's rows from one head to the next. */
+export class RowMemory {
+  readonly vaults = new ColumnMemory();
+  readonly markets = new ColumnMemory();
+  readonly vaultMarkets = new ColumnMemory();
 }
 
 /** Makes a protocol's rows, letting others go first every few milliseconds. `onUnsound` is told of rows left out. */
@@ -23,47 +33,26 @@ export async function collectRows(of: {
   readonly chainId: number;
   /** Unix seconds. */
   readonly time: number;
+  readonly memory: RowMemory;
   readonly slices: Slices;
   readonly onUnsound: (row: LendingRow) => void;
 }): Promise<RowSet> {
-  const { deployed, units, chainId, time, slices, onUnsound } = of;
-  const collector = new RowCollector();
+  const { deployed, units, chainId, time, memory, slices, onUnsound } = of;
   const { protocol, deployment } = deployed;
+  const rows = {
+    vaults: new RowColumns(VAULT_LAYOUT, memory.vaults),
+    markets: new RowColumns(MARKET_LAYOUT, memory.markets),
+    vaultMarkets: new RowColumns(VAULT_MARKET_LAYOUT, memory.vaultMarkets),
+  };
   for (const row of protocol.rows(units, { chainId, time, deployment })) {
-    if (isSound(row)) collector.add(row);
-    else onUnsound(row);
+    if (!isSound(row)) onUnsound(row);
+    else if (row.table === "vault") rows.vaults.add(row);
+    else if (row.table === "market") rows.markets.add(row);
+    else rows.vaultMarkets.add(row);
     if (slices.due()) await slices.pause();
   }
-  return collector;
-}
-
-class RowCollector implements RowSet {
-  readonly vaults: VaultRow[] = [];
-  readonly markets: MarketRow[] = [];
-  readonly marketOf = new Map<string, MarketRow>();
-  readonly vaultMarkets = new Map<string, VaultMarketRow[]>();
-  readonly known = new Set<string>();
-  readonly tokens = new Set<string>();
-
-  add(row: LendingRow): void {
-    if (row.table === "vault") {
-      this.vaults.push(row);
-      this.known.add(row.address);
-      this.tokens.add(row.underlying.address);
-    } else {
-      this.tokens.add(row.loan.address);
-      if (row.table === "market") {
-        this.markets.push(row);
-        this.marketOf.set(row.marketId, row);
-      } else {
-        this.known.add(row.vaultAddress);
-        const list = this.vaultMarkets.get(row.vaultAddress);
-        if (list === undefined) this.vaultMarkets.set(row.vaultAddress, [row]);
-        else list.push(row);
-      }
-    }
-    if (row.oracle !== null && row.oracle.unit !== "USD") this.tokens.add(row.oracle.unit);
-  }
+  for (const columns of Object.values(rows)) columns.close();
+  return rows;
 }
 
 /** Whether every number that must be there is one: a table with a cell that is none could not be answered at all. */
@@ -77,4 +66,14 @@ function isSound(row: LendingRow): boolean {
     case "vault-market":
       return Number.isFinite(row.ltv + row.allocationShare);
   }
+}
+
+/** Every token that a row needs the price of. */
+export function tokensOf(rows: RowSet): Set<string> {
+  const tokens = new Set<string>();
+  for (const columns of [rows.vaults, rows.markets, rows.vaultMarkets]) {
+    for (const token of textsIn(columns.text("token"))) tokens.add(token);
+    for (const unit of textsIn(columns.text("oracleUnit"))) if (unit.startsWith("0x")) tokens.add(unit);
+  }
+  return tokens;
 }

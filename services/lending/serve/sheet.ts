@@ -1,185 +1,165 @@
-import type { CellInput } from "../../shared/contract/cells.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint, RowText } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
 import { toRowText } from "../../shared/table.ts";
-import { orderPositions, type SortTerm } from "./order-positions.ts";
+import { type SortTerm, sortPositions } from "./order-positions.ts";
+import { cellOf, type SheetColumn } from "./sheet-columns.ts";
 import { Slices } from "./slices.ts";
-import { TextRanks } from "./text-ranks.ts";
 
-/** A cell of a row; `usd` is the price of the row's token, NaN while none is known. */
-export type CellOf<R, T = string | number | boolean | null> = (row: R, usd: number) => T;
-
-/** How the cells of rows come about, by column. */
-export type Cells<R> = Readonly<Record<string, CellOf<R>>>;
-
-/** Cells for every column of an endpoint, each of its column's type. */
-export type CellsFor<E extends Endpoint, R> = {
-  readonly [C in E["columns"][number] as C["name"]]: CellOf<R, CellInput<C["type"]>>;
-};
-
-/** What one table's texts were found to be, kept from one head to the next. */
-export class RankBook {
-  readonly #ranks = new Map<string, TextRanks>();
-
-  of(column: string): TextRanks {
-    let ranks = this.#ranks.get(column);
-    if (ranks === undefined) {
-      ranks = new TextRanks();
-      this.#ranks.set(column, ranks);
-    }
-    return ranks;
-  }
-}
-
-export interface SheetOptions<R> {
-  readonly rows: readonly R[];
-  /** Price of each row's token, NaN where none is known. */
-  readonly usd: Float64Array;
-  readonly cells: Cells<R>;
-  readonly ranks: RankBook;
-  /** Ends in columns that together are unique: every other order ends in this one. */
-  readonly defaultOrder: readonly OrderTerm[];
-}
-
-export interface SheetQuery<R> {
+export interface SheetQuery {
   readonly order: readonly OrderTerm[];
   readonly offset: number;
   readonly limit: number;
-  /** Which rows are wanted; all where absent. */
-  readonly where?: (row: R) => boolean;
+  /** Only rows that have these cells; undefined lets all pass. */
+  readonly only?: Readonly<Record<string, string | true | undefined>>;
   /** Only rows whose number in this column is known and no less. */
   readonly atLeast?: { readonly column: string; readonly value: number };
 }
 
-/** Orders that are kept of a sheet: some 80 KB each over 20,000 rows. */
+/** Orders that are kept of a sheet: 80 KB each over 20,000 rows. */
 const KEPT_ORDERS = 64;
 
 /**
- * The rows of one list as they stand on one block and one set of prices, in their default order. Nothing in it changes,
- * so what was worked out for one request serves the others: keys of a column, positions in an order, texts of rows.
+ * The rows of one list as they stand on one block and one set of prices. Nothing in it changes, so what was worked out
+ * for one request serves the others: numbers of a column, whole orders, texts of rows.
  */
-export class Sheet<R> {
-  readonly rows: readonly R[];
-  readonly #usd: Float64Array;
-  readonly #cells: Cells<R>;
-  readonly #ranks: RankBook;
-  readonly #keys = new Map<string, Float64Array>();
+export class Sheet {
+  readonly count: number;
+  readonly #columns: Readonly<Record<string, SheetColumn>>;
+  readonly #defaultOrder: readonly OrderTerm[];
   readonly #orders = new Map<string, Uint32Array>();
   readonly #texts = new Map<Endpoint, (RowText | undefined)[]>();
 
-  constructor(options: SheetOptions<R>) {
-    this.#cells = options.cells;
-    this.#ranks = options.ranks;
-    this.rows = options.rows;
-    this.#usd = options.usd;
-    const order = orderPositions(options.rows.length, this.#termsOf(options.defaultOrder));
-    this.rows = Array.from(order, (at) => options.rows[at] as R);
-    this.#usd = Float64Array.from(order, (at) => options.usd[at] as number);
-    this.#keys.clear();
+  /** @param of.defaultOrder ends in columns that together are unique: every other order ends in this one */
+  constructor(of: {
+    count: number;
+    columns: Readonly<Record<string, SheetColumn>>;
+    defaultOrder: readonly OrderTerm[];
+  }) {
+    this.count = of.count;
+    this.#columns = of.columns;
+    this.#defaultOrder = of.defaultOrder;
   }
 
-  /** One cell of the row at a position. */
+  /** A column's numbers by position; NaN for null. */
+  numbers(column: string): Float64Array {
+    return this.#keysOf(column);
+  }
+
   cell(column: string, at: number): string | number | boolean | null {
-    return this.#cellOf(column)(this.rows[at] as R, this.#usd[at] as number);
+    return cellOf(this.#column(column), at);
   }
 
-  /** Positions of a page's rows. Throws a plain Error for a column without cells. */
-  find(query: SheetQuery<R>): number[] {
-    const { offset, limit, where, atLeast } = query;
-    const order = query.order.length === 0 ? undefined : this.#orderOf(query.order);
-    const least = atLeast && this.#keysOf(atLeast.column);
-    const found: number[] = [];
-    let passed = where === undefined && least === undefined ? offset : 0;
-    for (let place = passed; place < this.rows.length && found.length < limit; place++) {
-      const at = order === undefined ? place : (order[place] as number);
-      // An unknown number is not at least anything.
-      if (least !== undefined && !((least[at] as number) >= (atLeast?.value as number))) continue;
-      if (where !== undefined && !where(this.rows[at] as R)) continue;
-      if (passed++ >= offset) found.push(at);
+  /** Positions of a page's rows. Throws a plain Error for a column that is not there. */
+  find({ order, offset, limit, only = {}, atLeast }: SheetQuery): Uint32Array {
+    const conditions = this.#conditions(only);
+    if (conditions === undefined) return new Uint32Array(0);
+    if (atLeast !== undefined) {
+      const values = this.#keysOf(atLeast.column);
+      // NaN is not at least anything.
+      conditions.push((at) => (values[at] as number) >= atLeast.value);
     }
-    return found;
+    const found =
+      conditions.length === 0 ? this.#wholeOrder(order) : this.#sorted(this.#matches(conditions), order);
+    return found.subarray(offset, offset + limit);
   }
 
-  /** The rows at these positions as an endpoint shows them. Large pages are made in slices. */
-  async render(endpoint: Endpoint, positions: readonly number[]): Promise<RowText[]> {
-    let texts = this.#texts.get(endpoint);
-    if (texts === undefined) {
-      texts = new Array(this.rows.length);
-      this.#texts.set(endpoint, texts);
+  /** Undefined where no row can pass. */
+  #conditions(only: NonNullable<SheetQuery["only"]>): ((at: number) => boolean)[] | undefined {
+    const conditions: ((at: number) => boolean)[] = [];
+    for (const [name, wanted] of Object.entries(only)) {
+      if (wanted === undefined) continue;
+      const column = this.#column(name);
+      if (wanted === true) {
+        const keys = this.#keysOf(name);
+        conditions.push((at) => keys[at] === 1);
+      } else if (column.kind === "text") {
+        const { ids, book } = column;
+        const id = book.find(wanted);
+        if (id === undefined) return undefined;
+        conditions.push((at) => ids[at] === id);
+      } else if (column.kind !== "constant" || column.value !== wanted) return undefined;
     }
-    const cells = endpoint.columns.map(({ name }) => this.#cellOf(name));
-    const slices = new Slices();
-    const page: RowText[] = [];
-    for (const at of positions) {
-      const text = texts[at] ?? this.#textOf(endpoint, { cells, at });
-      texts[at] = text;
-      page.push(text);
-      if (page.length % 16 === 0 && slices.due()) await slices.pause();
-    }
-    return page;
+    return conditions;
   }
 
-  #textOf(endpoint: Endpoint, { cells, at }: { cells: readonly CellOf<R>[]; at: number }): RowText {
-    const row = this.rows[at] as R;
-    const usd = this.#usd[at] as number;
-    const values: Cell[] = new Array(cells.length);
-    for (let column = 0; column < cells.length; column++) {
-      values[column] = (cells[column] as CellOf<R>)(row, usd);
+  #matches(conditions: readonly ((at: number) => boolean)[]): Uint32Array {
+    const found = new Uint32Array(this.count);
+    let count = 0;
+    for (let at = 0; at < this.count; at++) {
+      let passes = true;
+      for (let i = 0; passes && i < conditions.length; i++)
+        passes = (conditions[i] as (at: number) => boolean)(at);
+      if (passes) found[count++] = at;
     }
-    return toRowText(endpoint, values);
+    return found.subarray(0, count);
   }
 
-  #orderOf(order: readonly OrderTerm[]): Uint32Array {
+  #wholeOrder(order: readonly OrderTerm[]): Uint32Array {
     const name = order.map(({ field, direction }) => `${field} ${direction}`).join();
     let positions = this.#orders.get(name);
     if (positions === undefined) {
-      // Ties stay as they are, which is the default order.
-      positions = orderPositions(this.rows.length, this.#termsOf(order));
+      positions = this.#sorted(
+        Uint32Array.from({ length: this.count }, (_, at) => at),
+        order,
+      );
       this.#orders.set(name, positions);
       if (this.#orders.size > KEPT_ORDERS) this.#orders.delete(this.#orders.keys().next().value as string);
     }
     return positions;
   }
 
-  #termsOf(order: readonly OrderTerm[]): SortTerm[] {
-    return order.map(({ field, direction }) => ({
-      keys: this.#keysOf(field),
-      descending: direction === "desc",
-    }));
+  /** Sorts positions, which stand in their own order, in place. */
+  #sorted(positions: Uint32Array, order: readonly OrderTerm[]): Uint32Array {
+    const terms = [...order, ...this.#defaultOrder].flatMap(({ field, direction }): SortTerm[] =>
+      this.#column(field).kind === "constant"
+        ? []
+        : [{ keys: this.#keysOf(field), descending: direction === "desc" }],
+    );
+    sortPositions(positions, terms);
+    return positions;
+  }
+
+  /** The rows at these positions as an endpoint shows them. Large pages are made in slices. */
+  async render(endpoint: Endpoint, positions: Uint32Array): Promise<RowText[]> {
+    let texts = this.#texts.get(endpoint);
+    if (texts === undefined) {
+      texts = new Array(this.count);
+      this.#texts.set(endpoint, texts);
+    }
+    const columns = endpoint.columns.map(({ name }) => this.#column(name));
+    const slices = new Slices();
+    const page: RowText[] = [];
+    for (const at of positions) {
+      const known = texts[at] ?? textOf(endpoint, columns, at);
+      texts[at] = known;
+      page.push(known);
+      if (page.length % 16 === 0 && slices.due()) await slices.pause();
+    }
+    return page;
   }
 
   /** Numbers that compare as the cells of a column do; NaN for null. */
-  #keysOf(column: string): Float64Array {
-    let keys = this.#keys.get(column);
-    if (keys === undefined) {
-      keys = this.#makeKeys(column);
-      this.#keys.set(column, keys);
-    }
+  #keysOf(name: string): Float64Array {
+    const column = this.#column(name);
+    if (column.kind === "number" || column.kind === "flag") return column.values();
+    const keys = new Float64Array(this.count);
+    if (column.kind === "constant") return keys;
+    const ranks = column.book.ranks();
+    const { ids } = column;
+    for (let at = 0; at < keys.length; at++) keys[at] = ranks[ids[at] as number] as number;
     return keys;
   }
 
-  #makeKeys(column: string): Float64Array {
-    const { rows } = this;
-    const usd = this.#usd;
-    const cellOf = this.#cellOf(column);
-    const count = rows.length;
-    if (count > 0 && typeof cellOf(rows[0] as R, usd[0] as number) === "string") {
-      return this.#ranks
-        .of(column)
-        .ranksOf(count, (at) => cellOf(rows[at] as R, usd[at] as number) as string);
-    }
-    const keys = new Float64Array(count);
-    for (let at = 0; at < count; at++) {
-      const cell = cellOf(rows[at] as R, usd[at] as number);
-      keys[at] = cell === null ? Number.NaN : Number(cell);
-    }
-    return keys;
+  #column(name: string): SheetColumn {
+    const column = this.#columns[name];
+    if (column === undefined) throw new Error(`Cannot tell ${name}: the list has no such column.`);
+    return column;
   }
+}
 
-  #cellOf(column: string): CellOf<R> {
-    const cellOf = this.#cells[column];
-    if (cellOf === undefined) throw new Error(`Cannot tell ${column}: the table has no such cells.`);
-    return cellOf;
-  }
+function textOf(endpoint: Endpoint, columns: readonly SheetColumn[], at: number): RowText {
+  const cells: Cell[] = new Array(columns.length);
+  for (let i = 0; i < columns.length; i++) cells[i] = cellOf(columns[i] as SheetColumn, at);
+  return toRowText(endpoint, cells);
 }

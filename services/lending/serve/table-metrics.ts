@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Metrics } from "../../shared/host/metrics.ts";
+import { Counter, Gauge, type Metrics } from "../../shared/host/metrics.ts";
 import type { TableEvents } from "./chain-tables.ts";
 
 /** Told what happens to tables, Prometheus shows how current and how complete they are. */
@@ -15,13 +15,6 @@ export function createTableMetrics({ registry }: Metrics): TableEvents {
     name: "table_block",
     help: "Block that the tables stand on",
     labelNames,
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "table_pricing_seconds",
-    help: "Time from rows to tables that are answered from, requests in between included",
-    labelNames,
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers,
   });
   const failures = new Counter({
@@ -47,7 +40,6 @@ export function createTableMetrics({ registry }: Metrics): TableEvents {
       const labels = { chain: of.chainId, protocol: of.protocol };
       rows.set(labels, of.rows);
       block.set(labels, of.block);
-      seconds.observe(labels, of.seconds);
     },
     failed: ({ chainId, protocol = "all" }) => failures.inc({ chain: chainId, protocol }),
     leftOut: ({ chainId, protocol }) => leftOut.inc({ chain: chainId, protocol }),

@@ -1,7 +1,8 @@
 import type { Filter, Store } from "../../shared/storage/port.ts";
 import { type CheckpointRow, checkpoints, type UnitRow, units } from "./collections.ts";
 
-const UNITS_A_PAGE = 500;
+/** An SQLite store lets nothing else run while it reads a page. */
+const UNITS_A_PAGE = 200;
 
 export function getCheckpoint(store: Store, chainId: number): Promise<CheckpointRow | undefined> {
   return store.get(checkpoints, { chainId });

@@ -7,8 +7,8 @@ import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
 import type { ServeDeps } from "../serve/deps.ts";
 import { PriceTable } from "../serve/price-table.ts";
-import { ProtocolTables, TableMemory } from "../serve/protocol-tables.ts";
-import { collectRows } from "../serve/row-set.ts";
+import { ProtocolTables } from "../serve/protocol-tables.ts";
+import { collectRows, RowMemory } from "../serve/row-set.ts";
 import { Slices } from "../serve/slices.ts";
 import { address, fakeProtocol } from "./fake-protocol.ts";
 import { CHAIN_ID, timeOf } from "./stored.ts";
@@ -42,19 +42,13 @@ export async function tablesOf({ protocol, rows, prices = {} }: Hand): Promise<P
   const set = await collectRows({
     deployed: { protocol: fake, deployment: undefined },
     units: { get: () => undefined, all: () => [] },
-    ...{ chainId, time, slices: new Slices() },
+    ...{ chainId, time, memory: new RowMemory(), slices: new Slices() },
     onUnsound: (row) => {
       throw new Error(`Unsound: ${JSON.stringify(row)}`);
     },
   });
-  return ProtocolTables.build(
-    {
-      ...{ rows: set, protocol, memory: new TableMemory() },
-      prices: new PriceTable(new Map(Object.entries(prices))),
-      context: { chainId, time, curators: CURATORS },
-    },
-    new Slices(),
-  );
+  const table = new PriceTable(new Map(Object.entries(prices)));
+  return new ProtocolTables({ rows: set, prices: table, protocol, chainId, time, curators: CURATORS });
 }
 
 function* each(rows: readonly LendingRow[]): Generator<LendingRow> {

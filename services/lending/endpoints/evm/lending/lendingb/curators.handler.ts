@@ -1,15 +1,9 @@
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { answerList, type List } from "../../../../serve/answer-list.ts";
-import type { CuratorRow } from "../../../../serve/cells.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { endpoint } from "./curators.endpoint.ts";
 
-const LIST: List<CuratorRow> = {
-  endpoint,
-  protocol: "euler-v2",
-  sheetOf: (lists) => lists.curators,
-  tvl: "totalTvlUsd",
-};
+const LIST: List = { endpoint, protocol: "euler-v2", sheetOf: (lists) => lists.curators, tvl: "totalTvlUsd" };
 
 export function lendingbCuratorsHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params) => answerList(deps, LIST, { params });

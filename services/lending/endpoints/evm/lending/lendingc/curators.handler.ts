@@ -1,10 +1,9 @@
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { answerList, type List } from "../../../../serve/answer-list.ts";
-import type { CuratorRow } from "../../../../serve/cells.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { endpoint } from "./curators.endpoint.ts";
 
-const LIST: List<CuratorRow> = {
+const LIST: List = {
   endpoint,
   protocol: "morpho-v1",
   sheetOf: (lists) => lists.curators,

@@ -1,21 +1,17 @@
 import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
-import type { VaultRow } from "../../../../../protocols/rows.ts";
-import { answerList, isWanted, type List } from "../../../../../serve/answer-list.ts";
+import { answerList, type List } from "../../../../../serve/answer-list.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { endpoint } from "./vaults.endpoint.ts";
 
-const LIST: List<VaultRow> = {
-  endpoint,
-  protocol: "morpho-v1",
-  sheetOf: (lists) => lists.vaults,
-  tvl: "tvlUsd",
-};
+const LIST: List = { endpoint, protocol: "morpho-v1", sheetOf: (lists) => lists.vaults, tvl: "tvlUsd" };
 
 export function lendingcCuratorVaultsHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params) =>
     answerList(deps, LIST, {
       params,
-      where: (row) =>
-        row.curator === params.curator_address && isWanted(params.underlying_address, row.underlying.address),
+      only: {
+        curatorAddress: params.curator_address,
+        underlyingAddress: params.underlying_address,
+      },
     });
 }
