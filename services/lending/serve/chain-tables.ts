@@ -30,7 +30,7 @@ export interface TableEvents {
   /** The protocol's tables stay those of the block before. */
   failed(of: { chainId: number; protocol: ProtocolId | undefined; error: unknown }): void;
   /** `error` undefined: prices are told again. */
-  pricesChanged(of: { chainId: number; error: unknown }): void;
+  pricesChanged(of: { chainId: number; error: unknown; hadPrices: boolean }): void;
 }
 
 export interface ChainTablesOptions {
@@ -97,7 +97,7 @@ export class ChainTables {
     this.#mirror = new UnitMirror(store, { chainId, kinds });
     this.#book = new PriceBook({
       ...{ chainId, source: prices, staleSeconds, now: this.#now },
-      onChange: (error) => events.pricesChanged({ chainId, error }),
+      onChange: (of) => events.pricesChanged({ chainId, ...of }),
     });
   }
 

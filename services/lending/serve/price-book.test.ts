@@ -39,7 +39,7 @@ class FakeSource implements PriceSource {
 describe("PriceBook", () => {
   let source: FakeSource;
   let nowMs: number;
-  let changes: (unknown | undefined)[];
+  let changes: { error: unknown; hadPrices: boolean }[];
   let book: PriceBook;
   beforeEach(() => {
     source = new FakeSource();
@@ -47,7 +47,7 @@ describe("PriceBook", () => {
     changes = [];
     book = new PriceBook({
       ...{ chainId: 8453, source, staleSeconds: STALE_SECONDS, now: () => nowMs },
-      onChange: (error) => changes.push(error),
+      onChange: (of) => changes.push(of),
     });
   });
   const refresh = (blockNumber: number, tokens: ReadonlySet<string> = TOKENS) =>
@@ -67,7 +67,7 @@ describe("PriceBook", () => {
     expect(usd(200)).to.deep.equal([1, 2_000, Number.NaN]);
     expect(book.staleness(head(200))).to.equal(undefined);
     expect(book.isAt(head(200))).to.equal(true);
-    expect(changes).to.deep.equal([undefined]);
+    expect(changes).to.deep.equal([{ error: undefined, hadPrices: false }]);
   });
 
   it("asks for at most 500 tokens at a time, all at one block", async () => {
@@ -103,7 +103,9 @@ describe("PriceBook", () => {
     nowMs += 2_000;
     await refresh(201);
     await refresh(201);
-    expect(changes, "an outage is told once").to.deep.equal([undefined, source.failure]);
+    expect(changes.slice(1), "an outage is told once").to.deep.equal([
+      { error: source.failure, hadPrices: true },
+    ]);
     expect(book.isFailing).to.equal(true);
     expect(book.staleness(head(201))).to.equal("prices; age=2");
     nowMs += 597_999;
@@ -117,7 +119,7 @@ describe("PriceBook", () => {
     expect(usd(500)).to.deep.equal([1, 2_000, Number.NaN]);
     expect(book.staleness(head(500))).to.equal(undefined);
     expect(changes).to.have.length(3);
-    expect(changes[2]).to.equal(undefined);
+    expect(changes[2]).to.deep.equal({ error: undefined, hadPrices: true });
   });
 
   it("keeps all of the last prices where a part of the new ones fails", async () => {

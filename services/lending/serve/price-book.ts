@@ -10,8 +10,11 @@ export interface PriceBookOptions {
   readonly source: PriceSource;
   /** Prices older than this are not used. */
   readonly staleSeconds: number;
-  /** Told of the first prices, the first failure of an outage, and its end (undefined). */
-  readonly onChange?: (error: unknown | undefined) => void;
+  /**
+   * Told of the first prices, the first failure of an outage, and its end (without an error); `hadPrices`: some were
+   * told before.
+   */
+  readonly onChange?: (of: { error: unknown | undefined; hadPrices: boolean }) => void;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
 }
@@ -59,6 +62,7 @@ export class PriceBook {
    */
   async refresh(of: { head: PricedHead; tokens: ReadonlySet<string> }): Promise<void> {
     const tokens = [...of.tokens].sort();
+    const hadPrices = this.#told !== undefined;
     try {
       const answers = await this.#ask(of.head.blockNumber, tokens);
       const prices = new Map<string, number>();
@@ -67,17 +71,16 @@ export class PriceBook {
       }
       const table = new PriceTable(prices);
       const [first] = answers ?? [];
-      const isFirst = this.#told === undefined;
       this.#told = {
         // The same object while nothing changes: who holds it need not compare.
         table: this.#told?.table.tag === table.tag ? this.#told.table : table,
         atMs: this.#now(),
         at: first && { block: first.block, time: first.blockTime },
       };
-      if (this.#isFailing || isFirst) this.#options.onChange?.(undefined);
+      if (this.#isFailing || !hadPrices) this.#options.onChange?.({ error: undefined, hadPrices });
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#options.onChange?.(error);
+      if (!this.#isFailing) this.#options.onChange?.({ error, hadPrices });
       this.#isFailing = true;
     }
   }

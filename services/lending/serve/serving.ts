@@ -108,9 +108,14 @@ function eventsFor({ log, metrics }: ServingOptions): TableEvents {
     },
     pricesChanged(of) {
       counted.pricesChanged(of);
-      const { error: err, chainId } = of;
-      if (err === undefined) log.info({ chainId }, "evm-dex tells prices");
-      else log.warn({ reason: reasonOf(err), chainId }, "evm-dex cannot be asked for prices");
+      const { error, chainId, hadPrices } = of;
+      if (error === undefined) log.info({ chainId }, "evm-dex tells prices");
+      // Where it never had any, it may just have been started, as we were.
+      else
+        log[hadPrices ? "warn" : "info"](
+          { reason: reasonOf(error), chainId },
+          "evm-dex cannot be asked for prices",
+        );
     },
   };
 }
