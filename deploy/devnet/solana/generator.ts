@@ -42,6 +42,14 @@ export interface MadeBlock {
   readonly expected: readonly ExpectedTransaction[];
 }
 
+export interface SlotOptions {
+  /** Unix seconds. */
+  readonly time: number;
+  readonly fork?: number;
+  /** Votes not counted; default those of every block. */
+  readonly transactions?: number;
+}
+
 export interface Generator {
   readonly genesisHash: string;
   readonly ledger: Ledger;
@@ -50,7 +58,7 @@ export interface Generator {
    * The next slot's block, or undefined where it is skipped. The same seed and the same times give the same blocks;
    * another `fork` gives others. Slots go up one by one, except after `goBack`.
    */
-  make(slot: number, at: { time: number; fork?: number }): MadeBlock | undefined;
+  make(slot: number, at: SlotOptions): MadeBlock | undefined;
   /** Forgets the blocks of a slot and all after it; the last 64 slots can be taken back. */
   goBack(slot: number): void;
   state(): GeneratorState;
@@ -78,7 +86,8 @@ export function createGenerator(options: GeneratorOptions): Generator {
     before.delete(slot - KEPT);
   }
 
-  function make(slot: number, { time, fork = 0 }: { time: number; fork?: number }): MadeBlock | undefined {
+  function make(slot: number, at: SlotOptions): MadeBlock | undefined {
+    const { time, fork = 0 } = at;
     remember(slot);
     const random = createRandom(seedOf(seed, slot, fork));
     if (isSkipped(slot, { seed, fork, skipped })) return undefined;
@@ -87,7 +96,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
     const scene = { ledger, market, tables, random, time };
     const expected: ExpectedTransaction[] = [];
     const raws: unknown[] = [];
-    const total = transactions + votes;
+    const total = (at.transactions ?? transactions) + votes;
     for (let i = 0; i < total; i++) {
       // Votes lie among the others.
       const isVote = Math.floor(((i + 1) * votes) / total) > Math.floor((i * votes) / total);

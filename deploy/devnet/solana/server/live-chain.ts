@@ -9,7 +9,7 @@ import { BlockShelf, type NodeBlock, type NodeChain, shelve } from "./node-chain
 export interface LiveChain extends NodeChain {
   readonly generator: Generator;
   /** Makes the next slot, with a block or without. */
-  advance(time: number): MadeBlock | undefined;
+  advance(time: number, options?: { transactions?: number }): MadeBlock | undefined;
   /** The slot that was made last, with or without a block. */
   slot(): number;
   /** Replaces the last slots by others, and a further one, so that the head has moved on. */
@@ -44,10 +44,10 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
     finalized: createAccountReader(final),
   };
 
-  function make(time: number): MadeBlock | undefined {
+  function make(time: number, more: { transactions?: number } = {}): MadeBlock | undefined {
     slot += 1;
     times.set(slot, time);
-    const block = generator.make(slot, { time, fork: forks });
+    const block = generator.make(slot, { time, fork: forks, ...more });
     if (block === undefined) return undefined;
     expected.set(slot, block.expected);
     pending.set(slot, generator.ledger.takeChanges());

@@ -1,0 +1,153 @@
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
+import { HISTORY_S } from "../history.ts";
+import type { GeneratorState } from "./generator.ts";
+import {
+  beginningOf,
+  continueAt,
+  createSchedule,
+  dueMs,
+  type ScheduleData,
+  sizeOf,
+  timeOf,
+} from "./schedule.ts";
+import { createLiveChain, type LiveChain } from "./server/live-chain.ts";
+import { startRpcServer } from "./server/rpc-server.ts";
+import { loadChain, loadSlot, type SavedChain, saveChain, saveSlot } from "./state-file.ts";
+
+export interface SolanaDevnetOptions {
+  /** Folder that keeps the chain, in `solana-devnet/`. */
+  readonly dataDir: string;
+  /** 0 = a free one. */
+  readonly port: number;
+  /** Default 400. */
+  readonly slotMs?: number;
+  /** How far back a new chain begins; default 8 days, 0 = now. */
+  readonly historyS?: number;
+  readonly say?: (message: string) => void;
+}
+
+export interface SolanaDevnet {
+  readonly url: string;
+  readonly wsUrl: string;
+  readonly genesisHash: string;
+  /** Whether it goes on with the chain of an earlier run. */
+  readonly resumed: boolean;
+  readonly tokens: readonly { readonly symbol: string; readonly mint: string }[];
+  readonly pools: readonly { readonly name: string; readonly address: string }[];
+  /** Makes slots until the signal aborts, then saves the chain. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const FIRST_SLOT = 300_000_000;
+/** Slots between two snapshots: what is made anew after a stop is at most twice as many. */
+const SNAPSHOT_EVERY = 128;
+/** Slots beyond the last that was noted which may have been told to someone before a kill. */
+const UNNOTED = 8;
+/** A process that comes so late was not running: slots are not made up for. */
+const ASLEEP_MS = 30_000;
+
+/** A chain of wallets that trade, kept over stops and kills: what was ever told is told again. */
+export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<SolanaDevnet> {
+  const { dataDir, port, slotMs = 400, historyS = HISTORY_S, say = () => {} } = options;
+  const file = join(dataDir, "solana-devnet", "chain.json");
+  const saved = await loadChain(file, say);
+  const opened =
+    saved === undefined ? create({ slotMs, historyS }) : resume(saved, await loadSlot(file, saved.seed));
+  const { chain, seed } = opened;
+  let { schedule, snapshots } = opened;
+  await saveChain(file, { seed, schedule, snapshots });
+  await saveSlot(file, { seed, slot: chain.slot() });
+  const server = await startRpcServer(chain, { port });
+
+  async function advance(): Promise<void> {
+    const next = chain.slot() + 1;
+    const now = Date.now();
+    if (now - dueMs(schedule, next) > ASLEEP_MS) {
+      schedule = continueAt(schedule, { fromSlot: next, startMs: now });
+      await saveChain(file, { seed, schedule, snapshots });
+    }
+    chain.advance(timeOf(schedule, next));
+    if (next % 2 === 0) await saveSlot(file, { seed, slot: next });
+    if (next % SNAPSHOT_EVERY !== 0) return;
+    snapshots = [...snapshots.slice(-1), chain.generator.state()];
+    await saveChain(file, { seed, schedule, snapshots });
+  }
+
+  const { market } = chain.generator;
+  return {
+    url: server.url,
+    wsUrl: server.wsUrl,
+    genesisHash: chain.genesisHash,
+    resumed: saved !== undefined,
+    tokens: listTokens(chain),
+    pools: market.pools.map(({ name, address }) => ({ name, address })),
+    async run(signal) {
+      while (!signal.aborted) {
+        const waitMs = dueMs(schedule, chain.slot() + 1) - Date.now();
+        if (waitMs > 0) await sleep(waitMs, signal);
+        else await advance();
+      }
+      await server.close();
+      // Nothing beyond this slot was told.
+      await saveSlot(file, { seed, slot: chain.slot() - UNNOTED });
+    },
+  };
+}
+
+interface Opened {
+  readonly chain: LiveChain;
+  readonly seed: number;
+  readonly schedule: ScheduleData;
+  readonly snapshots: readonly GeneratorState[];
+}
+
+function create({ slotMs, historyS }: { slotMs: number; historyS: number }): Opened {
+  const seed = randomInt(2 ** 31);
+  const schedule = createSchedule({ firstSlot: FIRST_SLOT, nowMs: Date.now(), historyS, slotMs });
+  const chain = createLiveChain({ seed, time: beginningOf(schedule), slot: FIRST_SLOT - 1 });
+  const snapshots = [chain.generator.state()];
+  makeUpTo(chain, schedule, FIRST_SLOT + schedule.history.length - 1);
+  return { chain, seed, schedule, snapshots };
+}
+
+/** Makes the blocks since the older snapshot again, as they were, and goes on from now. */
+function resume({ seed, schedule, snapshots }: SavedChain, lastSlot: number): Opened {
+  const [resumed] = snapshots;
+  const chain = createLiveChain({
+    seed,
+    time: beginningOf(schedule),
+    slot: FIRST_SLOT - 1,
+    ...(resumed !== undefined && { resume: resumed }),
+  });
+  makeUpTo(chain, schedule, lastSlot + UNNOTED);
+  const next = { fromSlot: chain.slot() + 1, startMs: Date.now() };
+  return { chain, seed, schedule: continueAt(schedule, next), snapshots };
+}
+
+function makeUpTo(chain: LiveChain, schedule: ScheduleData, slot: number): void {
+  while (chain.slot() < slot) {
+    const next = chain.slot() + 1;
+    chain.advance(timeOf(schedule, next), sizeOf(schedule, next));
+  }
+}
+
+function listTokens({ generator }: LiveChain) {
+  const pairs = generator.market.pools.flatMap(({ symbols, mints }) => [
+    [symbols[0], mints[0]] as const,
+    [symbols[1], mints[1]] as const,
+  ]);
+  return [...new Map(pairs)].map(([symbol, mint]) => ({ symbol, mint }));
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
+}
