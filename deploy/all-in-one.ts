@@ -15,7 +15,7 @@ import { superviseProcess } from "../services/shared/host/supervisor.ts";
 import { startSolana } from "../services/solana/service.ts";
 import { banner } from "./local/banner.ts";
 import { readDemoKey } from "./local/demo-key.ts";
-import { startDevnetProcess } from "./local/devnet-process.ts";
+import { startDevnetProcess, startSolanaDevnetProcess } from "./local/devnet-process.ts";
 import { readableLine } from "./local/ingest-lines.ts";
 
 /** Services with an ingest, which makes what they answer from. */
@@ -34,7 +34,13 @@ async function startAll(given: Environment): Promise<Stoppable> {
     level: readSettings({ LOG_LEVEL: logLevel }, ["LOG_LEVEL"]).LOG_LEVEL,
     destination: 2,
   });
-  const settings = readSettings(given, ["DATA_DIR", "EVM_RPC_8453", "EVM_RPC_1", "DEVNET_PORT"]);
+  const settings = readSettings(given, [
+    "DATA_DIR",
+    "EVM_RPC_8453",
+    "EVM_RPC_1",
+    "SOLANA_RPC",
+    "DEVNET_PORT",
+  ]);
   const isLocal = settings.EVM_RPC_8453 === undefined && settings.EVM_RPC_1 === undefined;
   // An index of the local chain and one of the real chain never meet.
   const dataDir = isLocal ? join(settings.DATA_DIR, "local") : settings.DATA_DIR;
@@ -43,8 +49,14 @@ async function startAll(given: Environment): Promise<Stoppable> {
     for (const each of running.reverse()) await each.stop();
   };
   try {
-    const devnet = isLocal ? await openLocalChain() : undefined;
-    const common: Environment = { ...given, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ...devnet?.env };
+    const [devnet, solanaEnv] = isLocal ? await openLocalChains() : [];
+    const common: Environment = {
+      ...given,
+      DATA_DIR: dataDir,
+      LOG_LEVEL: logLevel,
+      ...devnet?.env,
+      ...solanaEnv,
+    };
     const anyPort = { ...common, HTTP_PORT: "0", GRPC_PORT: "0" };
     const evmDex = await keep(startEvmDex(anyPort));
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
@@ -95,6 +107,27 @@ async function startAll(given: Environment): Promise<Stoppable> {
     return started;
   }
 
+  async function removeIndex(service: string): Promise<void> {
+    for (const suffix of ["", "-wal", "-shm"])
+      await rm(join(dataDir, `${service}.sqlite${suffix}`), { force: true });
+  }
+
+  /** Both at once; where one fails, the other has started too by then, and is stopped with the rest. */
+  async function openLocalChains() {
+    const isSolanaLocal = settings.SOLANA_RPC === undefined;
+    const opening = [openLocalChain(), isSolanaLocal ? openLocalSolana() : undefined] as const;
+    await Promise.allSettled(opening);
+    return Promise.all(opening);
+  }
+
+  /** The environment by which the Solana ingest finds it. */
+  async function openLocalSolana(): Promise<Environment> {
+    const { ready, process } = await startSolanaDevnetProcess({ dataDir, port: 0, log, say });
+    running.push(process);
+    if (!ready.resumed) await removeIndex("solana");
+    return { SOLANA_RPC: `${ready.url},${ready.wsUrl}` };
+  }
+
   async function openLocalChain() {
     const port = settings.DEVNET_PORT;
     say(
@@ -104,10 +137,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
     running.push(process);
     // Another chain than the one that was indexed: the index is worthless, and made again within seconds.
     if (!ready.resumed) {
-      for (const name of INDEXED) {
-        for (const suffix of ["", "-wal", "-shm"])
-          await rm(join(dataDir, `${name}.sqlite${suffix}`), { force: true });
-      }
+      for (const name of INDEXED) await removeIndex(name);
     }
     const [first] = ready.pools;
     return {

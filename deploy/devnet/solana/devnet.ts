@@ -12,13 +12,21 @@ import {
   timeOf,
 } from "./schedule.ts";
 import { createLiveChain, type LiveChain } from "./server/live-chain.ts";
-import { startRpcServer } from "./server/rpc-server.ts";
-import { loadChain, loadSlot, type SavedChain, saveChain, saveSlot } from "./state-file.ts";
+import { type RpcServer, startRpcServer } from "./server/rpc-server.ts";
+import {
+  loadChain,
+  loadPort,
+  loadSlot,
+  type SavedChain,
+  saveChain,
+  savePort,
+  saveSlot,
+} from "./state-file.ts";
 
 export interface SolanaDevnetOptions {
   /** Folder that keeps the chain, in `solana-devnet/`. */
   readonly dataDir: string;
-  /** 0 = a free one. */
+  /** 0 = a free one, the same in every run where that can be. */
   readonly port: number;
   /** Default 400. */
   readonly slotMs?: number;
@@ -58,7 +66,7 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
   let { schedule, snapshots } = opened;
   await saveChain(file, { seed, schedule, snapshots });
   await saveSlot(file, { seed, slot: chain.slot() });
-  const server = await startRpcServer(chain, { port });
+  const server = await listen(chain, { port, file });
 
   async function advance(): Promise<void> {
     const next = chain.slot() + 1;
@@ -129,6 +137,24 @@ function makeUpTo(chain: LiveChain, schedule: ScheduleData, slot: number): void 
   while (chain.slot() < slot) {
     const next = chain.slot() + 1;
     chain.advance(timeOf(schedule, next), sizeOf(schedule, next));
+  }
+}
+
+/** On a free port: that of the last run where it is still free, so that who knows it finds the chain again. */
+async function listen(chain: LiveChain, { port, file }: { port: number; file: string }): Promise<RpcServer> {
+  const server =
+    port === 0 ? await startAgain(chain, await loadPort(file)) : await startRpcServer(chain, { port });
+  await savePort(file, Number(new URL(server.url).port));
+  return server;
+}
+
+async function startAgain(chain: LiveChain, port: number): Promise<RpcServer> {
+  try {
+    return await startRpcServer(chain, { port });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+      return startRpcServer(chain);
+    throw error;
   }
 }
 

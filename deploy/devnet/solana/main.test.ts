@@ -86,7 +86,8 @@ describe("Solana devnet: process", function () {
 
     const second = await start(dataDir);
     running = second;
-    expect(second.ready).to.deep.include({ resumed: true, genesisHash: first.ready.genesisHash });
+    const { genesisHash, url } = first.ready;
+    expect(second.ready).to.deep.include({ resumed: true, genesisHash, url });
     expect(await second.head()).to.be.at.least(told);
     expect(await second.hashes(begun, told), "what was told is told again").to.deep.equal(before);
     await waitForSlot(second, told + 20);

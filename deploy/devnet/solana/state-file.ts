@@ -67,3 +67,13 @@ export async function loadSlot(file: string, seed: number): Promise<number> {
   const [of, slot] = text.split(" ").map(Number);
   return of === seed && Number.isSafeInteger(slot) ? (slot as number) : 0;
 }
+
+export async function savePort(file: string, port: number): Promise<void> {
+  await writeFile(`${file}.port`, String(port));
+}
+
+/** 0 where there is none. */
+export async function loadPort(file: string): Promise<number> {
+  const port = Number(await readFile(`${file}.port`, "utf8").catch(() => "0"));
+  return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0;
+}
