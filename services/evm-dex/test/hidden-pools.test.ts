@@ -8,12 +8,14 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { startIngestProcess } from "../../shared/host/testkit/ingest-process.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
 import { dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
-import { startIngestProcess } from "./ingest-process.ts";
+
+const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
 const POOL_CREATED = [
   "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118",
@@ -113,12 +115,12 @@ describe("evm-dex ingest: pools whose creation a node kept back", function () {
     };
     const random = createRandom(9);
     for (let i = 0; i < of.kills; i++) {
-      const ingest = startIngestProcess(env);
+      const ingest = startIngestProcess(INGEST, env);
       await ingest.said("indexing");
       await sleep(random.below(400));
       await ingest.stop("SIGKILL");
     }
-    const ingest = startIngestProcess(env);
+    const ingest = startIngestProcess(INGEST, env);
     await ingest.said("indexing");
     const store = await openStore({ service: "evm-dex", dataDir });
     try {

@@ -9,12 +9,14 @@ import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
+import { startIngestProcess } from "../../shared/host/testkit/ingest-process.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
-import { startIngestProcess } from "./ingest-process.ts";
+
+const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
 /** Fewer where a user runs the tests; the full check asks for all fifty. */
 const KILLS = Number(process.env.TEST_KILLS ?? 15);
@@ -60,7 +62,7 @@ describe("evm-dex ingest: SIGKILL", () => {
     await store.declare(COLLECTIONS);
     try {
       for (let i = 0; i < KILLS; i++) {
-        const ingest = startIngestProcess(env);
+        const ingest = startIngestProcess(INGEST, env);
         await ingest.said("indexing");
         await mineBusyBlocks(chain, { blocks: random.below(3), seed: 1000 + i });
         await progress(chain, { store, blocks: random.below(STRIDE) });
@@ -68,7 +70,7 @@ describe("evm-dex ingest: SIGKILL", () => {
         expect((await ingest.stop("SIGKILL")).signal).to.equal("SIGKILL");
         blocksAtKill.push((await blockOf(store)) ?? -1);
       }
-      const last = startIngestProcess(env);
+      const last = startIngestProcess(INGEST, env);
       await last.said("indexing");
       const head = Number(await chain.anvil.rpc.call("eth_blockNumber"));
       while ((await blockOf(store)) !== head) await sleep(20);

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { startIngestProcess } from "../../shared/host/testkit/ingest-process.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { COLLECTIONS, poolStates, quietPools } from "../store/collections.ts";
 import { getCheckpoint, getPool } from "../store/queries.ts";
 import { v3PoolView } from "../views/v3-pool.ts";
-import { startIngestProcess } from "./ingest-process.ts";
 import { pricesOf, tvlOf } from "./pool-expectation.ts";
+
+const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
 describe("evm-dex ingest: pools without events since the index began", function () {
   this.timeout(60_000);
@@ -36,7 +38,7 @@ describe("evm-dex ingest: pools without events since the index began", function 
   });
 
   const startIngest = () =>
-    startIngestProcess({
+    startIngestProcess(INGEST, {
       EVM_RPC_8453: chain.url,
       EVM_RPC_1: undefined,
       START_BLOCK_8453: `${startBlock}`,

@@ -13,6 +13,7 @@ import {
 } from "../../shared/cache/testkit/redis-server.ts";
 import { toCells } from "../../shared/contract/cells.ts";
 import { until } from "../../shared/host/testkit/fixture.ts";
+import { type IngestProcess, startIngestProcess } from "../../shared/host/testkit/ingest-process.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -23,7 +24,8 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { readSnapshot, snapshotKey } from "../views/snapshot.ts";
 import { v3PoolView } from "../views/v3-pool.ts";
-import { type IngestProcess, startIngestProcess } from "./ingest-process.ts";
+
+const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
 const entry = new URL("../main.ts", import.meta.url);
 const CHAIN = 8453;
@@ -64,7 +66,7 @@ describe("evm-dex with Redis", function () {
       DEPLOYMENTS_FILE: chain.deploymentsFile,
       REDIS_URL: redis.url,
     };
-    ingest = startIngestProcess({
+    ingest = startIngestProcess(INGEST, {
       ...env,
       EVM_RPC_8453: chain.url,
       EVM_RPC_1: undefined,

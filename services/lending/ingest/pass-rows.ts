@@ -1,8 +1,17 @@
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import type { BlockHeader } from "../../shared/chain/evm/port.ts";
-import type { CheckpointRow, DiscoveryRow, TokenRow, UnitHistoryRow, UnitRow } from "../store/collections.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import {
+  type CheckpointRow,
+  type DiscoveryRow,
+  type TokenRow,
+  type UnitHistoryRow,
+  type UnitRow,
+  unitHistory,
+} from "../store/collections.ts";
 import type { PassReadings } from "./pass.ts";
 import type { Stretch } from "./stretch.ts";
+import { keyOf } from "./unit-key.ts";
 import { type PassRows, toHeaderRow } from "./write.ts";
 
 const HOUR_SECONDS = 3_600;
@@ -16,6 +25,8 @@ export function toPassRows(of: {
   stretch: Stretch;
   replacedAbove: number | undefined;
   readings: PassReadings;
+  /** See lastStates. */
+  lastStates: ReadonlyMap<string, LastState>;
   tokens: readonly TokenRow[];
   /** Names of the chain's scans. */
   scans: readonly string[];
@@ -35,10 +46,11 @@ export function toPassRows(of: {
   }
   for (const { ref } of readings.failed) {
     const { kind, id } = ref;
-    const { block = null, blockHash = null, time = null, state = null, failures = 0 } = view.get(ref) ?? {};
+    const before = view.get(ref);
+    const { block, blockHash, time, state } = of.lastStates.get(keyOf(ref)) ?? before ?? NEVER_READ;
+    const failures = (before?.failures ?? 0) + 1;
     const foundBlock = view.foundBlock(ref);
-    const failed = { block, blockHash, time, state, failures: failures + 1 };
-    units.push({ chainId, kind, id, version, foundBlock, ...failed });
+    units.push({ chainId, kind, id, version, foundBlock, block, blockHash, time, state, failures });
   }
   const gone = view.gone();
   return {
@@ -61,6 +73,35 @@ export function toPassRows(of: {
       epoch: (checkpoint?.epoch ?? 0) + (gone.length > 0 ? 1 : 0),
     },
   };
+}
+
+/** What was read of a unit last, if anything was. */
+type LastState = Pick<UnitRow, "block" | "blockHash" | "time" | "state">;
+
+const NEVER_READ: LastState = { block: null, blockHash: null, time: null, state: null };
+
+/**
+ * By unit, for those that cannot be read and whose last state is of a replaced block: what was recorded of them before
+ * that, if anything was.
+ */
+export async function lastStates(
+  store: Store,
+  of: { readings: PassReadings; replacedAbove: number | undefined; checkpoint: CheckpointRow | undefined },
+): Promise<Map<string, LastState>> {
+  const { readings, replacedAbove } = of;
+  const states = new Map<string, LastState>();
+  for (const { ref } of readings.failed) {
+    const before = readings.view.get(ref);
+    if (replacedAbove === undefined || before === undefined || !isReplaced(before, of)) continue;
+    const { chainId, kind, id } = before;
+    const [row] = await store.find(unitHistory, {
+      filter: { chainId, kind, id, block: { lte: replacedAbove } },
+      order: [{ field: "hour", direction: "desc" }],
+      limit: 1,
+    });
+    states.set(keyOf(ref), row ?? NEVER_READ);
+  }
+  return states;
 }
 
 /** Whether a unit's last state is one of replaced blocks, or of blocks that the checkpoint never came to stand on. */

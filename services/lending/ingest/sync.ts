@@ -7,7 +7,7 @@ import { discoverUnits } from "./discover.ts";
 import { findFork } from "./fork.ts";
 import { type LoadedChain, loadChain, type SyncDeps, takeBack } from "./load.ts";
 import { type PassPlan, type PassReadings, type PassTools, readPass } from "./pass.ts";
-import { isReplaced, toPassRows } from "./pass-rows.ts";
+import { isReplaced, lastStates, toPassRows } from "./pass-rows.ts";
 import { readStretch, type Stretch } from "./stretch.ts";
 import { keyOf } from "./unit-key.ts";
 import { writePass } from "./write.ts";
@@ -179,12 +179,14 @@ export class ChainSync {
     const { head } = plan;
     const startedMs = performance.now();
     const readings = await readPass(this.#tools, plan);
+    const checkpoint = this.#checkpoint;
     const rows = toPassRows({
       ...plan,
       chainId,
       genesisHash: this.#genesisHash,
-      checkpoint: this.#checkpoint,
+      checkpoint,
       readings,
+      lastStates: await lastStates(store, { ...plan, readings, checkpoint }),
       tokens: tokens.fresh(),
       scans: protocols.scans().map(({ scan }) => scan.name),
     });

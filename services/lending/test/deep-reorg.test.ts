@@ -9,7 +9,7 @@ import {
   dumpStore,
   expectSame,
   type IndexedChain,
-  indexPools,
+  indexLending,
   mineBusyBlocks,
   startTestIngest,
   type TestIngest,
@@ -24,7 +24,7 @@ describe("lending ingest: forks deeper than the kept headers", function () {
 
   beforeEach(async () => {
     chain = await createTestChain();
-    indexed = await indexPools(chain);
+    indexed = await indexLending(chain);
     await mineBusyBlocks(chain, { blocks: 20, seed: 1 });
     ingest = await startTestIngest(indexed);
     await ingest.catchUp();

@@ -11,7 +11,7 @@ import {
   dumpStore,
   expectSame,
   type IndexedChain,
-  indexPools,
+  indexLending,
   queueActions,
   startTestIngest,
 } from "./harness.ts";
@@ -59,7 +59,7 @@ describe("lending ingest: writes that break off in the middle", () => {
   let indexed: IndexedChain & { remove(): Promise<void> };
   before(async () => {
     chain = await createTestChain({ keptStates: 1_000 });
-    indexed = await indexPools(chain);
+    indexed = await indexLending(chain);
   });
   after(async () => {
     await indexed?.remove();

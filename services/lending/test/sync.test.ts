@@ -15,7 +15,7 @@ import {
   dumpStore,
   expectSame,
   type IndexedChain,
-  indexPools,
+  indexLending,
   mineBusyBlocks,
   startTestIngest,
   type TestIngest,
@@ -34,7 +34,7 @@ describe("lending ingest", function () {
   const started: TestIngest[] = [];
   before(async () => {
     chain = await createTestChain();
-    indexed = await indexPools(chain);
+    indexed = await indexLending(chain);
   });
   afterEach(async () => {
     for (const ingest of started.splice(0)) await ingest.close();

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { checkCall, type InnerCall, innerBytes } from "./multicall-abi.ts";
 import { type AskOptions, BlockAsker, type PinnedBlock } from "./multicall-ask.ts";

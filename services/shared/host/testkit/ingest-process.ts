@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { commandLineOf, environmentOf } from "../../shared/host/program.ts";
-
-const entry = new URL("../ingest/main.ts", import.meta.url);
+import { commandLineOf, environmentOf } from "../program.ts";
 
 export interface IngestProcess {
   readonly child: ChildProcess;
@@ -12,8 +10,11 @@ export interface IngestProcess {
   stop(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts the ingest as the real process it is. It ends with this process at the latest. */
-export function startIngestProcess(env: Readonly<Record<string, string | undefined>>): IngestProcess {
+/** Starts an ingest (its main.ts) as the real process it is. It ends with this process at the latest. */
+export function startIngestProcess(
+  entry: URL,
+  env: Readonly<Record<string, string | undefined>>,
+): IngestProcess {
   const program = { entry };
   const [command, ...args] = commandLineOf(program, { graceMs: 1_000 });
   const child = spawn(command, args, {

@@ -1,0 +1,51 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { fakeLog, TOPIC } from "../../shared/chain/evm/testkit.ts";
+import type { DeployedProtocol } from "../deployments.ts";
+import type { LendingProtocol } from "../protocols/protocol.ts";
+import { ProtocolTable } from "./protocol-table.ts";
+
+const OTHER = `0x${"1".repeat(64)}` as const;
+const known = { has: () => false, state: () => undefined };
+
+function deployed(kind: string, of: Partial<LendingProtocol>): DeployedProtocol {
+  const protocol = {
+    kinds: [kind],
+    topics: [TOPIC],
+    roots: () => [],
+    scans: () => [],
+    hear: () => [],
+    ...of,
+  };
+  return { protocol: protocol as unknown as LendingProtocol, deployment: kind };
+}
+
+describe("ProtocolTable", () => {
+  it("gives a log to every protocol that knows its topic, each with its own deployment", () => {
+    const table = new ProtocolTable({
+      protocols: [
+        deployed("a", { hear: (_, { deployment }) => [{ kind: String(deployment), id: "1" }] }),
+        deployed("b", { hear: (_, { deployment }) => [{ kind: String(deployment), id: "2" }] }),
+        deployed("c", { topics: [OTHER], hear: () => [{ kind: "c", id: "3" }] }),
+      ],
+    });
+    expect(table.hear(fakeLog(1), known).map(({ kind }) => kind)).to.deep.equal(["a", "b"]);
+    expect(table.topics).to.have.members([TOPIC, OTHER]);
+    expect([...table.kinds]).to.deep.equal(["a", "b", "c"]);
+    expect(() => table.of("d")).to.throw("No protocol of this chain has units of the kind d.");
+  });
+
+  it("hears nothing in a log of another form: anybody may emit one with the topic", () => {
+    const hear = () => {
+      throw new RangeError("Cannot read topic: it is not there");
+    };
+    expect(new ProtocolTable({ protocols: [deployed("a", { hear })] }).hear(fakeLog(1), known)).to.deep.equal(
+      [],
+    );
+    const broken = () => {
+      throw new Error("a fault of ours");
+    };
+    const table = new ProtocolTable({ protocols: [deployed("a", { hear: broken })] });
+    expect(() => table.hear(fakeLog(1), known)).to.throw("a fault of ours");
+  });
+});
