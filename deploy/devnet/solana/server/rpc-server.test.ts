@@ -1,10 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { request } from "node:http";
-import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
+import { PlainSocket } from "../test/socket.ts";
 import { createTestSolana, type TestSolana } from "../testkit.ts";
 import { chainOfBlocks, readRecordedBlocks } from "./recorded-chain.ts";
 import { startRpcServer } from "./rpc-server.ts";
@@ -112,21 +111,26 @@ describe("Solana RPC server", () => {
     solana = await createTestSolana({ skipped: 0 });
     solana.produce(1);
     const said: Record<string, unknown>[] = [];
-    const socket = await openSocket(solana.servers[0]?.url ?? "", (message) => said.push(message));
-    socket.say({ jsonrpc: "2.0", id: 1, method: "slotSubscribe", params: [] });
+    const socket = new PlainSocket(solana.servers[0]?.wsUrl ?? "");
+    socket.onmessage = ({ data }) => said.push(JSON.parse(String(data)));
+    const say = (message: unknown) => socket.send(JSON.stringify(message));
+    await new Promise<void>((resolve) => {
+      socket.onopen = resolve;
+    });
+    say({ jsonrpc: "2.0", id: 1, method: "slotSubscribe", params: [] });
     await until(() => said.length === 1);
     expect(said[0]).to.include({ id: 1, result: 1 });
     solana.produce(2);
     await until(() => said.length === 3);
     const result = { slot: 300_000_003, parent: 300_000_002, root: 0 };
     expect(said[2]).to.deep.include({ method: "slotNotification", params: { result, subscription: 1 } });
-    socket.say({ jsonrpc: "2.0", id: 2, method: "slotUnsubscribe", params: [1] });
+    say({ jsonrpc: "2.0", id: 2, method: "slotUnsubscribe", params: [1] });
     await until(() => said.length === 4);
     solana.produce(1);
-    socket.say({ jsonrpc: "2.0", id: 3, method: "logsSubscribe", params: [] });
+    say({ jsonrpc: "2.0", id: 3, method: "logsSubscribe", params: [] });
     await until(() => said.length === 5);
     expect(said[4]).to.have.nested.property("error.code", -32601);
-    socket.stream.destroy();
+    socket.close();
   });
 
   it("serves recorded blocks from a folder", async () => {
@@ -161,43 +165,6 @@ describe("Solana RPC server", () => {
     }
   });
 });
-
-/** A WebSocket client of so many lines: Node 20 has none. */
-async function openSocket(url: string, hear: (message: Record<string, unknown>) => void) {
-  const stream = await new Promise<Socket>((resolve, reject) => {
-    const headers = {
-      connection: "Upgrade",
-      upgrade: "websocket",
-      "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
-      "sec-websocket-version": "13",
-    };
-    const opening = request(url, { headers });
-    opening.on("upgrade", (_, opened) => resolve(opened as Socket));
-    opening.on("error", reject);
-    opening.end();
-  });
-  let pending = Buffer.alloc(0);
-  stream.on("data", (chunk: Buffer) => {
-    pending = Buffer.concat([pending, chunk]);
-    while (pending.length >= 2) {
-      const isLong = pending[1] === 126;
-      const from = isLong ? 4 : 2;
-      const size = isLong ? pending.readUInt16BE(2) : (pending[1] as number);
-      if (pending.length < from + size) return;
-      hear(JSON.parse(pending.subarray(from, from + size).toString()));
-      pending = pending.subarray(from + size);
-    }
-  });
-  const mask = Buffer.from([1, 2, 3, 4]);
-  return {
-    stream,
-    say(message: unknown) {
-      const text = Buffer.from(JSON.stringify(message));
-      const masked = Buffer.from(text.map((byte, i) => byte ^ (mask[i % 4] as number)));
-      stream.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length]), mask, masked]));
-    },
-  };
-}
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import type { MadeBlock } from "../../../../deploy/devnet/solana/generator.ts";
+import { PlainSocket } from "../../../../deploy/devnet/solana/test/socket.ts";
 import { createTestSolana, type TestSolana } from "../../../../deploy/devnet/solana/testkit.ts";
 import { encodeBase58 } from "../../contract/base58.ts";
 import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
@@ -175,5 +176,26 @@ describe("createSolanaSource at a node", function () {
     expect((await held("confirmed")).amounts).not.to.deep.equal(then.amounts);
     while (solana.chain.head("finalized") < then.slot) solana.produce(1);
     expect(await held("finalized")).to.deep.equal(then);
+  });
+
+  it("is woken by the node's slots, and goes on by the timer once the socket is gone", async () => {
+    solana = await createTestSolana({ skipped: 0 });
+    const [server] = solana.servers;
+    const source = solana.source({
+      urls: [...solana.urls, server?.wsUrl ?? ""],
+      options: { ...QUICK.options, socketClass: PlainSocket as unknown as typeof WebSocket },
+    });
+    const { signal } = new AbortController();
+    let woken = 0;
+    const waiting = source.waitForHead(60_000, signal).then(() => woken++);
+    // Slots go by until the subscription is there to tell of them.
+    while (woken === 0) {
+      solana.produce(1);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await waiting;
+    await server?.close();
+    await source.waitForHead(1, signal);
+    await source.waitForHead(1, signal);
   });
 });
