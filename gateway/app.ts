@@ -12,6 +12,8 @@ import { refuse } from "./http/refuse.ts";
 import { createRoutes } from "./http/routes.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { carriesBody, checkTarget, splitTarget } from "./http/target.ts";
+import type { AddressLimits } from "./limits/address-limits.ts";
+import type { AdmitKey } from "./limits/key-limits.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Gate } from "./passage.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
@@ -19,6 +21,8 @@ import type { UpstreamGroup } from "./upstream/upstream.ts";
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
   readonly checkKey: KeyCheck;
+  readonly admitKey: AdmitKey;
+  readonly addressLimits: AddressLimits;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly forward: Forward;
   readonly log: Log;
@@ -33,14 +37,16 @@ export interface GatewayDeps {
 /**
  * The gateway as an Express application; does no I/O by itself.
  *
- * Order of checks: form of the request (400) → path and method (404) → key (401, 403) → the service.
+ * Order of checks: form of the request (400) → path and method (404) → key (401, 403) → its limits (429) → the service.
  * Parameters are judged by the service alone, although the parser could run here too: one judge cannot disagree with
  * itself while services of a newer version are rolled out behind an older gateway, and the hot path parses once.
- * Gates of later features (limits, payment) join the list of gates; a response cache wraps `forward`.
+ * What is refused before the service is asked counts against the client's address, and is 429 where that is too often.
+ * Gates of later features (payment) join the list of gates; a response cache wraps `forward`.
  */
 export function createGateway(deps: GatewayDeps): Express {
-  const { log, metrics, clock, forward, isDraining } = deps;
-  const gates: readonly Gate[] = [createKeyGate(deps.checkKey)];
+  const { log, metrics, clock, forward, isDraining, addressLimits } = deps;
+  const keyGate = createKeyGate({ check: deps.checkKey, addresses: addressLimits, admit: deps.admitKey });
+  const gates: readonly Gate[] = [keyGate];
   const routes = createRoutes(deps.catalogue, createPages(deps));
 
   const dispatch = async (req: Request, res: Response): Promise<void> => {
@@ -71,7 +77,7 @@ export function createGateway(deps: GatewayDeps): Express {
     try {
       await dispatch(req, res);
     } catch (error) {
-      refuse(req, res, error);
+      refuse(req, res, await addressLimits.judge(error, req, res));
     }
   });
   app.use(answerFailure());

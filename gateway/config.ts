@@ -5,6 +5,7 @@ import {
   type LogLevel,
   readSettings,
 } from "../services/shared/host/config.ts";
+import type { LimitSettings } from "./limits/rule.ts";
 import type { UpstreamAddress } from "./upstream/upstream.ts";
 
 export interface GatewayConfig {
@@ -16,10 +17,24 @@ export interface GatewayConfig {
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
   readonly bootstrapKey?: string | undefined;
   readonly store: StoreConfig;
+  /** Shares limits and changes of keys between gateways; unset = each for itself. */
+  readonly redisUrl?: string | undefined;
+  readonly limits: LimitsConfig;
+  /** Proxies whose word for the client's address is taken. */
+  readonly trustedProxies: readonly string[];
   readonly deadlineMs: number;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
+}
+
+export interface LimitsConfig {
+  /** Of keys without limits of their own. */
+  readonly key: LimitSettings;
+  /** Of one address: answers that need no key; 402s count by themselves. */
+  readonly address: LimitSettings;
+  /** Of one address: payments that are verified. */
+  readonly verification: LimitSettings;
 }
 
 /** Where keys are kept: the MongoDB at the URL, else an embedded database in the folder. */
@@ -39,6 +54,15 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "BIND_HOST",
     "GATEWAY_PORT",
     "BOOTSTRAP_API_KEY",
+    "REDIS_URL",
+    "KEY_RATE",
+    "KEY_BURST",
+    "KEY_DAILY_QUOTA",
+    "ADDRESS_RATE",
+    "ADDRESS_BURST",
+    "VERIFY_RATE",
+    "VERIFY_BURST",
+    "TRUSTED_PROXIES",
     "EVM_DEX_URL",
     "EVM_DEX_GRPC",
     "LENDING_URL",
@@ -63,6 +87,17 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     },
     bootstrapKey: settings.BOOTSTRAP_API_KEY,
     store: readStoreConfig(env),
+    redisUrl: settings.REDIS_URL,
+    limits: {
+      key: {
+        ratePerSecond: settings.KEY_RATE,
+        burst: settings.KEY_BURST,
+        dailyQuota: settings.KEY_DAILY_QUOTA || null,
+      },
+      address: { ratePerSecond: settings.ADDRESS_RATE, burst: settings.ADDRESS_BURST, dailyQuota: null },
+      verification: { ratePerSecond: settings.VERIFY_RATE, burst: settings.VERIFY_BURST, dailyQuota: null },
+    },
+    trustedProxies: settings.TRUSTED_PROXIES ?? [],
     deadlineMs: settings.DEADLINE_MS,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,

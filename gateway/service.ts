@@ -11,6 +11,11 @@ import { catalogue as everyEndpoint } from "./catalogue.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createGatewayServer } from "./http/server.ts";
+import { createAddressLimits } from "./limits/address-limits.ts";
+import { createAddressOf } from "./limits/client-address.ts";
+import { createKeyLimits } from "./limits/key-limits.ts";
+import { openLimiter } from "./limits/open-limiter.ts";
+import { createRule } from "./limits/rule.ts";
 import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts";
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
@@ -50,7 +55,29 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const directory = createLazyKeyDirectory(parts.openKeys ?? (() => openKeys(config.store, clock)));
   const warnOfStore = (err: unknown) => log.warn({ err }, "the key store cannot be reached");
   const lookup = createKeyLookup({ directory, clock, onStoreFailure: warnOfStore });
-  const checkKey = createKeyCheck({ lookup, clock, bootstrapKey: config.bootstrapKey });
+  const { limits } = config;
+  const keyRule = createRule(limits.key);
+  const checkKey = createKeyCheck({
+    lookup,
+    clock,
+    bootstrapKey: config.bootstrapKey,
+    ruleOf: () => keyRule,
+  });
+  const { limiter, close: closeLimiter } = await openLimiter({
+    redisUrl: config.redisUrl,
+    clock,
+    log,
+    metrics,
+  });
+  const addressLimits = createAddressLimits({
+    limiter,
+    addressOf: createAddressOf(config.trustedProxies),
+    rules: {
+      refusal: createRule(limits.address, "refused"),
+      unpaid: createRule(limits.address, "unpaid"),
+      verification: createRule(limits.verification, "verify"),
+    },
+  });
 
   const { groups, polled } = createUpstreams(config.upstreams, log);
   const poll = createHealthPoll({ polled });
@@ -60,6 +87,8 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const app = createGateway({
     catalogue: parts.catalogue ?? everyEndpoint,
     checkKey,
+    admitKey: createKeyLimits(limiter),
+    addressLimits,
     groups,
     forward: proxy.forward,
     log,
@@ -83,6 +112,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
     poll.stop();
     proxy.close();
+    closeLimiter();
     await directory.close();
     log.info("stopped");
   };

@@ -1,17 +1,20 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { ServiceError } from "../../services/shared/errors.ts";
+import { createRule } from "../limits/rule.ts";
 import { createManualClock } from "../testkit/clock.ts";
 import { createFakeDirectory } from "../testkit/keys.ts";
 import { mintApiKey } from "./api-key.ts";
 import { authorize, createKeyCheck } from "./key-check.ts";
 import { createKeyLookup } from "./key-lookup.ts";
 
+const rule = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
+
 function setUp(bootstrapKey?: string) {
   const clock = createManualClock();
   const directory = createFakeDirectory();
   const lookup = createKeyLookup({ directory, clock });
-  const check = createKeyCheck({ lookup, clock, ...(bootstrapKey !== undefined && { bootstrapKey }) });
+  const check = createKeyCheck({ lookup, clock, ruleOf: () => rule, bootstrapKey });
   return { clock, directory, check };
 }
 
@@ -29,7 +32,13 @@ describe("key check", () => {
   it("names the holder of a live key", async () => {
     const { check, directory } = setUp();
     const holder = await check(directory.add({ scopes: ["solana"] }));
-    expect(holder).to.deep.equal({ id: "key_0", scopes: ["solana"], isSuspended: false });
+    expect(holder).to.deep.equal({
+      id: "key_0",
+      scopes: ["solana"],
+      isSuspended: false,
+      subject: "key_0",
+      rule,
+    });
   });
 
   it("answers unauthorized without, with a malformed, unknown, expired or revoked key, and never shows the key", async () => {

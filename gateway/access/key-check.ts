@@ -1,35 +1,54 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../../services/shared/errors.ts";
 import type { Clock } from "../clock.ts";
+import type { LimitRule } from "../limits/rule.ts";
 import { hashApiKey, isSameHash, isWellFormedApiKey } from "./api-key.ts";
 import type { KeyLookup } from "./key-lookup.ts";
-import { FAMILIES, keyStateAt } from "./key-record.ts";
+import { FAMILIES, type KeyRecord, keyStateAt } from "./key-record.ts";
 
 /** Who a request comes from, without the key: safe to log. */
 export interface KeyHolder {
   readonly id: string;
   readonly scopes: readonly Family[];
   readonly isSuspended: boolean;
+  /** What limits count it as: keys that were rotated into each other are one. */
+  readonly subject: string;
+  /** Undefined = no limits. */
+  readonly rule: LimitRule | undefined;
 }
 
 /**
  * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
  * or `unavailable` (the store cannot be asked).
  */
-export type KeyCheck = (sent: string | undefined) => Promise<KeyHolder>;
+export type KeyCheck = (sent: string | undefined, options?: KeyCheckCall) => Promise<KeyHolder>;
+
+export interface KeyCheckCall {
+  /** Called before the store is asked for a key that is not remembered; what it throws is the answer. */
+  readonly beforeLookup?: () => void;
+}
 
 export interface KeyCheckOptions {
   readonly lookup: KeyLookup;
   readonly clock: Clock;
   /** A key from the configuration with all scopes, for a first run and for tests; any text, off unless set. */
   readonly bootstrapKey?: string | undefined;
+  /** The limits of a key. */
+  readonly ruleOf: (record: KeyRecord) => LimitRule;
 }
 
-export function createKeyCheck({ lookup, clock, bootstrapKey }: KeyCheckOptions): KeyCheck {
+export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
+  const { lookup, clock, bootstrapKey, ruleOf } = options;
   const bootstrapHash = bootstrapKey ? hashApiKey(bootstrapKey) : undefined;
-  const bootstrapHolder: KeyHolder = { id: "bootstrap", scopes: FAMILIES, isSuspended: false };
+  const bootstrapHolder: KeyHolder = {
+    id: "bootstrap",
+    scopes: FAMILIES,
+    isSuspended: false,
+    subject: "bootstrap",
+    rule: undefined,
+  };
 
-  return async (sent) => {
+  return async (sent, call) => {
     if (!sent) throw new ServiceError("unauthorized", "An API key is required in the header X-API-KEY.");
     const hash = hashApiKey(sent);
     if (bootstrapHash !== undefined && isSameHash(hash, bootstrapHash)) return bootstrapHolder;
@@ -40,7 +59,7 @@ export function createKeyCheck({ lookup, clock, bootstrapKey }: KeyCheckOptions)
       );
     }
 
-    const record = await lookup(hash);
+    const record = await lookup(hash, call?.beforeLookup);
     if (!record || !isSameHash(record.hash, hash)) {
       throw new ServiceError("unauthorized", "The key in X-API-KEY is unknown.");
     }
@@ -48,7 +67,8 @@ export function createKeyCheck({ lookup, clock, bootstrapKey }: KeyCheckOptions)
     if (state === "revoked" || state === "expired") {
       throw new ServiceError("unauthorized", `The key in X-API-KEY is ${state}.`);
     }
-    return { id: record.id, scopes: record.scopes, isSuspended: state === "suspended" };
+    const { id, scopes } = record;
+    return { id, scopes, isSuspended: state === "suspended", subject: id, rule: ruleOf(record) };
   };
 }
 

@@ -1,16 +1,30 @@
-import type { Gate } from "../passage.ts";
-import { authorize, type KeyCheck } from "./key-check.ts";
+import type { AddressLimits } from "../limits/address-limits.ts";
+import type { Gate, Passage } from "../passage.ts";
+import { authorize, type KeyCheck, type KeyHolder } from "./key-check.ts";
+
+export interface KeyGateOptions {
+  readonly check: KeyCheck;
+  readonly addresses: Pick<AddressLimits, "refuseFlood">;
+  /** Counts a request of a holder against its limits; throws `rate_limited`. */
+  readonly admit: (holder: KeyHolder, passage: Passage) => void | Promise<void>;
+}
 
 /**
- * Lets holders of a key with the endpoint's scope pass. The key is read from X-API-KEY only: a key in a URL would end
- * up in histories and logs. Sent twice, Node joins the values and the checksum refuses the result.
+ * Lets holders of a key with the endpoint's scope pass, as often as their limits allow. The key is read from X-API-KEY
+ * only: a key in a URL would end up in histories and logs. Sent twice, Node joins the values and the checksum refuses
+ * the result.
  */
-export function createKeyGate(check: KeyCheck): Gate {
-  return async ({ req, endpoint, fields }) => {
+export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate {
+  return async (passage) => {
+    const { req, res, endpoint, fields } = passage;
     const sent = req.headers["x-api-key"];
-    const holder = await check(typeof sent === "string" ? sent : undefined);
+    const holder = await check(typeof sent === "string" ? sent : undefined, {
+      // Who has sent so many wrong keys may not have the store asked for more of them.
+      beforeLookup: () => addresses.refuseFlood(req, res),
+    });
     // Before the scope is looked at: the log of a refusal should say whose it was.
     fields.key = holder.id;
     authorize(holder, endpoint.family);
+    await admit(holder, passage);
   };
 }

@@ -19,7 +19,8 @@ export interface KeyLookupOptions {
   readonly maxEntries?: number;
 }
 
-export type KeyLookup = (hash: string) => Promise<KeyRecord | undefined>;
+/** `beforeAsking` is called where the store would have to be asked; what it throws is the answer. */
+export type KeyLookup = (hash: string, beforeAsking?: () => void) => Promise<KeyRecord | undefined>;
 
 interface Remembered<T> {
   readonly value: T;
@@ -66,7 +67,7 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     }
   };
 
-  return async (hash) => {
+  return async (hash, beforeAsking) => {
     const nowMs = clock.monotonicMs();
     const known = found.get(hash);
     if (known && nowMs - known.askedAtMs < freshMs) return known.value;
@@ -75,6 +76,8 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
 
     let question = underway.get(hash);
     if (!question) {
+      // A key that was known goes on being looked up, whatever else comes from the same address.
+      if (!known) beforeAsking?.();
       question = ask(hash).finally(() => underway.delete(hash));
       underway.set(hash, question);
     }

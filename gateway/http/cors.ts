@@ -3,6 +3,8 @@ import type { Response } from "express";
 const ALLOWED_HEADERS = ["X-API-KEY", "Accept", "If-None-Match"];
 const EXPOSED_HEADERS = [
   "ETag",
+  "RateLimit",
+  "RateLimit-Policy",
   "Retry-After",
   "X-Data-As-Of",
   "X-Data-Block",

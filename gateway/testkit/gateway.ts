@@ -1,5 +1,6 @@
 import { createLog } from "../../services/shared/host/log.ts";
-import type { GatewayConfig } from "../config.ts";
+import type { GatewayConfig, LimitsConfig } from "../config.ts";
+import type { LimitSettings } from "../limits/rule.ts";
 import { type GatewayParts, type RunningGateway, startGateway } from "../service.ts";
 import { createFakeDirectory, type FakeDirectory } from "./keys.ts";
 import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
@@ -18,6 +19,10 @@ export interface TestGateway extends RunningGateway {
 }
 
 export const BOOTSTRAP_KEY = "bootstrap key of the tests";
+
+const plenty: LimitSettings = { ratePerSecond: 1_000_000, burst: 1_000_000, dailyQuota: null };
+/** Limits that no test meets by chance. */
+export const UNLIMITED: LimitsConfig = { key: plenty, address: plenty, verification: plenty };
 
 export interface TestGatewayOptions {
   readonly config?: Partial<GatewayConfig>;
@@ -46,6 +51,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       upstreams: { "evm-dex": [evmDex, ...others], lending: [lending], solana: [solana] },
       bootstrapKey: BOOTSTRAP_KEY,
       store: { dataDir: "unused" },
+      limits: UNLIMITED,
+      trustedProxies: [],
       deadlineMs: 5_000,
       drainDelayMs: 0,
       drainTimeoutMs: 2_000,

@@ -60,6 +60,14 @@ export class RedisConnection {
     return !this.#closed && this.#client.isReady && this.#answered;
   }
 
+  /** Resolves when the server can be asked, or after `timeoutMs`; answers which. */
+  async untilReady(timeoutMs: number): Promise<boolean> {
+    const endMs = performance.now() + timeoutMs;
+    while (!this.#closed && !this.#client.isReady && performance.now() < endMs)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    return !this.#closed && this.#client.isReady;
+  }
+
   /** The answer, or `otherwise` when there is none in time. */
   async ask<T>(otherwise: T, command: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;

@@ -1,9 +1,11 @@
 import {
+  decimal,
   type Environment,
   type EnvOf,
   grpcAddress,
   integer,
   list,
+  network,
   oneOf,
   port,
   readEnv,
@@ -31,6 +33,8 @@ const services = Object.keys(SERVICE_PORTS);
 const everyone = ["gateway", ...services, "ingest"];
 const milliseconds = integer({ min: 0, max: 600_000 });
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const requestRate = decimal({ min: 0.001, max: 1_000_000, decimals: 3 });
+const requestBurst = integer({ min: 1, max: 1_000_000 });
 const rpcUrls = list(url(["http", "https", "ws", "wss"]));
 const defaultPorts = (kind: "http" | "grpc") =>
   Object.entries(SERVICE_PORTS)
@@ -56,6 +60,56 @@ export const SETTINGS = {
     parse: url(["http", "https"]),
     usedBy: ["gateway"],
     meaning: "Base address that OpenAPI and docs show; unset = the Host each request names",
+  },
+  KEY_RATE: {
+    parse: requestRate,
+    default: "100",
+    usedBy: ["gateway"],
+    meaning:
+      "Requests a second that a key may ask in the long run, where it has no rate of its own; BOOTSTRAP_API_KEY has no limits",
+  },
+  KEY_BURST: {
+    parse: requestBurst,
+    default: "200",
+    usedBy: ["gateway"],
+    meaning: "Requests that a key may ask at once, where it has no burst of its own",
+  },
+  KEY_DAILY_QUOTA: {
+    parse: integer({ min: 0, max: 1_000_000_000_000 }),
+    default: "0",
+    usedBy: ["gateway"],
+    meaning: "Requests that a key may ask a UTC day, where it has no quota of its own; 0 = any number",
+  },
+  ADDRESS_RATE: {
+    parse: requestRate,
+    default: "20",
+    usedBy: ["gateway"],
+    meaning:
+      "Answers a second to one client address (IPv6: one /64) that need no key: 400, 401, 403 and 404 before a service is asked, and, counted by themselves, 402",
+  },
+  ADDRESS_BURST: {
+    parse: requestBurst,
+    default: "400",
+    usedBy: ["gateway"],
+    meaning: "The same at once",
+  },
+  VERIFY_RATE: {
+    parse: requestRate,
+    default: "10",
+    usedBy: ["gateway"],
+    meaning: "Payments a second that are verified for one client address",
+  },
+  VERIFY_BURST: {
+    parse: requestBurst,
+    default: "100",
+    usedBy: ["gateway"],
+    meaning: "The same at once",
+  },
+  TRUSTED_PROXIES: {
+    parse: list(network()),
+    usedBy: ["gateway"],
+    meaning:
+      "Addresses or networks (10.0.0.0/8, fd00::/8) of proxies in front of the gateway, comma-separated: only they are believed who they forward (X-Forwarded-For); unset = every connection is a client",
   },
   BIND_HOST: {
     parse: text(),
@@ -90,7 +144,7 @@ export const SETTINGS = {
     secret: true,
     usedBy: everyone,
     meaning:
-      "Redis for snapshots of hot pools, which the ingest writes and every replica reads (shared limits come with later releases); unset = memory of each process",
+      "Redis for limits that all gateways share, word of changed keys, and snapshots of hot pools, which the ingest writes and every replica reads; unset = memory of each process",
   },
   DATA_DIR: {
     parse: text(),

@@ -1,3 +1,5 @@
+import { isIP } from "node:net";
+
 /** Typed reading of environment variables. Knows rules and errors; the product's own variables stand in config.ts. */
 
 /** Turns the text of a variable into its value; throws RuleBroken with the rule in words. */
@@ -85,6 +87,18 @@ export function integer(bounds: { min: number; max: number }): Parse<number> {
   };
 }
 
+/** A plain decimal number with at most so many digits after its point. */
+export function decimal(rule: { min: number; max: number; decimals: number }): Parse<number> {
+  const shape = new RegExp(`^\\d{1,15}(\\.\\d{1,${rule.decimals}})?$`);
+  return (value) => {
+    const number = Number(value);
+    if (!shape.test(value) || number < rule.min || number > rule.max) {
+      throw new RuleBroken(`a number from ${rule.min} to ${rule.max} with at most ${rule.decimals} decimals`);
+    }
+    return number;
+  };
+}
+
 /** 0 lets the system choose a free port. */
 export function port(): Parse<number> {
   return integer({ min: 0, max: 65_535 });
@@ -130,6 +144,18 @@ export function grpcAddress(): Parse<string> {
   return (value) => {
     if (!/^([a-z0-9]+:(\/\/[^/\s]*\/)?)?[^\s/]+:\d{1,5}$/i.test(value))
       throw new RuleBroken("an address host:port");
+    return value;
+  };
+}
+
+/** An IP address, or a network such as 10.0.0.0/8. */
+export function network(): Parse<string> {
+  return (value) => {
+    const [address = "", bits, ...rest] = value.split("/");
+    const longest = isIP(address) === 4 ? 32 : 128;
+    const isLength = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
+    if (isIP(address) === 0 || address.includes("%") || !isLength || rest.length > 0)
+      throw new RuleBroken("an IP address or a network such as 10.0.0.0/8");
     return value;
   };
 }

@@ -28,6 +28,16 @@ const HEADERS = {
     description: "Seconds to wait before trying again.",
     schema: { type: "integer", minimum: 0 },
   },
+  "RateLimit-Policy": {
+    description:
+      'Limits of the key, by name: `q` requests in `w` seconds, as in `"burst";q=200;w=2, "daily";q=5000;w=86400`. Absent where there are none.',
+    schema: { type: "string" },
+  },
+  RateLimit: {
+    description:
+      'What is left of each limit: `r` requests, and no more within `t` seconds, as in `"burst";r=199;t=1, "daily";r=4999;t=3600`.',
+    schema: { type: "string" },
+  },
   "PAYMENT-REQUIRED": {
     description: "The payment details of the body, as base64 JSON.",
     schema: { type: "string" },
@@ -50,6 +60,8 @@ export function successHeaders(): Record<string, unknown> {
     "X-Session-Id",
     "X-Ignored-Parameters",
     "ETag",
+    "RateLimit-Policy",
+    "RateLimit",
   ]);
 }
 
@@ -75,7 +87,11 @@ const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly descr
     name: "RequestTimeout",
     description: "The answer took longer than the service's deadline.",
   },
-  rate_limited: { name: "RateLimited", description: "Too many requests for this key or address." },
+  rate_limited: {
+    name: "RateLimited",
+    description:
+      "Too many requests with this key, or too many from this address that had to be refused; Retry-After is the true wait.",
+  },
   internal: {
     name: "InternalServerError",
     description: "The service failed; the session names the request in its log.",
@@ -94,6 +110,7 @@ export function errorResponses(paid: boolean): Record<string, unknown> {
 function errorComponent(code: ErrorCode): [string, unknown] {
   const headers: HeaderName[] = ["X-Session-Id"];
   if (code === "rate_limited" || code === "unavailable") headers.push("Retry-After");
+  if (code === "rate_limited") headers.push("RateLimit-Policy", "RateLimit");
   if (code === "payment_required") headers.push("PAYMENT-REQUIRED");
   const schema = code === "payment_required" ? "PaymentRequired" : "Error";
   const component = {

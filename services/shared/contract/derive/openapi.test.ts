@@ -144,7 +144,12 @@ describe("toOpenApi", () => {
       "X-Session-Id",
       "X-Ignored-Parameters",
       "ETag",
+      "RateLimit-Policy",
+      "RateLimit",
     ]);
+    expect(
+      Object.keys(follow(document, ["components", "responses", "RateLimited", "headers"]) as object),
+    ).to.deep.equal(["X-Session-Id", "Retry-After", "RateLimit-Policy", "RateLimit"]);
   });
 
   it("asks for the API key, and names both hosts of a sold endpoint", () => {

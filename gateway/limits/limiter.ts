@@ -1,0 +1,48 @@
+import { type Bucket, type Left, leftOf, waitOf } from "./bucket.ts";
+import type { LimitRule } from "./rule.ts";
+
+/**
+ * Whom a limit is for: holders of keys; addresses whose requests are refused (401, 403, 404 and the like), asked to pay
+ * (402), or have their payments verified. Each kind counts by itself.
+ */
+export const LIMIT_KINDS = ["key", "refusal", "unpaid", "verification"] as const;
+export type LimitKind = (typeof LIMIT_KINDS)[number];
+
+export interface Decision {
+  readonly isAllowed: boolean;
+  readonly rule: LimitRule;
+  readonly left: Left;
+  /** Microseconds until the request could pass; 0 where it may. */
+  readonly waitUs: number;
+}
+
+export interface Ask {
+  readonly kind: LimitKind;
+  /** A key's subject, or the text of addressOf (client-address.ts). */
+  readonly subject: string;
+  readonly rule: LimitRule;
+}
+
+/**
+ * Decides who may pass. Never throws and never rejects: a decision is made whether or not Redis is there. What can be
+ * decided here is answered at once, since a promise costs more than the decision.
+ */
+export interface Limiter {
+  /** Takes one request, if it fits. */
+  take(ask: Ask): Decision | Promise<Decision>;
+  /** What is left, without taking; `isAllowed` says whether one more would fit. */
+  peek(ask: Ask): Decision | Promise<Decision>;
+  /** As peek, by what this process knows alone. */
+  peekHere(ask: Ask): Decision;
+  /** A number of requests that a subject is known to have had passed on a UTC day: its quota counts at least them. */
+  learn(of: { readonly subject: string; readonly day: number; readonly used: number }): void;
+}
+
+/** `wallUs` is Unix time of the clock that the bucket's days are counted by. */
+export function toDecision(
+  isAllowed: boolean,
+  { bucket, rule, wallUs }: { readonly bucket: Bucket; readonly rule: LimitRule; readonly wallUs: number },
+): Decision {
+  const left = leftOf(bucket, rule, wallUs);
+  return { isAllowed, rule, left, waitUs: isAllowed ? 0 : waitOf(left) };
+}

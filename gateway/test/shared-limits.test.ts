@@ -1,0 +1,139 @@
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import {
+  createRedisServer,
+  noRedisServer,
+  type RedisServer,
+} from "../../services/shared/cache/testkit/redis-server.ts";
+import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
+import { createFakeDirectory, type FakeDirectory } from "../testkit/keys.ts";
+import { until } from "../testkit/until.ts";
+
+/** So slow that nothing comes back while a test runs, however long that takes. */
+const SLOW = { ratePerSecond: 0.001, burst: 5, dailyQuota: null };
+
+describe("gateway: limits shared through Redis", function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  let keys: FakeDirectory;
+  let gateways: TestGateway[] = [];
+
+  beforeEach(async function () {
+    const reason = noRedisServer();
+    if (reason !== undefined) {
+      console.log(`      pending: ${reason}`);
+      return this.skip();
+    }
+    redis = await createRedisServer();
+    await redis.start();
+    keys = createFakeDirectory();
+    gateways = [];
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await redis?.remove();
+  });
+
+  const start = async (limits: Partial<typeof UNLIMITED>) => {
+    const gateway = await startTestGateway({
+      config: { redisUrl: redis.url, limits: { ...UNLIMITED, ...limits } },
+      parts: { openKeys: async () => ({ keys: keys as never, close: async () => {} }) },
+    });
+    gateways.push(gateway);
+    return gateway;
+  };
+  const ask = async ({ url }: TestGateway, key?: string) => {
+    const answer = await fetch(
+      `${url}/evm/chains`,
+      key === undefined ? {} : { headers: { "X-API-KEY": key } },
+    );
+    await answer.text();
+    return answer;
+  };
+  const sharing = async ({ url }: TestGateway) =>
+    /gateway_limiter_shared\{[^}]*\} (\d)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+
+  it("is one limit for both of two gateways: 5 pass, the 6th does not, whichever is asked", async () => {
+    const [one, other] = [await start({ key: SLOW }), await start({ key: SLOW })];
+    const key = keys.add();
+    for (let left = 4; left >= 0; left -= 1) {
+      const answer = await ask(left % 2 === 0 ? one : other, key);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get("ratelimit")).to.match(new RegExp(`^"burst";r=${left};`));
+    }
+    for (const gateway of [one, other, one]) {
+      const refused = await ask(gateway, key);
+      expect(refused.status).to.equal(429);
+      expect(Number(refused.headers.get("retry-after"))).to.be.within(900, 1_000);
+    }
+  });
+
+  it("is exact when many ask at the same time", async () => {
+    const limit = { ...SLOW, burst: 60 };
+    const both = [await start({ key: limit }), await start({ key: limit })];
+    const key = keys.add();
+    const asked = Array.from({ length: 200 }, (_, i) => ask(both[i % 2] as TestGateway, key));
+    const answers = await Promise.all(asked);
+    const passed = answers.filter(({ status }) => status === 200);
+    expect(passed).to.have.length(60);
+    expect(answers.filter(({ status }) => status === 429)).to.have.length(140);
+    const left = passed.map(({ headers }) => Number(/r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]));
+    expect(left.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 60 }, (_, i) => i));
+  });
+
+  it("is one limit of an address, too", async () => {
+    const [one, other] = [await start({ address: SLOW }), await start({ address: SLOW })];
+    for (const gateway of [one, other, one, other, one]) expect((await ask(gateway)).status).to.equal(401);
+    for (const gateway of [one, other]) expect((await ask(gateway)).status).to.equal(429);
+  });
+
+  it("goes on without an error when Redis dies, gives nobody a second burst, and shares again with it", async () => {
+    const gateway = await start({ key: SLOW });
+    const key = keys.add();
+    for (let i = 0; i < 3; i += 1) expect((await ask(gateway, key)).status).to.equal(200);
+    expect(await sharing(gateway)).to.equal("1");
+
+    await redis.kill();
+    for (const status of [200, 200, 429, 429]) expect((await ask(gateway, key)).status).to.equal(status);
+    expect(await sharing(gateway)).to.equal("0");
+    const heard = () =>
+      gateway.lines.filter(({ msg }) => /^Redis is away|^limits are shared/.test(String(msg)));
+    expect(heard().map(({ level }) => level)).to.deep.equal(["warn"]);
+
+    await redis.start();
+    await until(async () => {
+      await ask(gateway, keys.add());
+      return (await sharing(gateway)) === "1";
+    });
+    expect(heard().map(({ level }) => level)).to.deep.equal(["warn", "info"]);
+    expect((await ask(gateway, key)).status).to.equal(429);
+  });
+
+  it("goes on from what a gateway knows when Redis comes back with nothing", async () => {
+    const [one, other] = [await start({ key: SLOW }), await start({ key: SLOW })];
+    const key = keys.add();
+    for (let i = 0; i < 3; i += 1) expect((await ask(one, key)).status).to.equal(200);
+    await redis.kill();
+    for (const gateway of [one, other]) await ask(gateway, keys.add());
+    await redis.start();
+    for (const gateway of [one, other]) {
+      await until(async () => {
+        await ask(gateway, keys.add());
+        return (await sharing(gateway)) === "1";
+      });
+    }
+    expect((await ask(one, key)).headers.get("ratelimit")).to.match(/r=1;/);
+    expect((await ask(other, key)).headers.get("ratelimit")).to.match(/r=0;/);
+    for (const gateway of [one, other]) expect((await ask(gateway, key)).status).to.equal(429);
+  });
+
+  it("answers while Redis hangs", async () => {
+    const gateway = await start({ key: SLOW });
+    const key = keys.add();
+    expect((await ask(gateway, key)).status).to.equal(200);
+    redis.freeze();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, key)));
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(4);
+    redis.thaw();
+  });
+});
