@@ -27,7 +27,7 @@ export const checkpoints = collection({
   shardKey: ["chainId"],
 });
 
-/** The last headers behind the checkpoint: the chain of parent hashes that a reorg is found by. */
+/** The last headers behind the checkpoint: the chain of parent hashes that a reorg is found by. And block 0, for good. */
 export const headers = collection({
   name: "headers",
   fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
@@ -80,7 +80,7 @@ export const units = collection({
 });
 
 /**
- * The last state of each unit in each hour in which it was read: what held at any time is the last row up to it,
+ * The last state of each unit in each hour in which its state changed: what held at any time is the last row up to it,
  * accrued from there.
  */
 export const unitHistory = collection({
