@@ -19,7 +19,8 @@ import { startDevnetProcess, startSolanaDevnetProcess } from "./local/devnet-pro
 import { readableLine } from "./local/ingest-lines.ts";
 
 /** Services with an ingest, which makes what they answer from. */
-const INDEXED = ["evm-dex", "lending"] as const;
+const INDEXED_EVM = ["evm-dex", "lending"] as const;
+type Indexed = (typeof INDEXED_EVM)[number] | "solana";
 
 const say = (line: string) => console.error(line);
 
@@ -43,26 +44,23 @@ async function startAll(given: Environment): Promise<Stoppable> {
   ]);
   const isLocal = settings.EVM_RPC_8453 === undefined && settings.EVM_RPC_1 === undefined;
   // An index of the local chain and one of the real chain never meet.
-  const dataDir = isLocal ? join(settings.DATA_DIR, "local") : settings.DATA_DIR;
+  const localDir = join(settings.DATA_DIR, "local");
+  const dataDir = isLocal ? localDir : settings.DATA_DIR;
   const running: Stoppable[] = [];
   const stop = async () => {
     for (const each of running.reverse()) await each.stop();
   };
   try {
-    const [devnet, solanaEnv] = isLocal ? await openLocalChains() : [];
-    const common: Environment = {
-      ...given,
-      DATA_DIR: dataDir,
-      LOG_LEVEL: logLevel,
-      ...devnet?.env,
-      ...solanaEnv,
-    };
-    const anyPort = { ...common, HTTP_PORT: "0", GRPC_PORT: "0" };
-    const evmDex = await keep(startEvmDex(anyPort));
+    const [devnet, localSolana] = isLocal ? await openLocalChains() : [];
+    const common: Environment = { ...given, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ...devnet?.env };
+    const ofSolana: Environment = { ...common, DATA_DIR: settings.DATA_DIR, ...localSolana };
+    const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0" };
+    const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
-    const lending = await keep(startLending({ ...anyPort, ...peers }));
-    const solana = await keep(startSolana(anyPort));
-    for (const name of INDEXED) running.push(superviseIngest(name, common));
+    const lending = await keep(startLending({ ...common, ...anyPort, ...peers }));
+    const solana = await keep(startSolana({ ...ofSolana, ...anyPort }));
+    for (const name of INDEXED_EVM) running.push(superviseIngest(name, common));
+    if (ofSolana.SOLANA_RPC) running.push(superviseIngest("solana", ofSolana));
     const apiKey = given.BOOTSTRAP_API_KEY || (await readDemoKey(dataDir));
     const gateway = await keep(
       startGateway(
@@ -87,12 +85,12 @@ async function startAll(given: Environment): Promise<Stoppable> {
     throw error;
   }
 
-  function superviseIngest(name: (typeof INDEXED)[number], common: Environment): Stoppable {
+  function superviseIngest(name: Indexed, env: Environment): Stoppable {
     return superviseProcess({
       name: `${name}-ingest`,
       program: { entry: new URL(`../services/${name}/ingest/main.ts`, import.meta.url) },
       // Several of them cannot have one port.
-      env: { ...common, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0" },
+      env: { ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0" },
       log,
       onLine: (line) => {
         const readable = given.LOG_LEVEL === undefined ? readableLine(line) : line;
@@ -107,9 +105,9 @@ async function startAll(given: Environment): Promise<Stoppable> {
     return started;
   }
 
-  async function removeIndex(service: string): Promise<void> {
+  async function removeIndex(service: Indexed): Promise<void> {
     for (const suffix of ["", "-wal", "-shm"])
-      await rm(join(dataDir, `${service}.sqlite${suffix}`), { force: true });
+      await rm(join(localDir, `${service}.sqlite${suffix}`), { force: true });
   }
 
   /** Both at once; where one fails, the other has started too by then, and is stopped with the rest. */
@@ -125,7 +123,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
     const { ready, process } = await startSolanaDevnetProcess({ dataDir, port: 0, log, say });
     running.push(process);
     if (!ready.resumed) await removeIndex("solana");
-    return { SOLANA_RPC: `${ready.url},${ready.wsUrl}` };
+    return { SOLANA_RPC: `${ready.url},${ready.wsUrl}`, START_BLOCK_SOLANA: "0", DATA_DIR: localDir };
   }
 
   async function openLocalChain() {
@@ -137,7 +135,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
     running.push(process);
     // Another chain than the one that was indexed: the index is worthless, and made again within seconds.
     if (!ready.resumed) {
-      for (const name of INDEXED) await removeIndex(name);
+      for (const name of INDEXED_EVM) await removeIndex(name);
     }
     const [first] = ready.pools;
     return {

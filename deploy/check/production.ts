@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createTestSolana } from "../devnet/solana/testkit.ts";
 import { build } from "./build.ts";
 import { HOUSE, killGroup, run } from "./command.ts";
 import { listProcesses, type Process } from "./manifests/process.ts";
@@ -12,7 +13,7 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 30_000;
 /** How long a process without a port must stay up to count as started. */
 const SETTLE_MS = 3_000;
-/** Base; the ingest processes are given an empty private chain in its place. */
+/** Base; the ingest processes are given an empty private chain in its place, and a short one in Solana's. */
 const CHAIN_ID = "8453";
 
 /** A folder as the image has it: dist/ and production dependencies, nothing else. */
@@ -73,6 +74,8 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
   mkdirSync(dataDir);
   if (described.role !== "ingest") return startAndAsk(described, { folder, dataDir });
   const port = await findFreePort();
+  const solana = await createTestSolana();
+  solana.produce(40);
   const anvil = spawn(
     join(HOUSE, "node_modules/.bin/anvil"),
     ["--chain-id", CHAIN_ID, "--port", String(port), "--silent"],
@@ -83,6 +86,8 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
       DATA_DIR: dataDir,
       [`EVM_RPC_${CHAIN_ID}`]: `http://127.0.0.1:${port}`,
       [`START_BLOCK_${CHAIN_ID}`]: "0",
+      SOLANA_RPC: solana.urls.join(),
+      START_BLOCK_SOLANA: "0",
     };
     return await supervise(described, {
       folder,
@@ -91,6 +96,7 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
     });
   } finally {
     killGroup(anvil, "SIGKILL");
+    await solana.stop();
   }
 }
 

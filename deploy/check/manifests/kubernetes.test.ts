@@ -124,7 +124,7 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     ["Service", "solana", "spec/selector", { "app.kubernetes.io/name": "sol" }],
     "Service solana: its selector picks 0",
   ],
-  [["Service", "solana", "spec/selector", {}], "Service solana: its selector picks 6"],
+  [["Service", "solana", "spec/selector", {}], "Service solana: its selector picks 7"],
   [
     ["Service", "solana", "metadata/name", "sol"],
     "gateway: SOLANA_URL: nothing listens at http://solana:8103",
@@ -141,7 +141,7 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
       "spec/selector/matchLabels",
       { "app.kubernetes.io/part-of": "chaintables" },
     ],
-    "PodDisruptionBudget solana: its selector picks 6",
+    "PodDisruptionBudget solana: its selector picks 7",
   ],
   [
     ["NetworkPolicy", "clients-to-gateway", "spec/podSelector/matchLabels", { app: "gateway" }],

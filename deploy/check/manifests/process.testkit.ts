@@ -8,6 +8,7 @@ export const PROCESSES: readonly Process[] = [
   process("lending", "lending", "services/lending"),
   process("lending-ingest", "ingest", "services/lending/ingest"),
   process("solana", "solana", "services/solana"),
+  process("solana-ingest", "ingest", "services/solana/ingest"),
 ];
 
 function process(name: string, role: string, folder: string): Process {

@@ -197,6 +197,19 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "First block of Ethereum to index; unset = seven days before the head",
   },
+  START_BLOCK_SOLANA: {
+    parse: blockNumber,
+    usedBy: ["ingest"],
+    meaning:
+      "First slot of Solana to index, or the first one that the endpoints still have; unset = the first one of the last hour, as a day of Solana is a terabyte of blocks",
+  },
+  SOLANA_RAW_DAYS: {
+    parse: integer({ min: 0, max: 3_650 }),
+    default: "30",
+    usedBy: ["ingest"],
+    meaning:
+      "Days that single transactions of Solana are kept; candles, holders and tokens are kept for ever; 0 = transactions too",
+  },
   QUIET_POOLS_PER_SECOND: {
     parse: integer({ min: 0, max: 10_000 }),
     default: "50",

@@ -7,14 +7,15 @@ import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "./metric
 export interface ChainGauges {
   /** For the source's onEvent. */
   readonly onEvent: (event: SourceEvent) => void;
-  /** The chain's head as last seen; `time` in Unix seconds. */
-  seeHead(head: { readonly number: number; readonly timestamp: number }): void;
+  /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads do not tell it. */
+  seeHead(head: { readonly number: number; readonly timestamp?: number }): void;
   /** The block that the store stands on. */
   standOn(block: { readonly number: number; readonly time: number }): void;
 }
 
 export interface IngestMetrics extends Metrics {
-  chain(chainId: number): ChainGauges;
+  /** By its id, or its name where it has none. */
+  chain(chainId: number | string): ChainGauges;
 }
 
 /** The metrics of an ingest's process: those of every process, its RPC requests, and how far it is behind. */
@@ -62,10 +63,11 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     ...metrics,
     chain(chainId) {
       const chain = String(chainId);
-      let headTime = 0;
+      let headTime: number | undefined;
       let indexedTime: number | undefined;
       const showLag = () => {
-        if (indexedTime !== undefined) lag.set({ chain }, Math.max(0, headTime - indexedTime));
+        if (indexedTime === undefined || headTime === undefined) return;
+        lag.set({ chain }, Math.max(0, headTime - indexedTime));
       };
       return {
         onEvent(event) {
@@ -78,13 +80,13 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
         },
         seeHead({ number, timestamp }) {
           head.set({ chain }, number);
-          headTime = Math.max(headTime, timestamp);
+          if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
           showLag();
         },
         standOn({ number, time }) {
           indexed.set({ chain }, number);
           indexedTime = time;
-          headTime = Math.max(headTime, time);
+          if (headTime !== undefined) headTime = Math.max(headTime, time);
           showLag();
         },
       };

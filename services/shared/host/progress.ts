@@ -20,6 +20,8 @@ export interface ProgressOptions {
   readonly chain: string;
   /** What discovery finds; absent = pools. */
   readonly finds?: string;
+  /** What discovery and backfill count in; absent = blocks. */
+  readonly place?: "block" | "slot";
 }
 
 /**
@@ -63,7 +65,7 @@ export function formatProgress(
   const filled = Math.round(share * BAR_WIDTH);
   const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
   const blocksPerSecond = run.blocks / run.seconds;
-  const place = step.stage === "reading" ? "unit" : "block";
+  const place = step.stage === "reading" ? "unit" : (run.place ?? "block");
   const noun = step.stage === "discovery" ? (run.finds ?? "pools") : "events";
   return [
     `${run.chain} ${step.stage} ${bar} ${Math.floor(share * 100)} %`,

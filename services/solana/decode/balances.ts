@@ -63,8 +63,8 @@ export function gainOf(balances: Balances, account: number): bigint {
 }
 
 /**
- * Token accounts whose amount, owner or mint is another than before. An account that was closed and opened again for
- * another mint gives a row for either.
+ * Token accounts whose amount, owner or mint is another than before. An account that was handed to another wallet, or
+ * closed and opened again for another mint, gives a row for either.
  */
 export function balanceChanges(balances: Balances, keys: readonly string[]): BalanceChange[] {
   const { before, after } = balances;
@@ -73,11 +73,8 @@ export function balanceChanges(balances: Balances, keys: readonly string[]): Bal
   for (let account = 0; account < end; account++) {
     const was = before[account];
     const is = after[account];
-    if (was !== undefined && is !== undefined && was.mint === is.mint) {
-      if (
-        was.uiTokenAmount.amount !== is.uiTokenAmount.amount ||
-        (was.owner ?? null) !== (is.owner ?? null)
-      ) {
+    if (was !== undefined && is !== undefined && was.mint === is.mint && was.owner === is.owner) {
+      if (was.uiTokenAmount.amount !== is.uiTokenAmount.amount) {
         changes.push(change(keys[account] as string, was, is));
       }
       continue;

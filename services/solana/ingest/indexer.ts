@@ -5,7 +5,7 @@ import { type BlockRows, rowsOfBlock } from "./block-rows.ts";
 import type { DecodedBlock } from "./indexer-block.ts";
 import type { BatchChanges } from "./journal.ts";
 import { CandleBook } from "./state/candle-book.ts";
-import { HolderBook } from "./state/holder-book.ts";
+import { HolderBook, type Holding } from "./state/holder-book.ts";
 import { PriceShelf } from "./state/price-shelf.ts";
 import { TokenBook } from "./state/token-book.ts";
 import { TraderBook } from "./state/trader-book.ts";
@@ -68,6 +68,12 @@ export class Indexer {
         },
       },
     };
+  }
+
+  /** Takes in the largest accounts of a token as of the last block that was applied. To be written with the next batch. */
+  async addHolders(of: { mint: string; slot: number; holdings: readonly Holding[] }): Promise<void> {
+    await this.tokens.markHolders(of.mint, of.slot);
+    for (const change of await this.#holders.put(of.mint, of.holdings)) this.tokens.countHolders(change);
   }
 
   /** Forgets what it knows of the store, which was changed by others or not at all. */

@@ -1,11 +1,9 @@
 import type { SlotHead, SolanaSource } from "../../shared/chain/solana/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { blocks, type CheckpointRow, checkpoints } from "../store/collections.ts";
+import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { OtherCluster } from "./chain-moved.ts";
 import type { BlockReader, ReadBlock } from "./read/read-block.ts";
-
-/** Of the whole service: Solana is one chain. */
-export const CHAIN_ID = 0;
 
 /** A day of mainnet is a terabyte of blocks: an hour is indexed within some twenty minutes. */
 const DEFAULT_DEPTH_SECONDS = 3_600;
@@ -26,7 +24,7 @@ interface Opening {
  * where the store was made from another cluster, and Error where the cluster has no final block to begin with yet.
  */
 export async function openCheckpoint(store: Store, of: Opening): Promise<CheckpointRow> {
-  const stored = await store.get(checkpoints, { chainId: CHAIN_ID });
+  const stored = await getCheckpoint(store);
   if (stored !== undefined) {
     await checkCluster(store, { ...of, checkpoint: stored });
     return stored;

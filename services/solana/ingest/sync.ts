@@ -35,6 +35,8 @@ export interface WrittenBatch {
 export interface Companion {
   /** Puts into the indexer what is to be written with blocks that come next, the first of them in `nextSlot`. */
   prepare?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
+  /** What it has to say in the next checkpoint. */
+  rowsFrom?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
   written?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
   /** Slots were taken back. */
   forget?(): void;
@@ -189,6 +191,7 @@ export class SolanaSync {
     const batch = await this.#indexer.apply(decoded);
     const checkpoint: CheckpointRow = {
       ...previous,
+      ...Object.assign({}, ...companions.map((companion) => companion.rowsFrom?.())),
       slot: last.slot,
       blockhash: last.blockhash,
       time: decoded.at(-1)?.time ?? previous.time,

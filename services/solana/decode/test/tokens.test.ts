@@ -230,9 +230,10 @@ describe("hand-made transactions: balances", () => {
     expect(changes([balance("M", "0")], [])).to.deep.equal([]);
   });
 
-  it("tell of another owner, and of an account opened again for another mint", () => {
+  it("tell of an account handed to another wallet, and of an account opened again for another mint", () => {
     expect(changes([balance("M", "5", "v")], [balance("M", "5", "w")])).to.deep.equal([
-      { ...row, mint: "M", owner: "w", before: 5n, after: 5n },
+      { ...row, mint: "M", owner: "v", before: 5n, after: 0n },
+      { ...row, mint: "M", owner: "w", before: 0n, after: 5n },
     ]);
     expect(changes([balance("M", "5", "w")], [balance("N", "6", "w")])).to.deep.equal([
       { ...row, mint: "M", owner: "w", before: 5n, after: 0n },

@@ -10,6 +10,13 @@ export interface HolderCountChange {
   readonly delta: 1 | -1;
 }
 
+/** A token account with what it holds, and whose it is. */
+export interface Holding {
+  readonly tokenAccount: string;
+  readonly owner: string;
+  readonly amount: bigint;
+}
+
 /** What wallets hold, over those of their token accounts that were seen. */
 export class HolderBook {
   readonly #docs: DocBook<typeof holders>;
@@ -32,6 +39,14 @@ export class HolderBook {
     return transactions.flatMap(({ balances }) => balances.flatMap((change) => this.#hold(change)));
   }
 
+  /** Takes in what accounts of a token hold as of the last block that was added. */
+  async put(mint: string, holdings: readonly Holding[]): Promise<HolderCountChange[]> {
+    await this.#docs.load(holdings.map(({ owner }) => ({ mint, owner })));
+    return holdings.flatMap(({ owner, tokenAccount, amount }) =>
+      this.#hold({ mint, owner, tokenAccount, after: amount }),
+    );
+  }
+
   take(): Change<HolderRow>[] {
     return this.#docs.take();
   }
@@ -40,7 +55,12 @@ export class HolderBook {
     this.#docs.clear();
   }
 
-  #hold({ mint, owner, tokenAccount, after }: BalanceChange): HolderCountChange[] {
+  #hold({
+    mint,
+    owner,
+    tokenAccount,
+    after,
+  }: Pick<BalanceChange, "mint" | "owner" | "tokenAccount" | "after">): HolderCountChange[] {
     if (owner === null) return [];
     const key = { mint, owner };
     const before = this.#docs.get(key);

@@ -6,6 +6,9 @@ import type { DecodedBlock } from "../indexer-block.ts";
 import { type Change, DocBook } from "./doc-book.ts";
 import type { HolderCountChange } from "./holder-book.ts";
 
+/** Of 0.4 seconds. */
+const SLOTS_IN_DAY = 216_000;
+
 /** What a token's mint and metadata accounts say. */
 export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "holdersSlot" | "foundSlot">;
 
@@ -13,6 +16,7 @@ export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "holdersS
 export class TokenBook {
   readonly #docs: DocBook<typeof tokens>;
   readonly #fragments: DocBook<typeof tokenFragments>;
+  readonly #stale = new Set<string>();
 
   constructor(store: Store) {
     this.#docs = new DocBook(store, { collection: tokens });
@@ -70,6 +74,20 @@ export class TokenBook {
     for (const { after } of rows) this.#docs.set({ mint: after.mint }, after);
   }
 
+  /** Notes that the largest token accounts of a token were taken in. */
+  async markHolders(mint: string, slot: number): Promise<void> {
+    await this.#docs.load([{ mint }]);
+    const token = this.#docs.get({ mint });
+    if (token !== undefined) this.#docs.set({ mint }, { ...token, holdersSlot: slot });
+  }
+
+  /** Tokens that moved though their accounts were last read more than a day ago, since the last call. */
+  takeStale(): string[] {
+    const stale = [...this.#stale];
+    this.#stale.clear();
+    return stale;
+  }
+
   take(): { tokens: Change<TokenRow>[]; tokenFragments: Change<RowOf<typeof tokenFragments>>[] } {
     return { tokens: this.#docs.take(), tokenFragments: this.#fragments.take() };
   }
@@ -82,7 +100,10 @@ export class TokenBook {
   #meet(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
     const { mint, decimals, isToken2022, slot } = seen;
     const known = this.#docs.get({ mint });
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (known.readSlot !== null && slot - known.readSlot > SLOTS_IN_DAY) this.#stale.add(mint);
+      return known;
+    }
     const token: TokenRow = {
       mint,
       symbol: "",

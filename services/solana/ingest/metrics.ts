@@ -1,0 +1,106 @@
+import type { SourceEvent } from "../../shared/chain/rpc/endpoint.ts";
+import type { IngestMetrics } from "../../shared/host/ingest-metrics.ts";
+import { Counter, Gauge } from "../../shared/host/metrics.ts";
+import type { ReadBlock } from "./read/read-block.ts";
+import type { Companion } from "./sync.ts";
+
+/** Lines of one batch that are logged one by one; the others are one line together. */
+const MAX_LINES = 20;
+
+export interface SolanaIngestMetrics extends Companion {
+  readonly onEvent: (event: SourceEvent) => void;
+  /** The confirmed head. */
+  onHead(slot: number): void;
+}
+
+/** What the ingest tells of the cluster's blocks, and its log of what could not be decoded or is told twice, differently. */
+export function solanaMetrics(
+  metrics: IngestMetrics,
+  log: (message: string, fields: Record<string, unknown>) => void,
+): SolanaIngestMetrics {
+  const registers = [metrics.registry];
+  const gauges = metrics.chain("solana");
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const blocks = counter("solana_blocks_total", "Blocks indexed");
+  const skipped = counter("solana_skipped_slots_total", "Slots without a block, proven to have been skipped");
+  const transactions = counter("solana_transactions_total", "Transactions indexed, votes not counted");
+  const rows = counter("solana_rows_total", "Rows of lists written, by list", ["list"]);
+  const failures = counter("solana_decode_failures_total", "Transactions that could not be decoded");
+  const disagreements = counter(
+    "solana_disagreements_total",
+    "Instructions whose amounts are not what the exchange's own event tells, or that gave no row, by program",
+    ["program"],
+  );
+  const dropped = counter(
+    "solana_forks_total",
+    "Times that blocks were dropped by the cluster and taken back",
+  );
+  const lag = new Gauge({
+    name: "solana_lag_slots",
+    help: "The confirmed head as last seen less the slot that the store stands on",
+    registers,
+  });
+  let head = 0;
+  let stands: number | undefined;
+  const showLag = () => {
+    if (stands !== undefined) lag.set(Math.max(0, head - stands));
+  };
+  return {
+    onEvent: gauges.onEvent,
+    onHead(slot) {
+      head = slot;
+      gauges.seeHead({ number: slot });
+      showLag();
+    },
+    forget: () => dropped.inc(),
+    async written({ blocks: written, batch, checkpoint }) {
+      stands = checkpoint.slot;
+      gauges.standOn({ number: checkpoint.slot, time: checkpoint.time });
+      showLag();
+      blocks.inc(written.length);
+      skipped.inc(written.reduce((sum, { slot, parentSlot }) => sum + slot - parentSlot - 1, 0));
+      transactions.inc(written.reduce((sum, { transactionCount }) => sum + transactionCount, 0));
+      rows.inc({ list: "token" }, batch.tokenRows.length);
+      rows.inc({ list: "pool" }, batch.poolRows.length);
+      rows.inc({ list: "supply" }, batch.supplyRows.length);
+      const lines = [...brokenOf(written), ...disagreementsOf(written)];
+      for (const { program } of lines) {
+        if (program === undefined) failures.inc();
+        else disagreements.inc({ program });
+      }
+      for (const { message, ...fields } of lines.slice(0, MAX_LINES)) log(message, fields);
+      if (lines.length > MAX_LINES)
+        log("more transactions of the same batch are told wrongly", { count: lines.length - MAX_LINES });
+    },
+  };
+}
+
+interface Line {
+  readonly message: string;
+  readonly slot: number;
+  readonly signature: string | null;
+  readonly program?: string;
+  readonly reason: string;
+}
+
+function brokenOf(blocks: readonly ReadBlock[]): Line[] {
+  return blocks.flatMap(({ slot, broken }) =>
+    broken.map((each) => ({ message: "a transaction could not be decoded", slot, ...each })),
+  );
+}
+
+function disagreementsOf(blocks: readonly ReadBlock[]): Line[] {
+  return blocks.flatMap(({ slot, transactions }) =>
+    transactions.flatMap(({ signature, disagreements }) =>
+      disagreements.map(({ program, what, instructionIndex }) => ({
+        message: "a transaction tells two things",
+        slot,
+        signature,
+        program,
+        instructionIndex,
+        reason: what,
+      })),
+    ),
+  );
+}

@@ -1,0 +1,231 @@
+import type { Guard } from "../../shared/host/lease.ts";
+import {
+  type Collection,
+  type Filter,
+  type OrderBy,
+  type RowOf,
+  remove,
+  removeWhere,
+  type Store,
+  type WriteStep,
+} from "../../shared/storage/port.ts";
+import {
+  blockTimes,
+  type CheckpointRow,
+  poolRows,
+  stretches,
+  supplyRows,
+  tokenRows,
+  traders,
+} from "../store/collections.ts";
+import { firstSlotFrom } from "../store/queries.ts";
+import type { Companion, WrittenBatch } from "./sync.ts";
+
+/** A new pass begins when so much more has become too old. */
+const PASS_SECONDS = 3_600;
+/** Who signed last so long ago is in no count of a last day. */
+const TRADER_SECONDS = 2 * 86_400;
+/** Rows removed in one write, so that none of them keeps blocks waiting. */
+const ROWS_AT_ONCE = 2_000;
+/** What the work may take between two batches. */
+const BUDGET_MS = 40;
+
+export interface RetentionDeps {
+  readonly store: Store;
+  readonly guard: Guard;
+  /** Rows of lists are kept for so long; 0 = for ever. */
+  readonly rowSeconds: number;
+  /** Default 40; Infinity for a whole pass at once. */
+  readonly budgetMs?: number;
+}
+
+/** A pass through all lists, one piece after another. */
+interface Pass {
+  /** Rows of slots before it go, and traders whose last time lies before. */
+  readonly rowsFrom: number;
+  readonly tradersFrom: number;
+  readonly pieces: AsyncGenerator<void, void, undefined>;
+}
+
+/**
+ * Removes rows of lists that are older than they are kept, between batches and in small pieces. Rows have no index by
+ * time, which every row would pay for: a pass goes from list to list by their key, whose first row tells whether any is
+ * too old. The checkpoint says from which slot on rows are there before the first of them goes.
+ */
+export class Retention implements Companion {
+  readonly #deps: RetentionDeps;
+  #rowsFrom: Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime"> | undefined;
+  #pass: Pass | undefined;
+  /** Time of the head when the last pass began. */
+  #begunAt: number | undefined;
+
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps;
+  }
+
+  /** From where on rows are kept, to be written with the next checkpoint. */
+  rowsFrom(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">> {
+    return this.#rowsFrom ?? {};
+  }
+
+  async written({ checkpoint }: Pick<WrittenBatch, "checkpoint">): Promise<void> {
+    const { budgetMs = BUDGET_MS } = this.#deps;
+    if (this.#pass === undefined) await this.#begin(checkpoint);
+    const pass = this.#pass;
+    // Services must know what is gone before it goes.
+    if (pass === undefined || checkpoint.rowsFromSlot < pass.rowsFrom) return;
+    const until = performance.now() + budgetMs;
+    do {
+      if ((await pass.pieces.next()).done !== true) continue;
+      this.#pass = undefined;
+      return;
+    } while (performance.now() < until);
+  }
+
+  async #begin(checkpoint: CheckpointRow): Promise<void> {
+    const { time } = checkpoint;
+    if (this.#begunAt !== undefined && time - this.#begunAt < PASS_SECONDS) return;
+    this.#begunAt = time;
+    const { store, rowSeconds } = this.#deps;
+    const since = time - rowSeconds;
+    let { rowsFromSlot, rowsFromTime } = checkpoint;
+    if (rowSeconds > 0 && since > rowsFromTime) {
+      rowsFromSlot = (await firstSlotFrom(store, since)) ?? rowsFromSlot;
+      rowsFromTime = since;
+    }
+    this.#rowsFrom = { rowsFromSlot, rowsFromTime };
+    const tradersFrom = time - TRADER_SECONDS;
+    const bounds = { rowsFromSlot, rowsFromTime, tradersFrom };
+    this.#pass = { rowsFrom: rowsFromSlot, tradersFrom, pieces: piecesOf(this.#deps, bounds) };
+  }
+}
+
+interface Bounds {
+  readonly rowsFromSlot: number;
+  readonly rowsFromTime: number;
+  readonly tradersFrom: number;
+}
+
+/** Yields after every write and every list that was looked at. */
+async function* piecesOf(
+  deps: Pick<RetentionDeps, "store" | "guard" | "rowSeconds">,
+  bounds: Bounds,
+): AsyncGenerator<void, void, undefined> {
+  if (deps.rowSeconds > 0) {
+    yield* removeRows(deps, { rows: tokenRows, list: "mint", named: "token" }, bounds);
+    yield* removeRows(deps, { rows: poolRows, list: "pool", named: "pool" }, bounds);
+    yield* removeRows(deps, { rows: supplyRows, list: "mint", named: undefined }, bounds);
+    yield* removeTimes(deps, bounds);
+  }
+  yield* removeTraders(deps, bounds);
+}
+
+type Deps = Pick<RetentionDeps, "store" | "guard">;
+
+interface RowLists {
+  readonly rows: Collection;
+  /** First field of the key. */
+  readonly list: string;
+  /** What their stretches' lists begin with, where they have some. */
+  readonly named: "token" | "pool" | undefined;
+}
+
+async function* removeRows(
+  { store, guard }: Deps,
+  { rows, list, named }: RowLists,
+  { rowsFromSlot }: Bounds,
+): AsyncGenerator<void> {
+  const where = (filter: Record<string, unknown>) => filter as Filter<RowOf<Collection>>;
+  for await (const { key, slot } of firstRows(store, { rows, list })) {
+    if (slot >= rowsFromSlot) {
+      yield;
+      continue;
+    }
+    if (named !== undefined)
+      await store.write([...guard(), ...(await oldStretches(store, `${named} ${key}`, rowsFromSlot))]);
+    const old = where({ [list]: key, slot: { lt: rowsFromSlot } });
+    for (;;) {
+      const [last] = await store.find(rows, {
+        filter: old,
+        order: [{ field: "slot", direction: "asc" }] as OrderBy<RowOf<Collection>>[],
+        skip: ROWS_AT_ONCE - 1,
+        limit: 1,
+        fields: ["slot"],
+      });
+      const part = last === undefined ? old : where({ [list]: key, slot: { lte: last.slot } });
+      await store.write([...guard(), removeWhere(rows, part)]);
+      yield;
+      if (last === undefined) break;
+    }
+  }
+}
+
+/** The first row of every list, in the order of lists. Rows may be removed meanwhile. */
+async function* firstRows(
+  store: Store,
+  { rows, list }: Pick<RowLists, "rows" | "list">,
+): AsyncGenerator<{ key: string; slot: number }> {
+  let after = "";
+  for (;;) {
+    const [row] = await store.find(rows, {
+      filter: { [list]: { gt: after } } as Filter<RowOf<Collection>>,
+      limit: 1,
+      fields: [list, "slot"],
+    });
+    if (row === undefined) return;
+    after = row[list] as string;
+    yield { key: after, slot: row.slot as number };
+  }
+}
+
+/** A list's last stretch stays, that the next one may have its number from it. */
+async function oldStretches(store: Store, list: string, rowsFromSlot: number): Promise<WriteStep[]> {
+  const [last] = await store.find(stretches, {
+    filter: { list },
+    order: [{ field: "number", direction: "desc" }],
+    limit: 1,
+  });
+  if (last === undefined) return [];
+  const old = await store.find(stretches, {
+    filter: { list, number: { lt: last.number }, lastSlot: { lt: rowsFromSlot } },
+    fields: ["list", "number"],
+  });
+  return [remove(stretches, old)];
+}
+
+async function* removeTimes({ store, guard }: Deps, { rowsFromTime }: Bounds): AsyncGenerator<void> {
+  for (;;) {
+    const old = { time: { lt: rowsFromTime } };
+    const [last] = await store.find(blockTimes, {
+      filter: old,
+      order: [{ field: "time", direction: "asc" }],
+      skip: ROWS_AT_ONCE - 1,
+      limit: 1,
+    });
+    const part = last === undefined ? old : { time: { lte: last.time } };
+    await store.write([...guard(), removeWhere(blockTimes, part)]);
+    yield;
+    if (last === undefined) return;
+  }
+}
+
+async function* removeTraders({ store, guard }: Deps, { tradersFrom }: Bounds): AsyncGenerator<void> {
+  let after = "";
+  for (;;) {
+    const [next] = await store.find(traders, { filter: { mint: { gt: after } }, limit: 1, fields: ["mint"] });
+    if (next === undefined) return;
+    const { mint } = next;
+    after = mint;
+    for (;;) {
+      const old = await store.find(traders, {
+        filter: { mint, lastTime: { lt: tradersFrom } },
+        order: [{ field: "lastTime", direction: "asc" }],
+        limit: ROWS_AT_ONCE,
+        fields: ["mint", "account"],
+      });
+      if (old.length > 0) await store.write([...guard(), remove(traders, old)]);
+      yield;
+      if (old.length < ROWS_AT_ONCE) break;
+    }
+  }
+}

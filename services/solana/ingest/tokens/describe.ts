@@ -1,0 +1,43 @@
+import type { AccountInfo } from "../../../shared/chain/solana/port.ts";
+import { METADATA_PROGRAM } from "../../../shared/chain/solana/program-address.ts";
+import type { TokenRow } from "../../store/collections.ts";
+import type { TokenDescription } from "../state/token-book.ts";
+import { readMetadata } from "./metadata-account.ts";
+import { readMint } from "./mint-account.ts";
+
+/**
+ * What a token's accounts say of it as of a slot. Name and symbol are those that a Token-2022 mint holds itself, else
+ * those of its metadata account; without either they are empty, and there is nothing to change. A mint that is gone, or
+ * was none, leaves a token of which nothing is known but that it was looked for.
+ */
+export function describeToken(
+  token: Pick<TokenRow, "mint" | "decimals" | "isToken2022">,
+  of: {
+    readonly mintAccount: AccountInfo | null;
+    readonly metadataAccount: AccountInfo | null;
+    readonly slot: number;
+  },
+): TokenDescription {
+  const facts = of.mintAccount === null ? undefined : readMint(of.mintAccount, of.slot);
+  const found = of.metadataAccount === null ? undefined : readMetadata(of.metadataAccount);
+  const metadata = facts?.metadata ?? (found?.mint === token.mint ? found : undefined);
+  return {
+    symbol: metadata?.symbol ?? "",
+    name: metadata?.name ?? "",
+    decimals: facts?.decimals ?? token.decimals,
+    supply: facts?.supply ?? 0n,
+    mintAuthority: facts?.mintAuthority ?? null,
+    freezeAuthority: facts?.freezeAuthority ?? null,
+    isToken2022: facts?.isToken2022 ?? token.isToken2022,
+    transferFeeBps: facts?.transferFeeBps ?? 0,
+    nonTransferable: facts?.nonTransferable ?? false,
+    mutableMetadata: metadata?.isMutable ?? false,
+    readSlot: of.slot,
+  };
+}
+
+/** The mint that an account which instructions may have changed speaks of: its own, or a metadata account's. */
+export function mintSpokenOf(address: string, account: AccountInfo | null): string | undefined {
+  if (account === null) return undefined;
+  return account.owner === METADATA_PROGRAM ? readMetadata(account)?.mint : address;
+}

@@ -1,0 +1,140 @@
+import type { AccountInfo } from "../../../shared/chain/solana/port.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../shared/chain/solana/program-address.ts";
+import { encodeBase58 } from "../../../shared/contract/base58.ts";
+import { readU32, readU64 } from "../../decode/bytes.ts";
+
+/** What a mint says of itself; of Token-2022 with its extensions. */
+export interface MintFacts {
+  readonly supply: bigint;
+  readonly decimals: number;
+  readonly mintAuthority: string | null;
+  readonly freezeAuthority: string | null;
+  readonly isToken2022: boolean;
+  /** In force; 0 without one. */
+  readonly transferFeeBps: number;
+  readonly nonTransferable: boolean;
+  /** Name and symbol that the mint holds itself. */
+  readonly metadata: EmbeddedMetadata | undefined;
+}
+
+export interface EmbeddedMetadata {
+  readonly name: string;
+  readonly symbol: string;
+  readonly isMutable: boolean;
+}
+
+/** An epoch of mainnet; clusters with others are of no interest to fees. */
+const SLOTS_IN_EPOCH = 432_000;
+
+const MINT_LENGTH = 82;
+const IS_INITIALIZED = 45;
+/** Mints with extensions are padded to the length of a token account; a byte that says what they are follows. */
+const KIND_AT = 165;
+const KIND_MINT = 1;
+
+const TRANSFER_FEE = 1;
+const NON_TRANSFERABLE = 9;
+const METADATA = 19;
+
+/** Undefined for what is no mint of either token program. `slot` decides which of two transfer fees is in force. */
+export function readMint({ owner, data }: AccountInfo, slot: number): MintFacts | undefined {
+  const isToken2022 = owner === TOKEN_2022_PROGRAM;
+  if (!isToken2022 && owner !== TOKEN_PROGRAM) return undefined;
+  if (data.length < MINT_LENGTH || data[IS_INITIALIZED] !== 1) return undefined;
+  if (data.length > MINT_LENGTH && !(isToken2022 && data[KIND_AT] === KIND_MINT)) return undefined;
+  const extensions = isToken2022 ? readExtensions(data) : new Map<number, Uint8Array>();
+  const metadata = extensions.get(METADATA);
+  return {
+    supply: readU64(data, 36),
+    decimals: data[44] as number,
+    mintAuthority: readOptionalKey(data, 0),
+    freezeAuthority: readOptionalKey(data, 46),
+    isToken2022,
+    transferFeeBps: feeInForce(extensions.get(TRANSFER_FEE), Math.floor(slot / SLOTS_IN_EPOCH)),
+    nonTransferable: extensions.has(NON_TRANSFERABLE),
+    metadata: metadata && readEmbedded(metadata),
+  };
+}
+
+/** What a token account holds. */
+export interface TokenAccountFacts {
+  readonly mint: string;
+  readonly owner: string;
+  readonly amount: bigint;
+}
+
+const ACCOUNT_LENGTH = 165;
+const ACCOUNT_STATE = 108;
+
+/** Undefined for what is no token account of either token program. */
+export function readTokenAccount({ owner, data }: AccountInfo): TokenAccountFacts | undefined {
+  if (owner !== TOKEN_2022_PROGRAM && owner !== TOKEN_PROGRAM) return undefined;
+  if (data.length < ACCOUNT_LENGTH || data[ACCOUNT_STATE] === 0) return undefined;
+  return { mint: readKey(data, 0), owner: readKey(data, 32), amount: readU64(data, 64) };
+}
+
+/** Type, length and value, one after another, until a type of 0. */
+function readExtensions(data: Uint8Array): Map<number, Uint8Array> {
+  const found = new Map<number, Uint8Array>();
+  let at = KIND_AT + 1;
+  while (at + 4 <= data.length) {
+    const type = readU16(data, at);
+    const end = at + 4 + readU16(data, at + 2);
+    if (type === 0 || end > data.length) break;
+    found.set(type, data.subarray(at + 4, end));
+    at = end;
+  }
+  return found;
+}
+
+/**
+ * Two fees, each from an epoch on: the newer one is in force once its epoch has come. After two authorities and what was
+ * withheld: epoch, most and basis points of the older and of the newer one.
+ */
+function feeInForce(config: Uint8Array | undefined, epoch: number): number {
+  if (config === undefined || config.length < 108) return 0;
+  return readU64(config, 90) <= BigInt(epoch) ? readU16(config, 106) : readU16(config, 88);
+}
+
+function readEmbedded(data: Uint8Array): EmbeddedMetadata | undefined {
+  const name = readText(data, 64);
+  const symbol = name && readText(data, name.end);
+  if (name === undefined || symbol === undefined) return undefined;
+  const hasAuthority = data.subarray(0, 32).some((byte) => byte !== 0);
+  return { name: name.text, symbol: symbol.text, isMutable: hasAuthority };
+}
+
+export interface TextAt {
+  readonly text: string;
+  /** Where the next field begins. */
+  readonly end: number;
+}
+
+/** Longer ones are no names. */
+const LONGEST_TEXT = 200;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: programs pad texts with zeros, and anyone writes what they like.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Length and UTF-8, without what pads it and what no one could see. Undefined where it does not fit. */
+export function readText(data: Uint8Array, at: number): TextAt | undefined {
+  if (at + 4 > data.length) return undefined;
+  const end = at + 4 + readU32(data, at);
+  if (end > data.length) return undefined;
+  const text = new TextDecoder()
+    .decode(data.subarray(at + 4, end))
+    .replace(CONTROL, "")
+    .trim();
+  return { text: Array.from(text).slice(0, LONGEST_TEXT).join(""), end };
+}
+
+export function readKey(data: Uint8Array, at: number): string {
+  return encodeBase58(data.subarray(at, at + 32));
+}
+
+function readOptionalKey(data: Uint8Array, at: number): string | null {
+  return readU32(data, at) === 0 ? null : readKey(data, at + 4);
+}
+
+function readU16(data: Uint8Array, at: number): number {
+  return (data[at] as number) | ((data[at + 1] as number) << 8);
+}
