@@ -150,7 +150,7 @@ describe("readInThread", function () {
   it("does without a thread that does not start", async () => {
     const startWorker = () => new Worker("throw new Error('no')", { eval: true });
     reader = readInThread(local, { ...config, startWorker });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await waitForLine().catch(() => {});
     expect(await reader.logs(RANGE, FILTER)).to.have.length(40);
     expect(askedHere).to.deep.equal(["logs"]);
     expect(lines).to.have.length(1);
