@@ -1,9 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { put, removeWhere, type Store } from "../../shared/storage/port.ts";
+import { MongoClient } from "mongodb";
+import { openMongoStore } from "../../shared/storage/mongodb.ts";
+import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import type { UnitSet } from "../protocols/protocol.ts";
-import { checkpoints, units } from "../store/collections.ts";
+import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";
 import { listUnits } from "../store/queries.ts";
 import { kindOf, vaultRow } from "../test/fake-protocol.ts";
 import {
@@ -29,149 +32,201 @@ function suppliesIn(found: UnitSet): Record<string, number> {
   );
 }
 
-describe("UnitMirror", () => {
-  let store: Store;
-  beforeEach(async () => {
-    store = await openTestStore();
-  });
-  afterEach(() => store.close());
+interface TestStore {
+  readonly store: Store;
+  close(): Promise<void>;
+}
 
-  const mirrorOf = (of: Store = store) => new UnitMirror(of, { chainId: CHAIN_ID, kinds: [KIND] });
-  const read = async (mirror: UnitMirror) => {
-    const found = await mirror.read(new Slices());
-    return found && { block: found.checkpoint.blockNumber, units: suppliesIn(found.units) };
+async function openSqlite(): Promise<TestStore> {
+  const store = await openTestStore();
+  return { store, close: () => store.close() };
+}
+
+/** A database of its own, which is dropped at the end. */
+async function openMongo(url: string): Promise<TestStore> {
+  const database = `chaintables_test_${randomUUID().replaceAll("-", "")}`;
+  const store = await openMongoStore({ url, database });
+  await store.declare(COLLECTIONS);
+  return {
+    store,
+    async close() {
+      await store.close();
+      const client = await new MongoClient(url).connect();
+      await client.db(database).dropDatabase();
+      await client.close();
+    },
   };
+}
 
-  it("knows nothing before the first block is indexed", async () => {
-    const mirror = mirrorOf();
-    expect(await read(mirror)).to.equal(undefined);
-    await store.write([put(checkpoints, [checkpointRow({ blockNumber: 99, fromBlock: 100 })])]);
-    expect(await read(mirror)).to.equal(undefined);
-  });
+const mongodbUrl = process.env.MONGODB_URL;
 
-  it("reads all once, and then only what was written since", async () => {
-    await writeBlock(store, { block: 200, units: { a: rows(1), b: rows(2) } });
-    const fetched: number[] = [];
-    const counting = storeWith(store, {
-      async find(from, query) {
-        const found = await store.find(from, query);
-        fetched.push(found.length);
-        return found;
-      },
+describeMirror("UnitMirror over SQLite", { open: openSqlite, numRuns: 60 });
+if (mongodbUrl === undefined) {
+  describe("UnitMirror over MongoDB", () => {
+    it("pending: MONGODB_URL is not set, so there is no server to run against", function () {
+      this.skip();
     });
-    const mirror = mirrorOf(counting);
-    expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1, b: 2 } });
-    await writeBlock(store, { block: 201, units: { b: rows(3), c: rows(4) } });
-    expect(await read(mirror)).to.deep.equal({ block: 201, units: { a: 1, b: 3, c: 4 } });
-    await writeBlock(store, { block: 202 });
-    expect(await read(mirror)).to.deep.equal({ block: 202, units: { a: 1, b: 3, c: 4 } });
-    expect(fetched).to.deep.equal([2, 2, 0]);
   });
+} else describeMirror("UnitMirror over MongoDB", { open: () => openMongo(mongodbUrl), numRuns: 4 });
 
-  it("reads all anew when units were taken away, and when it is another index", async () => {
-    const mirror = mirrorOf();
-    await writeBlock(store, { block: 200, units: { a: rows(1) } });
-    await writeBlock(store, { block: 201, units: { b: rows(2) } });
-    await read(mirror);
-    await writeBlock(store, { block: 200, gone: ["b"], hash: "0xother" });
-    expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1 } });
-    // The same epoch, but a version long past: somebody began from nothing.
-    await store.write([
-      removeWhere(units, { chainId: CHAIN_ID }),
-      put(units, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
-      put(checkpoints, [checkpointRow({ blockNumber: 110, version: 1, epoch: 1 })]),
-    ]);
-    expect(await read(mirror)).to.deep.equal({ block: 110, units: { z: 9 } });
-  });
+function describeMirror(name: string, engine: { open: () => Promise<TestStore>; numRuns: number }): void {
+  describe(name, function () {
+    this.timeout(60_000);
+    let opened: TestStore;
+    let store: Store;
+    beforeEach(async () => {
+      opened = await engine.open();
+      store = opened.store;
+    });
+    afterEach(() => opened.close());
 
-  it("leaves out units that never could be read, and those of other protocols", async () => {
-    const unread = { ...unitRow("u", { rows: rows(1), block: 200, version: 1 }), block: null, state: null };
-    const foreign = {
-      ...unitRow("f", { rows: rows(1), block: 200, version: 1 }),
-      kind: "foreign",
-      state: "{",
+    const mirrorOf = (of: Store = store) => new UnitMirror(of, { chainId: CHAIN_ID, kinds: [KIND] });
+    const read = async (mirror: UnitMirror) => {
+      const found = await mirror.read(new Slices());
+      return found && { block: found.checkpoint.blockNumber, units: suppliesIn(found.units) };
     };
-    await store.write([put(units, [unread, foreign]), put(checkpoints, [checkpointRow()])]);
-    expect(await read(mirrorOf())).to.deep.equal({ block: 200, units: {} });
-  });
 
-  it("waits while a write is under way, and reads what is written under the same version in its place", async () => {
-    await writeBlock(store, { block: 200, units: { a: rows(1), b: rows(2) } });
-    const mirror = mirrorOf();
-    await read(mirror);
-    const begun = await stepsOf(store, { block: 201, units: { a: rows(10) } });
-    await store.write(begun.slice(0, 1));
-    expect(await read(mirror)).to.equal(undefined);
-    expect(await read(mirrorOf()), "nor has a new process anything to show").to.equal(undefined);
-    // The writer died; the one after it finds another block 201.
-    await store.write(await stepsOf(store, { block: 201, units: { a: rows(20), c: rows(3) } }));
-    expect(await read(mirror)).to.deep.equal({ block: 201, units: { a: 20, b: 2, c: 3 } });
-  });
-
-  it("reads again what is written while it reads", async () => {
-    await writeBlock(store, { block: 200, units: { a: rows(1), b: rows(2) } });
-    let writes = 0;
-    const busy = storeWith(store, {
-      async find(from, query) {
-        const found = await store.find(from, query);
-        if (++writes <= 3) await writeBlock(store, { block: 200 + writes, units: { a: rows(100 + writes) } });
-        return found;
-      },
+    it("knows nothing before the first block is indexed", async () => {
+      const mirror = mirrorOf();
+      expect(await read(mirror)).to.equal(undefined);
+      await store.write([put(checkpoints, [checkpointRow({ blockNumber: 99, fromBlock: 100 })])]);
+      expect(await read(mirror)).to.equal(undefined);
     });
-    expect(await read(mirrorOf(busy))).to.deep.equal({ block: 203, units: { a: 103, b: 2 } });
-  });
 
-  it("tries later where a store never stands still", async () => {
-    await writeBlock(store, { block: 200, units: { a: rows(1) } });
-    let block = 200;
-    const restless = storeWith(store, {
-      async find(from, query) {
-        await writeBlock(store, { block: ++block, units: { a: rows(block) } });
-        return store.find(from, query);
-      },
+    it("reads all once, and then only what was written since", async () => {
+      await writeBlock(store, { block: 200, units: { a: rows(1), b: rows(2) } });
+      const fetched: number[] = [];
+      const counting = storeWith(store, {
+        async find(from, query) {
+          const found = await store.find(from, query);
+          fetched.push(found.length);
+          return found;
+        },
+      });
+      const mirror = mirrorOf(counting);
+      expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1, b: 2 } });
+      await writeBlock(store, { block: 201, units: { b: rows(3), c: rows(4) } });
+      expect(await read(mirror)).to.deep.equal({ block: 201, units: { a: 1, b: 3, c: 4 } });
+      await writeBlock(store, { block: 202 });
+      expect(await read(mirror)).to.deep.equal({ block: 202, units: { a: 1, b: 3, c: 4 } });
+      expect(fetched).to.deep.equal([2, 2, 0]);
     });
-    const mirror = mirrorOf(restless);
-    expect(await read(mirror)).to.equal(undefined);
-  });
 
-  const ids = ["a", "b", "c", "d", "e"];
-  const write = fc.record({
-    /** Units written, by id. */
-    set: fc.dictionary(fc.constantFrom(...ids), fc.nat(1_000)),
-    gone: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(ids, { minLength: 1 })),
-    /** Steps that reach the store before the writer dies; it is written whole afterwards. */
-    diesAfter: fc.nat(3),
-    looks: fc.boolean(),
-  });
+    it("reads all anew when units were taken away, and when it is another index", async () => {
+      const mirror = mirrorOf();
+      await writeBlock(store, { block: 200, units: { a: rows(1) } });
+      await writeBlock(store, { block: 201, units: { b: rows(2) } });
+      await read(mirror);
+      await writeBlock(store, { block: 200, gone: ["b"], hash: "0xother" });
+      expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1 } });
+      // The same epoch, but a version long past: somebody began from nothing.
+      await store.write([
+        removeWhere(units, { chainId: CHAIN_ID }),
+        put(units, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
+        put(checkpoints, [checkpointRow({ blockNumber: 110, version: 1, epoch: 1 })]),
+      ]);
+      expect(await read(mirror)).to.deep.equal({ block: 110, units: { z: 9 } });
+    });
 
-  it("is what the store is, whatever was written, taken away or left half written", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(write, { maxLength: 8 }), async (writes) => {
-        const fresh = await openTestStore();
-        const mirror = mirrorOf(fresh);
-        const expected: Record<string, number> = {};
-        let block = 200;
-        for (const { set, gone, diesAfter, looks } of writes) {
-          const written: Written = {
-            block: ++block,
-            units: Object.fromEntries(Object.entries(set).map(([id, supply]) => [id, rows(supply)])),
-            ...(gone.length > 0 && { gone }),
-          };
-          const steps = await stepsOf(fresh, written);
-          await fresh.write(steps.slice(0, Math.min(diesAfter, steps.length - 1)));
-          if (looks) await read(mirror);
-          await fresh.write(steps);
-          Object.assign(expected, set);
-          for (const id of gone) delete expected[id];
-          if (looks) expect(await read(mirror)).to.deep.equal({ block, units: expected });
-        }
-        expect((await read(mirror))?.units ?? {}).to.deep.equal(expected);
-        await fresh.close();
-      }),
-      { numRuns: 60 },
-    );
+    it("leaves out units that never could be read, and those of other protocols", async () => {
+      const unread = { ...unitRow("u", { rows: rows(1), block: 200, version: 1 }), block: null, state: null };
+      const foreign = {
+        ...unitRow("f", { rows: rows(1), block: 200, version: 1 }),
+        kind: "foreign",
+        state: "{",
+      };
+      await store.write([put(units, [unread, foreign]), put(checkpoints, [checkpointRow()])]);
+      expect(await read(mirrorOf())).to.deep.equal({ block: 200, units: {} });
+    });
+
+    it("waits while a write is under way, and reads what is written under the same version in its place", async () => {
+      await writeBlock(store, { block: 200, units: { a: rows(1), b: rows(2) } });
+      const mirror = mirrorOf();
+      await read(mirror);
+      const begun = await stepsOf(store, { block: 201, units: { a: rows(10) } });
+      await store.write(begun.slice(0, 1));
+      expect(await read(mirror)).to.equal(undefined);
+      expect(await read(mirrorOf()), "nor has a new process anything to show").to.equal(undefined);
+      // The writer died; the one after it finds another block 201.
+      await store.write(await stepsOf(store, { block: 201, units: { a: rows(20), c: rows(3) } }));
+      expect(await read(mirror)).to.deep.equal({ block: 201, units: { a: 20, b: 2, c: 3 } });
+    });
+
+    it("reads again what is written while it reads", async () => {
+      await writeBlock(store, { block: 200, units: { a: rows(1), b: rows(2) } });
+      let writes = 0;
+      const busy = storeWith(store, {
+        async find(from, query) {
+          const found = await store.find(from, query);
+          if (++writes <= 3)
+            await writeBlock(store, { block: 200 + writes, units: { a: rows(100 + writes) } });
+          return found;
+        },
+      });
+      expect(await read(mirrorOf(busy))).to.deep.equal({ block: 203, units: { a: 103, b: 2 } });
+    });
+
+    it("tries later where a store never stands still", async () => {
+      await writeBlock(store, { block: 200, units: { a: rows(1) } });
+      let block = 200;
+      const restless = storeWith(store, {
+        async find(from, query) {
+          await writeBlock(store, { block: ++block, units: { a: rows(block) } });
+          return store.find(from, query);
+        },
+      });
+      const mirror = mirrorOf(restless);
+      expect(await read(mirror)).to.equal(undefined);
+    });
+
+    const ids = ["a", "b", "c", "d", "e"];
+    const write = fc.record({
+      /** Units written, by id. */
+      set: fc.dictionary(fc.constantFrom(...ids), fc.nat(1_000)),
+      gone: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(ids, { minLength: 1 })),
+      /** Steps that reach the store before the writer dies, and units of the next one; it is written whole afterwards. */
+      diesAfter: fc.nat(3),
+      part: fc.nat(4),
+      looks: fc.boolean(),
+    });
+
+    it("is what the store is, whatever was written, taken away or left half written", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(write, { maxLength: 8 }), async (writes) => {
+          const { store: fresh, close } = await engine.open();
+          const mirror = mirrorOf(fresh);
+          const expected: Record<string, number> = {};
+          let block = 200;
+          for (const { set, gone, looks, ...death } of writes) {
+            const steps = await stepsOf(fresh, { block: ++block, ...writtenOf(set, gone) });
+            await fresh.write(beginningOf(steps, death));
+            if (looks) await read(mirror);
+            await fresh.write(steps);
+            Object.assign(expected, set);
+            for (const id of gone) delete expected[id];
+            if (looks) expect(await read(mirror)).to.deep.equal({ block, units: expected });
+          }
+          expect((await read(mirror))?.units ?? {}).to.deep.equal(expected);
+          await close();
+        }),
+        { numRuns: engine.numRuns },
+      );
+    });
   });
-});
+}
+
+function writtenOf(supplies: Record<string, number>, gone: readonly string[]): Omit<Written, "block"> {
+  const written = Object.entries(supplies).map(([id, supply]) => [id, rows(supply)] as const);
+  return { units: Object.fromEntries(written), ...(gone.length > 0 && { gone }) };
+}
+
+/** The steps that were done when the writer died: never the last one, of the units any part. */
+function beginningOf(steps: readonly WriteStep[], of: { diesAfter: number; part: number }): WriteStep[] {
+  const [first, ...others] = steps;
+  if (first?.kind !== "put") throw new Error("Units are written first.");
+  if (of.diesAfter === 0) return [{ ...first, rows: first.rows.slice(0, of.part) }];
+  return [first, ...others.slice(0, Math.min(of.diesAfter, others.length) - 1)];
+}
 
 describe("listUnits", () => {
   it("comes page by page to every unit once, in order, also where many have one version", async () => {
