@@ -12,6 +12,7 @@ import { vaultFactory } from "../deploy/devnet/contracts/morpho/artifacts.ts";
 import { onVaultFactory } from "../deploy/devnet/euler/transactions.ts";
 import { vaultCode } from "../deploy/devnet/morpho/plan.ts";
 import { morphoCall, vaultCall } from "../deploy/devnet/morpho/transactions.ts";
+import { LENDING_FAMILIES } from "../deploy/devnet/plan.ts";
 import { CREATION_GAS } from "../deploy/devnet/pools.ts";
 import { createTestChain, type TestChain } from "../deploy/devnet/testkit.ts";
 import { type Address, mineTransactions, type Transaction, toHex } from "../deploy/devnet/transactions.ts";
@@ -31,7 +32,11 @@ const GAS_A_BLOCK = 450_000_000;
 
 /** The devnet's lending protocols with as many further markets and vaults as it says, all genuine contracts. */
 export async function buildLendingChain(counts: LendingCounts): Promise<TestChain> {
-  const chain = await createTestChain({ poolCount: 1, families: ["aave-v3", "morpho-v1", "euler-v2"] });
+  const chain = await createTestChain({
+    poolCount: 1,
+    keptStates: 5,
+    families: LENDING_FAMILIES,
+  });
   await evkVaults(chain, counts.evkVaults);
   const markets = morphoMarkets(chain, counts.markets);
   await mine(
