@@ -48,6 +48,7 @@ describe("PriceBook", () => {
     book = new PriceBook({
       ...{ chainId: 8453, source, staleSeconds: STALE_SECONDS, now: () => nowMs },
       onChange: (of) => changes.push(of),
+      patience: { times: 2, pauseMs: 1 },
     });
   });
   const refresh = (blockNumber: number, tokens: ReadonlySet<string> = TOKENS) =>
@@ -74,15 +75,51 @@ describe("PriceBook", () => {
     source.head = 150;
     const tokens = new Set(Array.from({ length: 1_203 }, (_, n) => address(n)));
     await refresh(200, tokens);
-    expect(source.asked.map((request) => [request.block, request.tokens.length])).to.deep.equal([
-      [200, 500],
+    const told = source.asked.slice(-3);
+    expect(told.map((request) => [request.block, request.tokens.length])).to.deep.equal([
       [undefined, 500],
       [150, 500],
       [150, 203],
     ]);
-    expect(new Set(source.asked.slice(1).flatMap((request) => request.tokens))).to.deep.equal(tokens);
+    expect(new Set(told.flatMap((request) => request.tokens))).to.deep.equal(tokens);
     expect(book.isAt(head(200))).to.equal(false);
     expect(book.isAt(head(150))).to.equal(true);
+  });
+
+  it("waits a little for a block that evm-dex does not have yet, as long as that helps", async () => {
+    source.head = 199;
+    const answer = source.getPrices.bind(source);
+    source.getPrices = async (request) => {
+      if (request.block === 200 && source.asked.length === 2) source.head = 200;
+      return answer(request);
+    };
+    await refresh(200);
+    expect(source.asked.map(({ block }) => block)).to.deep.equal([200, undefined, 200]);
+    expect(book.isAt(head(200))).to.equal(true);
+    source.asked.length = 0;
+    await refresh(201);
+    await refresh(201);
+    await refresh(202);
+    const [three, once] = [
+      [201, undefined, 201, undefined, 201, undefined],
+      [201, undefined],
+    ];
+    expect(source.asked.map(({ block }) => block)).to.deep.equal([...three, ...once, 202, undefined]);
+  });
+
+  it("does not wait for what evm-dex will never have", async () => {
+    source.isIndexed = false;
+    await refresh(200);
+    expect(source.asked.map(({ block }) => block)).to.deep.equal([200, undefined]);
+    source.asked.length = 0;
+    source.getPrices = async (request) => {
+      source.asked.push(request);
+      if (request.block !== undefined) throw new ServiceError("not_found", "before the first indexed block");
+      return { block: 500, blockTime: timeOf(500), prices: [] };
+    };
+    await refresh(200);
+    expect(source.asked.map(({ block }) => block)).to.deep.equal([200, undefined]);
+    expect(book.staleness(head(200))).to.equal(undefined);
   });
 
   it("keeps its table as long as prices are the same, and tags equal prices alike", async () => {

@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../shared/errors.ts";
 import { MAX_PRICE_TOKENS, type PriceSource, type PricesAnswer } from "../../shared/rpc/types.ts";
 import { NO_PRICES, ORACLES_ONLY, PriceTable } from "./price-table.ts";
 
+/** evm-dex reads the same chain beside us: a block that it does not have yet is asked for again so often. */
+const PATIENCE = { times: 8, pauseMs: 100 };
 /** Prices of an older block than the tables' are as good as theirs for this long: evm-dex is a few blocks behind. */
 const LAG_ALLOWED_SECONDS = 60;
 
@@ -17,6 +20,7 @@ export interface PriceBookOptions {
   readonly onChange?: (of: { error: unknown | undefined; hadPrices: boolean }) => void;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
+  readonly patience?: { readonly times: number; readonly pauseMs: number };
 }
 
 /** The block that rows stand on. */
@@ -39,6 +43,8 @@ export class PriceBook {
   readonly #now: () => number;
   #told: Told | undefined;
   #isFailing = false;
+  /** The block that was asked for last: what is told of an earlier one was not worth waiting for. */
+  #askedBlock = 0;
 
   constructor(options: PriceBookOptions) {
     this.#options = options;
@@ -57,8 +63,9 @@ export class PriceBook {
   }
 
   /**
-   * Asks for the prices of these tokens at the block, or where evm-dex does not have it, at its head; all of one block.
-   * Never rejects: while evm-dex cannot be asked, the last prices stay.
+   * Asks for the prices of these tokens at the block, or where evm-dex does not get there soon, at its head; all of one
+   * block. It is waited for only as long as that helps. Never rejects: while evm-dex cannot be asked, the last prices
+   * stay.
    */
   async refresh(of: { head: PricedHead; tokens: ReadonlySet<string> }): Promise<void> {
     const tokens = [...of.tokens].sort();
@@ -89,11 +96,24 @@ export class PriceBook {
   async #ask(block: number, tokens: readonly string[]): Promise<PricesAnswer[] | undefined> {
     const { chainId, source } = this.#options;
     const [first = [], ...others] = batches(tokens);
-    const answer = await orUnknown(source.getPrices({ chainId, tokens: first, block }));
-    const atHead = answer ?? (await orUnknown(source.getPrices({ chainId, tokens: first })));
-    if (atHead === undefined) return undefined;
-    const rest = others.map((batch) => source.getPrices({ chainId, tokens: batch, block: atHead.block }));
-    return [atHead, ...(await Promise.all(rest))];
+    const answer = await this.#askFirst(block, first);
+    if (answer === undefined) return undefined;
+    const rest = others.map((batch) => source.getPrices({ chainId, tokens: batch, block: answer.block }));
+    return [answer, ...(await Promise.all(rest))];
+  }
+
+  async #askFirst(block: number, tokens: readonly string[]): Promise<PricesAnswer | undefined> {
+    const { chainId, source, patience = PATIENCE } = this.#options;
+    const isBehind = this.#told?.at !== undefined && this.#told.at.block < this.#askedBlock;
+    this.#askedBlock = block;
+    for (let times = isBehind ? 0 : patience.times; ; times--) {
+      const answer = await orUnknown(source.getPrices({ chainId, tokens, block }));
+      if (answer !== undefined) return answer;
+      const atHead = await orUnknown(source.getPrices({ chainId, tokens }));
+      // Of a block before its first one it will never know, nor of a chain that it does not index.
+      if (times === 0 || atHead === undefined || atHead.block > block) return atHead;
+      await sleep(patience.pauseMs);
+    }
   }
 
   /** Prices to be used for rows of this head. */
