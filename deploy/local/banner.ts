@@ -8,6 +8,8 @@ export interface BannerFacts {
   readonly startedInSeconds: number;
 }
 
+const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
+
 export function banner(facts: BannerFacts): string {
   const { url, apiKey, devnet } = facts;
   const curl = (path: string) => `  curl -s -H 'X-API-KEY: ${apiKey}' '${url}${path}'`;
@@ -23,6 +25,10 @@ export function banner(facts: BannerFacts): string {
           curl(`/evm/dexb/v3/pool?pool_address=${devnet.pool}`),
           "All pools, the newest first:",
           curl("/evm/dexb/v3/pools"),
+          "What lenders earn now, the most first:",
+          curl("/evm/lending/lendinga/v3/pools?order_desc=supplyApy"),
+          "The latest trades of wrapped SOL:",
+          curl(`/api/v1/solana/token-transactions?token_address=${WRAPPED_SOL}&days=1&limit=5`),
         ];
   return [
     "",
