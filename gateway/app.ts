@@ -1,16 +1,17 @@
 import express, { type Express, type Request, type Response } from "express";
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../services/shared/errors.ts";
-import { answerFailure, exchangeOf, trackExchanges } from "../services/shared/host/exchange.ts";
+import { answerFailure, beginExchange, type Exchange } from "../services/shared/host/exchange.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
 import type { KeyCheck } from "./access/key-check.ts";
 import { createKeyGate } from "./access/key-gate.ts";
 import type { Clock } from "./clock.ts";
-import { allowAnyOrigin, answerPreflight } from "./http/cors.ts";
+import { allowAnyOrigin, answerPreflight, corsHeaders } from "./http/cors.ts";
+import { HeaderList } from "./http/header-list.ts";
 import { refuse } from "./http/refuse.ts";
-import { createRoutes } from "./http/routes.ts";
-import { securityHeaders } from "./http/security-headers.ts";
+import { createRoutes, type Route } from "./http/routes.ts";
+import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
 import { carriesBody, checkTarget, splitTarget } from "./http/target.ts";
 import type { AddressLimits } from "./limits/address-limits.ts";
 import type { AdmitKey } from "./limits/key-limits.ts";
@@ -49,39 +50,65 @@ export function createGateway(deps: GatewayDeps): Express {
   const gates: readonly Gate[] = [keyGate];
   const routes = createRoutes(deps.catalogue, createPages(deps));
 
-  const dispatch = async (req: Request, res: Response): Promise<void> => {
+  const dispatch = async (req: Request, res: Response, exchange: Exchange): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
     checkTarget(req);
     const { path, query } = splitTarget(req.url);
-    const exchange = exchangeOf(res);
     const route = routes.get(path);
     if (route) exchange.route = route.path;
+    if (route?.kind !== "endpoint" || (req.method !== "GET" && req.method !== "HEAD") || carriesBody(req)) {
+      setHeadersOf(res, exchange);
+      return answerOtherwise(req, res, route);
+    }
+    const { session, fields } = exchange;
+    const headers = new HeaderList(tableHeaders);
+    const { endpoint } = route;
+    const passage = { req, res, endpoint, query, session, arrivedMs, fields, headers };
+    try {
+      for (const pass of gates) await pass(passage);
+      await forward(passage);
+    } catch (error) {
+      if (!res.headersSent) headers.setOn(res);
+      throw error;
+    }
+  };
+
+  /** Everything but a table. */
+  const answerOtherwise = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
     if (route && req.method === "OPTIONS") return answerPreflight(res);
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw nothingHere();
     if (carriesBody(req)) throw new ServiceError("bad_request", "A request must not carry a body.");
-    if (route.kind === "page") return route.page(req, res);
-    const { session, fields } = exchange;
-    const passage = { req, res, endpoint: route.endpoint, query, session, arrivedMs, fields };
-    for (const pass of gates) await pass(passage);
-    await forward(passage);
+    return route.kind === "page" ? route.page(req, res) : undefined;
   };
 
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  app.use(trackExchanges({ log, metrics, acceptSession: false, draining: isDraining }));
-  app.use(securityHeaders());
+  // One middleware, since each costs every request: what others would do for all answers is done where it is needed.
   app.use(async (req: Request, res: Response) => {
-    allowAnyOrigin(res);
+    const exchange = beginExchange({ log, metrics }, { req, res });
+    if (isDraining()) res.shouldKeepAlive = false;
     try {
-      await dispatch(req, res);
+      await dispatch(req, res, exchange);
     } catch (error) {
-      refuse(req, res, await addressLimits.judge(error, req, res));
+      const answered = await addressLimits.judge(error, req, res);
+      if (!res.headersSent) setHeadersOf(res, exchange);
+      refuse(req, res, answered);
     }
   });
   app.use(answerFailure());
   return app;
+}
+
+/** Of every table at this host. */
+const tableHeaders: readonly string[] = [...tableSecurityHeaders, ...corsHeaders];
+
+/** Of pages and errors. */
+function setHeadersOf(res: Response, { session }: Exchange): void {
+  res.setHeader("X-Session-Id", session);
+  setSecurityHeaders(res);
+  allowAnyOrigin(res);
 }
 
 function nothingHere(): ServiceError {

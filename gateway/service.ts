@@ -10,6 +10,8 @@ import { createGateway } from "./app.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { GatewayConfig } from "./config.ts";
+import { createDelivery } from "./http/deliver.ts";
+import { createForward } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
 import { createAddressLimits } from "./limits/address-limits.ts";
 import { createAddressOf } from "./limits/client-address.ts";
@@ -79,10 +81,13 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     },
   });
 
-  const { groups, polled } = createUpstreams(config.upstreams, log);
+  const { groups, polled } = createUpstreams(config.upstreams, { log, clock });
   const poll = createHealthPoll({ polled });
   measureUpstreams(groups.values(), metrics);
-  const proxy = createProxy({ groups, clock, isDraining: () => isDraining, deadlineMs: config.deadlineMs });
+  const { deadlineMs } = config;
+  const proxy = createProxy({ groups, clock, deadlineMs });
+  const delivery = createDelivery({ isDraining: () => isDraining });
+  const forward = createForward({ ask: proxy.ask, delivery, clock, deadlineMs });
 
   const app = createGateway({
     catalogue: parts.catalogue ?? everyEndpoint,
@@ -90,7 +95,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     admitKey: createKeyLimits(limiter),
     addressLimits,
     groups,
-    forward: proxy.forward,
+    forward,
     log,
     metrics,
     clock,
@@ -125,12 +130,12 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   };
 }
 
-function createUpstreams(addresses: GatewayConfig["upstreams"], log: Log) {
+function createUpstreams(addresses: GatewayConfig["upstreams"], { log, clock }: { log: Log; clock: Clock }) {
   const onChange = logStateChanges(log);
   const groups = new Map<Family, UpstreamGroup>();
   const polled: PolledUpstream[] = [];
   for (const [family, replicas] of Object.entries(addresses) as [Family, readonly UpstreamAddress[]][]) {
-    const group = createUpstreamGroup({ family, urls: replicas.map(({ url }) => url), onChange });
+    const group = createUpstreamGroup({ family, urls: replicas.map(({ url }) => url), onChange, clock });
     groups.set(family, group);
     for (const [position, upstream] of group.members.entries()) {
       polled.push({ group, upstream, probe: createHealthProbe(replicas[position] as UpstreamAddress) });

@@ -1,14 +1,21 @@
 import type { Request, Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
 import { sendFailure } from "../../services/shared/host/exchange.ts";
-import { isAnswerHeader } from "../upstream/headers.ts";
+import { ServiceRefusal } from "../upstream/failure.ts";
 import { carriesBody } from "./target.ts";
 
-/** Answers a request with what went wrong, whatever a failed attempt to answer it has left behind. */
+/** Headers of a service's error that say something of the request; the others are of our own making. */
+const OF_ERRORS = ["x-ignored-parameters"];
+
+/** Answers a request with what went wrong. */
 export function refuse(req: Request, res: Response, error: unknown): void {
   if (!res.headersSent) {
-    // Tags and dates of a broken answer say nothing about the error.
-    for (const name of res.getHeaderNames()) if (isAnswerHeader(name)) res.removeHeader(name);
+    if (error instanceof ServiceRefusal) {
+      for (const name of OF_ERRORS) {
+        const value = error.headers[name];
+        if (value !== undefined) res.setHeader(name, value);
+      }
+    }
     if (error instanceof ServiceError && error.code === "unauthorized") {
       res.setHeader("WWW-Authenticate", 'ApiKey header="X-API-KEY"');
     }

@@ -1,17 +1,59 @@
-import type { RequestHandler } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestHandler, Response } from "express";
 import helmet from "helmet";
 
 /**
  * Helmet's headers for an API. Its default policy for content would break /docs over plain HTTP
  * (upgrade-insecure-requests), so answers allow nothing and the documentation page sets its own.
  */
-export function securityHeaders(): RequestHandler {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    // Answers are for pages of any origin, as CORS says.
-    crossOriginResourcePolicy: { policy: "cross-origin" },
+const FOR_PAGES = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  // Answers are for pages of any origin, as CORS says.
+  crossOriginResourcePolicy: { policy: "cross-origin" as const },
+};
+
+/** Of a table nothing is run, linked or framed: what is left of helmet's headers says so. */
+const FOR_TABLES = {
+  ...FOR_PAGES,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  referrerPolicy: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+};
+
+/** Helmet's headers are the same for every answer, so it is asked once and not for each. */
+function headersOf(protect: ReturnType<typeof helmet>): readonly (readonly [name: string, value: string])[] {
+  const headers: [string, string][] = [];
+  const recorder = {
+    setHeader: (name: string, value: string) => void headers.push([name, value]),
+    removeHeader: () => {},
+  };
+  protect({} as IncomingMessage, recorder as unknown as ServerResponse, (error) => {
+    if (error !== undefined) throw error;
   });
+  return headers;
+}
+
+const pageHeaders = headersOf(helmet(FOR_PAGES));
+
+/** The headers of a table: names and values in turn, as writeHead takes them. */
+export const tableSecurityHeaders: readonly string[] = headersOf(helmet(FOR_TABLES)).flat();
+
+/** Sets the headers of a page or an error. */
+export function setSecurityHeaders(res: Response): void {
+  for (const [name, value] of pageHeaders) res.setHeader(name, value);
+}
+
+/** The same for every answer of an app. */
+export function securityHeaders(): RequestHandler {
+  return (_req, res, next) => {
+    setSecurityHeaders(res);
+    next();
+  };
 }

@@ -1,6 +1,10 @@
-import type { ServerResponse } from "node:http";
 import { ServiceError } from "../../services/shared/errors.ts";
 import type { Decision } from "./limiter.ts";
+
+/** A response, or the list that its headers are collected in. */
+export interface HeaderTaker {
+  setHeader(name: string, value: string): unknown;
+}
 
 /**
  * The header fields RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11 (23 May 2026): lists of
@@ -8,9 +12,9 @@ import type { Decision } from "./limiter.ts";
  * `r` is what could be asked at once, `t` the seconds within which it can be no more; for a refused request it is
  * therefore the Retry-After of that policy (section 6).
  */
-export function setLimitHeaders(res: Pick<ServerResponse, "setHeader">, decision: Decision): void {
-  res.setHeader("RateLimit-Policy", decision.rule.policy);
-  res.setHeader("RateLimit", formatLimit(decision));
+export function setLimitHeaders(to: HeaderTaker, decision: Decision): void {
+  to.setHeader("RateLimit-Policy", decision.rule.policy);
+  to.setHeader("RateLimit", formatLimit(decision));
 }
 
 export function formatLimit({ rule, left }: Pick<Decision, "rule" | "left">): string {

@@ -8,8 +8,8 @@ export type AdmitKey = (holder: KeyHolder, passage: Passage) => void | Promise<v
 
 /** Takes each request from its holder's limits and says in headers what is left; throws `rate_limited`. */
 export function createKeyLimits(limiter: Limiter): AdmitKey {
-  const judge = (decision: Decision, { res }: Passage): void => {
-    setLimitHeaders(res, decision);
+  const judge = (decision: Decision, { res, headers }: Passage): void => {
+    setLimitHeaders(headers ?? res, decision);
     if (!decision.isAllowed) throw limitedError(decision, "requests with this key");
   };
   return ({ subject, rule }, passage) => {

@@ -1,32 +1,41 @@
-import type { IncomingMessage } from "node:http";
 import { type ErrorBody, STATUS_OF } from "../../services/shared/errors.ts";
-import type { Passage } from "../passage.ts";
-import { answerIsBad } from "./failure.ts";
+import { answerIsBad, ServiceRefusal } from "./failure.ts";
+import type { Question } from "./question.ts";
+import type { LiveBody } from "./transport/live-body.ts";
+
+/** What a replica answered: the headers that may reach a client, names in lower case. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | LiveBody;
+}
 
 /**
- * The body to pass on for a service's answer. A table passes as it is; an error passes if it has the documented form.
- * Anything else (a proxy's HTML page, a redirect, a wrong media type) throws `unavailable`.
+ * The same answer if it may be passed on: a table, or 304 where tags were sent. Throws ServiceRefusal for an error in
+ * the documented form, and `unavailable` for anything else (a proxy's HTML page, a redirect, a wrong media type).
  */
-export function acceptAnswer(
-  answer: IncomingMessage,
-  body: Buffer,
-  { endpoint, session, fields }: Passage,
-): Buffer {
-  const status = answer.statusCode ?? 0;
-  const mediaType = (answer.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
+export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: Question): Answer {
+  const { status, headers, body } = answer;
+  const mediaType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  if (status === 200 && mediaType === endpoint.mediaType) return answer;
+  if (status === 304 && ifNoneMatch !== undefined) return answer;
+
   const refuse = (why: string) =>
     answerIsBad(endpoint.family, new Error(`${fields.upstream}: status ${status}, ${why}`));
-
-  if (status === 200) {
-    if (mediaType !== endpoint.mediaType)
-      throw refuse(`media type ${mediaType} in place of ${endpoint.mediaType}`);
-    return body;
+  if (!Buffer.isBuffer(body)) {
+    body.destroy();
+    throw refuse("a long body");
   }
+  if (status === 200) throw refuse(`media type ${mediaType} in place of ${endpoint.mediaType}`);
   if (status < 400 || mediaType !== "application/json") throw refuse(`media type ${mediaType}`);
   const error = parseErrorBody(body);
   if (!error || STATUS_OF[error.error] !== status) throw refuse("a body that is not an error of ours");
-  // The service was told the session; should it have lost it, the client still gets the one that finds its log lines.
-  return error.session === session ? body : Buffer.from(JSON.stringify({ ...error, session }));
+  throw new ServiceRefusal(error.error, error.message, { headers, ...retryAfterOf(headers) });
+}
+
+function retryAfterOf(headers: Answer["headers"]): { retryAfterSeconds?: number } {
+  const seconds = headers["retry-after"];
+  return seconds !== undefined && /^\d{1,6}$/.test(seconds) ? { retryAfterSeconds: Number(seconds) } : {};
 }
 
 function parseErrorBody(body: Buffer): ErrorBody | undefined {

@@ -1,82 +1,134 @@
-import type { Agent } from "node:http";
 import proxy from "express-http-proxy";
-import type { Clock } from "../clock.ts";
-import type { Passage } from "../passage.ts";
-import { acceptAnswer } from "./answer.ts";
-import { headersForUpstream, keepAnswerHeaders } from "./headers.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Answer } from "./answer.ts";
+import { headersForUpstream, isAnswerHeader } from "./headers.ts";
+import type { Question } from "./question.ts";
+import { AnswerReceiver } from "./transport/answer-receiver.ts";
+import type { LiveBody } from "./transport/live-body.ts";
+import type { Pool } from "./transport/pool.ts";
+import { renderRequest } from "./transport/request-text.ts";
 
-export interface AttemptOptions {
-  readonly upstream: Upstream;
-  readonly agent: Agent;
-  readonly clock: Clock;
-  /** Aborted when the deadline passes. */
-  readonly signal: AbortSignal;
-  readonly isDraining: () => boolean;
+/** One question to one replica. */
+export interface Attempt {
+  /** Rejects with a fault of the transport (faults.ts). */
+  readonly answer: Promise<Answer>;
+  /** Closes the connection; `answer` then stays open for ever. */
+  abort(): void;
 }
 
+export type Send = (question: Question) => Attempt;
+
 /**
- * Asks one replica and answers the client; resolves when the client's connection has the whole answer or is gone.
- * Rejects with what went wrong while nothing has been sent to the client yet.
- *
- * express-http-proxy does the work under these conditions, each the cure of a trap in its version 2.1.2:
- * - an agent of ours and no `connection` header, else it closes every connection;
- * - never its option `headers` (one object for all requests) nor its `timeout` (listeners pile up on kept connections);
- * - an error handler, else it answers some failures itself as text/plain 504;
- * - a userResDecorator, else it streams, and a service that dies in the middle hangs the client;
- * - parseReqBody off; requests with a body must be refused before, since it would write the body onto the kept
- *   connection unframed, where it reads as the next request;
- * - the path is resolved here, since its own resolver rewrites characters of a target with a fragment;
- * - HEAD goes upstream as GET, since it would answer HEAD with the length of the empty body.
+ * Sends questions to one replica through express-http-proxy, under these conditions, each the cure of a trap in its
+ * version 2.1.2:
+ * - It is given neither the client's request nor its response, but what stands for them here. So no header of a client
+ *   can travel on that is not put there, several clients can wait for one answer, and an answer that is broken has
+ *   touched no client yet.
+ * - Its transport is ours (its option `sendProxyRequest`; transport/), with a third of the cost of node:http's client.
+ *   Its own closes every connection (`connection: close`), hangs when a service dies in the middle of a body, answers
+ *   some failures itself as text/plain 504, and piles up listeners on kept connections with `timeout`.
+ * - It streams: no userResDecorator, so that what is long is not held whole.
+ * - Never its option `headers` (one object for all requests); `parseReqBody` off; an error handler; the path resolved
+ *   here, since its own resolver rewrites characters of a target with a fragment.
  */
-export function attempt(passage: Passage, options: AttemptOptions): Promise<void> {
-  const { req, res, endpoint, session, fields } = passage;
-  const { upstream, agent, clock, signal, isDraining } = options;
-  const startedMs = clock.monotonicMs();
-  const target = passage.query === "" ? endpoint.path : `${endpoint.path}?${passage.query}`;
-  let isOpen = true;
-  const settle = () => {
-    if (!isOpen) return;
-    isOpen = false;
-    upstream.inFlight -= 1;
-    fields.upstreamMs = Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000;
-  };
-  upstream.inFlight += 1;
-  fields.upstream = upstream.name;
-
-  const handle = proxy(upstream.url, {
+export function createSend({ url, pool }: { readonly url: string; readonly pool: Pool }): Send {
+  const { host } = new URL(url);
+  const options = {
     parseReqBody: false,
-    proxyReqPathResolver: () => target,
-    proxyReqOptDecorator: (asked) => ({
-      ...asked,
+    proxyReqPathResolver: ({ question }: Sending) => targetOf(question),
+    proxyReqOptDecorator: (_defaults: unknown, { question }: Sending) => ({
       method: "GET",
-      headers: headersForUpstream(req.headers, { session, clientAddress: req.socket.remoteAddress }),
-      agent,
-      signal,
+      headers: headersForUpstream(question),
     }),
-    // Called before headers are copied to the client, for every status: the one place where all of them can be cut.
-    skipToNextHandlerFilter: (answer) => {
-      settle();
-      keepAnswerHeaders(answer.headers);
-      // The connection is closed after this answer: the client should not send another request into it.
-      if (isDraining()) res.shouldKeepAlive = false;
-      return false;
+    sendProxyRequest: async (container: Container) => {
+      const { path, headers } = container.proxy.reqBuilder;
+      const receiver = container.user.req.receive();
+      receiver.sendOn(pool, renderRequest({ target: path, host, headers }));
+      const { head, body } = await receiver.received;
+      const pipe = (arriving: Arriving) => arriving.accept(body);
+      container.proxy.res = { statusCode: head.status, headers: head.headers, pipe };
+      return container;
     },
-    userResDecorator: (answer, body: Buffer) => {
-      const accepted = acceptAnswer(answer, body, passage);
-      // Express would add a charset; the service's media type stands as it was sent.
-      res.setHeader("Content-Type", answer.headers["content-type"] ?? endpoint.mediaType);
-      return accepted;
-    },
-    proxyErrorHandler: (error: unknown, _res, next) => next(error),
-  });
+    proxyErrorHandler: (error: unknown, _res: unknown, next: (error: unknown) => void) => next(error),
+  };
+  const handle = proxy(url, options as never) as unknown as Handle;
 
-  return new Promise((resolve, reject) => {
-    res.once("close", resolve);
-    void handle(req, res, (error?: unknown) => {
-      settle();
-      res.off("close", resolve);
-      reject(error ?? new Error("The proxy passed the request on"));
+  return (question) => {
+    const sending = new Sending(question);
+    const answer = new Promise<Answer>((resolve, reject) => {
+      handle(sending, new Arriving(resolve), (error) =>
+        reject(error ?? new Error("The proxy passed the request on")),
+      );
     });
-  });
+    return { answer, abort: () => sending.abort() };
+  };
+}
+
+type Handle = (sending: Sending, arriving: Arriving, next: (error?: unknown) => void) => void;
+
+/** What express-http-proxy hands from step to step, as far as it is used here. */
+interface Container {
+  readonly user: { readonly req: Sending };
+  readonly proxy: {
+    readonly reqBuilder: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
+    res?: unknown;
+  };
+}
+
+function targetOf({ endpoint, query }: Question): string {
+  return query === "" ? endpoint.path : `${endpoint.path}?${query}`;
+}
+
+const NONE = Object.freeze({});
+
+/** Stands for the client's request. */
+class Sending {
+  readonly method = "GET";
+  readonly headers = NONE;
+  readonly params = NONE;
+  readonly path: string;
+  readonly question: Question;
+  body: unknown = undefined;
+  #receiver: AnswerReceiver | undefined;
+  #isAborted = false;
+
+  constructor(question: Question) {
+    this.question = question;
+    this.path = question.endpoint.path;
+  }
+
+  /** Throws when the question was given up while express-http-proxy prepared it. */
+  receive(): AnswerReceiver {
+    if (this.#isAborted) throw new Error("The question was given up");
+    this.#receiver = new AnswerReceiver(this.question.reading);
+    return this.#receiver;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#receiver?.abort();
+  }
+}
+
+/** Stands for the client's response: takes status and headers, and then the body. */
+class Arriving {
+  readonly headersSent = false;
+  readonly #headers: Record<string, string> = {};
+  readonly #resolve: (answer: Answer) => void;
+  #status = 0;
+
+  constructor(resolve: (answer: Answer) => void) {
+    this.#resolve = resolve;
+  }
+  status(code: number): void {
+    this.#status = code;
+  }
+  set(name: string, value: string): void {
+    if (isAnswerHeader(name)) this.#headers[name] = value;
+  }
+  getHeaders(): Readonly<Record<string, string>> {
+    return this.#headers;
+  }
+  accept(body: Buffer | LiveBody): void {
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
+  }
 }

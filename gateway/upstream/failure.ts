@@ -1,33 +1,6 @@
-import { ServiceError } from "../../services/shared/errors.ts";
+import { type ErrorCode, ServiceError } from "../../services/shared/errors.ts";
 
 const RETRY_AFTER_SECONDS = 2;
-/** The connection was never made: the replica is gone, and nothing of the request reached it. */
-const NOT_REACHED = new Set([
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-  "EADDRNOTAVAIL",
-]);
-/** The connection broke while in use, as an idle one does when the replica closes it just then. */
-const BROKEN = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
-
-export type ConnectionFailure = "not_reached" | "broken";
-
-/** Which kind of connection failure an error is; undefined for anything else. */
-export function connectionFailureOf(error: unknown): ConnectionFailure | undefined {
-  const code = codeOf(error);
-  if (code === undefined) return undefined;
-  if (NOT_REACHED.has(code)) return "not_reached";
-  return BROKEN.has(code) ? "broken" : undefined;
-}
-
-/** Whether an error means that what came back was no HTTP: the parser's and the decompressor's complaints. */
-export function isBadHttp(error: unknown): boolean {
-  return /^(HPE_|Z_|ERR_)/.test(codeOf(error) ?? "");
-}
 
 export function serviceIsDown(family: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", `The ${family} service cannot be reached at the moment.`, {
@@ -43,13 +16,30 @@ export function answerIsBad(family: string, cause: unknown): ServiceError {
   });
 }
 
-export function deadlineHasPassed(timeoutMs: number): ServiceError {
-  return new ServiceError("request_timeout", `No answer within ${timeoutMs} ms.`);
+/** The deadline passed before the service had answered. */
+export class DeadlinePassed extends ServiceError {
+  constructor(timeoutMs: number) {
+    super("request_timeout", `No answer within ${timeoutMs} ms.`);
+  }
 }
 
-/** Node gives a refused connection to several addresses as one error that holds the others. */
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null) return undefined;
-  if ("code" in error && typeof error.code === "string") return error.code;
-  return error instanceof AggregateError ? codeOf(error.errors[0]) : undefined;
+/** An error that the service itself answered, to be passed on under the session of each client that asked. */
+export class ServiceRefusal extends ServiceError {
+  /** Headers of the answer that the client should see, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly headers: Readonly<Record<string, string>>; readonly retryAfterSeconds?: number },
+  ) {
+    const { retryAfterSeconds } = options;
+    super(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    this.headers = options.headers;
+  }
+}
+
+/** Nobody waits for the answer any more. */
+export class Abandoned extends Error {
+  override readonly name = "Abandoned";
 }

@@ -1,5 +1,7 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
 import type { PeerState } from "../../services/shared/rpc/types.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { type Breaker, createBreaker } from "./breaker.ts";
 
 /** What the last probe said; `unknown` before the first. */
 export type UpstreamState = PeerState;
@@ -13,6 +15,7 @@ export interface Upstream {
   /** Changed by report only. */
   state: UpstreamState;
   inFlight: number;
+  readonly breaker: Breaker;
 }
 
 /** Told of every change of state; `error` is why a replica could not be reached. */
@@ -30,7 +33,7 @@ export interface UpstreamAddress {
 export interface UpstreamGroup {
   readonly family: Family;
   readonly members: readonly Upstream[];
-  /** The serving replica with the fewest requests in flight, other than `except`; ties take turns. */
+  /** The serving replica with the fewest requests in flight whose breaker lets one through, other than `except`; ties take turns. */
   choose(except?: Upstream): Upstream | undefined;
   /** Notes what a probe, or a request that found nobody there, has learnt. */
   report(upstream: Upstream, state: UpstreamState, error?: unknown): void;
@@ -40,15 +43,18 @@ export interface UpstreamGroupOptions {
   readonly family: Family;
   readonly urls: readonly string[];
   readonly onChange?: OnStateChange;
+  readonly clock?: Clock;
 }
 
-export function createUpstreamGroup({ family, urls, onChange }: UpstreamGroupOptions): UpstreamGroup {
+export function createUpstreamGroup(options: UpstreamGroupOptions): UpstreamGroup {
+  const { family, urls, onChange, clock = systemClock } = options;
   const members: readonly Upstream[] = urls.map((url, position) => ({
     name: `${family}#${position}`,
     family,
     url,
     state: "unknown",
     inFlight: 0,
+    breaker: createBreaker({ clock }),
   }));
   let turn = 0;
 
@@ -60,7 +66,7 @@ export function createUpstreamGroup({ family, urls, onChange }: UpstreamGroupOpt
       turn = (turn + 1) % Math.max(1, members.length);
       for (let step = 0; step < members.length; step += 1) {
         const member = members[(turn + step) % members.length];
-        if (!member || member === except || member.state !== "serving") continue;
+        if (!member || member === except || member.state !== "serving" || !member.breaker.allows()) continue;
         if (!best || member.inFlight < best.inFlight) best = member;
       }
       return best;
@@ -70,6 +76,8 @@ export function createUpstreamGroup({ family, urls, onChange }: UpstreamGroupOpt
       const before = upstream.state;
       if (before === state) return;
       upstream.state = state;
+      // What came back after it was gone is another process, and its failures are its own.
+      if (before === "unreachable") upstream.breaker.reset();
       onChange?.(upstream, { before, error });
     },
   };

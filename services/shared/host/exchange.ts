@@ -8,6 +8,8 @@ import type { Metrics } from "./metrics.ts";
 export interface Exchange {
   /** Request id: the `session` of an error and the X-Session-Id of every answer. */
   readonly session: string;
+  /** Monotonic milliseconds. */
+  readonly startedMs: number;
   /** Template of the matched route; paths that clients make up must not become metric labels. */
   route: string;
   /** The failure that was answered, for the log. */
@@ -32,39 +34,54 @@ export function exchangeOf(res: Response): Exchange {
   return exchange;
 }
 
-/**
- * First middleware of an app: names the request, sends X-Session-Id, and on its end writes the access log line
- * and observes the duration. `acceptSession` takes over a well-formed X-Session-Id of the request (a service behind
- * the gateway); without it the id is always fresh.
- */
-export function trackExchanges(options: {
+export interface ExchangeSinks {
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly acceptSession: boolean;
-  /** While true, answers close their connection so that clients move to another replica. */
-  readonly draining?: () => boolean;
-}): RequestHandler {
+}
+
+/**
+ * Names a request, and on its end writes the access log line and observes the duration. `sentSession` is taken over as
+ * its name if it is well-formed; otherwise the name is fresh.
+ */
+export function beginExchange(
+  sinks: ExchangeSinks,
+  { req, res, sentSession }: { req: Request; res: Response; sentSession?: string | undefined },
+): Exchange {
+  const session = sentSession !== undefined && SESSION.test(sentSession) ? sentSession : randomUUID();
+  const exchange: Exchange = { session, startedMs: performance.now(), route: UNMATCHED, fields: {} };
+  exchanges.set(res, exchange);
+  res.once("close", () => report(sinks, { req, res, exchange }));
+  return exchange;
+}
+
+/**
+ * First middleware of an app: begins the exchange and sends X-Session-Id. `acceptSession` takes over a well-formed
+ * X-Session-Id of the request (a service behind the gateway); without it the id is always fresh.
+ */
+export function trackExchanges(
+  options: ExchangeSinks & {
+    readonly acceptSession: boolean;
+    /** While true, answers close their connection so that clients move to another replica. */
+    readonly draining?: () => boolean;
+  },
+): RequestHandler {
   return (req, res, next) => {
-    const startedMs = performance.now();
     const sent = options.acceptSession ? req.headers["x-session-id"] : undefined;
-    const session = typeof sent === "string" && SESSION.test(sent) ? sent : randomUUID();
-    const exchange: Exchange = { session, route: UNMATCHED, fields: {} };
-    exchanges.set(res, exchange);
+    const sentSession = typeof sent === "string" ? sent : undefined;
+    const { session } = beginExchange(options, { req, res, sentSession });
     res.setHeader("X-Session-Id", session);
     if (options.draining?.() === true) res.shouldKeepAlive = false;
-    res.once("close", () =>
-      report(options, { req, res, exchange, durationMs: performance.now() - startedMs }),
-    );
     next();
   };
 }
 
 function report(
-  { log, metrics }: { log: Log; metrics: Metrics },
-  { req, res, exchange, durationMs }: { req: Request; res: Response; exchange: Exchange; durationMs: number },
+  { log, metrics }: ExchangeSinks,
+  { req, res, exchange }: { req: Request; res: Response; exchange: Exchange },
 ): void {
-  const status = res.writableFinished ? res.statusCode : CLIENT_GONE;
   const { route, failure } = exchange;
+  const durationMs = performance.now() - exchange.startedMs;
+  const status = statusOf(res, failure);
   metrics.observeRequest({ route, method: req.method, status, seconds: durationMs / 1000 });
   const line: Record<string, unknown> = {
     session: exchange.session,
@@ -89,6 +106,12 @@ function report(
 
 /** A 503 always tells when to come back; this many seconds where nobody knows better. */
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
+
+/** The status that was sent, or what became of an answer that was not sent to its end. */
+function statusOf(res: Response, failure: unknown): number {
+  if (res.writableFinished) return res.statusCode;
+  return failure === undefined ? CLIENT_GONE : toErrorBody(failure, "").status;
+}
 
 /** Answers a thrown value in the one error shape, or cuts the connection when an answer has already begun. */
 export function sendFailure(res: Response, error: unknown): void {

@@ -1,0 +1,111 @@
+import { pipeline } from "node:stream";
+import { matchesTag } from "../../services/shared/host/conditional.ts";
+import { exchangeOf } from "../../services/shared/host/exchange.ts";
+import type { Passage } from "../passage.ts";
+import type { Answer } from "../upstream/answer.ts";
+import { answerIsBad } from "../upstream/failure.ts";
+import type { LiveBody } from "../upstream/transport/live-body.ts";
+import { createCompressor, negotiateEncoding } from "./encoding.ts";
+import { layOut, type WholeAnswer } from "./whole-answer.ts";
+
+export type LiveAnswer = Answer & { readonly body: LiveBody };
+
+/** Sends good answers to clients. Where a client has gone, nothing happens. */
+export interface Delivery {
+  /**
+   * Sends a table that is here as a whole, or 304 where the client knows it; `more` are headers besides its own. With
+   * `passage.beforeAnswer`, resolves when the client's connection has it all or is gone; rejects where that rejects.
+   */
+  sendWhole(passage: Passage, answer: WholeAnswer, more: readonly string[]): void | Promise<void>;
+  /** Sends a table while it comes. One that breaks off cuts the client's connection: what it has is no whole answer. */
+  sendLive(passage: Passage, answer: LiveAnswer, more: readonly string[]): void;
+  /** Sends the service's own 304. */
+  sendNotModified(passage: Passage, headers: Answer["headers"], more: readonly string[]): void;
+}
+
+export function createDelivery({ isDraining }: { readonly isDraining: () => boolean }): Delivery {
+  const writeHead = (passage: Passage, status: number, own: readonly string[]): void => {
+    const { res, headers, session } = passage;
+    // The connection is closed after this answer: the client should not send another request into it.
+    if (isDraining()) res.shouldKeepAlive = false;
+    const raw = headers === undefined ? (own as string[]) : headers.after(own);
+    raw.push("X-Session-Id", session);
+    res.writeHead(status, raw);
+  };
+
+  const sendEncoded = (
+    passage: Passage,
+    answer: WholeAnswer,
+    more: readonly string[],
+  ): void | Promise<void> => {
+    const encoding = answer.isCompressible
+      ? negotiateEncoding(passage.req.headers["accept-encoding"] as string | undefined)
+      : undefined;
+    const write = (bytes: Buffer): void => {
+      const { req, res } = passage;
+      if (res.destroyed) return;
+      writeHead(passage, 200, answer.rawHeaders(encoding, bytes.length).concat(more));
+      if (req.method === "HEAD") res.end();
+      else res.end(bytes);
+    };
+    const encoded = answer.encode(encoding);
+    return Buffer.isBuffer(encoded) ? write(encoded) : encoded.then(write);
+  };
+
+  const sendWhole: Delivery["sendWhole"] = (passage, answer, more) => {
+    const { req, res } = passage;
+    if (res.destroyed) return;
+    if (answer.etag !== undefined && matchesTag(req.headers["if-none-match"], answer.etag)) {
+      writeHead(passage, 304, answer.notModifiedHeaders().concat(more));
+      res.end();
+      return;
+    }
+    return sendEncoded(passage, answer, more);
+  };
+
+  return {
+    sendWhole(passage, answer, more) {
+      const { beforeAnswer, res } = passage;
+      if (beforeAnswer === undefined) return sendWhole(passage, answer, more);
+      if (res.destroyed) return;
+      return beforeAnswer(answer).then(async () => {
+        if (res.destroyed) return;
+        const closed = new Promise<void>((resolve) => res.once("close", resolve));
+        await sendWhole(passage, answer, more);
+        await closed;
+      });
+    },
+
+    sendLive(passage, { headers, body }, more) {
+      const { req, res, endpoint } = passage;
+      if (res.destroyed) {
+        body.destroy();
+        return;
+      }
+      const encoding = negotiateEncoding(req.headers["accept-encoding"] as string | undefined);
+      const own = layOut(headers, { isCompressible: true }).concat(more);
+      if (encoding !== undefined) own.push("Content-Encoding", encoding);
+      else if (body.byteLength !== undefined) own.push("Content-Length", String(body.byteLength));
+      writeHead(passage, 200, own);
+      if (req.method === "HEAD") {
+        body.destroy();
+        res.end();
+        return;
+      }
+      // Heard before the client's connection is cut: the log should say that this was no whole answer.
+      body.once("error", () => {
+        if (body.failure) exchangeOf(res).failure = answerIsBad(endpoint.family, body.failure);
+      });
+      // What the connection's end means was said above, or the client went away, which it finds out by itself.
+      pipeline(encoding === undefined ? [body, res] : [body, createCompressor(encoding), res], () => {});
+    },
+
+    sendNotModified(passage, headers, more) {
+      const { res } = passage;
+      if (res.destroyed) return;
+      const { "content-type": _type, ...known } = headers;
+      writeHead(passage, 304, layOut(known, { isCompressible: true }).concat(more));
+      res.end();
+    },
+  };
+}
