@@ -4,8 +4,8 @@ import { ServiceError } from "../services/shared/errors.ts";
 import { answerFailure, beginExchange, type Exchange } from "../services/shared/host/exchange.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
-import type { KeyCheck } from "./access/key-check.ts";
 import { createKeyGate } from "./access/key-gate.ts";
+import type { Access } from "./access/open-access.ts";
 import type { Clock } from "./clock.ts";
 import { allowAnyOrigin, answerPreflight, corsHeaders } from "./http/cors.ts";
 import { HeaderList } from "./http/header-list.ts";
@@ -13,17 +13,13 @@ import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
 import { carriesBody, checkTarget, splitTarget } from "./http/target.ts";
-import type { AddressLimits } from "./limits/address-limits.ts";
-import type { AdmitKey } from "./limits/key-limits.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Gate } from "./passage.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
-  readonly checkKey: KeyCheck;
-  readonly admitKey: AdmitKey;
-  readonly addressLimits: AddressLimits;
+  readonly access: Access;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly forward: Forward;
   readonly log: Log;
@@ -45,8 +41,9 @@ export interface GatewayDeps {
  * Gates of later features (payment) join the list of gates; a response cache wraps `forward`.
  */
 export function createGateway(deps: GatewayDeps): Express {
-  const { log, metrics, clock, forward, isDraining, addressLimits } = deps;
-  const keyGate = createKeyGate({ check: deps.checkKey, addresses: addressLimits, admit: deps.admitKey });
+  const { log, metrics, clock, forward, isDraining, access } = deps;
+  const { addressLimits } = access;
+  const keyGate = createKeyGate({ check: access.checkKey, addresses: addressLimits, admit: access.admitKey });
   const gates: readonly Gate[] = [keyGate];
   const routes = createRoutes(deps.catalogue, createPages(deps));
 

@@ -48,6 +48,10 @@ export function readStoreConfig(env: Environment): StoreConfig {
   return { mongodbUrl: MONGODB_URL, dataDir: DATA_DIR };
 }
 
+export function readRedisUrl(env: Environment): string | undefined {
+  return readSettings(env, ["REDIS_URL"]).REDIS_URL;
+}
+
 /** Throws ConfigError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
   const settings = readSettings(env, [

@@ -1,20 +1,30 @@
-/** `npm run keys`: creates, lists and revokes API keys in the gateway's store. Exit code 2 = the call was wrong. */
+/** `npm run keys`: what may be done to API keys in the gateway's store. Exit code 2 = the call was wrong. */
 import { ConfigError } from "../services/shared/host/config.ts";
 import { redactText } from "../services/shared/host/log.ts";
-import { KEYS_USAGE, parseKeysCommand, UsageError } from "./access/keys-arguments.ts";
+import { announceKeyChanges } from "./access/key-changes.ts";
+import { parseKeysCommand } from "./access/keys-arguments.ts";
 import { runKeysCommand } from "./access/keys-command.ts";
+import { KEYS_USAGE } from "./access/keys-help.ts";
+import { UsageError } from "./access/keys-values.ts";
 import { openKeys } from "./access/open-keys.ts";
 import { systemClock as clock } from "./clock.ts";
-import { readStoreConfig } from "./config.ts";
+import { readRedisUrl, readStoreConfig } from "./config.ts";
+
+async function announce(hashes: readonly string[]): Promise<void> {
+  const redisUrl = readRedisUrl(process.env);
+  if (redisUrl === undefined || (await announceKeyChanges(redisUrl, hashes))) return;
+  process.stderr.write("Redis does not answer: gateways will notice within 10 seconds, not at once.\n");
+}
 
 try {
   const command = parseKeysCommand(process.argv.slice(2));
   if (command === "help") {
     process.stdout.write(KEYS_USAGE);
   } else {
-    const { keys, close } = await openKeys(readStoreConfig(process.env), clock);
+    readRedisUrl(process.env);
+    const { keys, usage, close } = await openKeys(readStoreConfig(process.env), clock);
     try {
-      process.stdout.write(await runKeysCommand(command, { keys, clock }));
+      process.stdout.write(await runKeysCommand(command, { keys, usage, clock, announce }));
     } finally {
       await close();
     }

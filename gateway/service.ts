@@ -2,9 +2,8 @@ import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { closeHttpServer, listen } from "../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../services/shared/host/log.ts";
 import { createMetrics, type Metrics } from "../services/shared/host/metrics.ts";
-import { createKeyCheck } from "./access/key-check.ts";
-import { createKeyLookup } from "./access/key-lookup.ts";
-import { createLazyKeyDirectory, type OpenedKeys } from "./access/lazy-directory.ts";
+import type { OpenedKeys } from "./access/lazy-directory.ts";
+import { openAccess } from "./access/open-access.ts";
 import { openKeys } from "./access/open-keys.ts";
 import { createGateway } from "./app.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
@@ -13,11 +12,6 @@ import type { GatewayConfig } from "./config.ts";
 import { createDelivery } from "./http/deliver.ts";
 import { createForward } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
-import { createAddressLimits } from "./limits/address-limits.ts";
-import { createAddressOf } from "./limits/client-address.ts";
-import { createKeyLimits } from "./limits/key-limits.ts";
-import { openLimiter } from "./limits/open-limiter.ts";
-import { createRule } from "./limits/rule.ts";
 import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts";
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
@@ -54,31 +48,11 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const clock = parts.clock ?? systemClock;
   let isDraining = false;
 
-  const directory = createLazyKeyDirectory(parts.openKeys ?? (() => openKeys(config.store, clock)));
-  const warnOfStore = (err: unknown) => log.warn({ err }, "the key store cannot be reached");
-  const lookup = createKeyLookup({ directory, clock, onStoreFailure: warnOfStore });
-  const { limits } = config;
-  const keyRule = createRule(limits.key);
-  const checkKey = createKeyCheck({
-    lookup,
-    clock,
-    bootstrapKey: config.bootstrapKey,
-    ruleOf: () => keyRule,
-  });
-  const { limiter, close: closeLimiter } = await openLimiter({
-    redisUrl: config.redisUrl,
-    clock,
+  const access = await openAccess(config, {
     log,
     metrics,
-  });
-  const addressLimits = createAddressLimits({
-    limiter,
-    addressOf: createAddressOf(config.trustedProxies),
-    rules: {
-      refusal: createRule(limits.address, "refused"),
-      unpaid: createRule(limits.address, "unpaid"),
-      verification: createRule(limits.verification, "verify"),
-    },
+    clock,
+    openKeys: parts.openKeys ?? (() => openKeys(config.store, clock)),
   });
 
   const { groups, polled } = createUpstreams(config.upstreams, { log, clock });
@@ -91,9 +65,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
 
   const app = createGateway({
     catalogue: parts.catalogue ?? everyEndpoint,
-    checkKey,
-    admitKey: createKeyLimits(limiter),
-    addressLimits,
+    access,
     groups,
     forward,
     log,
@@ -103,11 +75,14 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     publicUrl: config.publicUrl,
   });
   const server = createGatewayServer(app);
-  const port = await listen(server, { host: config.bindHost, port: config.port });
+  const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
+    await access.close();
+    throw error;
+  });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
   log.info({ url }, "listening");
-  await Promise.all([poll.start(), directory.open().catch(warnOfStore)]);
+  await Promise.all([poll.start(), access.open()]);
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -117,8 +92,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
     poll.stop();
     proxy.close();
-    closeLimiter();
-    await directory.close();
+    await access.close();
     log.info("stopped");
   };
   return {

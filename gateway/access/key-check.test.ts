@@ -31,13 +31,15 @@ async function refusalOf(promise: Promise<unknown>): Promise<ServiceError> {
 describe("key check", () => {
   it("names the holder of a live key", async () => {
     const { check, directory } = setUp();
-    const holder = await check(directory.add({ scopes: ["solana"] }));
+    const holder = await check(directory.add({ scopes: ["solana"], subject: "key_first" }));
+    const record = [...directory.records.values()][0];
     expect(holder).to.deep.equal({
       id: "key_0",
       scopes: ["solana"],
       isSuspended: false,
-      subject: "key_0",
+      subject: "key_first",
       rule,
+      record,
     });
   });
 

@@ -15,6 +15,8 @@ export interface KeyHolder {
   readonly subject: string;
   /** Undefined = no limits. */
   readonly rule: LimitRule | undefined;
+  /** What the store says of the key; undefined for the bootstrap key, which is in none. */
+  readonly record: KeyRecord | undefined;
 }
 
 /**
@@ -46,6 +48,7 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
     isSuspended: false,
     subject: "bootstrap",
     rule: undefined,
+    record: undefined,
   };
 
   return async (sent, call) => {
@@ -67,14 +70,19 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
     if (state === "revoked" || state === "expired") {
       throw new ServiceError("unauthorized", `The key in X-API-KEY is ${state}.`);
     }
-    const { id, scopes } = record;
-    return { id, scopes, isSuspended: state === "suspended", subject: id, rule: ruleOf(record) };
+    const { id, scopes, subject } = record;
+    return { id, scopes, isSuspended: state === "suspended", subject, rule: ruleOf(record), record };
   };
+}
+
+/** Throws `forbidden` for a suspended key. */
+export function refuseSuspended({ isSuspended }: KeyHolder): void {
+  if (isSuspended) throw new ServiceError("forbidden", "The key in X-API-KEY is suspended.");
 }
 
 /** Throws `forbidden` for a suspended key and for a family outside the key's scopes. */
 export function authorize(holder: KeyHolder, family: Family): void {
-  if (holder.isSuspended) throw new ServiceError("forbidden", "The key in X-API-KEY is suspended.");
+  refuseSuspended(holder);
   if (!holder.scopes.includes(family)) {
     const scopes = holder.scopes.join(", ") || "none";
     throw new ServiceError(

@@ -13,7 +13,7 @@ function setUp(options: Partial<KeyLookupOptions> = {}) {
   const onStoreFailure = (error: unknown) => failures.push(error);
   const lookup = createKeyLookup({ directory, clock, onStoreFailure, ...options });
   const lookUp = (key: string) => lookup(hashApiKey(key));
-  return { clock, directory, lookUp, failures };
+  return { clock, directory, lookup, lookUp, failures };
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
@@ -123,5 +123,61 @@ describe("key look-up", () => {
     const before = directory.questions;
     await lookUp(key);
     expect(directory.questions).to.equal(before);
+  });
+
+  it("looks a key up again at once when it hears of a change, found or missing before", async () => {
+    const { directory, lookup, lookUp } = setUp();
+    const key = directory.add();
+    const hash = hashApiKey(key);
+    const record = await lookUp(key);
+    if (!record) throw new Error("the key was not found");
+    directory.records.set(hash, { ...record, revokedAt: 1 });
+    expect((await lookUp(key))?.revokedAt).to.equal(null);
+    lookup.forget(hash);
+    expect((await lookUp(key))?.revokedAt).to.equal(1);
+
+    directory.records.delete(hash);
+    lookup.forget(hash);
+    expect(await lookUp(key)).to.equal(undefined);
+    directory.records.set(hash, record);
+    lookup.forget(hash);
+    expect(await lookUp(key)).to.equal(record);
+  });
+
+  it("does not remember an answer from before a change that it hears of meanwhile", async () => {
+    const { directory, lookup, lookUp } = setUp();
+    const key = directory.add();
+    const hash = hashApiKey(key);
+    const record = directory.records.get(hash);
+    if (!record) throw new Error("the key was not stored");
+    const answers: ((answer: typeof record) => void)[] = [];
+    directory.findByHash = () => new Promise((resolve) => answers.push(resolve));
+    const early = lookUp(key);
+    lookup.forget(hash);
+    const late = lookUp(key);
+    expect(answers).to.have.length(2);
+    answers[1]?.({ ...record, revokedAt: 1 });
+    expect((await late)?.revokedAt).to.equal(1);
+    answers[0]?.(record);
+    await early;
+    const again = lookUp(key);
+    answers[2]?.({ ...record, revokedAt: 1 });
+    expect((await again)?.revokedAt).to.equal(1);
+  });
+
+  it("looks everything up again when word of changes may have been missed, and goes on while it cannot", async () => {
+    const { directory, lookup, lookUp, clock } = setUp();
+    const [key, other] = [directory.add(), directory.add()];
+    await lookUp(key);
+    await lookUp(other);
+    lookup.forgetAll();
+    await lookUp(key);
+    expect(directory.questions).to.equal(3);
+    lookup.forgetAll();
+    directory.failure = new Error("away");
+    expect((await lookUp(other))?.id).to.equal("key_1");
+    clock.advance(1_000);
+    lookup.forget(hashApiKey(other));
+    await failureOf(lookUp(other));
   });
 });

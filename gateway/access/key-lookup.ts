@@ -19,13 +19,20 @@ export interface KeyLookupOptions {
   readonly maxEntries?: number;
 }
 
-/** `beforeAsking` is called where the store would have to be asked; what it throws is the answer. */
-export type KeyLookup = (hash: string, beforeAsking?: () => void) => Promise<KeyRecord | undefined>;
+export interface KeyLookup {
+  /** `beforeAsking` is called where the store would have to be asked; what it throws is the answer. */
+  (hash: string, beforeAsking?: () => void): Promise<KeyRecord | undefined>;
+  /** A key has been made or changed: what is remembered of it, and answers still under way, count no more. */
+  forget(hash: string): void;
+  /** Word of changes may have been missed: everything is looked up again; what is remembered goes on while it cannot. */
+  forgetAll(): void;
+}
 
 interface Remembered<T> {
   readonly value: T;
   /** When the store was asked, not when it answered: a key revoked in between must not gain time. */
   readonly askedAtMs: number;
+  readonly era: number;
 }
 
 /**
@@ -46,17 +53,23 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
   const missing = new BoundedMap<Remembered<true>>(maxEntries);
   const underway = new Map<string, Promise<KeyRecord | undefined>>();
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  /** What was asked in an earlier one is not fresh. */
+  let era = 0;
+  /** Counts changes heard of: an answer from before one is not remembered. */
+  let changes = 0;
 
   const ask = async (hash: string): Promise<KeyRecord | undefined> => {
     const askedAtMs = clock.monotonicMs();
     if (askedAtMs < pausedUntilMs) throw storeIsAway();
+    const changesBefore = changes;
     try {
       const record = await withTimeout(directory.findByHash(hash), lookupTimeoutMs);
+      if (changes !== changesBefore) return record;
       if (record) {
-        found.set(hash, { value: record, askedAtMs });
+        found.set(hash, { value: record, askedAtMs, era });
         missing.delete(hash);
       } else {
-        missing.set(hash, { value: true, askedAtMs });
+        missing.set(hash, { value: true, askedAtMs, era });
         found.delete(hash);
       }
       return record;
@@ -67,27 +80,47 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     }
   };
 
-  return async (hash, beforeAsking) => {
+  const isFresh = (known: Remembered<unknown>, nowMs: number): boolean =>
+    nowMs - known.askedAtMs < freshMs && known.era === era;
+
+  const lookup = async (hash: string, beforeAsking?: () => void) => {
     const nowMs = clock.monotonicMs();
     const known = found.get(hash);
-    if (known && nowMs - known.askedAtMs < freshMs) return known.value;
+    if (known && isFresh(known, nowMs)) return known.value;
     const absent = missing.get(hash);
-    if (absent && nowMs - absent.askedAtMs < freshMs) return undefined;
+    if (absent && isFresh(absent, nowMs)) return undefined;
 
     let question = underway.get(hash);
     if (!question) {
       // A key that was known goes on being looked up, whatever else comes from the same address.
       if (!known) beforeAsking?.();
-      question = ask(hash).finally(() => underway.delete(hash));
-      underway.set(hash, question);
+      const asked = ask(hash).finally(() => {
+        if (underway.get(hash) === asked) underway.delete(hash);
+      });
+      underway.set(hash, asked);
+      question = asked;
     }
     try {
       return await question;
     } catch (error) {
-      if (known && nowMs - known.askedAtMs < graceMs) return known.value;
+      if (known && found.get(hash) === known && nowMs - known.askedAtMs < graceMs) return known.value;
       throw error;
     }
   };
+
+  return Object.assign(lookup, {
+    forget(hash: string) {
+      changes += 1;
+      found.delete(hash);
+      missing.delete(hash);
+      underway.delete(hash);
+    },
+    forgetAll() {
+      changes += 1;
+      era += 1;
+      underway.clear();
+    },
+  });
 }
 
 function storeIsAway(cause?: unknown): ServiceError {

@@ -1,5 +1,6 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
 import { collection, type RowOf } from "../../services/shared/storage/port.ts";
+import { type KeySettings, readSettings } from "./key-settings.ts";
 
 export const FAMILIES: readonly Family[] = ["evm-dex", "lending", "solana"];
 
@@ -31,7 +32,7 @@ export const keysCollection = collection({
 export type KeyRow = RowOf<typeof keysCollection>;
 
 /** What the gateway knows of a key. The key itself is nowhere. */
-export interface KeyRecord {
+export interface KeyRecord extends Omit<KeySettings, "subject"> {
   readonly id: string;
   readonly hash: string;
   readonly label: string;
@@ -40,12 +41,17 @@ export interface KeyRecord {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly suspendedAt: number | null;
+  /** The id that limits and quotas count it by: its own, or that of the first key it was rotated from. */
+  readonly subject: string;
 }
 
 export type KeyState = "live" | "expired" | "revoked" | "suspended";
 
 /** What a key is worth at a moment; `nowSeconds` is Unix time. Revocation outranks everything else. */
-export function keyStateAt(record: Omit<KeyRecord, "hash">, nowSeconds: number): KeyState {
+export function keyStateAt(
+  record: Pick<KeyRecord, "expiresAt" | "revokedAt" | "suspendedAt">,
+  nowSeconds: number,
+): KeyState {
   if (record.revokedAt !== null) return "revoked";
   if (record.expiresAt !== null && record.expiresAt <= nowSeconds) return "expired";
   return record.suspendedAt === null ? "live" : "suspended";
@@ -57,6 +63,12 @@ export function isFamily(value: unknown): value is Family {
 
 /** Reads a row; a scope this version does not know is dropped, never granted. */
 export function toKeyRecord(row: KeyRow): KeyRecord {
-  const { settings: _settings, scopes, ...rest } = row;
-  return { ...rest, scopes: Array.isArray(scopes) ? scopes.filter(isFamily) : [] };
+  const { settings, scopes, ...rest } = row;
+  const { subject, ...known } = readSettings(settings);
+  return {
+    ...rest,
+    ...known,
+    subject: subject ?? row.id,
+    scopes: Array.isArray(scopes) ? scopes.filter(isFamily) : [],
+  };
 }

@@ -1,33 +1,51 @@
 import { parseArgs } from "node:util";
-import type { Family } from "../../services/shared/contract/endpoint.ts";
-import { FAMILIES, isFamily } from "./key-record.ts";
+import type { KeyChange } from "./key-rows.ts";
+import {
+  parseCount,
+  parseDuration,
+  parseLimit,
+  parseLine,
+  parseQuota,
+  parseScopes,
+  UsageError,
+} from "./keys-values.ts";
 
-export const KEYS_USAGE = `Usage:
-  npm run keys -- create --label <text> [--scopes ${FAMILIES.join(",")}] [--expires <n>d|<n>h]
-  npm run keys -- list [--json]
-  npm run keys -- revoke <id>
-
-create  makes a key and shows it, once. Without --scopes it may ask every family; without --expires it never ends.
-list    shows every key by id; the keys themselves are stored nowhere.
-revoke  ends a key. Running gateways refuse it within 10 seconds.
-
-The store is the one the gateway uses: MONGODB_URL, or the embedded database in DATA_DIR.
-`;
-
-/** A call that cannot be carried out as written; the caller shows the message and the usage, and exits with 2. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
+/** What `create` and `set` say of a key; durations count from when the command is carried out. */
+export interface KeyWish extends Omit<KeyChange, "expiresAt"> {
+  /** null = never. */
+  readonly expiresInSeconds?: number | null;
 }
 
-export type KeysCommand =
-  | {
-      readonly name: "create";
-      readonly label: string;
-      readonly scopes: readonly Family[];
-      readonly expiresInSeconds?: number;
-    }
-  | { readonly name: "list"; readonly asJson: boolean }
-  | { readonly name: "revoke"; readonly id: string };
+interface OfKey {
+  readonly id: string;
+}
+
+export type KeysCommand = { readonly asJson: boolean } & (
+  | { readonly name: "create"; readonly wish: KeyWish & { readonly label: string } }
+  | { readonly name: "list"; readonly owner?: string }
+  | ({ readonly name: "set"; readonly wish: KeyWish } & OfKey)
+  | ({
+      readonly name: "rotate";
+      readonly overlapSeconds: number;
+      readonly expiresInSeconds?: number | null;
+    } & OfKey)
+  | ({ readonly name: "suspend" | "resume" | "revoke" } & OfKey)
+  | { readonly name: "usage"; readonly id?: string; readonly days: number }
+);
+
+const TEXT = { type: "string" } as const;
+const SETTINGS = {
+  label: TEXT,
+  owner: TEXT,
+  note: TEXT,
+  scopes: TEXT,
+  expires: TEXT,
+  rate: TEXT,
+  burst: TEXT,
+  "daily-quota": TEXT,
+};
+const DAY_SECONDS = 86_400;
+const MAX_DAYS = 400;
 
 /**
  * Reads the words after the program's name; "help" when that is what they ask for. Throws UsageError.
@@ -37,26 +55,40 @@ export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" 
   const [name, ...rest] = args;
   switch (name) {
     case "create": {
-      const { values } = parse(
-        rest,
-        { label: { type: "string" }, scopes: { type: "string" }, expires: { type: "string" } },
-        0,
-      );
-      const label = values.label?.trim();
+      const { values, asJson } = parse(rest, SETTINGS, 0);
+      const wish = toWish(values);
+      const { label } = wish;
       if (!label) throw new UsageError("create needs --label <text>, to know the key by later.");
-      if (label.length > 100 || /\p{Cc}/u.test(label))
-        throw new UsageError("--label takes up to 100 characters on one line.");
-      const command = { name, label, scopes: parseScopes(values.scopes) } as const;
-      return values.expires === undefined
-        ? command
-        : { ...command, expiresInSeconds: parseDuration(values.expires) };
+      return { name, asJson, wish: { ...wish, label } };
     }
-    case "list":
-      return { name, asJson: parse(rest, { json: { type: "boolean" } }, 0).values.json === true };
+    case "list": {
+      const { values, asJson } = parse(rest, { owner: TEXT }, 0);
+      return { name, asJson, ...(values.owner !== undefined && { owner: values.owner.trim() }) };
+    }
+    case "set": {
+      const { values, id, asJson } = parseOfKey(name, rest, SETTINGS);
+      const wish = toWish(values);
+      if (Object.keys(wish).length === 0)
+        throw new UsageError("set needs something to set, as --note <text>.");
+      return { name, asJson, id, wish };
+    }
+    case "rotate": {
+      const { values, id, asJson } = parseOfKey(name, rest, { overlap: TEXT, expires: TEXT });
+      const overlapSeconds =
+        values.overlap === undefined ? DAY_SECONDS : parseDuration("--overlap", values.overlap, 0);
+      return { name, asJson, id, overlapSeconds, ...toExpiry(values.expires) };
+    }
+    case "suspend":
+    case "resume":
     case "revoke": {
-      const [id] = parse(rest, {}, 1).positionals;
-      if (id === undefined) throw new UsageError("revoke needs the id of a key, as list shows it.");
-      return { name, id };
+      const { id, asJson } = parseOfKey(name, rest, {});
+      return { name, asJson, id };
+    }
+    case "usage": {
+      const { values, asJson, ids } = parse(rest, { days: TEXT }, 1);
+      const days = values.days === undefined ? 7 : parseCount("--days", values.days, MAX_DAYS);
+      const [id] = ids;
+      return { name, asJson, days, ...(id !== undefined && { id }) };
     }
     case "help":
     case "--help":
@@ -69,35 +101,50 @@ export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" 
   }
 }
 
-function parse<const O extends NonNullable<Parameters<typeof parseArgs>[0]>["options"]>(
-  args: string[],
-  options: O,
-  positionals: number,
-) {
+type Options = Readonly<Record<string, typeof TEXT>>;
+type Values<O extends Options> = { readonly [N in keyof O]?: string };
+
+function parse<O extends Options>(args: string[], options: O, positionals: number) {
   try {
-    const parsed = parseArgs({ args, options, allowPositionals: true, strict: true });
+    const all = { ...options, json: { type: "boolean" } } as const;
+    const parsed = parseArgs({ args, options: all, allowPositionals: true, strict: true });
     const extra = parsed.positionals[positionals];
     if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one word too many.`);
-    return parsed;
+    const values = parsed.values as Values<O> & { readonly json?: boolean };
+    return { values, ids: parsed.positionals, asJson: values.json === true };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
-function parseScopes(text: string | undefined): readonly Family[] {
-  if (text === undefined) return FAMILIES;
-  const names = text.split(",").map((name) => name.trim());
-  const scopes = names.filter(isFamily);
-  const wrong = names.find((name) => !isFamily(name));
-  if (wrong !== undefined)
-    throw new UsageError(`--scopes takes ${FAMILIES.join(", ")}, got ${JSON.stringify(wrong)}.`);
-  return [...new Set(scopes)];
+function parseOfKey<O extends Options>(name: string, args: string[], options: O) {
+  const { values, ids, asJson } = parse(args, options, 1);
+  const [id] = ids;
+  if (id === undefined) throw new UsageError(`${name} needs the id of a key, as list shows it.`);
+  return { values, id, asJson };
 }
 
-function parseDuration(text: string): number {
-  const [, digits, unit] = /^([1-9]\d{0,4})([dh])$/.exec(text) ?? [];
-  if (digits === undefined)
-    throw new UsageError(`--expires takes days or hours such as 30d or 12h, got ${JSON.stringify(text)}.`);
-  return Number(digits) * (unit === "d" ? 86_400 : 3_600);
+/** Only what was named; an empty owner or note is none. */
+function toWish(values: Values<typeof SETTINGS>): KeyWish {
+  const { label, owner, note, scopes, expires, rate, burst } = values;
+  const quota = values["daily-quota"];
+  const limits = {
+    ...(rate !== undefined && { ratePerSecond: parseLimit("--rate", rate, "ratePerSecond") }),
+    ...(burst !== undefined && { burst: parseLimit("--burst", burst, "burst") }),
+    ...(quota !== undefined && { dailyQuota: parseQuota("--daily-quota", quota) }),
+  };
+  return {
+    ...(label !== undefined && { label: parseLine("--label", label, 1) }),
+    ...(owner !== undefined && { owner: parseLine("--owner", owner, 0) || null }),
+    ...(note !== undefined && { note: parseLine("--note", note, 0) || null }),
+    ...(scopes !== undefined && { scopes: parseScopes(scopes) }),
+    ...toExpiry(expires),
+    ...(Object.keys(limits).length > 0 && { limits }),
+  };
+}
+
+function toExpiry(text: string | undefined): { readonly expiresInSeconds?: number | null } {
+  if (text === undefined) return {};
+  return { expiresInSeconds: text === "never" ? null : parseDuration("--expires", text, 1) };
 }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createFakeDirectory } from "../testkit/keys.ts";
+import type { UsageStore } from "../usage/usage-store.ts";
 import type { KeyStore } from "./key-store.ts";
 import { createLazyKeyDirectory } from "./lazy-directory.ts";
 
@@ -13,7 +14,7 @@ function setUp() {
     const close = async () => {
       state.closed += 1;
     };
-    return { keys, close };
+    return { keys, usage: {} as UsageStore, close };
   });
   const tries = async () => directory.open().then(() => "opened", String);
   return { directory, state, tries };

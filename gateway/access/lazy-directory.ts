@@ -1,14 +1,18 @@
+import type { UsageStore } from "../usage/usage-store.ts";
 import type { KeyDirectory, KeyStore } from "./key-store.ts";
 
 export interface LazyKeyDirectory extends KeyDirectory {
   /** Opens the store now; rejects when it cannot be reached. A later question tries again. */
   open(): Promise<void>;
+  /** What is stored of usage, in the same store; rejects as open does. */
+  usage(): Promise<UsageStore>;
   /** Closes the store if it was opened. */
   close(): Promise<void>;
 }
 
 export interface OpenedKeys {
   readonly keys: KeyStore;
+  readonly usage: UsageStore;
   close(): Promise<void>;
 }
 
@@ -30,6 +34,9 @@ export function createLazyKeyDirectory(openKeys: () => Promise<OpenedKeys>): Laz
   return {
     async open() {
       await opened();
+    },
+    async usage() {
+      return (await opened()).usage;
     },
     async findByHash(hash) {
       const { keys } = await opened();

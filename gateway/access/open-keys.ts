@@ -1,6 +1,7 @@
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Clock } from "../clock.ts";
 import type { StoreConfig } from "../config.ts";
+import { openUsageStore } from "../usage/usage-store.ts";
 import { openKeyStore } from "./key-store.ts";
 import type { OpenedKeys } from "./lazy-directory.ts";
 
@@ -12,7 +13,8 @@ export async function openKeys({ mongodbUrl, dataDir }: StoreConfig, clock: Cloc
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   try {
-    return { keys: await openKeyStore(store, clock), close: () => store.close() };
+    const keys = await openKeyStore(store, clock);
+    return { keys, usage: await openUsageStore(store), close: () => store.close() };
   } catch (error) {
     await store.close();
     throw error;

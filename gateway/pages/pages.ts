@@ -1,22 +1,27 @@
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
 import type { Metrics } from "../../services/shared/host/metrics.ts";
 import { probes } from "../../services/shared/host/probes.ts";
+import type { Access } from "../access/open-access.ts";
+import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
 import type { UpstreamGroup } from "../upstream/upstream.ts";
 import { createDocsPage } from "./docs.ts";
 import { homePage } from "./home.ts";
 import { createOpenApiPage } from "./openapi.ts";
 import { readinessOf } from "./readiness.ts";
+import { createUsagePage } from "./usage.ts";
 
 export interface PagesDeps {
   readonly catalogue: readonly Endpoint[];
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly metrics: Metrics;
+  readonly access: Access;
+  readonly clock: Clock;
   readonly isDraining: () => boolean;
   readonly publicUrl?: string | undefined;
 }
 
-/** The gateway's own pages by path. None needs a key. */
+/** The gateway's own pages by path. None but /usage needs a key. */
 export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
   const router = probes({ metrics: deps.metrics, readiness: async () => readinessOf(deps) });
   const probe: Page = (req, res) =>
@@ -28,6 +33,7 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
     "/": homePage,
     "/docs": createDocsPage(deps),
     "/openapi.json": createOpenApiPage(deps),
+    "/usage": createUsagePage({ ...deps.access, clock: deps.clock }),
     "/livez": probe,
     "/readyz": probe,
     "/metrics": probe,

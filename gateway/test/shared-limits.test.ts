@@ -6,7 +6,7 @@ import {
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
-import { createFakeDirectory, type FakeDirectory } from "../testkit/keys.ts";
+import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
 
 /** So slow that nothing comes back while a test runs, however long that takes. */
@@ -37,7 +37,7 @@ describe("gateway: limits shared through Redis", function () {
   const start = async (limits: Partial<typeof UNLIMITED>) => {
     const gateway = await startTestGateway({
       config: { redisUrl: redis.url, limits: { ...UNLIMITED, ...limits } },
-      parts: { openKeys: async () => ({ keys: keys as never, close: async () => {} }) },
+      parts: { openKeys: () => openFakeKeys(keys) },
     });
     gateways.push(gateway);
     return gateway;

@@ -2,7 +2,7 @@ import { createLog } from "../../services/shared/host/log.ts";
 import type { GatewayConfig, LimitsConfig } from "../config.ts";
 import type { LimitSettings } from "../limits/rule.ts";
 import { type GatewayParts, type RunningGateway, startGateway } from "../service.ts";
-import { createFakeDirectory, type FakeDirectory } from "./keys.ts";
+import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "./keys.ts";
 import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
 
 export interface TestGateway extends RunningGateway {
@@ -61,7 +61,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     },
     {
       log: createLog({ name: "gateway", level: "debug", destination: { write } }),
-      openKeys: async () => ({ keys: keys as never, close: async () => {} }),
+      openKeys: () => openFakeKeys(keys),
       ...options.parts,
     },
   );

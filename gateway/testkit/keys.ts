@@ -1,6 +1,10 @@
+import { openSqliteStore } from "../../services/shared/storage/sqlite.ts";
 import { hashApiKey, mintApiKey } from "../access/api-key.ts";
 import { FAMILIES, type KeyRecord } from "../access/key-record.ts";
+import { NO_SETTINGS } from "../access/key-settings.ts";
 import type { KeyDirectory } from "../access/key-store.ts";
+import type { OpenedKeys } from "../access/lazy-directory.ts";
+import { openUsageStore, type UsageStore } from "../usage/usage-store.ts";
 
 /** A directory in memory that counts its questions and can be made to fail or to wait. */
 export interface FakeDirectory extends KeyDirectory {
@@ -23,8 +27,11 @@ export function createFakeDirectory(): FakeDirectory {
     add(changes = {}) {
       const key = mintApiKey();
       const hash = hashApiKey(key);
-      const base = { id: `key_${records.size}`, hash, label: "test", scopes: FAMILIES, createdAt: 0 };
-      records.set(hash, { ...base, expiresAt: null, revokedAt: null, suspendedAt: null, ...changes });
+      const { subject: _none, ...settings } = NO_SETTINGS;
+      const id = changes.id ?? `key_${records.size}`;
+      const life = { createdAt: 0, expiresAt: null, revokedAt: null, suspendedAt: null };
+      const base = { id, hash, label: "test", scopes: FAMILIES, subject: id };
+      records.set(hash, { ...base, ...life, ...settings, ...changes });
       return key;
     },
     async findByHash(hash) {
@@ -34,4 +41,11 @@ export function createFakeDirectory(): FakeDirectory {
       return records.get(hash);
     },
   };
+}
+
+/** What a gateway opens, over such a directory and a store of usage in memory; `usage` outlives a close. */
+export async function openFakeKeys(keys: FakeDirectory, usage?: UsageStore): Promise<OpenedKeys> {
+  if (usage !== undefined) return { keys: keys as never, usage, close: async () => {} };
+  const store = await openSqliteStore({ path: ":memory:" });
+  return { keys: keys as never, usage: await openUsageStore(store), close: () => store.close() };
 }

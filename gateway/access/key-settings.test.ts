@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { limitsOf } from "../limits/key-rules.ts";
+import { createRule } from "../limits/rule.ts";
+import { NO_SETTINGS, readSettings } from "./key-settings.ts";
+
+describe("key settings", () => {
+  it("are read as they were written", () => {
+    const settings = {
+      owner: "acme",
+      note: "n",
+      limits: { ratePerSecond: 0.5, burst: 5, dailyQuota: 0 },
+      subject: "key_1",
+      rotatedTo: "key_3",
+    };
+    expect(readSettings(JSON.parse(JSON.stringify(settings)))).to.deep.equal(settings);
+    expect(readSettings(NO_SETTINGS)).to.deep.equal(NO_SETTINGS);
+  });
+
+  it("are none where a key is older than settings, and where they are nonsense", () => {
+    const nonsense = [null, undefined, {}, [], "x", 7, { limits: null }, { limits: "none", owner: 7 }];
+    for (const stored of nonsense) expect(readSettings(stored)).to.deep.equal(NO_SETTINGS);
+    const limits = { ratePerSecond: "1000", burst: -1, dailyQuota: 1.5 };
+    expect(readSettings({ limits })).to.deep.equal(NO_SETTINGS);
+  });
+
+  it("make a rule whatever stands in the store, never one without limits", () => {
+    const standard = { ratePerSecond: 2, burst: 3, dailyQuota: null };
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.anything(),
+          fc.record({
+            limits: fc.record({ ratePerSecond: fc.anything(), burst: fc.double(), dailyQuota: fc.double() }),
+          }),
+        ),
+        (stored) => {
+          const rule = createRule(limitsOf(readSettings(stored).limits, standard));
+          expect(rule.capacity).to.be.greaterThan(0);
+          expect(rule.drain).to.be.greaterThan(0);
+        },
+      ),
+    );
+  });
+
+  it("leave to the configuration what they do not say", () => {
+    const standard = { ratePerSecond: 2, burst: 3, dailyQuota: 10 };
+    const own = { ratePerSecond: null, burst: null, dailyQuota: null };
+    expect(limitsOf(own, standard)).to.deep.equal(standard);
+    expect(limitsOf({ ...own, burst: 9, dailyQuota: 0 }, standard)).to.deep.equal({
+      ratePerSecond: 2,
+      burst: 9,
+      dailyQuota: null,
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { faultOfLimits } from "../limits/rule.ts";
+
+/** Limits of a key's own; null = what the gateway's configuration gives every key. */
+export interface OwnLimits {
+  readonly ratePerSecond: number | null;
+  readonly burst: number | null;
+  /** Requests a UTC day; 0 = any number, whatever the configuration says. */
+  readonly dailyQuota: number | null;
+}
+
+/** What is known of a key besides its fields in the store: nothing that is searched by. */
+export interface KeySettings {
+  /** The client it belongs to: one may have many live keys. */
+  readonly owner: string | null;
+  readonly note: string | null;
+  readonly limits: OwnLimits;
+  /** The key that limits and quotas count it as: the first of those it was rotated from; null = itself. */
+  readonly subject: string | null;
+  /** The key that took its place. */
+  readonly rotatedTo: string | null;
+}
+
+export const NO_LIMITS: OwnLimits = { ratePerSecond: null, burst: null, dailyQuota: null };
+export const NO_SETTINGS: KeySettings = {
+  owner: null,
+  note: null,
+  limits: NO_LIMITS,
+  subject: null,
+  rotatedTo: null,
+};
+
+/** Reads settings as they were stored by this or another version; what is no setting counts as not set. */
+export function readSettings(stored: unknown): KeySettings {
+  const fields: Record<string, unknown> = isObject(stored) ? stored : {};
+  const limits: Record<string, unknown> = isObject(fields.limits) ? fields.limits : {};
+  return {
+    owner: textOf(fields.owner),
+    note: textOf(fields.note),
+    limits: {
+      ratePerSecond: limitOf(limits.ratePerSecond, (ratePerSecond) => ({ ratePerSecond })),
+      burst: limitOf(limits.burst, (burst) => ({ burst })),
+      dailyQuota: limits.dailyQuota === 0 ? 0 : limitOf(limits.dailyQuota, (dailyQuota) => ({ dailyQuota })),
+    },
+    subject: textOf(fields.subject),
+    rotatedTo: textOf(fields.rotatedTo),
+  };
+}
+
+const HARMLESS = { ratePerSecond: 1, burst: 1, dailyQuota: null };
+
+function limitOf(value: unknown, place: (value: number) => Partial<Record<keyof OwnLimits, number>>) {
+  if (typeof value !== "number") return null;
+  return faultOfLimits({ ...HARMLESS, ...place(value) }) === undefined ? value : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,108 @@
+import { ServiceError } from "../../services/shared/errors.ts";
+import { exchangeOf, sendText } from "../../services/shared/host/exchange.ts";
+import { type KeyCheck, type KeyHolder, refuseSuspended } from "../access/key-check.ts";
+import type { Clock } from "../clock.ts";
+import type { Page } from "../http/routes.ts";
+import type { AddressLimits } from "../limits/address-limits.ts";
+import { limitedError, setLimitHeaders } from "../limits/headers.ts";
+import type { Decision, Limiter } from "../limits/limiter.ts";
+import { createRule, type LimitRule } from "../limits/rule.ts";
+import { usageByDay } from "../usage/by-day.ts";
+import type { UsageCounter } from "../usage/usage-counter.ts";
+import { DAY_MS, type UsageRow } from "../usage/usage-record.ts";
+import type { UsageStore } from "../usage/usage-store.ts";
+
+export interface UsagePageDeps {
+  readonly checkKey: KeyCheck;
+  readonly addressLimits: AddressLimits;
+  readonly limiter: Limiter;
+  readonly usage: UsageCounter;
+  /** What all gateways have written. */
+  readonly usageStore: () => Promise<Pick<UsageStore, "ofKey">>;
+  readonly clock: Clock;
+}
+
+/** Days that the page tells of, today being the last. */
+export const USAGE_DAYS = 31;
+
+/**
+ * GET /usage: what the key in X-API-KEY may do, has done and may still do today. Asking costs a request of the key's
+ * rate, but none of its quota: who has used it up must be able to see so.
+ */
+export function createUsagePage(deps: UsagePageDeps): Page {
+  const { checkKey, addressLimits, limiter, usage, usageStore, clock } = deps;
+  const withoutQuota = new WeakMap<LimitRule, LimitRule>();
+
+  const admit = async ({ subject, rule }: KeyHolder): Promise<Decision | undefined> => {
+    if (rule === undefined) return undefined;
+    const rateOnly = withoutQuota.get(rule) ?? createRule({ ...rule, dailyQuota: null });
+    withoutQuota.set(rule, rateOnly);
+    const decision = await limiter.take({ kind: "key", subject, rule: rateOnly });
+    if (!decision.isAllowed) return decision;
+    return { ...(await limiter.peek({ kind: "key", subject, rule })), isAllowed: true };
+  };
+
+  const rowsOf = async (key: string, fromDay: number): Promise<UsageRow[]> => {
+    try {
+      const rows = usage.upToDate(key, await (await usageStore()).ofKey(key, fromDay));
+      return rows.filter((row) => row.day >= fromDay);
+    } catch (cause) {
+      throw new ServiceError("unavailable", "The usage of keys cannot be read at the moment.", {
+        cause,
+        retryAfterSeconds: 2,
+      });
+    }
+  };
+
+  return async (req, res) => {
+    const sent = req.headers["x-api-key"];
+    const holder = await checkKey(typeof sent === "string" ? sent : undefined, {
+      beforeLookup: () => addressLimits.refuseFlood(req, res),
+    });
+    exchangeOf(res).fields.key = holder.id;
+    refuseSuspended(holder);
+    const decision = await admit(holder);
+    if (decision !== undefined) {
+      setLimitHeaders(res, decision);
+      if (!decision.isAllowed) throw limitedError(decision, "requests with this key");
+    }
+    const today = Math.floor(clock.nowMs() / DAY_MS);
+    const rows = await rowsOf(holder.id, today - USAGE_DAYS + 1);
+    const text = JSON.stringify({
+      key: describeHolder(holder),
+      limits: describeLimits(holder.rule),
+      remaining: decision === undefined ? null : describeRemaining(decision, clock.nowMs()),
+      usage: usageByDay(rows),
+    });
+    res.setHeader("Cache-Control", "no-store");
+    sendText(res, { status: 200, type: "application/json", text });
+  };
+}
+
+function describeHolder({ id, scopes, record }: KeyHolder) {
+  const iso = (seconds: number | null | undefined) =>
+    seconds === null || seconds === undefined ? null : new Date(seconds * 1000).toISOString();
+  return {
+    id,
+    label: record?.label ?? null,
+    owner: record?.owner ?? null,
+    scopes,
+    createdAt: iso(record?.createdAt),
+    expiresAt: iso(record?.expiresAt),
+    rotatedTo: record?.rotatedTo ?? null,
+  };
+}
+
+function describeLimits(rule: LimitRule | undefined) {
+  if (rule === undefined) return null;
+  const { ratePerSecond, burst, dailyQuota } = rule;
+  return { ratePerSecond, burst, dailyQuota };
+}
+
+function describeRemaining({ left }: Decision, nowMs: number) {
+  return {
+    burst: left.burst,
+    daily: left.daily,
+    dayEndsAt: new Date(Math.round((nowMs + left.dayEndsInUs / 1000) / 1000) * 1000).toISOString(),
+  };
+}
