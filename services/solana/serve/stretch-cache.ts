@@ -14,13 +14,15 @@ export interface Stretch {
 
 /** Some 3 KB each. */
 const MAX_STRETCHES = 20_000;
+/** Lists without a stretch are among them, of any address that is asked for. */
+const MAX_LISTS = 20_000;
 const READ_AT_ONCE = 128;
 
 /** Stretches of one list. */
 interface Kept {
   /** By number; those that were not read yet, and those that retention took, are missing. */
   readonly byNumber: Map<number, Stretch>;
-  newest: number;
+  newest: Pick<Stretch, "number" | "firstSlot"> | undefined;
   isDropped: boolean;
 }
 
@@ -61,7 +63,7 @@ export class StretchCache {
   /** Number of the last stretch that ends at or before a slot; −1 = none. Few are read for it: it halves what is left. */
   async #lastBefore(list: string, { kept, hi }: { kept: Kept; hi: number }): Promise<number> {
     let low = -1;
-    let high = kept.newest;
+    let high = kept.newest?.number ?? -1;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
       const stretch = kept.byNumber.get(middle) ?? (await this.#readOne(list, { kept, number: middle }));
@@ -72,13 +74,34 @@ export class StretchCache {
     return low;
   }
 
+  /** Also finds out whether retention took all that is kept, after which a list is numbered anew. */
   async #readNewer(list: string, kept: Kept): Promise<void> {
+    const known = kept.newest;
     const rows = await this.#store.find(stretches, {
-      filter: { list, number: { gt: kept.newest } },
+      filter: { list, number: { gte: known?.number ?? 0 } },
       order: [{ field: "number", direction: "desc" }],
       limit: READ_AT_ONCE,
     });
+    if (known !== undefined) {
+      const key = { list, number: known.number };
+      const stored = rows.length === READ_AT_ONCE ? await this.#store.get(stretches, key) : rows.at(-1);
+      if (stored?.number !== known.number || stored.firstSlot !== known.firstSlot) {
+        this.#forget(kept);
+        kept.newest = undefined;
+      }
+    }
     for (const row of rows) this.#keep(kept, row);
+  }
+
+  #drop(list: string, kept: Kept): void {
+    this.#forget(kept);
+    kept.isDropped = true;
+    this.#lists.delete(list);
+  }
+
+  #forget(kept: Kept): void {
+    if (!kept.isDropped) this.#size -= kept.byNumber.size;
+    kept.byNumber.clear();
   }
 
   async #readOne(
@@ -99,16 +122,20 @@ export class StretchCache {
       order: [{ field: "number", direction: "desc" }],
       limit: READ_AT_ONCE,
     });
-    for (const row of rows) this.#keep(kept, row);
-    return kept.byNumber.get(number);
+    const [first] = rows.map((row) => this.#keep(kept, row));
+    return first?.number === number ? first : undefined;
   }
 
   #listOf(list: string): Kept {
     const known = this.#lists.get(list);
     // As the most lately used one it is the last to go.
     if (known !== undefined) this.#lists.delete(list);
-    const kept = known ?? { byNumber: new Map(), newest: -1, isDropped: false };
+    const kept = known ?? { byNumber: new Map(), newest: undefined, isDropped: false };
     this.#lists.set(list, kept);
+    for (const [oldest, each] of this.#lists) {
+      if (this.#lists.size <= MAX_LISTS) break;
+      this.#drop(oldest, each);
+    }
     return kept;
   }
 
@@ -118,7 +145,7 @@ export class StretchCache {
     const stretch = { number, firstSlot, lastSlot, rows, mints, counts: row.counts as StretchCounts };
     if (!kept.byNumber.has(number)) this.#makeRoom(kept);
     kept.byNumber.set(number, stretch);
-    kept.newest = Math.max(kept.newest, number);
+    if (kept.newest === undefined || number > kept.newest.number) kept.newest = stretch;
     return stretch;
   }
 
@@ -127,11 +154,10 @@ export class StretchCache {
     if (reading.isDropped) return;
     for (const [list, kept] of this.#lists) {
       if (this.#size < this.#maxStretches) break;
-      this.#size -= kept.byNumber.size;
-      if (kept === reading) kept.byNumber.clear();
+      if (kept !== reading) this.#drop(list, kept);
       else {
-        kept.isDropped = true;
-        this.#lists.delete(list);
+        this.#forget(kept);
+        break;
       }
     }
     this.#size += 1;

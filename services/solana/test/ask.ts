@@ -1,0 +1,28 @@
+import { checkRows } from "../../shared/contract/check-rows.ts";
+import type { Cell } from "../../shared/contract/column.ts";
+import type { DataVersion, Endpoint } from "../../shared/contract/endpoint.ts";
+import { parseQuery } from "../../shared/contract/parse.ts";
+import type { HandlerTable } from "../../shared/host/handlers.ts";
+import { renderTable } from "../../shared/table.ts";
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface Asked {
+  readonly rows: readonly (readonly Cell[])[];
+  readonly version: DataVersion | undefined;
+}
+
+/** What a handler answers to a query, which is parsed, and rendered, as the service does. */
+export async function ask(handlers: HandlerTable, of: { endpoint: Endpoint; query: Query }): Promise<Asked> {
+  const { endpoint, query } = of;
+  const sent = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) sent.set(name, String(value));
+  const { params } = parseQuery(endpoint, sent.toString());
+  const handler = handlers[endpoint.path];
+  if (handler === undefined) throw new Error(`${endpoint.path} has no handler.`);
+  const { signal } = new AbortController();
+  const answer = await handler(params, { session: "test", signal });
+  const { data } = JSON.parse(renderTable(endpoint, answer.rows)) as { data: Cell[][] };
+  checkRows(endpoint, data);
+  return { rows: data, version: answer.version };
+}

@@ -1,0 +1,204 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import type { Store, WriteStep } from "../../shared/storage/port.ts";
+import {
+  ohlcvToken,
+  poolTransactions,
+  tokenHolders,
+  tokenMintBurnTransactions,
+  tokenTransactions,
+} from "../contract.ts";
+import { createHandlers } from "../handlers.ts";
+import type { DecodedBlock } from "../ingest/indexer-block.ts";
+import { createDeps } from "../serve/deps.ts";
+import { type Asked, ask, type Query } from "./ask.ts";
+import { FIRST_TIME, MEME, MINTS, POOLS, randomBlocks } from "./random-chain.ts";
+import { Reference } from "./reference.ts";
+import { openTestStore } from "./store.ts";
+import { TestIndex } from "./test-index.ts";
+
+const pause = fc.oneof(fc.constantFrom(0, 1), fc.nat(90));
+const chain = randomBlocks({ name: "main", pause, minLength: 12, maxLength: 24 });
+/** Instead of the end of it; one second at least after the block it follows. */
+const otherChain = randomBlocks({
+  name: "other",
+  pause: fc.integer({ min: 1, max: 90 }),
+  minLength: 3,
+  maxLength: 8,
+});
+
+interface World {
+  readonly blocks: DecodedBlock[];
+  readonly other: DecodedBlock[];
+  /** Blocks that are indexed before the reading, and of those taken back in it. */
+  readonly indexed: number;
+  readonly dropped: number;
+  readonly stretchRows: number;
+  readonly isRetained: boolean;
+}
+const world: fc.Arbitrary<World> = fc.record({
+  blocks: chain,
+  other: otherChain,
+  indexed: fc.integer({ min: 8, max: 12 }),
+  dropped: fc.integer({ min: 0, max: 4 }),
+  stretchRows: fc.integer({ min: 1, max: 4 }),
+  isRetained: fc.boolean(),
+});
+
+const page = { limit: fc.integer({ min: 1, max: 30 }), offset: fc.nat(12) };
+
+/** Every call has to wait for its turn, and so has every step of a write, as if on MongoDB, unless writes are whole. */
+function takingTurns(store: Store, of: { scheduler: fc.Scheduler; writes: "whole" | "in steps" }): Store {
+  const turn = (name: string) => of.scheduler.schedule(Promise.resolve(), name);
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "write" && of.writes === "in steps") {
+        return async (steps: readonly WriteStep[]) => {
+          for (const step of steps) {
+            await turn(`${step.kind} ${step.collection.name}`);
+            await target.write([step]);
+          }
+        };
+      }
+      const value = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return async (...given: unknown[]) => {
+        await turn(String(name));
+        return value.apply(target, given);
+      };
+    },
+  });
+}
+
+/** Reads while the ingest takes blocks back, drops old rows and puts other blocks in; all that it wrote is known by its head. */
+async function readAmidst(
+  of: World,
+  at: {
+    scheduler: fc.Scheduler;
+    writes: "whole" | "in steps";
+    read: (store: Store) => Promise<Asked>;
+    check: (asked: Asked, reference: Reference) => void;
+  },
+): Promise<void> {
+  const store = await openTestStore();
+  try {
+    const index = await TestIndex.open(store);
+    const states = new Map<string, Reference>();
+    const note = (): void => {
+      const { blockhash, rowsFromSlot, fromSlot } = index.checkpoint;
+      const reference = new Reference(index.blocks, { rowsFromSlot });
+      // Lists tell how far their rows reach back, what derives from documents how far the index does.
+      for (const slot of [rowsFromSlot, fromSlot]) states.set(`${blockhash} ${slot}`, reference);
+    };
+    const indexed = of.blocks.slice(0, of.indexed);
+    for (const block of indexed) await index.apply([block], { finalLag: of.dropped * 3 + 1 });
+    await index.countStretches(of.stretchRows);
+    note();
+    index.store = takingTurns(store, at);
+    const reading = at.read(takingTurns(store, at));
+    const writing = changeIndex(index, { of, note });
+    const [asked] = await at.scheduler.waitFor(Promise.all([reading, writing]));
+    const head = `${asked.version?.blockHash} ${asked.version?.fromBlock}`;
+    const reference = states.get(head);
+    expect(reference, `a head that was: ${head}`).not.to.equal(undefined);
+    at.check(asked, reference as Reference);
+  } finally {
+    await store.close();
+  }
+}
+
+async function changeIndex(index: TestIndex, { of, note }: { of: World; note: () => void }): Promise<void> {
+  const last = of.blocks[of.indexed - 1 - of.dropped] as DecodedBlock;
+  if (of.isRetained) {
+    await index.dropRowsBefore(of.blocks[1] as DecodedBlock);
+    note();
+  }
+  if (of.dropped === 0) {
+    await index.apply(of.blocks.slice(of.indexed, of.indexed + 2));
+    note();
+    return;
+  }
+  await index.fork(last.slot);
+  note();
+  const replacement = of.other.flatMap((block, i) => {
+    const slot = last.slot + 1 + i;
+    const time = last.time + (block.time - FIRST_TIME) + 1;
+    return [{ ...block, slot, parentSlot: slot - 1, time }];
+  });
+  await index.apply(replacement);
+  note();
+}
+
+describe("answers while the index changes", function () {
+  this.timeout(120_000);
+  const RUNS = { numRuns: 60, interruptAfterTimeLimit: 60_000 };
+
+  for (const writes of ["whole", "in steps"] as const) {
+    it(`lists of a token, and its mints and burns, are those of one head; writes ${writes}`, async () => {
+      const question = fc.record({ mint: fc.constantFrom(...MINTS), ...page, isSupply: fc.boolean() });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.scheduler(),
+          world,
+          question,
+          async (scheduler, of, { isSupply, mint, ...one }) => {
+            const within = { after_time: 0, before_time: FIRST_TIME * 2 };
+            const query = { token_address: mint, ...one, ...within };
+            const endpoint = isSupply ? tokenMintBurnTransactions : tokenTransactions;
+            const sent: Query = isSupply ? query : { ...query, days: 1 };
+            await readAmidst(of, {
+              scheduler,
+              writes,
+              read: (store) => ask(createHandlers(createDeps(store)), { endpoint, query: sent }),
+              check: ({ rows }, reference) =>
+                expect(rows).to.deep.equal(
+                  isSupply ? reference.mintsAndBurns(query, []) : reference.tokenTransactions(query),
+                ),
+            });
+          },
+        ),
+        RUNS,
+      );
+    });
+  }
+
+  it("lists of a pool, candles and holders are those of one head", async () => {
+    const kinds = ["pool", "candles", "holders"] as const;
+    const question = fc.record({ kind: fc.constantFrom(...kinds), ...page });
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), world, question, async (scheduler, of, { kind, ...one }) => {
+        const within = { after_time: FIRST_TIME - 600, before_time: FIRST_TIME + 6_000 };
+        const pool_address = POOLS[0]?.address as string;
+        const queries = {
+          pool: { endpoint: poolTransactions, query: { pool_address, days: 3_650, ...one } },
+          candles: { endpoint: ohlcvToken, query: { token_address: MINTS[1], interval: "1m", ...within } },
+          holders: { endpoint: tokenHolders, query: { token_address: MEME, ...one } },
+        };
+        await readAmidst(of, {
+          scheduler,
+          writes: "whole",
+          read: (store) => ask(createHandlers(createDeps(store)), queries[kind]),
+          check({ rows }, reference) {
+            if (kind === "pool") expect(rows).to.deep.equal(reference.poolTransactions(queries.pool.query));
+            const trades = reference.trades.filter(
+              ({ mint, time }) => mint === MINTS[1] && time >= FIRST_TIME + 40,
+            );
+            if (kind === "candles") {
+              expect(rows.reduce((sum, row) => sum + (row[8] as number), 0)).to.equal(trades.length);
+              expect(rows.at(-1)?.[3]).to.equal(trades.at(-1)?.priceUsd);
+            }
+            if (kind === "holders")
+              expect(rows.map(([account, raw]) => [account, raw])).to.deep.equal(
+                reference
+                  .holders(MEME)
+                  .slice(one.offset, one.offset + one.limit)
+                  .map(([account, raw]) => [account, Number(raw)]),
+              );
+          },
+        });
+      }),
+      RUNS,
+    );
+  });
+});

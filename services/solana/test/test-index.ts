@@ -1,0 +1,91 @@
+import { type Collection, put, removeWhere, type Store } from "../../shared/storage/port.ts";
+import { Indexer } from "../ingest/indexer.ts";
+import type { DecodedBlock } from "../ingest/indexer-block.ts";
+import { takeBack, writeBatch } from "../ingest/write.ts";
+import {
+  type CheckpointRow,
+  checkpoints,
+  poolRows,
+  stretches,
+  supplyRows,
+  tokenRows,
+} from "../store/collections.ts";
+import { buildStretches } from "./build-stretches.ts";
+import { FIRST_SLOT, FIRST_TIME } from "./random-chain.ts";
+
+const guard = () => [];
+
+/** A store that is filled as the ingest fills it, and what should be in it. */
+export class TestIndex {
+  /** What its writes go through. */
+  store: Store;
+  readonly indexer: Indexer;
+  /** Every block that counts, oldest first. */
+  blocks: readonly DecodedBlock[] = [];
+  checkpoint: CheckpointRow;
+
+  private constructor(store: Store, of: { slot: number; time: number }) {
+    this.store = store;
+    this.indexer = new Indexer(store);
+    this.checkpoint = {
+      chainId: 0,
+      slot: of.slot - 1,
+      blockhash: "",
+      time: of.time,
+      fromSlot: of.slot,
+      fromTime: of.time,
+      rowsFromSlot: of.slot,
+      rowsFromTime: of.time,
+      headSlot: of.slot,
+      finalizedSlot: of.slot - 1,
+      fromBlockhash: "",
+    };
+  }
+
+  /** An index that begins with a slot, FIRST_SLOT where none is given. */
+  static async open(store: Store, from: { slot: number; time: number } | undefined = undefined) {
+    const index = new TestIndex(store, from ?? { slot: FIRST_SLOT, time: FIRST_TIME });
+    await store.write([put(checkpoints, [index.checkpoint])]);
+    return index;
+  }
+
+  /** Puts blocks in as one batch. */
+  async apply(added: readonly DecodedBlock[], of: { finalLag?: number } = {}): Promise<void> {
+    const last = added.at(-1);
+    if (last === undefined) return;
+    const previous = this.checkpoint;
+    const batch = await this.indexer.apply(added);
+    const { slot, blockhash, time } = last;
+    const finalizedSlot = Math.max(previous.finalizedSlot, slot - (of.finalLag ?? 0));
+    const checkpoint = { ...previous, slot, blockhash, time, headSlot: slot, finalizedSlot };
+    const rows = added.map(({ transactions: _, ...block }) => block);
+    this.blocks = [...this.blocks, ...added];
+    this.checkpoint = checkpoint;
+    await writeBatch(this.store, { batch, blocks: rows, previous, checkpoint, guard });
+  }
+
+  /** Takes back what came after a slot, which must not be final. */
+  async fork(after: number): Promise<void> {
+    const checkpoint = await takeBack(this.store, { checkpoint: this.checkpoint, after, guard });
+    this.checkpoint = checkpoint;
+    this.blocks = this.blocks.filter(({ slot }) => slot <= checkpoint.slot);
+    this.indexer.clear();
+  }
+
+  /** Counts what is final. */
+  countStretches(rows: number): Promise<void> {
+    const { slot, finalizedSlot } = this.checkpoint;
+    return buildStretches(this.store, { rows, upTo: Math.min(slot, finalizedSlot) });
+  }
+
+  /** Drops rows for their age: the checkpoint says so before they go. */
+  async dropRowsBefore(block: DecodedBlock): Promise<void> {
+    this.checkpoint = { ...this.checkpoint, rowsFromSlot: block.slot, rowsFromTime: block.time };
+    const old = { slot: { lt: block.slot } };
+    await this.store.write([
+      put(checkpoints, [this.checkpoint]),
+      ...[tokenRows, poolRows, supplyRows].map((rows) => removeWhere(rows as Collection, old)),
+      removeWhere(stretches, { lastSlot: { lt: block.slot } }),
+    ]);
+  }
+}
