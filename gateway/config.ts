@@ -22,6 +22,8 @@ export interface GatewayConfig {
   readonly limits: LimitsConfig;
   /** Proxies whose word for the client's address is taken. */
   readonly trustedProxies: readonly string[];
+  /** Memory for kept answers; 0 or absent = every request asks its service. */
+  readonly cacheBytes?: number | undefined;
   readonly deadlineMs: number;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
@@ -74,6 +76,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "SOLANA_URL",
     "SOLANA_GRPC",
     "PUBLIC_URL",
+    "RESPONSE_CACHE_MB",
     "DEADLINE_MS",
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
@@ -102,6 +105,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       verification: { ratePerSecond: settings.VERIFY_RATE, burst: settings.VERIFY_BURST, dailyQuota: null },
     },
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
+    cacheBytes: settings.RESPONSE_CACHE_MB * 1_048_576,
     deadlineMs: settings.DEADLINE_MS,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,

@@ -36,5 +36,8 @@ export interface Passage {
 /** A step before the service is asked: it throws a ServiceError to refuse. Key check and limits are gates. */
 export type Gate = (passage: Passage) => void | Promise<void>;
 
-/** The last step: answers the request, or throws. A response cache wraps one. */
-export type Forward = (passage: Passage) => Promise<void>;
+/**
+ * The last step: answers the request, or throws. With `beforeAnswer`, resolves when the client's connection has all of
+ * it or is gone.
+ */
+export type Forward = (passage: Passage) => void | Promise<void>;

@@ -6,12 +6,16 @@ import type { OpenedKeys } from "./access/lazy-directory.ts";
 import { openAccess } from "./access/open-access.ts";
 import { openKeys } from "./access/open-keys.ts";
 import { createGateway } from "./app.ts";
+import { createCachedForward } from "./cache/cached-forward.ts";
+import { measureCache } from "./cache/observe.ts";
+import { createKeptAnswers } from "./cache/store.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createDelivery } from "./http/deliver.ts";
-import { createForward } from "./http/forward.ts";
+import { createForward, type ForwardOptions } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
+import type { Forward } from "./passage.ts";
 import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts";
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
@@ -61,7 +65,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const { deadlineMs } = config;
   const proxy = createProxy({ groups, clock, deadlineMs });
   const delivery = createDelivery({ isDraining: () => isDraining });
-  const forward = createForward({ ask: proxy.ask, delivery, clock, deadlineMs });
+  const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
   const app = createGateway({
     catalogue: parts.catalogue ?? everyEndpoint,
@@ -102,6 +106,16 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
       return stopped;
     },
   };
+}
+
+function chooseForward(
+  options: ForwardOptions,
+  { cacheBytes = 0 }: GatewayConfig,
+  metrics: Metrics,
+): Forward {
+  if (cacheBytes === 0) return createForward(options);
+  const kept = createKeptAnswers({ maxBytes: cacheBytes });
+  return createCachedForward({ ...options, kept, onAnswer: measureCache(kept, metrics) });
 }
 
 function createUpstreams(addresses: GatewayConfig["upstreams"], { log, clock }: { log: Log; clock: Clock }) {

@@ -4,7 +4,7 @@ import type { Forward, Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
 import type { Ask, Asked } from "../upstream/proxy.ts";
 import type { ReceiveOptions } from "../upstream/transport/answer-receiver.ts";
-import type { Delivery, LiveAnswer } from "./deliver.ts";
+import type { Delivery } from "./deliver.ts";
 import { WholeAnswer } from "./whole-answer.ts";
 
 export interface ForwardOptions {
@@ -15,32 +15,48 @@ export interface ForwardOptions {
 }
 
 /** Longer answers go through while they come. */
-export const HOLD_BYTES = 1_048_576;
+const HOLD_BYTES = 1_048_576;
 /** The longest answer that is held for somebody who must see it whole before it is sent. */
 const MAX_HELD_BYTES = 64 * 1_048_576;
 
 /** Asks the service for each request. */
-export function createForward({ ask, delivery, clock, deadlineMs }: ForwardOptions): Forward {
+export function createForward(options: ForwardOptions): Forward {
   return async (passage) => {
-    const { req, endpoint, query, session, fields, arrivedMs, beforeAnswer } = passage;
-    const wanted = req.headers["if-none-match"];
-    const reading: ReceiveOptions = beforeAnswer
-      ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs: deadlineMs }
-      : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs: deadlineMs };
-    const leftMs = deadlineMs - (clock.monotonicMs() - arrivedMs);
-    const ifNoneMatch = namesTags(wanted) ? wanted : undefined;
-    const asked = ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields });
+    const asked = askFor(passage, tagsOf(passage), options);
     const answer = await untilGone(passage, asked);
-    if (answer === undefined) return;
-    if (answer.status === 304) delivery.sendNotModified(passage, answer.headers, []);
-    else if (Buffer.isBuffer(answer.body)) {
-      await delivery.sendWhole(passage, new WholeAnswer({ headers: answer.headers, body: answer.body }), []);
-    } else delivery.sendLive(passage, answer as LiveAnswer, []);
+    if (answer !== undefined) await sendAnswer(passage, answer, { delivery: options.delivery, more: [] });
   };
 }
 
+/** Milliseconds left of a request's deadline. */
+export function leftOf({ arrivedMs }: Passage, { clock, deadlineMs }: ForwardOptions): number {
+  return deadlineMs - (clock.monotonicMs() - arrivedMs);
+}
+
+/** Asks the service of a request, with these tags. */
+export function askFor(passage: Passage, ifNoneMatch: string | undefined, options: ForwardOptions): Asked {
+  const { endpoint, query, session, fields, beforeAnswer } = passage;
+  const maxSilenceMs = options.deadlineMs;
+  const reading: ReceiveOptions = beforeAnswer
+    ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs }
+    : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs };
+  const leftMs = leftOf(passage, options);
+  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields });
+}
+
+/** Sends what a service answered to this request alone. */
+export function sendAnswer(
+  passage: Passage,
+  { status, headers, body }: Answer,
+  { delivery, more }: { readonly delivery: Delivery; readonly more: readonly string[] },
+): void | Promise<void> {
+  if (status === 304) return delivery.sendNotModified(passage, headers, more);
+  if (!Buffer.isBuffer(body)) return delivery.sendLive(passage, { status, headers, body }, more);
+  return delivery.sendWhole(passage, new WholeAnswer({ headers, body }), more);
+}
+
 /** The answer, or undefined when the client went away before: then nobody is asked any more. */
-async function untilGone({ res }: Passage, asked: Asked): Promise<Answer | undefined> {
+export async function untilGone({ res }: Passage, asked: Asked): Promise<Answer | undefined> {
   const abandon = () => asked.abandon();
   res.once("close", abandon);
   try {
@@ -51,4 +67,10 @@ async function untilGone({ res }: Passage, asked: Asked): Promise<Answer | undef
   } finally {
     res.off("close", abandon);
   }
+}
+
+/** The tags that a client knows the answer by; "*" is none. */
+export function tagsOf({ req }: Passage): string | undefined {
+  const tags = req.headers["if-none-match"];
+  return namesTags(tags) ? tags : undefined;
 }

@@ -6,6 +6,8 @@ export class WholeAnswer implements GoodAnswer {
   readonly headers: GoodAnswer["headers"];
   readonly body: Buffer;
   readonly etag: string | undefined;
+  /** Told when more is held than before. */
+  onGrowth: () => void = () => {};
   readonly #encoded: Map<Encoding, Buffer>;
   readonly #underway = new Map<Encoding, Promise<Buffer>>();
   readonly #raw = new Map<Encoding | undefined, readonly string[]>();
@@ -47,6 +49,7 @@ export class WholeAnswer implements GoodAnswer {
     try {
       const made = await compress(this.body, encoding);
       this.#encoded.set(encoding, made);
+      this.onGrowth();
       return made;
     } finally {
       this.#underway.delete(encoding);

@@ -286,6 +286,28 @@ describe("gateway: proxy", function () {
     await until(async () => (await gateway.get("/evm/chains")).status === 200);
   });
 
+  it("leaves a replica alone that fails one request after the other, whatever its health says", async () => {
+    await start({ replicas: 2 });
+    const [sick, well] = [gateway.evmDex, ...gateway.others] as [
+      typeof gateway.evmDex,
+      typeof gateway.evmDex,
+    ];
+    sick.answer = (_req, res) =>
+      void res.writeHead(502, { "Content-Type": "text/html" }).end("<h1>Bad Gateway</h1>");
+    const statuses: number[] = [];
+    for (let count = 0; count < 30; count += 1) statuses.push((await gateway.get("/evm/chains")).status);
+    expect(statuses.filter((status) => status === 503)).to.have.length(5);
+    expect(sick.seen).to.have.length(5);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(metrics).to.match(/gateway_upstream_breaker_open\{upstream="evm-dex#0",service="gateway"\} 1/);
+    sick.answer = answerTable;
+    await until(async () => {
+      expect((await gateway.get("/evm/chains")).status).to.equal(200);
+      return sick.seen.length > 10;
+    });
+    expect(well.seen.length).to.be.greaterThan(20);
+  });
+
   it("sends each request to the least busy of several replicas", async () => {
     await start({ replicas: 3 });
     const replicas = [gateway.evmDex, ...gateway.others];

@@ -2,7 +2,7 @@ import type { Log } from "../../services/shared/host/log.ts";
 import { Gauge, type Metrics } from "../../services/shared/host/metrics.ts";
 import type { OnStateChange, UpstreamGroup } from "./upstream.ts";
 
-/** Publishes, for each replica, whether it serves and how many requests it is answering; read when scraped. */
+/** Publishes of each replica whether it serves, how many requests it is answering, and its breaker; read when scraped. */
 export function measureUpstreams(groups: Iterable<UpstreamGroup>, { registry }: Metrics): void {
   const members = [...groups].flatMap((group) => group.members);
   const registers = [registry];
@@ -22,6 +22,16 @@ export function measureUpstreams(groups: Iterable<UpstreamGroup>, { registry }: 
     registers,
     collect() {
       for (const { name, inFlight } of members) this.set({ upstream: name }, inFlight);
+    },
+  });
+  new Gauge({
+    name: "gateway_upstream_breaker_open",
+    help: "1 while the replica gets no requests, or a single one to try, since it failed several in a row",
+    labelNames: ["upstream"],
+    registers,
+    collect() {
+      for (const { name, breaker } of members)
+        this.set({ upstream: name }, breaker.state === "closed" ? 0 : 1);
     },
   });
 }

@@ -249,6 +249,13 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "Milliseconds after which a silent ingest's chain is taken over by a waiting one",
   },
+  RESPONSE_CACHE_MB: {
+    parse: integer({ min: 0, max: 65_536 }),
+    default: "64",
+    usedBy: ["gateway"],
+    meaning:
+      "Memory in MB for answers that are given again while they are fresh (about a block), and for sharing one question among all who ask it at the same time; 0 = every request asks its service",
+  },
   DEADLINE_MS: {
     parse: integer({ min: 1, max: 600_000 }),
     default: "10000",

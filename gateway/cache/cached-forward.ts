@@ -1,0 +1,137 @@
+import { askFor, type ForwardOptions, leftOf, sendAnswer, tagsOf, untilGone } from "../http/forward.ts";
+import { WholeAnswer } from "../http/whole-answer.ts";
+import type { Forward, Passage } from "../passage.ts";
+import type { Answer } from "../upstream/answer.ts";
+import { DeadlinePassed } from "../upstream/failure.ts";
+import { createFlight, type Flight } from "./flight.ts";
+import { freshMsOf } from "./freshness.ts";
+import { cacheKeyOf } from "./key.ts";
+import type { Entry, KeptAnswers } from "./store.ts";
+
+/**
+ * How an answer came about, as X-Cache and the metrics say: kept and fresh (hit), kept and found unchanged by its
+ * service (revalidated), another client's question (coalesced), or asked for (miss).
+ */
+export const CACHE_WORDS = ["hit", "revalidated", "coalesced", "miss"] as const;
+export type CacheWord = (typeof CACHE_WORDS)[number];
+
+export interface CachedForwardOptions extends ForwardOptions {
+  readonly kept: KeptAnswers;
+  readonly onAnswer?: (word: CacheWord) => void;
+}
+
+/** What became of a question: a table for all who wait, or something that goes by once (a long body) or has none (304). */
+type Outcome =
+  | { readonly answer: WholeAnswer; readonly word: "miss" | "revalidated" }
+  | { readonly passing: Answer; isTaken: boolean };
+
+/**
+ * Gives tables again while their services say that they are fresh, and asks once for all who ask the same at the same
+ * time. What is no longer fresh is asked for by its tag, so that a service that has nothing new sends no body. Errors
+ * are never kept, and neither are long answers, which go by. Whoever comes here has passed every gate.
+ */
+export function createCachedForward(options: CachedForwardOptions): Forward {
+  const { kept, clock, delivery, onAnswer = () => {} } = options;
+  const flights = new Map<string, Flight<Outcome>>();
+
+  const note = (passage: Passage, word: CacheWord): string[] => {
+    passage.fields.cache = word;
+    onAnswer(word);
+    return ["X-Cache", word];
+  };
+
+  const sendPassing = (passage: Passage, answer: Answer) =>
+    sendAnswer(passage, answer, { delivery, more: note(passage, "miss") });
+
+  const sendKept = (passage: Passage, { answer, askedAtMs }: Entry) => {
+    const ageSeconds = Math.floor((clock.monotonicMs() - askedAtMs) / 1000);
+    return delivery.sendWhole(passage, answer, [...note(passage, "hit"), "Age", String(ageSeconds)]);
+  };
+
+  /** What is sent of a whole table, kept if it may be. */
+  const keep = (of: { readonly key: string; readonly askedAtMs: number }, { headers, body }: Answer) => {
+    const answer = new WholeAnswer({ headers, body: body as Buffer });
+    const freshMs = freshMsOf(headers["cache-control"]);
+    if (freshMs > 0) kept.put({ ...of, answer, freshUntilMs: of.askedAtMs + freshMs });
+    return answer;
+  };
+
+  /** Its service says that nothing has changed: the body stays, and what the new headers tell. */
+  const renew = (entry: Entry, askedAtMs: number, { headers }: Answer): WholeAnswer => {
+    const { "content-type": _none, ...told } = headers;
+    const { answer } = entry;
+    entry.answer = new WholeAnswer({ headers: { ...answer.headers, ...told }, body: answer.body }, answer);
+    entry.askedAtMs = askedAtMs;
+    entry.freshUntilMs = askedAtMs + freshMsOf(entry.answer.headers["cache-control"]);
+    kept.put(entry);
+    return entry.answer;
+  };
+
+  const depart = (passage: Passage, key: string, stale: Entry | undefined): Flight<Outcome> => {
+    const askedAtMs = clock.monotonicMs();
+    const asked = askFor(passage, stale?.answer.etag ?? tagsOf(passage), options);
+    const outcome = asked.answer.then((answer): Outcome => {
+      const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);
+      if (isWhole) return { answer: keep({ key, askedAtMs }, answer), word: "miss" };
+      if (answer.status === 304 && stale?.answer.etag !== undefined) {
+        return { answer: renew(stale, askedAtMs, answer), word: "revalidated" };
+      }
+      return { passing: answer, isTaken: false };
+    });
+    return createFlight(outcome, () => asked.abandon());
+  };
+
+  /** Asks for this request alone; keeps what may be kept. */
+  const askAlone = async (passage: Passage, key: string | undefined): Promise<void> => {
+    const askedAtMs = clock.monotonicMs();
+    const answer = await untilGone(passage, askFor(passage, tagsOf(passage), options));
+    if (answer === undefined) return;
+    if (key === undefined || answer.status !== 200 || !Buffer.isBuffer(answer.body)) {
+      return sendPassing(passage, answer);
+    }
+    await delivery.sendWhole(passage, keep({ key, askedAtMs }, answer), note(passage, "miss"));
+  };
+
+  const land = (passage: Passage, outcome: Outcome, isFirst: boolean): void | Promise<void> => {
+    if ("answer" in outcome) {
+      const { answer, word } = outcome;
+      return delivery.sendWhole(passage, answer, note(passage, isFirst ? word : "coalesced"));
+    }
+    const { passing, isTaken } = outcome;
+    if (isTaken && !Buffer.isBuffer(passing.body)) return askAlone(passage, undefined);
+    outcome.isTaken = true;
+    return sendPassing(passage, passing);
+  };
+
+  /** Joins the question that is under way, or begins one. */
+  const fly = async (passage: Passage, key: string, stale: Entry | undefined): Promise<void> => {
+    // What a client knows decides what comes back, unless the kept tag is what is asked for.
+    const tags = stale?.answer.etag === undefined ? tagsOf(passage) : undefined;
+    const name = tags === undefined ? key : `${key}\n${tags}`;
+    for (let flight = flights.get(name); flight !== undefined; flight = flights.get(name)) {
+      const error = new DeadlinePassed(options.deadlineMs);
+      try {
+        const outcome = await flight.join(passage, { leftMs: leftOf(passage, options), error });
+        return outcome && land(passage, outcome, false);
+      } catch (failure) {
+        // The deadline of who asked first is over, this one's is not.
+        if (failure === error || !(failure instanceof DeadlinePassed)) throw failure;
+      }
+    }
+    const flight = depart(passage, key, stale);
+    flights.set(name, flight);
+    const forget = () => void flights.delete(name);
+    flight.outcome.then(forget, forget);
+    const outcome = await flight.join(passage);
+    return outcome && land(passage, outcome, true);
+  };
+
+  return (passage) => {
+    const key = cacheKeyOf(passage.endpoint.path, passage.query);
+    const entry = key === undefined ? undefined : kept.get(key);
+    if (entry !== undefined && clock.monotonicMs() < entry.freshUntilMs) return sendKept(passage, entry);
+    // A payment's answer must be held whole, however long it is.
+    if (key === undefined || passage.beforeAnswer !== undefined) return askAlone(passage, key);
+    return fly(passage, key, entry);
+  };
+}
