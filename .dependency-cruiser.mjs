@@ -133,6 +133,14 @@ export default {
       },
     },
     {
+      name: "viem-signs-for-the-facilitator",
+      comment:
+        "viem is there for the wallet of the built-in facilitator; everything else has services/shared/chain/evm.",
+      severity: "error",
+      from: { path: "^(gateway|services)/", pathNot: `^gateway/facilitator/|${TEST_FILES}` },
+      to: { path: "^node_modules/viem/" },
+    },
+    {
       name: "every-import-resolves",
       severity: "error",
       from: {},

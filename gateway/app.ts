@@ -7,14 +7,14 @@ import type { Metrics } from "../services/shared/host/metrics.ts";
 import { createKeyGate } from "./access/key-gate.ts";
 import type { Access } from "./access/open-access.ts";
 import type { Clock } from "./clock.ts";
-import { allowAnyOrigin, answerPreflight, corsHeaders } from "./http/cors.ts";
+import { keyCors } from "./http/cors.ts";
 import { HeaderList } from "./http/header-list.ts";
 import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
 import { carriesBody, checkTarget, splitTarget } from "./http/target.ts";
 import { createPages } from "./pages/pages.ts";
-import type { Forward, Gate } from "./passage.ts";
+import type { Forward, Gate, PayHost } from "./passage.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
@@ -29,6 +29,10 @@ export interface GatewayDeps {
   readonly isDraining: () => boolean;
   /** Base address as clients see it; unset = the Host of each request. */
   readonly publicUrl?: string | undefined;
+  /** The pay-per-request host, where it is told from this one by its name. */
+  readonly payHost?: PayHost | undefined;
+  /** Base address of the pay-per-request host as clients see it, for documents. */
+  readonly payUrl?: string | undefined;
 }
 
 /**
@@ -38,7 +42,7 @@ export interface GatewayDeps {
  * Parameters are judged by the service alone, although the parser could run here too: one judge cannot disagree with
  * itself while services of a newer version are rolled out behind an older gateway, and the hot path parses once.
  * What is refused before the service is asked counts against the client's address, and is 429 where that is too often.
- * Gates of later features (payment) join the list of gates; a response cache wraps `forward`.
+ * A response cache wraps `forward`. Payment is no gate but a host of its own (payment/pay-app.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
   const { log, metrics, clock, forward, isDraining, access } = deps;
@@ -72,7 +76,7 @@ export function createGateway(deps: GatewayDeps): Express {
 
   /** Everything but a table. */
   const answerOtherwise = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
-    if (route && req.method === "OPTIONS") return answerPreflight(res);
+    if (route && req.method === "OPTIONS") return keyCors.answerPreflight(res);
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw nothingHere();
     if (carriesBody(req)) throw new ServiceError("bad_request", "A request must not carry a body.");
     return route.kind === "page" ? route.page(req, res) : undefined;
@@ -86,6 +90,7 @@ export function createGateway(deps: GatewayDeps): Express {
   app.use(async (req: Request, res: Response) => {
     const exchange = beginExchange({ log, metrics }, { req, res });
     if (isDraining()) res.shouldKeepAlive = false;
+    if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);
     try {
       await dispatch(req, res, exchange);
     } catch (error) {
@@ -99,13 +104,13 @@ export function createGateway(deps: GatewayDeps): Express {
 }
 
 /** Of every table at this host. */
-const tableHeaders: readonly string[] = [...tableSecurityHeaders, ...corsHeaders];
+const tableHeaders: readonly string[] = [...tableSecurityHeaders, ...keyCors.headers];
 
 /** Of pages and errors. */
 function setHeadersOf(res: Response, { session }: Exchange): void {
   res.setHeader("X-Session-Id", session);
   setSecurityHeaders(res);
-  allowAnyOrigin(res);
+  keyCors.allowAnyOrigin(res);
 }
 
 function nothingHere(): ServiceError {

@@ -17,13 +17,15 @@ export interface GatewayConfig {
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
   readonly bootstrapKey?: string | undefined;
   readonly store: StoreConfig;
-  /** Shares limits and changes of keys between gateways; unset = each for itself. */
+  /** Shares limits, changes of keys and locks on payments between gateways; unset = each for itself. */
   readonly redisUrl?: string | undefined;
   readonly limits: LimitsConfig;
   /** Proxies whose word for the client's address is taken. */
   readonly trustedProxies: readonly string[];
   /** Memory for kept answers; 0 or absent = every request asks its service. */
   readonly cacheBytes?: number | undefined;
+  /** The pay-per-request host; absent = there is none. */
+  readonly payment?: PaymentConfig | undefined;
   readonly deadlineMs: number;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
@@ -39,7 +41,25 @@ export interface LimitsConfig {
   readonly verification: LimitSettings;
 }
 
-/** Where keys are kept: the MongoDB at the URL, else an embedded database in the folder. */
+/** What is sold for payments by x402, and how they are settled. */
+export interface PaymentConfig {
+  /** 0 = any free port. */
+  readonly port: number;
+  /** Base address as clients see it, without a slash at the end; unset = the listener's own. */
+  readonly publicUrl?: string | undefined;
+  /** Address on Base that is paid. */
+  readonly payTo: string;
+  readonly facilitatorUrl: string;
+  readonly facilitatorToken?: string | undefined;
+  /** USD a request in decimal digits by path, over those of the declarations; 0 = not for sale. */
+  readonly prices: ReadonlyMap<string, string>;
+  /** JSON-RPC endpoints of Base: whether a payment was settled is looked up there, not believed. */
+  readonly rpcUrls: readonly string[];
+  readonly settleTimeoutMs: number;
+  readonly answersKeptMs: number;
+}
+
+/** Where keys and payments are kept: the MongoDB at the URL, else an embedded database in the folder. */
 export interface StoreConfig {
   readonly mongodbUrl?: string | undefined;
   readonly dataDir: string;
@@ -85,8 +105,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   return {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
-    // Normalised, so that nothing in it needs escaping where documents show it.
-    publicUrl: settings.PUBLIC_URL && new URL(settings.PUBLIC_URL).href.replace(/\/+$/, ""),
+    publicUrl: normalise(settings.PUBLIC_URL),
     upstreams: {
       "evm-dex": pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
       lending: pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
@@ -106,11 +125,62 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     },
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
     cacheBytes: settings.RESPONSE_CACHE_MB * 1_048_576,
+    payment: readPaymentConfig(env),
     deadlineMs: settings.DEADLINE_MS,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
     logLevel: settings.LOG_LEVEL,
   };
+}
+
+/** Undefined where nobody is to be paid. */
+function readPaymentConfig(env: Environment): PaymentConfig | undefined {
+  const settings = readSettings(env, [
+    "BIND_HOST",
+    "EVM_RPC_8453",
+    "X402_PAY_TO",
+    "X402_PORT",
+    "X402_PUBLIC_URL",
+    "X402_PRICES",
+    "X402_FACILITATOR_URL",
+    "X402_FACILITATOR_TOKEN",
+    "X402_SETTLE_TIMEOUT_MS",
+    "X402_ANSWERS_KEPT_SECONDS",
+  ]);
+  const payTo = settings.X402_PAY_TO;
+  if (payTo === undefined) return undefined;
+  const problems: string[] = [];
+  const rpcUrls = (settings.EVM_RPC_8453 ?? []).filter((url) => url.startsWith("http"));
+  if (rpcUrls.length === 0) {
+    problems.push(
+      "Cannot use X402_PAY_TO: EVM_RPC_8453 must name an http endpoint, where settled payments are looked up",
+    );
+  }
+  if (settings.X402_PUBLIC_URL === undefined && ANY_ADDRESS.has(settings.BIND_HOST)) {
+    problems.push(
+      `Cannot use X402_PAY_TO: X402_PUBLIC_URL must be set where BIND_HOST is ${settings.BIND_HOST}: payments name the address that they are for`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    port: settings.X402_PORT,
+    publicUrl: normalise(settings.X402_PUBLIC_URL),
+    payTo,
+    facilitatorUrl: settings.X402_FACILITATOR_URL,
+    facilitatorToken: settings.X402_FACILITATOR_TOKEN,
+    prices: new Map(settings.X402_PRICES),
+    rpcUrls,
+    settleTimeoutMs: settings.X402_SETTLE_TIMEOUT_MS,
+    answersKeptMs: settings.X402_ANSWERS_KEPT_SECONDS * 1000,
+  };
+}
+
+/** Addresses to bind to that are nobody's own. */
+const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
+
+/** Nothing in it needs escaping where documents show it, and no slash stands at its end. */
+function normalise(url: string | undefined): string | undefined {
+  return url && new URL(url).href.replace(/\/+$/, "");
 }
 
 /** The replicas of a service: its n-th URL and its n-th gRPC address are the same process. */

@@ -41,3 +41,11 @@ export type Gate = (passage: Passage) => void | Promise<void>;
  * it or is gone.
  */
 export type Forward = (passage: Passage) => void | Promise<void>;
+
+/** The pay-per-request host behind the port of the other one. */
+export interface PayHost {
+  /** Whether the request names it as its host. */
+  isAskedBy(req: Request): boolean;
+  /** Never rejects. */
+  answer(req: Request, res: Response): Promise<void>;
+}

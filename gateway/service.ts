@@ -16,6 +16,13 @@ import { createDelivery } from "./http/deliver.ts";
 import { createForward, type ForwardOptions } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
 import type { Forward } from "./passage.ts";
+import {
+  type PayHostDeps,
+  type PayHostParts,
+  type RunningPayHost,
+  startPayHost,
+} from "./payment/pay-host.ts";
+import { priceCatalogue } from "./payment/prices.ts";
 import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts";
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
@@ -30,11 +37,14 @@ export interface GatewayParts {
   readonly catalogue?: readonly Endpoint[];
   /** Opens the key store; made from the configuration where absent. */
   readonly openKeys?: () => Promise<OpenedKeys>;
+  readonly payment?: PayHostParts;
 }
 
 export interface RunningGateway {
   /** Base address on this machine. */
   readonly url: string;
+  /** The pay-per-request host's, where there is one. */
+  readonly payUrl?: string | undefined;
   /**
    * Reports not ready, waits config.drainDelayMs, refuses connections, lets requests in flight finish for at most
    * config.drainTimeoutMs, then closes everything. Repeated calls wait for the same stop.
@@ -67,8 +77,17 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const delivery = createDelivery({ isDraining: () => isDraining });
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
+  const declared = parts.catalogue ?? everyEndpoint;
+  const catalogue = config.payment ? priceCatalogue(declared, config.payment.prices) : declared;
+  const payHost = await openPayHost({
+    ...{ config, catalogue, forward, delivery, log, metrics, clock },
+    addressLimits: access.addressLimits,
+    isDraining: () => isDraining,
+    parts: parts.payment ?? {},
+  });
+
   const app = createGateway({
-    catalogue: parts.catalogue ?? everyEndpoint,
+    catalogue,
     access,
     groups,
     forward,
@@ -77,10 +96,12 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     clock,
     isDraining: () => isDraining,
     publicUrl: config.publicUrl,
+    payHost: payHost?.behindGateway,
+    payUrl: payHost?.publicUrl,
   });
   const server = createGatewayServer(app);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
-    await access.close();
+    await Promise.all([access.close(), payHost?.stop()]);
     throw error;
   });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
@@ -93,7 +114,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     isDraining = true;
     log.info({ drainDelayMs: config.drainDelayMs }, "draining");
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
-    await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
+    await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
     proxy.close();
     await access.close();
@@ -101,6 +122,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   };
   return {
     url,
+    payUrl: payHost?.url,
     stop() {
       stopped ??= stop();
       return stopped;
@@ -116,6 +138,15 @@ function chooseForward(
   if (cacheBytes === 0) return createForward(options);
   const kept = createKeptAnswers({ maxBytes: cacheBytes });
   return createCachedForward({ ...options, kept, onAnswer: measureCache(kept, metrics) });
+}
+
+/** The pay-per-request host, where somebody is to be paid. */
+async function openPayHost({
+  config,
+  ...deps
+}: Omit<PayHostDeps, "config"> & { readonly config: GatewayConfig }): Promise<RunningPayHost | undefined> {
+  const { payment } = config;
+  return payment && startPayHost({ ...deps, config: { ...config, payment } });
 }
 
 function createUpstreams(addresses: GatewayConfig["upstreams"], { log, clock }: { log: Log; clock: Clock }) {

@@ -110,6 +110,18 @@ const BREACHES: readonly (Breach & Import)[] = [
     to: "node_modules/dev-only/index.js",
     as: "dev-only",
   },
+  {
+    rule: "viem-signs-for-the-facilitator",
+    from: "services/shared/sign.ts",
+    to: "node_modules/viem/index.js",
+    as: "viem",
+  },
+  {
+    rule: "viem-signs-for-the-facilitator",
+    from: "gateway/sign.ts",
+    to: "node_modules/viem/index.js",
+    as: "viem",
+  },
   { rule: "every-import-resolves", from: "services/shared/gone.ts", to: "./nowhere.ts", as: "./nowhere.ts" },
 ];
 
@@ -130,6 +142,8 @@ const ALLOWED: readonly Import[] = [
   { from: "services/evm-dex/endpoints/chains.endpoint.ts", to: "services/evm-dex/endpoints/params.ts" },
   { from: "services/shared/storage/sqlite.test.ts", to: "services/shared/storage/suite.ts" },
   { from: "services/shared/storage/suite/values.ts", to: "node_modules/dev-only/index.js", as: "dev-only" },
+  { from: "gateway/facilitator/wallet.ts", to: "node_modules/viem/index.js", as: "viem" },
+  { from: "gateway/sign.test.ts", to: "node_modules/viem/index.js", as: "viem" },
   { from: "services/shared/prod.ts", to: "node_modules/prod/index.js", as: "prod" },
   { from: "deploy/all-in-one.ts", to: "gateway/app.ts" },
   { from: "deploy/all-in-one.ts", to: "services/solana/store.ts" },
@@ -153,7 +167,7 @@ async function buildHouse(root: string): Promise<void> {
     );
     await write(join(root, path), `${lines.join("\n")}\nexport {};\n`);
   }
-  for (const name of ["dev-only", "prod"]) {
+  for (const name of ["dev-only", "prod", "viem"]) {
     await write(
       join(root, `node_modules/${name}/package.json`),
       `{"name":"${name}","version":"1.0.0","main":"index.js"}`,
@@ -164,7 +178,7 @@ async function buildHouse(root: string): Promise<void> {
     join(root, "package.json"),
     JSON.stringify({
       type: "module",
-      dependencies: { prod: "1.0.0" },
+      dependencies: { prod: "1.0.0", viem: "1.0.0" },
       devDependencies: { "dev-only": "1.0.0" },
     }),
   );

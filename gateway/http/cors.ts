@@ -1,6 +1,18 @@
 import type { Response } from "express";
 
-const ALLOWED_HEADERS = ["X-API-KEY", "Accept", "If-None-Match"];
+/** What pages of other origins may do and see at one of our hosts. */
+export interface Cors {
+  /**
+   * Lets pages of any origin read answers: names and values in turn, as writeHead takes them. Safe with `*`:
+   * credentials travel in headers, never in cookies.
+   */
+  readonly headers: readonly string[];
+  /** The same on answers that are put together header by header. */
+  allowAnyOrigin(res: Response): void;
+  /** Answers OPTIONS of a known path. */
+  answerPreflight(res: Response): void;
+}
+
 const EXPOSED_HEADERS = [
   "Age",
   "ETag",
@@ -16,28 +28,42 @@ const EXPOSED_HEADERS = [
   "X-Session-Id",
 ];
 
-/**
- * Lets pages of any origin read answers: names and values in turn, as writeHead takes them.
- * Safe with `*`: keys travel in a header, never in cookies.
- */
-export const corsHeaders: readonly string[] = [
-  ...["Access-Control-Allow-Origin", "*"],
-  ...["Access-Control-Expose-Headers", EXPOSED_HEADERS.join(", ")],
-];
-
-/** The same on answers that are put together header by header. */
-export function allowAnyOrigin(res: Response): void {
-  for (let at = 0; at < corsHeaders.length; at += 2) {
-    res.setHeader(corsHeaders[at] as string, corsHeaders[at + 1] as string);
-  }
+export function createCors(of: {
+  readonly methods: readonly string[];
+  /** Headers that a request may bear. */
+  readonly allowed: readonly string[];
+  /** Headers of an answer that a page may read, beside those that every answer of ours may have. */
+  readonly exposed?: readonly string[];
+}): Cors {
+  const exposed = [...EXPOSED_HEADERS, ...(of.exposed ?? [])].join(", ");
+  const methods = of.methods.join(", ");
+  const allowed = of.allowed.join(", ");
+  return {
+    headers: ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed],
+    allowAnyOrigin(res) {
+      res.setHeader("Access-Control-Allow-Origin", "*");
+      res.setHeader("Access-Control-Expose-Headers", exposed);
+    },
+    answerPreflight(res) {
+      res.setHeader("Access-Control-Allow-Methods", methods);
+      res.setHeader("Access-Control-Allow-Headers", allowed);
+      res.setHeader("Access-Control-Max-Age", "86400");
+      res.setHeader("Allow", methods);
+      res.statusCode = 204;
+      res.end();
+    },
+  };
 }
 
-/** Answers OPTIONS of a known path. */
-export function answerPreflight(res: Response): void {
-  res.setHeader("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS");
-  res.setHeader("Access-Control-Allow-Headers", ALLOWED_HEADERS.join(", "));
-  res.setHeader("Access-Control-Max-Age", "86400");
-  res.setHeader("Allow", "GET, HEAD, OPTIONS");
-  res.statusCode = 204;
-  res.end();
-}
+/** Of the host with API keys. */
+export const keyCors = createCors({
+  methods: ["GET", "HEAD", "OPTIONS"],
+  allowed: ["X-API-KEY", "Accept", "If-None-Match"],
+});
+
+/** Of the pay-per-request host. Its clients ask for the exposed headers by a header of the request. */
+export const payCors = createCors({
+  methods: ["GET", "OPTIONS"],
+  allowed: ["PAYMENT-SIGNATURE", "Accept", "Access-Control-Expose-Headers"],
+  exposed: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"],
+});

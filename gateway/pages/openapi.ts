@@ -7,16 +7,19 @@ import { baseUrlOf } from "./base-url.ts";
 export interface DocumentDeps {
   readonly catalogue: readonly Endpoint[];
   readonly publicUrl?: string | undefined;
+  /** Of the pay-per-request host, where there is one. */
+  readonly payUrl?: string | undefined;
 }
 
 /** Put where the base address goes, so that the document, the dearest thing to make here, is made only once. */
 const BASE_URL_MARK = "{base_url}";
 
 /** GET /openapi.json: the document of proto/openapi.json with this gateway as its server. */
-export function createOpenApiPage({ catalogue, publicUrl }: DocumentDeps): Page {
+export function createOpenApiPage({ catalogue, publicUrl, payUrl }: DocumentDeps): Page {
   let pieces: string[] | undefined;
+  const options = { serverUrl: BASE_URL_MARK, ...(payUrl !== undefined && { payUrl }) };
   return (req, res) => {
-    pieces ??= JSON.stringify(toOpenApi(catalogue, { serverUrl: BASE_URL_MARK })).split(BASE_URL_MARK);
+    pieces ??= JSON.stringify(toOpenApi(catalogue, options)).split(BASE_URL_MARK);
     const serverUrl = baseUrlOf(req, publicUrl) || "/";
     // The document names the host it was asked at: no shared cache may give it to others.
     res.setHeader("Cache-Control", "private, max-age=60");

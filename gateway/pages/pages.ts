@@ -19,6 +19,8 @@ export interface PagesDeps {
   readonly clock: Clock;
   readonly isDraining: () => boolean;
   readonly publicUrl?: string | undefined;
+  /** Of the pay-per-request host, where there is one. */
+  readonly payUrl?: string | undefined;
 }
 
 /** The gateway's own pages by path. None but /usage needs a key. */

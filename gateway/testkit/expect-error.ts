@@ -12,7 +12,9 @@ export interface ErrorAnswer {
 export function expectErrorForm({ status, type, session, body }: ErrorAnswer, code?: ErrorCode) {
   const error = JSON.parse(body) as { error: ErrorCode; message: string; session: string };
   expect(type).to.equal("application/json");
-  expect(Object.keys(error)).to.deep.equal(["error", "message", "session"]);
+  // A 402 also carries what is asked for.
+  const more = error.error === "payment_required" ? ["x402Version", "resource", "accepts", "extensions"] : [];
+  expect(Object.keys(error)).to.deep.equal(["error", "message", "session", ...more]);
   expect(STATUS_OF[error.error], body).to.equal(status);
   expect(error.message).to.be.a("string").with.length.greaterThan(10);
   expect(error.session).to.equal(session);

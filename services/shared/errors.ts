@@ -28,15 +28,22 @@ export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
+  /** More fields of the body, after those that every error has. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; retryAfterSeconds?: number } = {},
+    options: {
+      cause?: unknown;
+      retryAfterSeconds?: number;
+      details?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.details = options.details;
   }
 
   get status(): number {
@@ -50,7 +57,7 @@ export function toErrorBody(
   session: string,
 ): { status: number; body: ErrorBody; retryAfterSeconds?: number } {
   if (error instanceof ServiceError) {
-    const body = { error: error.code, message: error.message, session };
+    const body = { error: error.code, message: error.message, session, ...error.details };
     return error.retryAfterSeconds === undefined
       ? { status: error.status, body }
       : { status: error.status, body, retryAfterSeconds: error.retryAfterSeconds };

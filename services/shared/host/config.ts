@@ -2,11 +2,14 @@ import {
   decimal,
   type Environment,
   type EnvOf,
+  evmAddress,
   grpcAddress,
   integer,
   list,
+  matching,
   network,
   oneOf,
+  pairs,
   port,
   readEnv,
   type Settings,
@@ -40,6 +43,8 @@ const defaultPorts = (kind: "http" | "grpc") =>
   Object.entries(SERVICE_PORTS)
     .map(([name, ports]) => `${ports[kind]} for ${name}`)
     .join(", ");
+
+const FACILITATOR_PORT = 8403;
 
 /** Every environment variable of the product. Documentation and readers are derived from this table. */
 export const SETTINGS = {
@@ -114,7 +119,7 @@ export const SETTINGS = {
   BIND_HOST: {
     parse: text(),
     default: "127.0.0.1",
-    usedBy: everyone,
+    usedBy: [...everyone, "facilitator"],
     meaning: "Address that listeners bind to; 0.0.0.0 in containers",
   },
   HTTP_PORT: {
@@ -144,7 +149,7 @@ export const SETTINGS = {
     secret: true,
     usedBy: everyone,
     meaning:
-      "Redis for limits that all gateways share, word of changed keys, and snapshots of hot pools, which the ingest writes and every replica reads; unset = memory of each process",
+      "Redis for limits that all gateways share, word of changed keys, locks on payments, and snapshots of hot pools, which the ingest writes and every replica reads; unset = memory of each process",
   },
   DATA_DIR: {
     parse: text(),
@@ -155,8 +160,9 @@ export const SETTINGS = {
   EVM_RPC_8453: {
     parse: rpcUrls,
     secret: true,
-    usedBy: ["ingest"],
-    meaning: "JSON-RPC endpoints of Base, comma-separated, the preferred one first",
+    usedBy: ["ingest", "gateway", "facilitator"],
+    meaning:
+      "JSON-RPC endpoints of Base, comma-separated, the preferred one first; the gateway needs one to sell requests",
   },
   EVM_RPC_1: {
     parse: rpcUrls,
@@ -237,6 +243,73 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "Port on which an ingest serves /metrics and /livez; 0 = none",
   },
+  X402_PAY_TO: {
+    parse: evmAddress,
+    usedBy: ["gateway", "facilitator"],
+    meaning:
+      "Address on Base that is paid for requests at the pay-per-request host (x402); unset = there is no such host",
+  },
+  X402_PORT: {
+    parse: port(),
+    default: "8402",
+    usedBy: ["gateway"],
+    meaning: "Port of the pay-per-request host",
+  },
+  X402_PUBLIC_URL: {
+    parse: url(["http", "https"]),
+    usedBy: ["gateway"],
+    meaning:
+      "Base address of the pay-per-request host as clients see it: payments are bound to it, and requests that name its host at GATEWAY_PORT are answered by it too; unset = that of the listener",
+  },
+  X402_PRICES: {
+    parse: pairs(
+      /^\/[a-z0-9/-]+$/,
+      /^\d{1,4}(\.\d{1,6})?$/,
+      "a path and its price in USD, such as /evm/chains=0.01",
+    ),
+    default: "",
+    usedBy: ["gateway"],
+    meaning:
+      "What else is sold there, path=USD, comma-separated, such as /evm/dexb/v3/pool=0.01; also changes a price, 0 takes an endpoint off sale",
+  },
+  X402_FACILITATOR_URL: {
+    parse: url(["http", "https"]),
+    default: `http://127.0.0.1:${FACILITATOR_PORT}`,
+    usedBy: ["gateway"],
+    meaning: "Facilitator that checks and settles payments; unset = the built-in one on this machine",
+  },
+  X402_FACILITATOR_TOKEN: {
+    parse: text(),
+    secret: true,
+    usedBy: ["gateway", "facilitator"],
+    meaning: "Bearer token for the facilitator; the built-in one asks for it if it is set",
+  },
+  X402_SETTLE_TIMEOUT_MS: {
+    parse: integer({ min: 100, max: 120_000 }),
+    default: "10000",
+    usedBy: ["gateway"],
+    meaning:
+      "Milliseconds that a facilitator may take to settle, and for which the chain is then watched for a payment that it does not show yet",
+  },
+  X402_ANSWERS_KEPT_SECONDS: {
+    parse: integer({ min: 60, max: 30 * 86_400 }),
+    default: "3600",
+    usedBy: ["gateway"],
+    meaning: "Seconds for which a paid answer can be fetched again with the same payment",
+  },
+  FACILITATOR_PORT: {
+    parse: port(),
+    default: String(FACILITATOR_PORT),
+    usedBy: ["facilitator"],
+    meaning: "Port of the built-in facilitator",
+  },
+  FACILITATOR_PRIVATE_KEY: {
+    parse: matching(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hexadecimal digits"),
+    secret: true,
+    usedBy: ["facilitator"],
+    meaning:
+      "Private key of the built-in facilitator's wallet, which pays for the gas of settlements; keep some ether of Base there and nothing else",
+  },
   DEVNET_PORT: {
     parse: port(),
     default: "0",
@@ -265,21 +338,21 @@ export const SETTINGS = {
   DRAIN_DELAY_MS: {
     parse: milliseconds,
     default: "0",
-    usedBy: ["gateway", ...services],
+    usedBy: ["gateway", ...services, "facilitator"],
     meaning:
       "Milliseconds between reporting not ready and refusing connections, for load balancers to notice",
   },
   DRAIN_TIMEOUT_MS: {
     parse: milliseconds,
     default: "12000",
-    usedBy: ["gateway", ...services],
+    usedBy: ["gateway", ...services, "facilitator"],
     meaning:
       "Milliseconds that requests in flight may take to finish at shutdown; above DEADLINE_MS none is cut",
   },
   LOG_LEVEL: {
     parse: oneOf(LOG_LEVELS),
     default: "info",
-    usedBy: everyone,
+    usedBy: [...everyone, "facilitator"],
     meaning: `Least severe level that is logged: ${LOG_LEVELS.join(", ")}`,
   },
 } as const satisfies Settings;

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 
 /** Typed reading of environment variables. Knows rules and errors; the product's own variables stand in config.ts. */
+import { keccak_256 } from "@noble/hashes/sha3.js";
 
 /** Turns the text of a variable into its value; throws RuleBroken with the rule in words. */
 export type Parse<T> = (text: string) => T;
@@ -137,6 +138,53 @@ export function list<T>(item: Parse<T>): Parse<readonly T[]> {
         throw error;
       }
     });
+}
+
+/** Text of one form; `rule` completes "must be …". */
+export function matching(form: RegExp, rule: string): Parse<string> {
+  return (value) => {
+    if (!form.test(value)) throw new RuleBroken(rule);
+    return value;
+  };
+}
+
+/** Comma-separated `name=value` items, no name twice; an empty text is no item. `rule` describes an item. */
+export function pairs(
+  name: RegExp,
+  value: RegExp,
+  rule: string,
+): Parse<readonly (readonly [name: string, value: string])[]> {
+  return (text) => {
+    const items = text === "" ? [] : text.split(",");
+    const read = items.map((item) => {
+      const [left = "", right = "", ...rest] = item.split("=").map((part) => part.trim());
+      if (rest.length > 0 || !name.test(left) || !value.test(right))
+        throw new RuleBroken(`a comma-separated list, each item ${rule}`);
+      return [left, right] as const;
+    });
+    if (new Set(read.map(([left]) => left)).size < read.length)
+      throw new RuleBroken("a comma-separated list that names nothing twice");
+    return read;
+  };
+}
+
+/** An address of an EVM chain. One in mixed case carries a checksum (EIP-55), which must be right. */
+export const evmAddress: Parse<string> = (value) => {
+  const rule = "an address: 0x and 40 hexadecimal digits";
+  if (!/^0x[0-9a-fA-F]{40}$/.test(value)) throw new RuleBroken(rule);
+  const digits = value.slice(2);
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (isMixed && digits !== withChecksum(digits.toLowerCase()))
+    throw new RuleBroken(`${rule}, whose upper and lower case fit (EIP-55)`);
+  return value;
+};
+
+/** EIP-55: a letter is upper case where the hash of the lower-case text has a digit of 8 or more. */
+function withChecksum(digits: string): string {
+  const hash = Buffer.from(keccak_256(Buffer.from(digits))).toString("hex");
+  return [...digits]
+    .map((digit, at) => (Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit))
+    .join("");
 }
 
 /** host:port, or any target of grpc-js with a scheme such as dns:///name:port. */

@@ -1,0 +1,5 @@
+/** The built-in facilitator's process; every setting comes from the environment (service.ts). */
+import { runMain } from "../../services/shared/host/process.ts";
+import { readFacilitatorConfig, startFacilitator } from "./service.ts";
+
+await runMain("facilitator", async () => startFacilitator(readFacilitatorConfig(process.env)));

@@ -1,0 +1,88 @@
+import { ServiceError } from "../../services/shared/errors.ts";
+import type { Counter } from "./counter.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Lock } from "./locks.ts";
+import type { PaymentMetrics } from "./observe.ts";
+import { ask, type Order } from "./order.ts";
+import type { PaymentRecord } from "./payment-record.ts";
+import type { Settlement } from "./settlement.ts";
+import { stillPending } from "./terms.ts";
+
+export interface EarlierDeps {
+  readonly ledger: Ledger;
+  readonly settlement: Settlement;
+  readonly counter: Counter;
+  readonly metrics: PaymentMetrics;
+  /** Waits for a lock as long as the request may; throws stillPending. */
+  readonly acquireInTime: (order: Order, name: string) => Promise<Lock>;
+}
+
+/**
+ * Answers a verified order from an earlier payment of the same payer: one with the same payment-identifier, or one for
+ * the same address that has brought no answer (a crash, an outage, a client that had to go). False where there is none:
+ * only then may the new payment be charged.
+ */
+export type ServeEarlier = (order: Order) => Promise<boolean>;
+
+export function createServeEarlier(deps: EarlierDeps): ServeEarlier {
+  const { ledger, settlement, counter, metrics, acquireInTime } = deps;
+
+  /** Settled or void: an earlier payment may not be left hanging while another one is charged. */
+  const bringToEnd = async (order: Order, found: PaymentRecord): Promise<PaymentRecord> => {
+    const record = await ask(() => settlement.resolve(found));
+    if (record.state !== "open") return record;
+    const again = await settlement.settle(record);
+    if (again.record.state !== "open") return again.record;
+    metrics.note(order.passage, "pending");
+    throw stillPending("An earlier payment for this request is still on its way; this one was not charged.");
+  };
+
+  const serveIdentified = async (order: Order, identifier: string): Promise<boolean> => {
+    const { from } = order.payment.authorization;
+    const same = await ask(() => ledger.findByIdentifier(from, identifier));
+    if (same === undefined) return false;
+    if (same.resource !== order.resourceUrl) {
+      throw new ServiceError(
+        "bad_request",
+        "The payment-identifier has been used for another request: take a new one.",
+      );
+    }
+    const lock = await acquireInTime(order, same.key);
+    try {
+      const found = await ask(() => ledger.find(same.key));
+      if (found === undefined || found.state === "void") return false;
+      const record = await bringToEnd(order, found);
+      const isKept =
+        record.deliveredAt === null || (await ask(() => ledger.findAnswer(record))) !== undefined;
+      if (record.state === "void" || !isKept) return false;
+      await counter.handOver(order, record, "identified");
+      return true;
+    } finally {
+      await lock.release();
+    }
+  };
+
+  const serveOwed = async (order: Order, { key }: PaymentRecord): Promise<boolean> => {
+    // One that is being answered just now is waited for: its client may have left, and be asking here.
+    const lock = await acquireInTime(order, key);
+    try {
+      const found = await ask(() => ledger.find(key));
+      if (found === undefined || found.deliveredAt !== null || found.state === "void") return false;
+      const record = await bringToEnd(order, found);
+      if (record.state === "void") return false;
+      await counter.handOver(order, record, "owed");
+      return true;
+    } finally {
+      await lock.release();
+    }
+  };
+
+  return async (order) => {
+    const { identifier, authorization } = order.payment;
+    if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
+    for (const owed of await ask(() => ledger.findOwed(authorization.from, order.resourceUrl))) {
+      if (await serveOwed(order, owed)) return true;
+    }
+    return false;
+  };
+}

@@ -1,0 +1,43 @@
+import type { Ledger } from "./ledger.ts";
+
+export interface OpenedLedger {
+  readonly ledger: Ledger;
+  close(): Promise<void>;
+}
+
+export interface LazyLedger extends Ledger {
+  /** Closes the store if it was opened. */
+  close(): Promise<void>;
+}
+
+/** A ledger whose store may be away when the gateway starts: it is opened at the first question that finds it. */
+export function createLazyLedger(open: () => Promise<OpenedLedger>): LazyLedger {
+  let opening: Promise<OpenedLedger> | undefined;
+  const opened = async (): Promise<Ledger> => {
+    opening ??= open().catch((error) => {
+      opening = undefined;
+      throw error;
+    });
+    return (await opening).ledger;
+  };
+  return {
+    find: async (key) => (await opened()).find(key),
+    open: async (record) => (await opened()).open(record),
+    forget: async (record) => (await opened()).forget(record),
+    markSettled: async (record, transaction) => (await opened()).markSettled(record, transaction),
+    markVoid: async (record, reason) => (await opened()).markVoid(record, reason),
+    markDelivered: async (record) => (await opened()).markDelivered(record),
+    noteReason: async (record, reason) => (await opened()).noteReason(record, reason),
+    findOwed: async (payer, resource) => (await opened()).findOwed(payer, resource),
+    findByIdentifier: async (payer, identifier) => (await opened()).findByIdentifier(payer, identifier),
+    findOpen: async (beforeMs, limit) => (await opened()).findOpen(beforeMs, limit),
+    list: async (options) => (await opened()).list(options),
+    keepAnswer: async (record, answer) => (await opened()).keepAnswer(record, answer),
+    findAnswer: async (record) => (await opened()).findAnswer(record),
+    clean: async (options) => (await opened()).clean(options),
+    async close() {
+      const store = await opening?.catch(() => undefined);
+      await store?.close();
+    },
+  };
+}

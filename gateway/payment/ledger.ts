@@ -1,0 +1,137 @@
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import type { Hex } from "../../services/shared/chain/evm/port.ts";
+import { type Filter, put, remove, removeWhere, type Store } from "../../services/shared/storage/port.ts";
+import type { Clock } from "../clock.ts";
+import type { GoodAnswer } from "../passage.ts";
+import {
+  type PaymentRecord,
+  type PaymentRow,
+  type PaymentState,
+  paidAnswersCollection,
+  paymentsCollection,
+  toPaymentRecord,
+} from "./payment-record.ts";
+
+/** The payments and their answers over any store. Every method rejects where the store cannot be asked. */
+export interface Ledger {
+  find(key: string): Promise<PaymentRecord | undefined>;
+  /** Writes a new record; false where its authorization has one already. */
+  open(record: PaymentRecord): Promise<boolean>;
+  /** Takes an open record back: nobody has been asked to settle it. */
+  forget(record: PaymentRecord): Promise<void>;
+  /** Each of these answers the record as it stands afterwards. */
+  markSettled(record: PaymentRecord, transaction: Hex): Promise<PaymentRecord>;
+  markVoid(record: PaymentRecord, reason: string): Promise<PaymentRecord>;
+  markDelivered(record: PaymentRecord): Promise<PaymentRecord>;
+  noteReason(record: PaymentRecord, reason: string): Promise<PaymentRecord>;
+  /** Payments of a payer for a resource that are not void and whose answer nobody has had, oldest first. */
+  findOwed(payer: string, resource: string): Promise<PaymentRecord[]>;
+  /** The latest with this identifier that is not void. */
+  findByIdentifier(payer: string, identifier: string): Promise<PaymentRecord | undefined>;
+  /** Open ones from before a time (Unix milliseconds), oldest first. */
+  findOpen(beforeMs: number, limit: number): Promise<PaymentRecord[]>;
+  /** The newest first. */
+  list(options: { limit: number; state?: PaymentState | undefined }): Promise<PaymentRecord[]>;
+  keepAnswer(record: PaymentRecord, answer: GoodAnswer): Promise<void>;
+  findAnswer(record: PaymentRecord): Promise<GoodAnswer | undefined>;
+  /** Drops answers whose time is over, and void payments from before a time. */
+  clean(options: { voidBeforeMs: number }): Promise<void>;
+}
+
+export interface LedgerOptions {
+  readonly clock: Clock;
+  /** How long the answer of a payment can be fetched again. */
+  readonly answersKeptMs: number;
+}
+
+const compress = promisify(gzip);
+const expand = promisify(gunzip);
+/** Payments of one payer for one resource that are looked through. */
+const MANY = 20;
+
+/** Declares the collections, so opening an empty store is enough. */
+export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerOptions): Promise<Ledger> {
+  await store.declare([paymentsCollection, paidAnswersCollection]);
+
+  /** Writes a step of a record's life unless another gateway was faster; answers what is stored. */
+  const advance = async (
+    record: PaymentRecord,
+    changes: Partial<PaymentRow>,
+    expected: Filter<PaymentRow>,
+  ): Promise<PaymentRecord> => {
+    const changed = { ...record, ...changes } as PaymentRow;
+    if (await store.compareAndSet(paymentsCollection, changed, expected)) return toPaymentRecord(changed);
+    return (await find(record.key)) ?? record;
+  };
+  const find = async (key: string) => {
+    const row = await store.get(paymentsCollection, { key });
+    return row && toPaymentRecord(row);
+  };
+
+  return {
+    find,
+    open: (record) => store.compareAndSet(paymentsCollection, record as PaymentRow, null),
+    async forget({ key }) {
+      await store.write([removeWhere(paymentsCollection, { key, state: "open" })]);
+      await store.write([remove(paidAnswersCollection, [{ key }])]);
+    },
+    markSettled: (record, transaction) =>
+      advance(
+        record,
+        { state: "settled", transaction, reason: null, settledAt: clock.nowMs() },
+        { state: { in: ["open", "void"] } },
+      ),
+    markVoid: (record, reason) => advance(record, { state: "void", reason }, { state: "open" }),
+    markDelivered: (record) => advance(record, { deliveredAt: clock.nowMs() }, { deliveredAt: null }),
+    noteReason: (record, reason) => advance(record, { reason }, { state: "open" }),
+
+    async findOwed(payer, resource) {
+      const rows = await store.find(paymentsCollection, {
+        filter: { payer, resource, deliveredAt: null, state: { in: ["open", "settled"] } },
+        order: [{ field: "createdAt", direction: "asc" }],
+        limit: MANY,
+      });
+      return rows.map(toPaymentRecord);
+    },
+    async findByIdentifier(payer, identifier) {
+      const [row] = await store.find(paymentsCollection, {
+        filter: { payer, identifier, state: { in: ["open", "settled"] } },
+        order: [{ field: "createdAt", direction: "desc" }],
+        limit: 1,
+      });
+      return row && toPaymentRecord(row);
+    },
+    async findOpen(beforeMs, limit) {
+      const rows = await store.find(paymentsCollection, {
+        filter: { state: "open", createdAt: { lt: beforeMs } },
+        order: [{ field: "createdAt", direction: "asc" }],
+        limit,
+      });
+      return rows.map(toPaymentRecord);
+    },
+    async list({ limit, state }) {
+      const order = [{ field: "createdAt", direction: "desc" }] as const;
+      const filter = state === undefined ? {} : { state };
+      return (await store.find(paymentsCollection, { filter, order, limit })).map(toPaymentRecord);
+    },
+
+    async keepAnswer({ key }, { body, headers }) {
+      const packed = (await compress(body, { level: 1 })).toString("base64");
+      const keptUntil = clock.nowMs() + answersKeptMs;
+      await store.write([put(paidAnswersCollection, [{ key, body: packed, headers, keptUntil }])]);
+    },
+    async findAnswer({ key }) {
+      const row = await store.get(paidAnswersCollection, { key });
+      if (row === undefined || row.keptUntil <= clock.nowMs()) return undefined;
+      const body = await expand(Buffer.from(row.body, "base64"));
+      return { body, headers: row.headers as GoodAnswer["headers"] };
+    },
+    async clean({ voidBeforeMs }) {
+      await store.write([
+        removeWhere(paidAnswersCollection, { keptUntil: { lte: clock.nowMs() } }),
+        removeWhere(paymentsCollection, { state: "void", createdAt: { lt: voidBeforeMs } }),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,5 @@
+import type { Network } from "@x402/core/types";
+
+/** Base. Its USDC, and how that is signed for, are known to @x402/evm. */
+export const NETWORK: Network = "eip155:8453";
+export const CHAIN_ID = 8453;

@@ -1,0 +1,94 @@
+import express, { type Express, type Request, type Response } from "express";
+import { ServiceError } from "../../services/shared/errors.ts";
+import { beginExchange, exchangeOf } from "../../services/shared/host/exchange.ts";
+import type { Log } from "../../services/shared/host/log.ts";
+import type { Metrics } from "../../services/shared/host/metrics.ts";
+import type { Clock } from "../clock.ts";
+import { payCors } from "../http/cors.ts";
+import { refuse } from "../http/refuse.ts";
+import { setSecurityHeaders } from "../http/security-headers.ts";
+import { carriesBody, checkTarget, splitTarget } from "../http/target.ts";
+import type { AddressLimits } from "../limits/address-limits.ts";
+import type { Offers } from "./offers.ts";
+import type { Till } from "./till.ts";
+
+export interface PayDoorDeps {
+  readonly offers: Offers;
+  readonly till: Till;
+  readonly clock: Clock;
+  /** Of answers that cost a client nothing; the till counts offers and payments by itself. */
+  readonly addressLimits: Pick<AddressLimits, "judge">;
+}
+
+/** Answers a request at the pay-per-request host, whichever port it came to; its exchange has begun. Never rejects. */
+export type PayDoor = (req: Request, res: Response) => Promise<void>;
+
+/**
+ * Order of checks: form of the request (400) → path and method (404; GET only, so that no HEAD runs a service for
+ * nothing) → the till: parameters (400), payment (402), the service. What is refused before a payment is looked at
+ * counts against the client's address, and is 429 where that is too often.
+ */
+export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDeps): PayDoor {
+  const dispatch = async (req: Request, res: Response): Promise<void> => {
+    const arrivedMs = clock.monotonicMs();
+    checkTarget(req);
+    const { path, query } = splitTarget(req.url);
+    const exchange = exchangeOf(res);
+    const offer = offers.get(path);
+    if (offer) exchange.route = path;
+    if (offer && req.method === "OPTIONS") return payCors.answerPreflight(res);
+    if (!offer || req.method !== "GET") throw nothingForSale(offers);
+    if (carriesBody(req)) throw new ServiceError("bad_request", "A request must not carry a body.");
+    // Nobody should pay to hear that nothing has changed.
+    delete req.headers["if-none-match"];
+    const { session, fields } = exchange;
+    const passage = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields };
+    await till.sell(passage, offer);
+  };
+  return async (req, res) => {
+    res.setHeader("X-Session-Id", exchangeOf(res).session);
+    setSecurityHeaders(res);
+    payCors.allowAnyOrigin(res);
+    try {
+      await dispatch(req, res);
+    } catch (error) {
+      refuse(req, res, await addressLimits.judge(error, req, res));
+    }
+  };
+}
+
+/** The pay-per-request host as an application of its own, for a port of its own. */
+export function createPayApp(
+  answer: PayDoor,
+  of: { readonly log: Log; readonly metrics: Metrics; readonly isDraining: () => boolean },
+): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.disable("query parser");
+  app.use((req: Request, res: Response) => {
+    beginExchange(of, { req, res });
+    if (of.isDraining()) res.shouldKeepAlive = false;
+    return answer(req, res);
+  });
+  return app;
+}
+
+/**
+ * Whether a request is for the host of a URL, by its header Host. Which host that is says the configuration alone, so
+ * that the header decides between two doors and nothing else.
+ */
+export function createHostTest(publicUrl: string): (req: Request) => boolean {
+  const { host, hostname, port, protocol } = new URL(publicUrl);
+  const withPort = port === "" ? `${hostname}:${protocol === "https:" ? 443 : 80}` : host;
+  const names = new Set([host, withPort].map((name) => name.toLowerCase()));
+  return (req) => names.has((req.headers.host ?? "").toLowerCase());
+}
+
+function nothingForSale(offers: Offers): ServiceError {
+  const paths = [...offers.keys()].join(", ");
+  return new ServiceError(
+    "not_found",
+    `There is nothing for sale at this path and method. GET ${paths === "" ? "nothing, for now" : paths}.`,
+  );
+}

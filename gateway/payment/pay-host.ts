@@ -1,0 +1,158 @@
+import { x402ResourceServer } from "@x402/core/server";
+import { ExactEvmScheme } from "@x402/evm/exact/server";
+import { openRedisConnection } from "../../services/shared/cache/redis-connection.ts";
+import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
+import { closeHttpServer, listen } from "../../services/shared/host/http-server.ts";
+import type { Log } from "../../services/shared/host/log.ts";
+import type { Metrics } from "../../services/shared/host/metrics.ts";
+import type { Clock } from "../clock.ts";
+import type { GatewayConfig, PaymentConfig } from "../config.ts";
+import type { Delivery } from "../http/deliver.ts";
+import { createGatewayServer } from "../http/server.ts";
+import type { AddressLimits } from "../limits/address-limits.ts";
+import type { Forward, PayHost } from "../passage.ts";
+import { createPaymentChain, type PaymentChain } from "./chain.ts";
+import { createFacilitatorClient } from "./facilitator-client.ts";
+import { createJanitor } from "./janitor.ts";
+import { createLazyLedger, type OpenedLedger } from "./lazy-ledger.ts";
+import { createMemoryLocks, createRedisLocks, type Locks } from "./locks.ts";
+import { CHAIN_ID, NETWORK } from "./network.ts";
+import { createPaymentMetrics } from "./observe.ts";
+import { createOffers } from "./offers.ts";
+import { openStoredLedger } from "./open-ledger.ts";
+import { createHostTest, createPayApp, createPayDoor } from "./pay-app.ts";
+import { createSettlement } from "./settlement.ts";
+import { createTill } from "./till.ts";
+
+/** What may be replaced, by tests. */
+export interface PayHostParts {
+  readonly openLedger?: () => Promise<OpenedLedger>;
+  readonly locks?: Locks;
+  readonly chain?: PaymentChain;
+}
+
+export interface PayHostDeps {
+  readonly config: GatewayConfig & { readonly payment: PaymentConfig };
+  /** With the prices asked here. */
+  readonly catalogue: readonly Endpoint[];
+  readonly forward: Forward;
+  readonly delivery: Delivery;
+  readonly addressLimits: AddressLimits;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly isDraining: () => boolean;
+  readonly parts?: PayHostParts;
+}
+
+export interface RunningPayHost {
+  /** Base address on this machine. */
+  readonly url: string;
+  /** Base address as clients see it: payments are bound to it. */
+  readonly publicUrl: string;
+  /** The same host behind the gateway's own port. */
+  readonly behindGateway: PayHost | undefined;
+  /** Lets requests in flight finish, settlements even beyond that, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the pay-per-request host. Resolves when it listens: facilitator, chain, store and Redis may be away and are
+ * found when they come. Throws when the port is taken.
+ */
+export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
+  const { config, addressLimits, log, clock, isDraining, parts = {} } = deps;
+  const { payment } = config;
+  const metrics = createPaymentMetrics(deps.metrics);
+  const ledger = createLazyLedger(
+    parts.openLedger ??
+      (() => openStoredLedger(config.store, { clock, answersKeptMs: payment.answersKeptMs })),
+  );
+  const locks = parts.locks ?? (await openLocks(config.redisUrl, log));
+  const chain =
+    parts.chain ??
+    createPaymentChain({
+      chainId: CHAIN_ID,
+      urls: payment.rpcUrls,
+      log: (message, fields) => log.warn(fields, message),
+    });
+  const facilitator = createFacilitatorClient({
+    url: payment.facilitatorUrl,
+    token: payment.facilitatorToken,
+    verifyTimeoutMs: Math.min(payment.settleTimeoutMs, config.deadlineMs),
+    settleTimeoutMs: payment.settleTimeoutMs,
+  });
+  const server = new x402ResourceServer(facilitator).register(NETWORK, new ExactEvmScheme());
+  const settlement = createSettlement({ server, chain, ledger, log, watchMs: payment.settleTimeoutMs });
+  const offers = await createOffers(deps.catalogue, payment.payTo);
+
+  let publicUrl = payment.publicUrl ?? "";
+  const till = createTill({
+    ...{ server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock },
+    forward: deps.forward,
+    delivery: deps.delivery,
+    publicUrl: () => publicUrl,
+    deadlineMs: config.deadlineMs,
+  });
+  const inFlight = new Set<Promise<void>>();
+  const door = createPayDoor({ offers, till, clock, addressLimits });
+  const answer: typeof door = (req, res) => {
+    const answering = door(req, res).finally(() => inFlight.delete(answering));
+    inFlight.add(answering);
+    return answering;
+  };
+  const http = createGatewayServer(createPayApp(answer, { log, metrics: deps.metrics, isDraining }));
+  const port = await listen(http, { host: config.bindHost, port: payment.port });
+  const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
+  const url = `http://${host}:${port}`;
+  if (publicUrl === "") publicUrl = url;
+  const janitor = createJanitor({ ledger, locks, settlement, metrics, clock, log });
+  janitor.start();
+  log.info({ url, offers: [...offers.keys()], payTo: payment.payTo }, "selling requests");
+  void warnOfFacilitator(facilitator, log);
+
+  return {
+    url,
+    publicUrl,
+    behindGateway: hasOwnName(publicUrl, config.publicUrl)
+      ? { isAskedBy: createHostTest(publicUrl), answer }
+      : undefined,
+    async stop() {
+      await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
+      await janitor.stop();
+      await Promise.all(inFlight);
+      locks.close();
+      chain.close();
+      await ledger.close();
+    },
+  };
+}
+
+async function openLocks(redisUrl: string | undefined, log: Log): Promise<Locks> {
+  if (redisUrl === undefined) return createMemoryLocks();
+  const onFailure = (err: Error) => log.warn({ err }, "Redis does not lock payments");
+  return createRedisLocks(await openRedisConnection({ url: redisUrl, onFailure }));
+}
+
+/** Only a host of its own can be told by its name; a path of its own is for whoever stands in front. */
+function hasOwnName(publicUrl: string, gatewayUrl: string | undefined): boolean {
+  const { host, pathname } = new URL(publicUrl);
+  return pathname === "/" && (gatewayUrl === undefined || new URL(gatewayUrl).host !== host);
+}
+
+/** Says early what every payment would run into. */
+async function warnOfFacilitator(
+  facilitator: ReturnType<typeof createFacilitatorClient>,
+  log: Log,
+): Promise<void> {
+  try {
+    const { kinds } = await facilitator.getSupported();
+    const isSupported = kinds.some(
+      ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === NETWORK,
+    );
+    if (!isSupported)
+      log.error({ network: NETWORK }, "the facilitator does not settle payments on this network");
+  } catch (err) {
+    log.warn({ err }, "the facilitator cannot be reached: no payment is taken until it can");
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Why facilitators refuse, in our own words. What they say beyond these codes (an RPC's address, a stack) stays in the
+ * log. Codes of @x402/evm 2.27; the prefix differs between facilitators and is cut off.
+ */
+const WORDS: Readonly<Record<string, string>> = {
+  insufficient_funds: "the wallet holds less than the price",
+  insufficient_balance: "the wallet holds less than the price",
+  signature: "the signature does not fit the authorization",
+  failed_to_parse_signature: "the signature does not fit the authorization",
+  payload_authorization_valid_before: "the authorization has expired, or is about to",
+  payload_authorization_valid_after: "the authorization is not valid yet",
+  payload_authorization_value_mismatch: "the authorization is not over the price",
+  authorization_value: "the authorization is not over the price",
+  recipient_mismatch: "the authorization is for somebody else",
+  network_mismatch: "the payment is for another network",
+  nonce_already_used: "the authorization has been used",
+  transaction_simulation_failed: "the transfer would fail",
+  transaction_failed: "the transfer failed",
+};
+
+/** The reason as a clause; a general one for a code nobody knows. */
+export function describeReason(code: string | undefined): string {
+  const known = code?.replace(/^invalid_exact_evm_/, "") ?? "";
+  return (Object.hasOwn(WORDS, known) ? WORDS[known] : undefined) ?? "the facilitator does not accept it";
+}

@@ -1,0 +1,30 @@
+/** `npm run payments`: lists what was paid at the pay-per-request host. Exit code 2 = the call was wrong. */
+import { ConfigError } from "../services/shared/host/config.ts";
+import { redactText } from "../services/shared/host/log.ts";
+import { UsageError } from "./access/keys-values.ts";
+import { systemClock as clock } from "./clock.ts";
+import { readStoreConfig } from "./config.ts";
+import { openStoredLedger } from "./payment/open-ledger.ts";
+import { PAYMENTS_USAGE, parsePaymentsCommand } from "./payment/payments-arguments.ts";
+import { runPaymentsCommand } from "./payment/payments-command.ts";
+
+try {
+  const command = parsePaymentsCommand(process.argv.slice(2));
+  if (command === "help") {
+    process.stdout.write(PAYMENTS_USAGE);
+  } else {
+    const store = readStoreConfig(process.env);
+    const { ledger, close } = await openStoredLedger(store, { clock, answersKeptMs: 0 });
+    try {
+      process.stdout.write(await runPaymentsCommand(command, ledger));
+    } finally {
+      await close();
+    }
+  }
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  const isUsage = error instanceof UsageError;
+  // The store's own words may hold its address with credentials.
+  process.stderr.write(`${redactText(message)}\n${isUsage ? `\n${PAYMENTS_USAGE}` : ""}`);
+  process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
+}

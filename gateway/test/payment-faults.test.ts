@@ -1,0 +1,434 @@
+import { expect } from "chai";
+import { after, afterEach, before, describe, it } from "mocha";
+import { stablecoinAbi } from "../../deploy/devnet/contracts/stablecoin.ts";
+import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
+import { createPaymentChain } from "../payment/chain.ts";
+import { expectError } from "../testkit/expect-error.ts";
+import type { FrontAnswer } from "../testkit/facilitator-front.ts";
+import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import { until } from "../testkit/until.ts";
+import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
+
+const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: "" };
+
+describe("gateway: payments and a facilitator", function () {
+  this.timeout(30_000);
+  let world: PayWorld;
+  let gateway: PayGateway;
+  let payer: Payer;
+  let count = 0;
+  const newUrl = () => {
+    count += 1;
+    return gateway.urlOf(count);
+  };
+  before(async () => {
+    world = await startPayWorld();
+    payer = await world.createPayer(10_000_000n);
+    gateway = await startPayGateway(world, { payment: { settleTimeoutMs: 400 } });
+  });
+  afterEach(async () => {
+    world.front.behave = {};
+    gateway.solana.answer = answerTable;
+  });
+  after(async () => {
+    await gateway?.stop();
+    await world?.stop();
+  });
+
+  const expectData = async (answer: Response) => {
+    expect(answer.status, await answer.clone().text()).to.equal(200);
+    expect(await answer.text()).to.equal(TABLE_TEXT);
+    expect(receiptOf(answer)?.success).to.equal(true);
+    const hash = receiptOf(answer)?.transaction as `0x${string}`;
+    expect((await world.chain.client.getTransactionReceipt({ hash })).status).to.equal("success");
+  };
+  const expectUnavailable = async (answer: Response) => {
+    expect(answer.headers.get("retry-after")).to.match(/^[1-9]\d*$/);
+    expect(answer.headers.get("payment-response")).to.equal(null);
+    const error = await expectError(answer, "unavailable");
+    expect(error.message).not.to.match(/127\.0\.0\.1|ECONN|secret/);
+    return error;
+  };
+
+  describe("that is not there", () => {
+    afterEach(() => world.front.restart());
+
+    it("503 without a charge, offers all the same, and takes the payment when it is back", async () => {
+      const url = newUrl();
+      const payment = await signFor(payer, url);
+      await world.front.stop();
+      expect((await fetch(url)).status).to.equal(402);
+      await world.expectPaid(payer, 0, async () => {
+        const { message } = await expectUnavailable(await fetchWith(url, payment));
+        expect(message).to.contain("Nothing was charged");
+      });
+      await world.front.restart();
+      await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
+      await world.front.stop();
+    });
+
+    it("and goes between checking and settling: 503 without a charge, another payment is free to follow", async () => {
+      const url = newUrl();
+      const payment = await signFor(payer, url);
+      gateway.solana.answer = async (req, res) => {
+        await world.front.stop();
+        answerTable(req, res);
+      };
+      await world.expectPaid(payer, 0, async () => {
+        const { message } = await expectUnavailable(await fetchWith(url, payment));
+        expect(message).to.contain("Nothing was charged");
+      });
+      gateway.solana.answer = answerTable;
+      await world.front.restart();
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+      await world.front.stop();
+    });
+
+    it("is no reason not to start", async () => {
+      await world.front.stop();
+      const other = await startPayGateway(world);
+      expect((await fetch(other.urlOf())).status).to.equal(402);
+      await other.stop();
+    });
+  });
+
+  describe("that is slow", () => {
+    it("in checking: 503 without a charge", async () => {
+      const url = newUrl();
+      const payment = await signFor(payer, url);
+      world.front.behave["/verify"] = async () => "never";
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await fetchWith(url, payment)));
+      world.front.behave = {};
+      await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
+    });
+
+    it("in answering that it has settled: the chain tells, and the client has its data", async () => {
+      const url = newUrl();
+      world.front.behave["/settle"] = async (pass) => {
+        await pass();
+        return "never";
+      };
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+    });
+
+    it("in settling: 503, then the same payment has its data, charged once", async () => {
+      const url = newUrl();
+      const payment = await signFor(payer, url);
+      world.front.behave["/settle"] = async () => "never";
+      await world.expectPaid(payer, 0, async () => {
+        const { message } = await expectUnavailable(await fetchWith(url, payment));
+        expect(message).to.contain("Nothing is charged twice");
+      });
+      world.front.behave = {};
+      await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
+      await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
+    });
+
+    it("in settling: a client that pays anew has its data for the first payment, charged once", async () => {
+      const url = newUrl();
+      world.front.behave["/settle"] = async () => "never";
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(url)));
+      // Still out of reach: nothing else is charged while the first payment may yet go through.
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(url)));
+      world.front.behave = {};
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+    });
+
+    it("so that the settlement lands after everybody has given up: found by the next request", async () => {
+      const url = newUrl();
+      const payment = await signFor(payer, url);
+      let settle: () => Promise<FrontAnswer> = async () => ({ status: 500, body: {} });
+      world.front.behave["/settle"] = async (pass) => {
+        settle = pass;
+        return "never";
+      };
+      await world.expectPaid(payer, 1, async () => {
+        await expectUnavailable(await fetchWith(url, payment));
+        await settle();
+        world.front.behave["/settle"] = async () => ({ status: 200, body: FAILED });
+        await expectData(await payer.fetch(url));
+      });
+      await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
+    });
+
+    it("beyond the deadline for services: data all the same", async () => {
+      const quick = await startPayGateway(world, { config: { deadlineMs: 150 } });
+      world.front.behave["/settle"] = async (pass) => {
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        return pass();
+      };
+      const url = quick.urlOf(1_000);
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+      world.front.behave["/settle"] = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        return { status: 200, body: FAILED };
+      };
+      const answer = await world.expectPaid(payer, 0, () => payer.fetch(quick.urlOf(1_001)));
+      await expectError(answer, "payment_required");
+      await quick.stop();
+    });
+  });
+
+  describe("that lies", () => {
+    it("says that it has settled what it has not: no data, and the truth is found later", async () => {
+      const url = newUrl();
+      const payment = await signFor(payer, url);
+      const claim = (transaction: string) => async () => ({
+        status: 200,
+        body: { success: true, transaction },
+      });
+      const real = await payer.fetch(newUrl());
+      const claims = [
+        "",
+        "0x",
+        `0x${"00".repeat(32)}`,
+        `0x${"ab".repeat(32)}`,
+        receiptOf(real)?.transaction ?? "",
+      ];
+      for (const transaction of claims) {
+        world.front.behave["/settle"] = claim(transaction);
+        await world.expectPaid(payer, 0, async () => expectUnavailable(await fetchWith(url, payment)));
+      }
+      expect(gateway.lines.some(({ msg }) => String(msg).includes("claims a settlement"))).to.equal(true);
+      world.front.behave = {};
+      await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
+    });
+
+    it("says that it has failed when it has settled: the client has its data", async () => {
+      world.front.behave["/settle"] = async (pass) => {
+        await pass();
+        return { status: 200, body: FAILED };
+      };
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(newUrl())));
+    });
+
+    it("says that it has failed and settles later: data for the next payment, which is not charged", async () => {
+      const url = newUrl();
+      let settle: () => Promise<FrontAnswer> = async () => ({ status: 500, body: {} });
+      world.front.behave["/settle"] = async (pass) => {
+        settle = pass;
+        return { status: 200, body: FAILED };
+      };
+      await world.expectPaid(payer, 1, async () => {
+        const answer = await payer.fetch(url);
+        expect(receiptOf(answer)).to.include({ success: false, transaction: "" });
+        await expectError(answer, "payment_required");
+        await settle();
+        await expectData(await payer.fetch(url));
+      });
+    });
+
+    it("says that a payment is good which is not: no data", async () => {
+      const poor = await world.createPayer(1n);
+      world.front.behave["/verify"] = async () => ({ status: 200, body: { isValid: true } });
+      const answer = await world.expectPaid(poor, 0, () => poor.fetch(newUrl()));
+      await expectError(answer, "payment_required");
+    });
+
+    it("says of a good payment that it is not: 402 without a charge", async () => {
+      world.front.behave["/verify"] = async () => ({ status: 200, body: { isValid: false } });
+      const answer = await world.expectPaid(payer, 0, () => payer.fetch(newUrl()));
+      await expectError(answer, "payment_required");
+    });
+
+    it("tells its secrets: they stay with us", async () => {
+      const secret = "secret at http://127.0.0.1:9";
+      const answers: FrontAnswer[] = [
+        { status: 500, body: { error: secret } },
+        { status: 200, body: secret },
+        { status: 200, body: { isValid: false, success: false, invalidReason: secret, errorReason: secret } },
+        { status: 400, body: { isValid: false, success: false, invalidReason: secret, errorReason: secret } },
+        { status: 200, body: { isValid: "yes", success: "yes" } },
+      ];
+      for (const path of ["/verify", "/settle"]) {
+        for (const answer of answers) {
+          world.front.behave = { [path]: async () => answer };
+          const url = newUrl();
+          await world.expectPaid(payer, 0, async () => {
+            const refused = await payer.fetch(url);
+            expect([402, 503]).to.contain(refused.status);
+            expect(JSON.stringify([await refused.text(), ...refused.headers])).not.to.contain("secret");
+          });
+        }
+      }
+    });
+  });
+
+  describe("and a payer who cheats", () => {
+    const signCancellation = (from: Payer, nonce: `0x${string}`) =>
+      from.account.signTypedData({
+        domain: { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: USDC },
+        types: {
+          CancelAuthorization: [
+            { name: "authorizer", type: "address" },
+            { name: "nonce", type: "bytes32" },
+          ],
+        },
+        primaryType: "CancelAuthorization",
+        message: { authorizer: from.address, nonce },
+      });
+    const signTransfer = (from: Payer, to: `0x${string}`, nonce: `0x${string}`) => {
+      const message = {
+        from: from.address,
+        to,
+        value: 50_000n,
+        validAfter: 0n,
+        validBefore: 2n ** 40n,
+        nonce,
+      };
+      const field = (type: string) => (name: string) => ({ name, type });
+      return from.account.signTypedData({
+        domain: { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: USDC },
+        types: {
+          TransferWithAuthorization: [
+            ...["from", "to"].map(field("address")),
+            ...["value", "validAfter", "validBefore"].map(field("uint256")),
+            field("bytes32")("nonce"),
+          ],
+        },
+        primaryType: "TransferWithAuthorization",
+        message,
+      });
+    };
+    const sendFrom = async (
+      functionName: "cancelAuthorization" | "transferWithAuthorization",
+      args: never,
+    ) => {
+      const { encodeFunctionData } = await import("viem");
+      const data = encodeFunctionData({ abi: stablecoinAbi, functionName, args });
+      const [from] = await world.chain.anvil.rpc.call<[`0x${string}`]>("eth_accounts");
+      await world.chain.anvil.rpc.call("eth_sendTransaction", [{ from, to: USDC, data, gas: "0x30000" }]);
+    };
+
+    it("by cancelling the authorization before it is settled has no data", async () => {
+      const cheat = await world.createPayer();
+      const url = newUrl();
+      const payment = await signFor(cheat, url);
+      const { nonce } = payment.payload.authorization as { nonce: `0x${string}` };
+      gateway.solana.answer = async (req, res) => {
+        await sendFrom("cancelAuthorization", [
+          cheat.address,
+          nonce,
+          await signCancellation(cheat, nonce),
+        ] as never);
+        answerTable(req, res);
+      };
+      await world.expectPaid(cheat, 0, async () => {
+        await expectError(await fetchWith(url, payment), "payment_required");
+        gateway.solana.answer = answerTable;
+        await expectError(await fetchWith(url, payment), "payment_required");
+      });
+      await world.expectPaid(cheat, 1, async () => expectData(await cheat.fetch(url)));
+    });
+
+    it("by spending the nonce on a friend has no data, whatever the facilitator says", async () => {
+      const [cheat, friend] = await world.createPayers(2);
+      if (!cheat || !friend) throw new Error("no payers");
+      const url = newUrl();
+      const payment = await signFor(cheat, url);
+      const { nonce } = payment.payload.authorization as { nonce: `0x${string}` };
+      gateway.solana.answer = async (req, res) => {
+        const signature = await signTransfer(cheat, friend.address, nonce);
+        await sendFrom("transferWithAuthorization", [
+          cheat.address,
+          friend.address,
+          50_000n,
+          0n,
+          2n ** 40n,
+          nonce,
+          signature,
+        ] as never);
+        answerTable(req, res);
+      };
+      world.front.behave["/settle"] = async (pass) => {
+        await pass();
+        return { status: 200, body: { success: true, transaction: "" } };
+      };
+      const before = await world.received();
+      await expectError(await fetchWith(url, payment), "payment_required");
+      expect(await world.received()).to.equal(before);
+      expect(await world.chain.balanceOf(friend.address)).to.equal(1_050_000n);
+    });
+
+    it("by moving the money away before it is settled has no data", async () => {
+      const cheat = await world.createPayer(60_000n);
+      const friend = await world.createPayer(1n);
+      const url = newUrl();
+      const payment = await signFor(cheat, url);
+      const nonce = `0x${"77".repeat(32)}` as const;
+      gateway.solana.answer = async (req, res) => {
+        const signature = await signTransfer(cheat, friend.address, nonce);
+        await sendFrom("transferWithAuthorization", [
+          cheat.address,
+          friend.address,
+          50_000n,
+          0n,
+          2n ** 40n,
+          nonce,
+          signature,
+        ] as never);
+        answerTable(req, res);
+      };
+      const before = await world.received();
+      const answer = await fetchWith(url, payment);
+      expect(receiptOf(answer)?.success).to.equal(false);
+      const { message } = await expectError(answer, "payment_required");
+      expect(message).to.contain("not settled");
+      expect(await world.received()).to.equal(before);
+    });
+  });
+
+  describe("and what else a sale rests on", () => {
+    it("the chain cannot be reached: 503 without a charge", async () => {
+      const options = { totalMs: 200 };
+      const chain = createPaymentChain({ chainId: 8453, urls: ["http://127.0.0.1:9"], options });
+      const blind = await startPayGateway(world, { parts: { chain } });
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(blind.urlOf(2_000))));
+      await blind.stop();
+    });
+
+    it("the store cannot be reached: 503 without a charge; when it is back, payments are taken", async () => {
+      const { openStoredLedger } = await import("../payment/open-ledger.ts");
+      const { systemClock: clock } = await import("../clock.ts");
+      let isAway = true;
+      const other = await startPayGateway(world, {
+        parts: {
+          openLedger: async () => {
+            if (isAway) throw new Error("secret: no store at mongodb://127.0.0.1");
+            return openStoredLedger({ dataDir: world.folder }, { clock, answersKeptMs: 60_000 });
+          },
+        },
+      });
+      const url = other.urlOf(2_001);
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(url)));
+      isAway = false;
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+      await other.stop();
+    });
+
+    it("blocks take their time: the client waits, and has its data when its payment is in one", async () => {
+      const patient = await startPayGateway(world);
+      await world.chain.setMining(false);
+      const url = patient.urlOf(2_002);
+      await world.expectPaid(payer, 1, async () => {
+        let isAnswered = false;
+        const asked = payer.fetch(url).finally(() => {
+          isAnswered = true;
+        });
+        const settlesBefore = world.front.asked["/settle"] ?? 0;
+        await until(() => (world.front.asked["/settle"] ?? 0) > settlesBefore);
+        await until(async () => {
+          const pool = await world.chain.anvil.rpc.call<{ pending: `0x${string}` }>("txpool_status");
+          return Number(pool.pending) > 0;
+        });
+        expect(isAnswered).to.equal(false);
+        await world.chain.mine();
+        await expectData(await asked);
+      });
+      await world.chain.setMining(true);
+      await patient.stop();
+    });
+  });
+});

@@ -1,0 +1,207 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, afterEach, before, describe, it } from "mocha";
+import { PAID_PATH, PAID_QUERY, type PayWorld, startPayWorld } from "../testkit/pay-gateway.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import { type Child, startProgram } from "../testkit/process.ts";
+import { until } from "../testkit/until.ts";
+import { answerTable, type FakeUpstream, startFakeUpstream, TABLE_TEXT } from "../testkit/upstream.ts";
+
+describe("gateway: payments over the death of a gateway", function () {
+  this.timeout(60_000);
+  let world: PayWorld;
+  let service: FakeUpstream;
+  let folder: string;
+  let gateway: Child;
+  let payUrl: string;
+  let payer: Payer;
+  let count = 0;
+  const newUrl = () => {
+    count += 1;
+    return `${payUrl}${PAID_PATH}?${PAID_QUERY}&offset=${count}`;
+  };
+  /** The same address whichever process answers: payments are bound to it. */
+  let port = 0;
+
+  const start = async () => {
+    gateway = startProgram("main.ts", [], {
+      GATEWAY_PORT: "0",
+      DATA_DIR: folder,
+      EVM_DEX_URL: service.url,
+      EVM_DEX_GRPC: service.grpc,
+      LENDING_URL: service.url,
+      LENDING_GRPC: service.grpc,
+      SOLANA_URL: service.url,
+      SOLANA_GRPC: service.grpc,
+      EVM_RPC_8453: world.chain.url,
+      X402_PAY_TO: world.payTo,
+      X402_PORT: String(port),
+      X402_FACILITATOR_URL: world.front.url,
+      X402_SETTLE_TIMEOUT_MS: "20000",
+      DEADLINE_MS: "20000",
+    });
+    await until(() => gateway.stdout().includes('"listening"'));
+    const line =
+      gateway
+        .stdout()
+        .split("\n")
+        .find((text) => text.includes('"selling requests"')) ?? "";
+    payUrl = JSON.parse(line).url;
+    port = Number(new URL(payUrl).port);
+  };
+  const kill = async () => {
+    gateway.signal("SIGKILL");
+    await gateway.finished;
+  };
+  const payments = async (...args: string[]) => {
+    const { code, stdout, stderr } = await startProgram("payments.ts", args, { DATA_DIR: folder }).finished;
+    expect(code, stderr).to.equal(0);
+    return stdout;
+  };
+  const expectData = async (answer: Response) => {
+    expect(answer.status, await answer.clone().text()).to.equal(200);
+    expect(await answer.text()).to.equal(TABLE_TEXT);
+    expect(receiptOf(answer)?.success).to.equal(true);
+  };
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "gateway-test-"));
+    [world, service] = await Promise.all([startPayWorld(), startFakeUpstream()]);
+    payer = await world.createPayer(10_000_000n);
+    await start();
+  });
+  afterEach(() => {
+    world.front.behave = {};
+    service.answer = answerTable;
+  });
+  after(async () => {
+    gateway?.signal("SIGKILL");
+    await gateway?.finished;
+    await service?.stop();
+    await world?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Asks, kills the gateway at the moment that `until` resolves, and starts another one. */
+  const dieWhile = async (asked: Promise<Response>, moment: Promise<void>) => {
+    const outcome = asked.then(
+      () => "answered",
+      () => "gone",
+    );
+    await moment;
+    await kill();
+    expect(await outcome).to.equal("gone");
+    await start();
+  };
+  const moment = () => {
+    let reach = () => {};
+    const reached = new Promise<void>((resolve) => {
+      reach = resolve;
+    });
+    return { reach, reached };
+  };
+
+  it("killed between checking and settling: not charged, and the payment is still good", async () => {
+    const url = newUrl();
+    const payment = await signFor(payer, url);
+    const { reach, reached } = moment();
+    service.answer = () => reach();
+    await world.expectPaid(payer, 0, () => dieWhile(fetchWith(url, payment), reached));
+    service.answer = answerTable;
+    await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
+  });
+
+  it("killed before its settlement was carried out: the same payment is settled once", async () => {
+    const url = newUrl();
+    const payment = await signFor(payer, url);
+    const { reach, reached } = moment();
+    world.front.behave["/settle"] = async () => {
+      reach();
+      return "never";
+    };
+    await world.expectPaid(payer, 0, () => dieWhile(fetchWith(url, payment), reached));
+    world.front.behave = {};
+    expect(await payments("list", "--state", "open")).to.match(/open +0\.05 +0x/);
+    await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
+    await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
+  });
+
+  const dieAfterSettling = async (asked: (url: string) => Promise<Response>, url: string) => {
+    const { reach, reached } = moment();
+    world.front.behave["/settle"] = async (pass) => {
+      await pass();
+      reach();
+      return "never";
+    };
+    await world.expectPaid(payer, 1, () => dieWhile(asked(url), reached));
+    world.front.behave = {};
+  };
+
+  it("killed between settling and answering: the same payment has its data, not charged again", async () => {
+    const url = newUrl();
+    const payment = await signFor(payer, url);
+    await dieAfterSettling(() => fetchWith(url, payment), url);
+    const asked = service.seen.length;
+    await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
+    // What the service had answered was kept before anything was charged.
+    expect(service.seen).to.have.length(asked);
+  });
+
+  it("killed between settling and answering: so has a client that pays anew, and the next one is charged", async () => {
+    const url = newUrl();
+    await dieAfterSettling((at) => payer.fetch(at), url);
+    await world.expectPaid(payer, 0, async () => expectData(await payer.fetch(url)));
+    await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+  });
+
+  it("asked to stop while it settles: the client has its answer first", async () => {
+    const url = newUrl();
+    const { reach, reached } = moment();
+    world.front.behave["/settle"] = async (pass) => {
+      reach();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return pass();
+    };
+    await world.expectPaid(payer, 1, async () => {
+      const asked = payer.fetch(url);
+      await reached;
+      gateway.signal("SIGTERM");
+      await expectData(await asked);
+    });
+    expect((await gateway.finished).code).to.equal(0);
+    await start();
+  });
+
+  it("and the operator reads of each payment what became of it", async () => {
+    const records = JSON.parse(await payments("list", "--json")) as Record<string, string | null>[];
+    expect(records).to.have.length.greaterThan(4);
+    for (const record of records) {
+      expect(record).to.include({
+        state: "settled",
+        amountUsd: "0.05",
+        amount: "50000",
+        endpoint: PAID_PATH,
+        payer: payer.address.toLowerCase(),
+        payTo: world.payTo,
+      });
+      const hash = record.transaction as `0x${string}`;
+      expect((await world.chain.client.getTransactionReceipt({ hash })).status).to.equal("success");
+      for (const name of ["time", "settledAt", "answeredAt"])
+        expect(Date.parse(record[name] ?? "")).to.be.above(0);
+    }
+    const text = await payments("list", "--limit", "2");
+    expect(text).to.match(/^TIME +STATE +USDC +PAYER +ENDPOINT +TRANSACTION +ANSWERED\n/);
+    expect(text).to.contain("2 of 2 settled: 0.1 USDC");
+  });
+
+  it("the command explains itself and exits with 2 when called wrongly", async () => {
+    for (const args of [[], ["show"], ["list", "--state", "lost"], ["list", "--limit", "0"], ["list", "x"]]) {
+      const { code, stderr, stdout } = await startProgram("payments.ts", args, { DATA_DIR: folder }).finished;
+      expect(code, args.join(" ")).to.equal(2);
+      expect(stderr).to.contain("Usage:");
+      expect(stdout).to.equal("");
+    }
+  });
+});
