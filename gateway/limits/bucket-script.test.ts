@@ -8,7 +8,13 @@ import {
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
 import { type Bucket, DAY_US, takeFrom } from "./bucket.ts";
-import { BUCKET_SCRIPT, type KnownBucket, readScriptAnswer, scriptArguments } from "./bucket-script.ts";
+import {
+  BUCKET_SCRIPT,
+  type KnownBucket,
+  readScriptAnswers,
+  type ScriptAnswer,
+  scriptArguments,
+} from "./bucket-script.ts";
 import { createRule, type LimitRule } from "./rule.ts";
 
 const rules = fc
@@ -30,11 +36,8 @@ describe("bucket script", function () {
   this.timeout(30_000);
   let server: RedisServer | undefined;
   const clients: { destroy(): void }[] = [];
-  let take: (
-    rule: LimitRule,
-    want: number,
-    known?: KnownBucket,
-  ) => Promise<ReturnType<typeof readScriptAnswer>>;
+  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<ScriptAnswer>;
+  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<ScriptAnswer[]>;
   let store: (bucket: Bucket) => Promise<unknown>;
   let stored: () => Promise<string | null>;
   let forget: () => Promise<unknown>;
@@ -54,7 +57,15 @@ describe("bucket script", function () {
     const key = "bucket";
     take = async (rule, want, known) => {
       const call = { keys: [key], arguments: scriptArguments(rule, want, known) };
-      return readScriptAnswer(await client.eval(BUCKET_SCRIPT, call));
+      const [answer] = readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), 1);
+      return answer as ScriptAnswer;
+    };
+    takeAll = async (asks) => {
+      const call = {
+        keys: asks.map(([name]) => name),
+        arguments: asks.flatMap(([, rule, want]) => scriptArguments(rule, want, undefined)),
+      };
+      return readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), asks.length);
     };
     store = ({ level, atUs, day, used }) => client.set(key, `${level} ${atUs} ${day} ${used}`);
     stored = () => client.get(key);
@@ -106,6 +117,25 @@ describe("bucket script", function () {
         await forget();
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("takes from many buckets in one call, one after the other, the same one twice too", async () => {
+    const asks = fc.array(fc.tuple(fc.nat(3), rules, wants), { minLength: 1, maxLength: 30 });
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(asks, async (list) => {
+        round += 1;
+        const answers = await takeAll(list.map(([place, rule, want]) => [`${round} ${place}`, rule, want]));
+        const nowUs = answers[0]?.bucket.atUs as number;
+        const known = new Map<number, Bucket>();
+        for (const [turn, [place, rule, want]] of list.entries()) {
+          const ours = takeFrom(known.get(place), { nowUs, wallUs: nowUs }, { rule, want });
+          expect(answers[turn]).to.deep.equal(ours);
+          if (want > 0) known.set(place, ours.bucket);
+        }
+      }),
+      { numRuns: 100 },
     );
   });
 

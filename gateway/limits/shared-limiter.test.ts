@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createManualClock } from "../testkit/clock.ts";
 import { until } from "../testkit/until.ts";
-import type { Bucket } from "./bucket.ts";
-import { takeFrom } from "./bucket.ts";
+import { type Bucket, takeFrom } from "./bucket.ts";
 import type { Ask, Decision } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 import { createRule } from "./rule.ts";
@@ -14,23 +13,33 @@ const five = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
 /** A Redis of our making, whose answers wait until they are let out. Its clock is ten minutes ahead. */
 function createFakeRedis(clock: { nowMs(): number }) {
   const stored = new Map<string, Bucket>();
-  const questions: { readonly key: string; readonly want: number; answer(): void; fail(): void }[] = [];
+  const questions: {
+    readonly keys: readonly string[];
+    readonly wants: readonly number[];
+    answer(): void;
+    fail(): void;
+  }[] = [];
   const nowUs = () => (clock.nowMs() + 600_000) * 1000;
+  const answerOne = (key: string, [drain, capacity, quota, want]: readonly number[]) => {
+    const rule = {
+      ...five,
+      drain: drain as number,
+      capacity: capacity as number,
+      dailyQuota: quota === -1 ? null : (quota as number),
+    };
+    const moment = { nowUs: nowUs(), wallUs: nowUs() };
+    const { bucket, granted } = takeFrom(stored.get(key), moment, { rule, want: want as number });
+    stored.set(key, bucket);
+    return [granted, bucket.level, bucket.atUs, bucket.day, bucket.used];
+  };
   const client = {
     evalSha: (_sha: string, { keys, arguments: sent }: { keys: string[]; arguments: string[] }) =>
       new Promise((resolve, reject) => {
-        const [key = ""] = keys;
-        const [drain, capacity, quota, want] = sent.map(Number) as [number, number, number, number];
+        const parts = keys.map((_, place) => sent.slice(place * 7, place * 7 + 7).map(Number));
         questions.push({
-          key,
-          want,
-          answer() {
-            const rule = { ...five, drain, capacity, dailyQuota: quota < 0 ? null : quota };
-            const taken = takeFrom(stored.get(key), { nowUs: nowUs(), wallUs: nowUs() }, { rule, want });
-            stored.set(key, taken.bucket);
-            const { level, atUs, day, used } = taken.bucket;
-            resolve([taken.granted, level, atUs, day, used]);
-          },
+          keys,
+          wants: parts.map((part) => part[3] as number),
+          answer: () => resolve(keys.flatMap((key, place) => answerOne(key, parts[place] as number[]))),
           fail: () => reject(new Error("away")),
         });
       }),
@@ -68,11 +77,11 @@ describe("shared limiter", () => {
     const first = limiter.take(ask);
     const rest = Array.from({ length: 6 }, () => limiter.take(ask));
     const alone = await next();
-    expect(alone).to.include({ want: 1, key: "chaintables:limit:key:a" });
+    expect(alone).to.deep.include({ wants: [1], keys: ["chaintables:limit:key:a"] });
     alone.answer();
     expect((await first).left.burst).to.equal(4);
     const together = await next();
-    expect(together.want).to.equal(6);
+    expect(together.wants).to.deep.equal([6]);
     together.answer();
     const decisions = await Promise.all(rest);
     expect(decisions.map(({ isAllowed }) => isAllowed)).to.deep.equal([true, true, true, true, false, false]);
@@ -106,27 +115,47 @@ describe("shared limiter", () => {
     const wide = createRule({ ratePerSecond: 1, burst: 8, dailyQuota: null });
     const pending: (Decision | Promise<Decision>)[] = [limiter.take(ask)];
     for (const rule of [five, five, wide, wide, five]) pending.push(limiter.take({ ...ask, rule }));
-    const wants: number[] = [];
-    for (let i = 0; i < 4; i += 1) {
+    for (const wants of [[1], [2, 2, 1]]) {
       const question = await next();
-      wants.push(question.want);
+      expect(question.wants).to.deep.equal(wants);
       question.answer();
     }
-    expect(wants).to.deep.equal([1, 2, 2, 1]);
     const decisions = await Promise.all(pending);
     expect(decisions.map(({ left }) => left.burst)).to.deep.equal([4, 3, 2, 4, 3, 0]);
   });
 
-  it("asks about different subjects and kinds at the same time", async () => {
-    const { limiter, ask, redis } = setUp();
-    const pending = [
-      limiter.take(ask),
-      limiter.take({ ...ask, subject: "b" }),
-      limiter.take({ ...ask, kind: "refusal" }),
-    ];
-    await until(() => redis.questions.length === 3);
-    for (const question of redis.questions.reverse()) question.answer();
-    for (const { left } of await Promise.all(pending)) expect(left.burst).to.equal(4);
+  it("asks about different subjects and kinds together, each with its own answer", async () => {
+    const { limiter, ask, next, redis } = setUp();
+    const pending = ["a", "b", "c", "b", "c", "b"].map((subject) => limiter.take({ ...ask, subject }));
+    pending.push(limiter.take({ ...ask, kind: "refusal", subject: "b" }));
+    (await next()).answer();
+    const question = await next();
+    expect(question.keys).to.deep.equal(
+      ["key:b", "key:c", "refusal:b"].map((name) => `chaintables:limit:${name}`),
+    );
+    expect(question.wants).to.deep.equal([3, 2, 1]);
+    question.answer();
+    const decisions = await Promise.all(pending);
+    expect(decisions.map(({ left }) => left.burst)).to.deep.equal([4, 4, 4, 3, 3, 2, 4]);
+    expect(redis.questions).to.have.length(0);
+  });
+
+  it("serves who asks again at the moment of an answer, and more than fit into one question", async () => {
+    const { limiter, ask, next } = setUp();
+    const again = (async () => {
+      await limiter.take(ask);
+      return limiter.take(ask);
+    })();
+    (await next()).answer();
+    (await next()).answer();
+    expect((await again).left.burst).to.equal(3);
+    const many = Array.from({ length: 2_500 }, (_, i) => limiter.take({ ...ask, subject: `s${i}` }));
+    for (const size of [1, 1_000, 1_000, 499]) {
+      const question = await next();
+      expect(question.keys).to.have.length(size);
+      question.answer();
+    }
+    expect((await Promise.all(many)).every(({ isAllowed }) => isAllowed)).to.equal(true);
   });
 
   it("goes on here from what Redis said last while it is away, without an error", async () => {

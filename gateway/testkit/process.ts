@@ -47,7 +47,8 @@ export function startProgram(
   });
   const signal = (name: NodeJS.Signals) => {
     // Not child.kill: after it Deno reports the end as this signal's work, whatever exit code the child gave.
-    if (child.pid !== undefined && child.exitCode === null) process.kill(child.pid, name);
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(child.pid, name);
   };
   return { stdout: () => stdout, finished, signal };
 }

@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import {
+  createRedisServer,
+  noRedisServer,
+  type RedisServer,
+} from "../../services/shared/cache/testkit/redis-server.ts";
+import { hashApiKey } from "../access/api-key.ts";
+import { announceKeyChanges } from "../access/key-changes.ts";
+import { createManualClock } from "../testkit/clock.ts";
+import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
+import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
+import { until } from "../testkit/until.ts";
+
+/** The clocks stand still: what is remembered of a key does not get old, and only word of a change brings it. */
+describe("gateway: word of changed keys through Redis", function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  let keys: FakeDirectory;
+  let gateways: TestGateway[] = [];
+
+  beforeEach(async function () {
+    const reason = noRedisServer();
+    if (reason !== undefined) {
+      console.log(`      pending: ${reason}`);
+      return this.skip();
+    }
+    redis = await createRedisServer();
+    await redis.start();
+    keys = createFakeDirectory();
+    gateways = await Promise.all(
+      [1, 2].map(() =>
+        startTestGateway({
+          config: { redisUrl: redis.url },
+          parts: { clock: createManualClock(), openKeys: () => openFakeKeys(keys) },
+        }),
+      ),
+    );
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    gateways = [];
+    await redis?.remove();
+  });
+
+  const statusesOf = (key: string) =>
+    Promise.all(
+      gateways.map(async ({ url }) => {
+        const answer = await fetch(`${url}/evm/chains`, { headers: { "X-API-KEY": key } });
+        await answer.text();
+        return answer.status;
+      }),
+    );
+  const change = (key: string, changes: object) => {
+    const hash = hashApiKey(key);
+    const record = keys.records.get(hash);
+    if (!record) throw new Error("the key was not stored");
+    keys.records.set(hash, { ...record, ...changes });
+    return hash;
+  };
+
+  it("reaches every gateway at once: revocation, suspension, other limits", async () => {
+    const key = keys.add();
+    await until(async () => (await statusesOf(key)).every((status) => status === 200));
+    const asked = keys.questions;
+    expect(await statusesOf(key)).to.deep.equal([200, 200]);
+    expect(keys.questions).to.equal(asked);
+
+    for (const [changes, status] of [
+      [{ suspendedAt: 1 }, 403],
+      [{ suspendedAt: null }, 200],
+      [{ limits: { ratePerSecond: 0.001, burst: 1, dailyQuota: null } }, 429],
+      [{ revokedAt: 1 }, 401],
+    ] as const) {
+      expect(await announceKeyChanges(redis.url, [change(key, changes)])).to.equal(true);
+      await until(async () => (await statusesOf(key)).every((each) => each === status));
+    }
+  });
+
+  it("is not missed over a loss of the connection: everything is looked up again after it", async () => {
+    const key = keys.add();
+    await until(async () => (await statusesOf(key)).every((status) => status === 200));
+    await redis.kill();
+    change(key, { revokedAt: 1 });
+    expect(await statusesOf(key)).to.deep.equal([200, 200]);
+    await redis.start();
+    await until(async () => (await statusesOf(key)).every((status) => status === 401));
+  });
+
+  it("is not said where Redis is away, and the speaker is told", async () => {
+    await redis.kill();
+    expect(await announceKeyChanges(redis.url, ["0".repeat(64)])).to.equal(false);
+  });
+});

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Child, type Finished, startProgram } from "./process.ts";
+import { until } from "./until.ts";
+import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
+
+/** Gateways in processes of their own, over one folder of data and fake services. */
+export interface GatewayProcesses {
+  /** Answers when it is ready. */
+  start(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
+  /** `npm run keys`, over the same store. */
+  keys(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
+  /** Kills what runs and leaves nothing behind. */
+  remove(): Promise<void>;
+}
+
+export interface GatewayProcess extends Child {
+  readonly url: string;
+  ask(path: string, key: string): Promise<Response>;
+}
+
+export async function createGatewayProcesses(): Promise<GatewayProcesses> {
+  const folder = await mkdtemp(join(tmpdir(), "gateways-"));
+  const services: readonly FakeUpstream[] = await Promise.all([
+    startFakeUpstream(),
+    startFakeUpstream(),
+    startFakeUpstream(),
+  ]);
+  const names = ["EVM_DEX", "LENDING", "SOLANA"];
+  const addresses = Object.fromEntries(
+    services.flatMap(({ url, grpc }, place) => [
+      [`${names[place]}_URL`, url],
+      [`${names[place]}_GRPC`, grpc],
+    ]),
+  );
+  const running: Child[] = [];
+  return {
+    async start(env = {}) {
+      const settings = { GATEWAY_PORT: "0", DATA_DIR: folder, ...addresses, ...env };
+      const child = startProgram("main.ts", [], settings);
+      running.push(child);
+      const line = () =>
+        child
+          .stdout()
+          .split("\n")
+          .find((text) => text.includes('"listening"'));
+      await until(() => line() !== undefined);
+      const { url } = JSON.parse(line() as string) as { url: string };
+      await until(async () => (await fetch(`${url}/readyz`)).status === 200);
+      const ask = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
+      return { ...child, url, ask };
+    },
+    keys: (args, env = {}) => startProgram("keys.ts", args, { DATA_DIR: folder, ...env }).finished,
+    async remove() {
+      for (const child of running) child.signal("SIGKILL");
+      await Promise.all(running.map((child) => child.finished));
+      await Promise.all(services.map((service) => service.stop()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
