@@ -96,7 +96,7 @@ export const SETTINGS = {
     parse: requestBurst,
     default: "400",
     usedBy: ["gateway"],
-    meaning: "The same at once",
+    meaning: "Such answers to one address at once",
   },
   VERIFY_RATE: {
     parse: requestRate,
@@ -108,7 +108,7 @@ export const SETTINGS = {
     parse: requestBurst,
     default: "100",
     usedBy: ["gateway"],
-    meaning: "The same at once",
+    meaning: "Such payments of one address at once",
   },
   TRUSTED_PROXIES: {
     parse: list(network()),

@@ -31,7 +31,7 @@ export function toOpenApi(
       title: "chaintables",
       version: API_VERSION,
       description:
-        "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values.",
+        "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values. GET /usage, with the same key, answers a JSON object with the key's limits, what remains of them and its requests by day and endpoint.",
     },
     servers: [{ url: options.serverUrl ?? "/" }],
     security: [{ ApiKey: [] }],
