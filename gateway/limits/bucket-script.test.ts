@@ -78,11 +78,12 @@ describe("bucket script", function () {
   });
 
   it("decides on random sequences as TypeScript does at the same moments, to the unit", async () => {
+    // One rule a sequence: Redis forgets a bucket when its rule has drained it, which another rule may not have.
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(rules, wants), { minLength: 1, maxLength: 12 }), async (asks) => {
+      fc.asyncProperty(rules, fc.array(wants, { minLength: 1, maxLength: 12 }), async (rule, asks) => {
         await forget();
         let bucket: Bucket | undefined;
-        for (const [rule, want] of asks) {
+        for (const want of asks) {
           const answer = await take(rule, want);
           const nowUs = answer.bucket.atUs;
           const ours = takeFrom(bucket, { nowUs, wallUs: nowUs }, { rule, want });
