@@ -17,6 +17,7 @@ import { banner } from "./local/banner.ts";
 import { readDemoKey } from "./local/demo-key.ts";
 import { startDevnetProcess, startSolanaDevnetProcess } from "./local/devnet-process.ts";
 import { readableLine } from "./local/ingest-lines.ts";
+import { localPayments } from "./local/payments.ts";
 
 /** Services with an ingest, which makes what they answer from. */
 const INDEXED_EVM = ["evm-dex", "lending"] as const;
@@ -53,6 +54,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
   try {
     const [devnet, localSolana] = isLocal ? await openLocalChains() : [];
     const common: Environment = { ...given, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ...devnet?.env };
+    const payments = await openPayments(common, devnet !== undefined);
     const ofSolana: Environment = { ...common, DATA_DIR: settings.DATA_DIR, ...localSolana };
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
@@ -66,6 +68,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
       startGateway(
         readGatewayConfig({
           ...common,
+          ...payments,
           ...peers,
           BOOTSTRAP_API_KEY: apiKey,
           EVM_DEX_URL: evmDex.httpUrl,
@@ -78,7 +81,8 @@ async function startAll(given: Environment): Promise<Stoppable> {
     );
     if (devnet !== undefined) await untilIndexed(gateway.url, { apiKey, pool: devnet.pool });
     const startedInSeconds = (performance.now() - startedMs) / 1000;
-    console.log(banner({ url: gateway.url, apiKey, devnet, dataDir, startedInSeconds }));
+    const { url, payUrl } = gateway;
+    console.log(banner({ url, payUrl, apiKey, devnet, dataDir, startedInSeconds }));
     return { stop };
   } catch (error) {
     await stop();
@@ -103,6 +107,16 @@ async function startAll(given: Environment): Promise<Stoppable> {
     const started = await starting;
     running.push(started);
     return started;
+  }
+
+  /** The built-in facilitator, where it has a wallet; on the local chain one is made up, and somebody who is paid. */
+  async function openPayments(env: Environment, isOnDevnet: boolean): Promise<Environment> {
+    const local = isOnDevnet && !given.X402_PAY_TO ? localPayments(given) : {};
+    const settled = { ...env, ...local };
+    if (!settled.X402_PAY_TO || !settled.FACILITATOR_PRIVATE_KEY) return {};
+    const { readFacilitatorConfig, startFacilitator } = await import("../gateway/facilitator/service.ts");
+    const { url } = await keep(startFacilitator(readFacilitatorConfig(settled)));
+    return { X402_FACILITATOR_URL: url, ...local };
   }
 
   async function removeIndex(service: Indexed): Promise<void> {

@@ -10,6 +10,7 @@ import { type Deployment, deployedAddresses, FAMILIES, type Family, planDeployme
 import type { DeployedPool } from "./pools.ts";
 import type { Rpc } from "./rpc.ts";
 import { createTraders, runTraders, type TradedBlock, type Traders } from "./traders.ts";
+import { preparePayments } from "./usdc/demo-wallets.ts";
 
 export interface DevnetOptions {
   /** The chain lives in `<dataDir>/devnet`. */
@@ -68,6 +69,7 @@ export async function openDevnet(options: DevnetOptions): Promise<Devnet> {
   try {
     const traders = createTraders(anvil.rpc, deployment, { seed: Date.now() });
     await fillHistory({ anvil, traders, say });
+    await preparePayments(anvil.rpc);
     await writeDeploymentsFile(deploymentsFile, deployment);
     await anvil.saveState(stateFile);
     return {

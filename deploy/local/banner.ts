@@ -1,6 +1,8 @@
 /** What a first-time user needs to know, once everything answers. */
 export interface BannerFacts {
   readonly url: string;
+  /** Of the pay-per-request host, where there is one. */
+  readonly payUrl: string | undefined;
   readonly apiKey: string;
   /** The local chain, or undefined where real RPC endpoints are configured. */
   readonly devnet: { readonly url: string; readonly pool: string; readonly poolName: string } | undefined;
@@ -8,10 +10,13 @@ export interface BannerFacts {
   readonly startedInSeconds: number;
 }
 
-const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
+const TRADES =
+  "/api/v1/solana/token-transactions?token_address=So11111111111111111111111111111111111111112&days=1&limit=5";
+/** Where `npm run pay` asks unless told otherwise. */
+const USUAL_PAY_URL = "http://127.0.0.1:8402";
 
 export function banner(facts: BannerFacts): string {
-  const { url, apiKey, devnet } = facts;
+  const { url, payUrl, apiKey, devnet } = facts;
   const curl = (path: string) => `  curl -s -H 'X-API-KEY: ${apiKey}' '${url}${path}'`;
   const examples =
     devnet === undefined
@@ -28,7 +33,10 @@ export function banner(facts: BannerFacts): string {
           "What lenders earn now, the most first:",
           curl("/evm/lending/lendinga/v3/pools?order_desc=supplyApy"),
           "The latest trades of wrapped SOL:",
-          curl(`/api/v1/solana/token-transactions?token_address=${WRAPPED_SOL}&days=1&limit=5`),
+          curl(TRADES),
+          ...(payUrl === undefined
+            ? []
+            : ["The same for 0.05 USDC of the local chain, without a key:", pay(payUrl)]),
         ];
   return [
     "",
@@ -38,6 +46,7 @@ export function banner(facts: BannerFacts): string {
     `  OpenAPI        ${url}/openapi.json`,
     `  state          ${url}/readyz`,
     `  API key        ${apiKey}`,
+    ...(payUrl === undefined ? [] : [`  without a key  ${payUrl}, for a payment each`]),
     `  chain          ${devnet === undefined ? "the configured RPC endpoints" : `a local one at ${devnet.url}, with its own pools and traders`}`,
     `  data           ${facts.dataDir}`,
     "",
@@ -48,4 +57,9 @@ export function banner(facts: BannerFacts): string {
       : "Ctrl-C stops everything; the next start goes on where this one stopped. For the real chain: EVM_RPC_8453=https://… npm start",
     "",
   ].join("\n");
+}
+
+function pay(payUrl: string): string {
+  const at = payUrl === USUAL_PAY_URL ? "" : ` --url ${payUrl}`;
+  return `  npm run pay -- '${TRADES}'${at}`;
 }

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
-import { demoWallet } from "./demo-wallet.ts";
+import { demoPayer } from "../devnet/usdc/demo-wallets.ts";
 import { describeReceipt, describeRows } from "./describe.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8402";
@@ -29,8 +29,8 @@ function readCall() {
 }
 
 async function pay({ url, asJson }: { url: string; asJson: boolean }): Promise<number> {
-  const key = process.env.PAY_PRIVATE_KEY;
-  const wallet = key ? privateKeyToAccount(key as `0x${string}`) : demoWallet("payer");
+  const key = (process.env.PAY_PRIVATE_KEY || demoPayer.privateKey) as `0x${string}`;
+  const wallet = privateKeyToAccount(key);
   const client = new x402Client().register("eip155:8453", new ExactEvmScheme(wallet));
   const answer = await wrapFetchWithPayment(fetch, client)(url);
   const body = await answer.text();

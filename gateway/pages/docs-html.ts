@@ -31,10 +31,12 @@ export interface DocsSource {
   readonly catalogue: readonly Endpoint[];
   /** Where the example requests go; without a slash at the end. */
   readonly baseUrl: string;
+  /** Where requests are sold; absent = nowhere. */
+  readonly payUrl?: string | undefined;
 }
 
 /** The documentation as one self-contained page: no script, nothing loaded from elsewhere. */
-export function renderDocs({ catalogue, baseUrl }: DocsSource): string {
+export function renderDocs({ catalogue, baseUrl, payUrl }: DocsSource): string {
   const families = (Object.keys(TITLES) as Family[])
     .map((family) => ({ family, endpoints: catalogue.filter((endpoint) => endpoint.family === family) }))
     .filter(({ endpoints }) => endpoints.length > 0);
@@ -56,7 +58,12 @@ export function renderDocs({ catalogue, baseUrl }: DocsSource): string {
 <li><a href="#tables">Tables</a></li>
 <li><a href="#limits">Limits and usage</a></li>
 <li><a href="#errors">Errors</a></li>
-<li><a href="/openapi.json">OpenAPI document</a></li>
+${
+  payUrl === undefined
+    ? ""
+    : html`<li><a href="#payment">Payment in place of a key</a></li>
+`
+}<li><a href="/openapi.json">OpenAPI document</a></li>
 </ul>
 ${families.map(
   ({ family, endpoints }) => html`<h2>${TITLES[family]}</h2>
@@ -72,6 +79,7 @@ ${endpoints.map(
 <h1>On-chain market data as tables</h1>
 <p class="soft">${catalogue.length} read-only endpoints: pools, prices and volumes of exchanges, lending vaults and markets, Solana trades.</p>
 ${general(baseUrl)}
+${payUrl === undefined ? "" : payment(catalogue, payUrl)}
 ${families.map(
   ({ family, endpoints }) => html`<h2 class="family">${TITLES[family]}</h2>
 ${endpoints.map((endpoint) => section(endpoint, baseUrl))}`,
@@ -113,6 +121,23 @@ ${table(
   Object.entries(STATUS_OF).map(
     ([code, status]) =>
       html`<tr><td>${status}</td><td><code>${code}</code></td><td class="text">${WHEN[code as keyof typeof STATUS_OF]}</td></tr>`,
+  ),
+)}
+</section>`;
+}
+
+function payment(catalogue: readonly Endpoint[], payUrl: string): Html {
+  const sold = catalogue.flatMap(({ path, priceUsd }) =>
+    priceUsd === undefined ? [] : [{ path, priceUsd }],
+  );
+  return html`<section id="payment">
+<h3>Payment in place of a key</h3>
+<p>These are also sold without a key at <code>${payUrl}</code>, request by request, by x402 version 2: a request without payment gets 402 with the terms (header <code>PAYMENT-REQUIRED</code> and body), the same request with the signed payment (header <code>PAYMENT-SIGNATURE</code>) gets the table and a receipt (header <code>PAYMENT-RESPONSE</code>). Errors are not charged. Whoever has paid and got no answer sends the request again, with the same payment or a new one, and is not charged again.</p>
+${table(
+  ["Endpoint", "Price"],
+  sold.map(
+    ({ path, priceUsd }) =>
+      html`<tr><td><code>${path}</code></td><td>${priceUsd} USD a request, in USDC on Base</td></tr>`,
   ),
 )}
 </section>`;

@@ -19,10 +19,10 @@ const POLICY = [
 const BASE_URL_MARK = "{base_url}";
 
 /** GET /docs: the documentation of every endpoint. */
-export function createDocsPage({ catalogue, publicUrl }: DocumentDeps): Page {
+export function createDocsPage({ catalogue, publicUrl, payUrl }: DocumentDeps): Page {
   let pieces: string[] | undefined;
   return (req, res) => {
-    pieces ??= renderDocs({ catalogue, baseUrl: BASE_URL_MARK }).split(BASE_URL_MARK);
+    pieces ??= renderDocs({ catalogue, baseUrl: BASE_URL_MARK, payUrl }).split(BASE_URL_MARK);
     const baseUrl = baseUrlOf(req, publicUrl);
     res.setHeader("Content-Security-Policy", POLICY);
     res.setHeader("Cache-Control", "private, max-age=60");

@@ -59,9 +59,9 @@ export function createMemoryLocks(): Locks {
   };
 }
 
+const PREFIX = "chaintables:payment:";
 /** A killed gateway's locks are free after this long; a living one renews its own well before. */
 const TTL_MS = 10_000;
-const RENEW_EVERY_MS = 3_000;
 const RENEW = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end";
 const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end";
 const FIRST_PAUSE_MS = 10;
@@ -71,12 +71,12 @@ const MAX_PAUSE_MS = 200;
  * The same among all gateways on one Redis. While that is away each gateway locks for itself: two of them may then ask
  * the service for one payment, but its row is opened by one of them only, and the token takes an authorization once.
  */
-export function createRedisLocks(connection: RedisConnection, prefix = "chaintables:payment:"): Locks {
+export function createRedisLocks(connection: RedisConnection, { ttlMs = TTL_MS } = {}): Locks {
   const local = createMemoryLocks();
 
   /** Whether the key was set; true also where Redis is away. */
   const trySet = async (key: string, token: string): Promise<boolean> => {
-    const options = { condition: "NX", expiration: { type: "PX", value: TTL_MS } } as const;
+    const options = { condition: "NX", expiration: { type: "PX", value: ttlMs } } as const;
     const answer = await connection.ask<string | null>("away", (client) => client.set(key, token, options));
     return answer !== null;
   };
@@ -88,7 +88,7 @@ export function createRedisLocks(connection: RedisConnection, prefix = "chaintab
       const untilMs = performance.now() + waitMs;
       const own = await local.acquire(name, { waitMs });
       if (own === undefined) return undefined;
-      const key = prefix + name;
+      const key = PREFIX + name;
       const token = randomUUID();
       for (let pauseMs = FIRST_PAUSE_MS; !(await trySet(key, token)); ) {
         const leftMs = untilMs - performance.now();
@@ -100,7 +100,7 @@ export function createRedisLocks(connection: RedisConnection, prefix = "chaintab
         pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
       }
       // Also where Redis was away: it may have set the key and not been able to say so.
-      const renewal = setInterval(() => void run(RENEW, key, [token, String(TTL_MS)]), RENEW_EVERY_MS);
+      const renewal = setInterval(() => void run(RENEW, key, [token, String(ttlMs)]), ttlMs / 3);
       renewal.unref();
       return {
         async release() {

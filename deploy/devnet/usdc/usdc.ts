@@ -46,6 +46,11 @@ async function mineAsIssuer(rpc: Rpc, calls: readonly Hex[]): Promise<void> {
   await rpc.call("anvil_stopImpersonatingAccount", [ISSUER]);
 }
 
+export async function readUsdcBalance(rpc: Rpc, holder: Address): Promise<bigint> {
+  const data = encodeFunctionData({ abi: stablecoinAbi, functionName: "balanceOf", args: [holder] });
+  return BigInt(await rpc.call<Hex>("eth_call", [{ to: USDC, data }, "latest"]));
+}
+
 /** Gives an address what it pays gas with, without a transaction. */
 export async function fundWithEther(rpc: Rpc, address: Address): Promise<void> {
   await rpc.call("anvil_setBalance", [address, ENOUGH_GAS]);

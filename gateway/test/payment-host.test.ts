@@ -1,0 +1,245 @@
+import { decodePaymentRequiredHeader } from "@x402/core/http";
+import { expect } from "chai";
+import { after, afterEach, before, describe, it } from "mocha";
+import {
+  createRedisServer,
+  noRedisServer,
+  type RedisServer,
+} from "../../services/shared/cache/testkit/redis-server.ts";
+import { expectError } from "../testkit/expect-error.ts";
+import { UNLIMITED } from "../testkit/gateway.ts";
+import {
+  PAID_PATH,
+  PAID_QUERY,
+  type PayGateway,
+  type PayWorld,
+  startPayGateway,
+  startPayWorld,
+} from "../testkit/pay-gateway.ts";
+import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
+import { rawGet } from "../testkit/raw-http.ts";
+import { until } from "../testkit/until.ts";
+import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
+
+const TARGET = `${PAID_PATH}?${PAID_QUERY}`;
+
+describe("gateway: the pay-per-request host", function () {
+  this.timeout(60_000);
+  let world: PayWorld;
+  let gateways: PayGateway[] = [];
+  const start = async (of: Parameters<typeof startPayGateway>[1]) => {
+    const gateway = await startPayGateway(world, of);
+    gateways.push(gateway);
+    return gateway;
+  };
+  before(async () => {
+    world = await startPayWorld();
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    gateways = [];
+  });
+  after(() => world?.stop());
+
+  describe("with an address of its own", () => {
+    const publicUrl = "https://pay.example";
+
+    it("is also behind the gateway's port, for requests that name it and for no others", async () => {
+      const gateway = await start({ payment: { publicUrl } });
+      for (const host of ["pay.example", "PAY.example", "pay.example:443"]) {
+        const answer = await rawGet(gateway.url, TARGET, { Host: host });
+        expect(answer.status, host).to.equal(402);
+        const { resource } = decodePaymentRequiredHeader(answer.headers["payment-required"] ?? "");
+        expect(resource.url).to.equal(`${publicUrl}${TARGET}`);
+        expect(answer.headers["x-session-id"]).to.match(/^[0-9a-f-]{36}$/);
+        expect((await rawGet(gateway.url, "/docs", { Host: host })).status).to.equal(404);
+      }
+      for (const host of ["pay.example.evil.example", "evil.example", "pay.example:8080", "localhost"])
+        expect((await rawGet(gateway.url, TARGET, { Host: host })).status, host).to.equal(401);
+    });
+
+    it("sells there, for the same payments as at its own port", async () => {
+      const gateway = await start({ payment: { publicUrl } });
+      const payer = await world.createPayer();
+      const payment = await signFor(payer, `${gateway.payUrl}${TARGET}`);
+      await world.expectPaid(payer, 1, async () => {
+        const answer = await fetchWith(`${gateway.payUrl}${TARGET}`, payment);
+        expect(answer.status).to.equal(200);
+      });
+      const header = Buffer.from(JSON.stringify(payment)).toString("base64");
+      await world.expectPaid(payer, 0, async () => {
+        const answer = await rawGet(gateway.url, TARGET, {
+          Host: "pay.example",
+          "PAYMENT-SIGNATURE": header,
+        });
+        expect(answer.status).to.equal(200);
+        expect(answer.body).to.equal(TABLE_TEXT);
+      });
+    });
+
+    it("keeps a path that stands before ours", async () => {
+      const gateway = await start({ payment: { publicUrl: "https://data.example/pay" } });
+      const answer = await fetch(`${gateway.payUrl}${TARGET}`);
+      const { resource } = decodePaymentRequiredHeader(answer.headers.get("payment-required") ?? "");
+      expect(resource.url).to.equal(`https://data.example/pay${TARGET}`);
+      expect((await rawGet(gateway.url, TARGET, { Host: "data.example" })).status).to.equal(401);
+    });
+
+    it("is named by OpenAPI and the documentation, with the prices asked there", async () => {
+      const prices = new Map([["/evm/chains", "0.01"]]);
+      const gateway = await start({ payment: { publicUrl, prices } });
+      const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
+        paths: Record<string, { get: { servers?: { url: string }[]; "x-payment"?: { priceUsd: number } } }>;
+      };
+      expect(paths["/evm/chains"]?.get["x-payment"]?.priceUsd).to.equal(0.01);
+      expect(paths["/evm/chains"]?.get.servers?.map(({ url }) => url)).to.include(publicUrl);
+      expect(paths["/evm/dexes"]?.get.servers).to.equal(undefined);
+      const docs = await (await fetch(`${gateway.url}/docs`)).text();
+      expect(docs).to.contain(`<code>${publicUrl}</code>`);
+      expect(docs).to.match(/\/evm\/chains<\/code><\/td><td>0\.01 USD/);
+    });
+  });
+
+  it("sells by configuration what is not sold by default, at its price", async () => {
+    const gateway = await start({
+      payment: {
+        prices: new Map([
+          ["/evm/chains", "0.01"],
+          [PAID_PATH, "0"],
+        ]),
+      },
+    });
+    const payer = await world.createPayer();
+    const before = await world.received();
+    const answer = await payer.fetch(`${gateway.payUrl}/evm/chains`);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("content-type")).to.equal("application/vnd.service.table.v1.0.0+json");
+    expect((await world.received()) - before).to.equal(10_000n);
+    expect((await fetch(`${gateway.payUrl}${TARGET}`)).status).to.equal(404);
+  });
+
+  it("offers, checks and refuses only so much to one address", async () => {
+    const slow = (burst: number) => ({ ratePerSecond: 0.001, burst, dailyQuota: null });
+    const limits = { ...UNLIMITED, address: slow(5), verification: slow(2) };
+    const gateway = await start({ config: { limits } });
+    const payer = await world.createPayer();
+    const url = gateway.urlOf();
+    const payment = await signFor(payer, url);
+    for (let left = 4; left > 0; left -= 1) expect((await fetch(url)).status).to.equal(402);
+    const limited = await fetch(url);
+    expect(Number(limited.headers.get("retry-after"))).to.be.above(900);
+    await expectError(limited, "rate_limited");
+    await world.expectPaid(payer, 1, async () => {
+      expect((await fetchWith(url, payment)).status).to.equal(200);
+      expect((await fetchWith(url, payment)).status).to.equal(200);
+      await expectError(await fetchWith(url, payment), "rate_limited");
+    });
+    for (let left = 5; left > 0; left -= 1) expect((await fetch(`${gateway.payUrl}/x`)).status).to.equal(404);
+    await expectError(await fetch(`${gateway.payUrl}/x`), "rate_limited");
+  });
+
+  it("may give kept answers of the service, and settles each of them", async () => {
+    const gateway = await start({ config: { cacheBytes: 1_048_576 } });
+    gateway.solana.answer = (req, res) => {
+      res.setHeader("X-Data-Block", "8");
+      answerTable(req, res);
+    };
+    const [one, other] = await world.createPayers(2);
+    if (!one || !other) throw new Error("no payers");
+    for (const payer of [one, other]) {
+      const answer = await world.expectPaid(payer, 1, () => payer.fetch(gateway.urlOf(77)));
+      expect(await answer.text()).to.equal(TABLE_TEXT);
+      expect(receiptOf(answer)?.success).to.equal(true);
+    }
+  });
+
+  it("gives the answer of a payment again as each client wants it: compressed or not", async () => {
+    const gateway = await start({});
+    const long = JSON.stringify({ columns: [], data: [["x".repeat(5_000)]], rows: 1 });
+    gateway.solana.answer = (_req, res) => {
+      res.writeHead(200, { "Content-Type": "application/json", "Content-Length": long.length }).end(long);
+    };
+    const payer = await world.createPayer();
+    const url = gateway.urlOf(78);
+    const header = Buffer.from(JSON.stringify(await signFor(payer, url))).toString("base64");
+    const ask = (encoding: string) =>
+      fetch(url, { headers: { "PAYMENT-SIGNATURE": header, "Accept-Encoding": encoding } });
+    await world.expectPaid(payer, 1, async () => {
+      for (const encoding of ["identity", "gzip", "br", "identity"]) {
+        const answer = await ask(encoding);
+        expect(answer.headers.get("content-encoding")).to.equal(encoding === "identity" ? null : encoding);
+        expect(await answer.text()).to.equal(long);
+      }
+    });
+  });
+
+  describe("as two gateways that share a store and Redis", () => {
+    let redis: RedisServer | undefined;
+    before(async function () {
+      const reason = noRedisServer();
+      if (reason !== undefined) {
+        console.log(`      pending: ${reason}`);
+        return this.skip();
+      }
+      redis = await createRedisServer();
+      await redis.start();
+    });
+    after(() => redis?.remove());
+    const publicUrl = "https://pay.example";
+    const startTwo = async (redisUrl: string | undefined) => {
+      const of = { payment: { publicUrl }, config: { redisUrl } };
+      return [await start(of), await start(of)] as const;
+    };
+
+    it("charges and asks once for ten copies of a payment, whichever of them is asked", async () => {
+      const [one, other] = await startTwo(redis?.url);
+      const target = `${TARGET}&offset=501`;
+      const payer = await world.createPayer();
+      const payment = await signFor(payer, `${one.payUrl}${target}`);
+      const answers = await world.expectPaid(payer, 1, () =>
+        Promise.all(
+          Array.from({ length: 10 }, (_, at) =>
+            fetchWith(`${(at % 2 ? one : other).payUrl}${target}`, payment),
+          ),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
+      expect(one.solana.seen.length + other.solana.seen.length).to.equal(1);
+    });
+
+    it("gives at one what was paid at the other when that one's client had left", async () => {
+      const [one, other] = await startTwo(redis?.url);
+      const target = `${TARGET}&offset=502`;
+      const payer = await world.createPayer();
+      const payment = await signFor(payer, `${one.payUrl}${target}`);
+      const client = new AbortController();
+      world.front.behave["/settle"] = async (pass) => {
+        const real = await pass();
+        client.abort();
+        return real;
+      };
+      await world.expectPaid(payer, 1, async () => {
+        await fetchWith(`${one.payUrl}${target}`, payment, { signal: client.signal }).catch(() => "gone");
+        world.front.behave = {};
+        const again = await fetchWith(`${other.payUrl}${target}`, payment);
+        expect(again.status).to.equal(200);
+      });
+    });
+
+    it("never charges a payment twice while Redis is away", async () => {
+      const [one, other] = await startTwo("redis://127.0.0.1:9");
+      const target = `${TARGET}&offset=503`;
+      const payer = await world.createPayer();
+      const payment = await signFor(payer, `${one.payUrl}${target}`);
+      const answers = await world.expectPaid(payer, 1, () =>
+        Promise.all(
+          Array.from({ length: 6 }, (_, at) =>
+            fetchWith(`${(at % 2 ? one : other).payUrl}${target}`, payment),
+          ),
+        ),
+      );
+      for (const answer of answers) expect([200, 503]).to.include(answer.status);
+      await until(async () => (await fetchWith(`${one.payUrl}${target}`, payment)).status === 200);
+    });
+  });
+});
