@@ -11,6 +11,9 @@ export interface Wanted {
   readonly want: number;
 }
 
+/** Of each kind: some 250 bytes each, so at worst some 50 MB in a flood from ever new addresses. */
+const MAX_EACH = 50_000;
+
 /**
  * The buckets this process knows. A map each kind, so that a flood from many addresses cannot push out keys; in each
  * the one that took nothing for longest goes first, and comes back empty.
@@ -20,7 +23,7 @@ export class LocalBuckets {
   readonly #buckets: Readonly<Record<LimitKind, BoundedMap<Bucket>>>;
   #skewUs = 0;
 
-  constructor(clock: Clock, maxEach = 100_000) {
+  constructor(clock: Clock, maxEach = MAX_EACH) {
     this.#clock = clock;
     this.#buckets = Object.fromEntries(
       LIMIT_KINDS.map((kind) => [kind, new BoundedMap<Bucket>(maxEach)]),

@@ -51,6 +51,13 @@ describe("gateway: word of changed keys through Redis", function () {
         return answer.status;
       }),
     );
+  /** By both, who listen by then. */
+  const untilRemembered = (key: string) =>
+    until(async () => {
+      const asked = keys.questions;
+      expect(await statusesOf(key)).to.deep.equal([200, 200]);
+      return keys.questions === asked;
+    });
   const change = (key: string, changes: object) => {
     const hash = hashApiKey(key);
     const record = keys.records.get(hash);
@@ -61,10 +68,7 @@ describe("gateway: word of changed keys through Redis", function () {
 
   it("reaches every gateway at once: revocation, suspension, other limits", async () => {
     const key = keys.add();
-    await until(async () => (await statusesOf(key)).every((status) => status === 200));
-    const asked = keys.questions;
-    expect(await statusesOf(key)).to.deep.equal([200, 200]);
-    expect(keys.questions).to.equal(asked);
+    await untilRemembered(key);
 
     for (const [changes, status] of [
       [{ suspendedAt: 1 }, 403],
@@ -79,7 +83,7 @@ describe("gateway: word of changed keys through Redis", function () {
 
   it("is not missed over a loss of the connection: everything is looked up again after it", async () => {
     const key = keys.add();
-    await until(async () => (await statusesOf(key)).every((status) => status === 200));
+    await untilRemembered(key);
     await redis.kill();
     change(key, { revokedAt: 1 });
     expect(await statusesOf(key)).to.deep.equal([200, 200]);

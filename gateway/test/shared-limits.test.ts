@@ -87,6 +87,23 @@ describe("gateway: limits shared through Redis", function () {
     for (const gateway of [one, other]) expect((await ask(gateway)).status).to.equal(429);
   });
 
+  it("is what GET /usage tells at either, and so is a day's quota", async () => {
+    const limit = { ratePerSecond: 0.001, burst: 9, dailyQuota: 4 };
+    const [one, other] = [await start({ key: limit }), await start({ key: limit })];
+    const key = keys.add();
+    const remaining = async ({ url }: TestGateway) => {
+      const answer = await fetch(`${url}/usage`, { headers: { "X-API-KEY": key } });
+      return JSON.parse(await answer.text()).remaining;
+    };
+    for (const gateway of [one, other, one]) expect((await ask(gateway, key)).status).to.equal(200);
+    expect(await remaining(other)).to.include({ burst: 5, daily: 1 });
+    expect(await remaining(one)).to.include({ burst: 4, daily: 1 });
+    expect((await ask(one, key)).status).to.equal(200);
+    const refused = await ask(other, key);
+    expect(refused.status).to.equal(429);
+    expect(refused.headers.get("ratelimit")).to.match(/"daily";r=0;t=\d+$/);
+  });
+
   it("goes on without an error when Redis dies, gives nobody a second burst, and shares again with it", async () => {
     const gateway = await start({ key: SLOW });
     const key = keys.add();
