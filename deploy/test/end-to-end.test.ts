@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
+import { demoFacilitator, demoPayer, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
+import { readUsdcBalance } from "../devnet/usdc/usdc.ts";
 import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
 
 const RANGES = 6;
@@ -15,6 +17,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
   let chain: TestChain;
   let dataDir: string;
   let url: string;
+  let payUrl: string;
   let key: string;
   const started: Started[] = [];
 
@@ -23,6 +26,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
     // One pool: its own price is the only one that leads to USD.
     chain = await createTestChain({ poolCount: 1 });
     await chain.mine(1, { intervalS: 2 });
+    await preparePayments(chain.anvil.rpc);
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-e2e-"));
     const env = { DATA_DIR: dataDir, DEPLOYMENTS_FILE: chain.deploymentsFile, LOG_LEVEL: "info" };
     const start = (path: string, more: Record<string, string>) => {
@@ -32,12 +36,23 @@ describe("a swap made on a chain is a row through the gateway", () => {
     };
     start("services/evm-dex/ingest/main.ts", { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" });
     const evmDex = await start("services/evm-dex/main.ts", {}).find(listening);
+    const payments = { EVM_RPC_8453: chain.url, X402_PAY_TO: demoTill.address };
+    const facilitator = start("gateway/facilitator/main.ts", {
+      ...payments,
+      FACILITATOR_PORT: "0",
+      FACILITATOR_PRIVATE_KEY: demoFacilitator.privateKey,
+    });
     const gateway = start("gateway/main.ts", {
       GATEWAY_PORT: "0",
       EVM_DEX_URL: evmDex.httpUrl,
       EVM_DEX_GRPC: evmDex.grpcAddress,
+      ...payments,
+      X402_PORT: "0",
+      X402_FACILITATOR_URL: (await facilitator.find(listening)).url,
+      X402_PRICES: "/evm/dexb/v3/pool=0.05",
     });
     url = (await gateway.find(listening)).url;
+    payUrl = await gateway.find((line) => /"url":"([^"]+)".*"selling requests"/.exec(line)?.[1]);
     const cli = startProgram("gateway/keys.ts", {
       env,
       args: ["create", "--label", "e2e", "--scopes", "evm-dex"],
@@ -93,6 +108,45 @@ describe("a swap made on a chain is a row through the gateway", () => {
     expect((await fetch(path, { headers: { "X-API-KEY": key } })).status).to.equal(200);
     const lending = await fetch(`${url}/evm/lending/lendinga/v3/pools`, { headers: { "X-API-KEY": key } });
     expect(lending.status).to.equal(403);
+  });
+
+  it("and is sold without a key: npm run pay prints it for exactly 0.05 USDC, and the operator has the receipt", async function () {
+    this.timeout(60_000);
+    const pool = chain.pools[0] as TestChain["pools"][0];
+    const rpc = chain.anvil.rpc;
+    const balances = () =>
+      Promise.all([demoPayer, demoTill].map(({ address }) => readUsdcBalance(rpc, address)));
+    const before = await balances();
+    const pay = startProgram("deploy/pay/main.ts", {
+      env: {},
+      args: [`/evm/dexb/v3/pool?pool_address=${pool.address}`, "--url", payUrl],
+    });
+    let isOver = false;
+    void pay.ended.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const { pending } = await rpc.call<{ pending: string }>("txpool_status");
+      if (Number(pending) > 0) await chain.mine(1);
+      await sleep(20);
+    }
+    expect(await pay.ended, pay.lines.join("\n")).to.equal(0);
+    const printed = pay.lines.join("\n");
+    expect(printed).to.contain("WETH").and.contain("1 row");
+    const hash = /Paid 0\.05 USDC from \S+ by transaction (0x[0-9a-f]{64})/.exec(
+      printed,
+    )?.[1] as `0x${string}`;
+    expect((await chain.client.getTransactionReceipt({ hash })).status).to.equal("success");
+    const after = await balances();
+    expect(after.map((balance, at) => balance - (before[at] ?? 0n))).to.deep.equal([-50_000n, 50_000n]);
+
+    const list = startProgram("gateway/payments.ts", {
+      env: { DATA_DIR: dataDir },
+      args: ["list", "--json"],
+    });
+    expect(await list.ended, list.lines.join("\n")).to.equal(0);
+    const [record] = JSON.parse(list.lines.join("\n"));
+    expect(record).to.include({ state: "settled", amountUsd: "0.05", transaction: hash });
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: cells of many types, checked one by one.

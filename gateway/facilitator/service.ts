@@ -141,12 +141,15 @@ function observe(of: { facilitator: x402Facilitator; wallet: Wallet; metrics: Me
   new Gauge({
     name: "facilitator_balance_ether",
     help: "What the wallet has left to pay for gas; absent while the chain cannot be asked",
+    labelNames: ["address"],
     registers,
     async collect() {
+      // Not a balance of 0, which would wake somebody up.
+      this.reset();
       try {
-        this.set(Number(await of.wallet.balance()) / 1e18);
+        const wei = await of.wallet.balance();
+        this.set({ address: of.wallet.address }, Number(wei) / 1e18);
       } catch (err) {
-        this.reset();
         of.log.warn({ err }, "the wallet's balance cannot be read");
       }
     },

@@ -50,12 +50,20 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   const clean = async (): Promise<void> => {
     const nowMs = clock.nowMs();
     let open = 0;
+    let failure: unknown;
     for (const { key } of await ledger.findOpen(nowMs - MIN_AGE_MS, BATCH)) {
       if (isStopped) return;
-      if (await resolve(key)) open += 1;
+      try {
+        if (await resolve(key)) open += 1;
+      } catch (error) {
+        // One that cannot be looked up holds up none of the others.
+        failure ??= error;
+        open += 1;
+      }
     }
     metrics.setOpen(open);
     await ledger.clean({ voidBeforeMs: nowMs - VOID_KEPT_MS });
+    if (failure !== undefined) throw failure;
   };
 
   const repeat = (): void => {

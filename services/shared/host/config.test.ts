@@ -63,6 +63,8 @@ describe("host/config", () => {
       "EVM_RPC_8453",
       "EVM_RPC_1",
       "SOLANA_RPC",
+      "X402_FACILITATOR_TOKEN",
+      "FACILITATOR_PRIVATE_KEY",
     ] as const) {
       expect(SETTINGS[name].secret, name).to.equal(true);
     }
