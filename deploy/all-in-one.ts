@@ -113,7 +113,8 @@ async function startAll(given: Environment): Promise<Stoppable> {
   async function openPayments(env: Environment, isOnDevnet: boolean): Promise<Environment> {
     const local = isOnDevnet && !given.X402_PAY_TO ? localPayments(given) : {};
     const settled = { ...env, ...local };
-    if (!settled.X402_PAY_TO || !settled.FACILITATOR_PRIVATE_KEY) return {};
+    const isElsewhere = Boolean(settled.X402_FACILITATOR_URL);
+    if (isElsewhere || !settled.X402_PAY_TO || !settled.FACILITATOR_PRIVATE_KEY) return local;
     const { readFacilitatorConfig, startFacilitator } = await import("../gateway/facilitator/service.ts");
     const { url } = await keep(startFacilitator(readFacilitatorConfig(settled)));
     return { X402_FACILITATOR_URL: url, ...local };

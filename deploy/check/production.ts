@@ -16,6 +16,13 @@ const SETTLE_MS = 3_000;
 /** Base; the ingest processes are given an empty private chain in its place, and a short one in Solana's. */
 const CHAIN_ID = "8453";
 
+/** The gateway sells and the facilitator has a wallet; the chain may be away from both. */
+const PAYMENTS = {
+  X402_PAY_TO: `0x${"11".repeat(20)}`,
+  FACILITATOR_PRIVATE_KEY: `0x${"22".repeat(32)}`,
+  EVM_RPC_8453: "http://127.0.0.1:9",
+};
+
 /** A folder as the image has it: dist/ and production dependencies, nothing else. */
 interface Installation {
   readonly folder: string;
@@ -43,14 +50,18 @@ export function productionSteps(): Step[] {
       }),
     })),
     {
-      name: "built keys command",
+      name: "built keys and payments commands",
       inspect: async () => {
         if (installed === undefined) return { faults: ["there is no build to start"] };
         const { folder, remove } = installed;
-        const env = { DATA_DIR: join(folder, "data-keys"), MONGODB_URL: "" };
-        const { ok, output } = await run(["node", "dist/gateway/keys.js", "list"], { cwd: folder, env });
+        const env = { DATA_DIR: join(folder, "data-commands"), MONGODB_URL: "" };
+        const faults: string[] = [];
+        for (const name of ["keys", "payments"]) {
+          const { ok, output } = await run(["node", `dist/gateway/${name}.js`, "list"], { cwd: folder, env });
+          if (!ok) faults.push(output);
+        }
         remove();
-        return { faults: ok ? [] : [output] };
+        return { faults };
       },
     },
   ];
@@ -101,12 +112,15 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
 }
 
 async function startAndAsk(described: Process, at: { folder: string; dataDir: string }): Promise<string[]> {
-  const [http, grpc] = [await findFreePort(), await findFreePort()];
+  const [http, grpc, x402] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const env = {
     DATA_DIR: at.dataDir,
     GATEWAY_PORT: String(http),
     HTTP_PORT: String(http),
     GRPC_PORT: String(grpc),
+    ...PAYMENTS,
+    X402_PORT: String(x402),
+    FACILITATOR_PORT: String(http),
   };
   return supervise(described, {
     folder: at.folder,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import { openRedisConnection } from "../../services/shared/cache/redis-connection.ts";
@@ -23,6 +24,9 @@ import { openStoredLedger } from "./open-ledger.ts";
 import { createHostTest, createPayApp, createPayDoor } from "./pay-app.ts";
 import { createSettlement } from "./settlement.ts";
 import { createTill } from "./till.ts";
+
+/** For settlements whose clients were cut off by the end of a drain. */
+const STRAGGLERS_MS = 5_000;
 
 /** What may be replaced, by tests. */
 export interface PayHostParts {
@@ -120,7 +124,8 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     async stop() {
       await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
       await janitor.stop();
-      await Promise.all(inFlight);
+      // What takes longer than this is found again from the ledger.
+      await Promise.race([Promise.all(inFlight), sleep(STRAGGLERS_MS, undefined, { ref: false })]);
       locks.close();
       chain.close();
       await ledger.close();

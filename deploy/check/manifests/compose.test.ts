@@ -17,7 +17,26 @@ function change(from: string, to: string): string {
 /** One edit of docker-compose.yml and the fault it must cause. */
 const BREAKAGES: readonly (readonly [string, string, string])[] = [
   ["    build: {", "    bild: {", "/services/gateway must NOT have additional properties: bild"],
-  ['ports: ["${GATEWAY_PORT:-8080}:8080"]', "ports: 8080", "/services/gateway/ports must be array"],
+  [
+    'ports: ["${GATEWAY_PORT:-8080}:8080", "${X402_PORT:-8402}:8402"]',
+    "ports: 8080",
+    "/services/gateway/ports must be array",
+  ],
+  [
+    '"${X402_PORT:-8402}:8402"',
+    '"${X402_PORT:-8402}:8403"',
+    "gateway: publishes 8402:8403, but listens on 8080 and 8402",
+  ],
+  [
+    'FACILITATOR_PORT: "8403"',
+    'FACILITATOR_PORT: "8404"',
+    "gateway: X402_FACILITATOR_URL: nothing listens at",
+  ],
+  [
+    "      FACILITATOR_PRIVATE_KEY: ${FACILITATOR_PRIVATE_KEY:-}\n",
+    "      FACILITATOR_PRIVATE_KEY: ${FACILITATOR_PRIVATE_KEY:-}\n      MONGODB_URL: mongodb://mongodb:27017\n",
+    "facilitator: MONGODB_URL is not read by facilitator",
+  ],
   ['HTTP_PORT: "8102"', 'HTTP_PORTS: "8102"', "lending: HTTP_PORTS is no setting"],
   ['HTTP_PORT: "8102"', 'GATEWAY_PORT: "8102"', "lending: GATEWAY_PORT is not read by lending"],
   ['HTTP_PORT: "8102"', 'HTTP_PORT: "http"', "lending: HTTP_PORT=http must be an integer from 0 to 65535"],

@@ -125,15 +125,17 @@ function findImageFaults(ours: readonly (readonly [string, ComposeService])[]): 
 function findServiceFaults(service: ComposeService, process: Process | undefined): string[] {
   if (process === undefined) return [];
   const env = new Map(Object.entries(service.environment ?? {}));
-  const { http } = listenPorts(process, env);
+  const ports = listenPorts(process, env);
+  const { http } = ports;
   const faults = findHardeningFaults(service);
   const graceMs = Number(/^(\d+)s$/.exec(service.stop_grace_period ?? "10s")?.[1]) * 1000;
   const neededMs = stopTimeMs(process, env) + STOP_MARGIN_MS;
   if (!(graceMs >= neededMs))
     faults.push(`stop_grace_period is ${graceMs} ms, stopping may take ${neededMs} ms`);
+  const heard = Object.values(ports);
   for (const published of service.ports ?? []) {
-    if (Number(published.split(":").at(-1)) !== http)
-      faults.push(`publishes ${published}, but listens on ${http}`);
+    if (!heard.includes(Number(published.split(":").at(-1))))
+      faults.push(`publishes ${published}, but listens on ${heard.join(" and ") || "none"}`);
   }
   if (http !== undefined && !service.healthcheck?.test.join(" ").includes(`//127.0.0.1:${http}/readyz`)) {
     faults.push(`its health check does not ask 127.0.0.1:${http}/readyz`);

@@ -116,6 +116,14 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   ],
   [["Deployment", "gateway", `${CONTAINER}/envFrom`, []], "gateway: BIND_HOST is not set"],
   [
+    ["Deployment", "gateway", `${CONTAINER}/ports/1/containerPort`, 8403],
+    "gateway: listens on 8402 for x402, but declares 8403",
+  ],
+  [
+    ["Deployment", "facilitator", `${CONTAINER}/env/1/valueFrom/secretKeyRef/key`, "wallet"],
+    "facilitator: FACILITATOR_PRIVATE_KEY wants the key wallet",
+  ],
+  [
     ["Deployment", "gateway", "spec/replicas", 2],
     "HorizontalPodAutoscaler gateway: gateway also states a count",
   ],
@@ -124,7 +132,7 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     ["Service", "solana", "spec/selector", { "app.kubernetes.io/name": "sol" }],
     "Service solana: its selector picks 0",
   ],
-  [["Service", "solana", "spec/selector", {}], "Service solana: its selector picks 7"],
+  [["Service", "solana", "spec/selector", {}], "Service solana: its selector picks 8"],
   [
     ["Service", "solana", "metadata/name", "sol"],
     "gateway: SOLANA_URL: nothing listens at http://solana:8103",
@@ -141,7 +149,7 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
       "spec/selector/matchLabels",
       { "app.kubernetes.io/part-of": "chaintables" },
     ],
-    "PodDisruptionBudget solana: its selector picks 7",
+    "PodDisruptionBudget solana: its selector picks 8",
   ],
   [
     ["NetworkPolicy", "clients-to-gateway", "spec/podSelector/matchLabels", { app: "gateway" }],

@@ -11,6 +11,7 @@ describe("processes of the tree", () => {
     root = await mkdtemp(join(tmpdir(), "processes-"));
     for (const path of [
       "gateway/main.ts",
+      "gateway/facilitator/main.ts",
       "services/shared/main.ts",
       "services/b/main.ts",
       "services/a/ingest/main.ts",
@@ -24,15 +25,16 @@ describe("processes of the tree", () => {
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  it("are the gateway, every service with a main.ts, and their ingests", () => {
+  it("are the gateway, its facilitator, every service with a main.ts, and their ingests", () => {
     const found = listProcesses(root);
     expect(found.map(({ name, role }) => `${name} as ${role}`)).to.deep.equal([
       "gateway as gateway",
+      "facilitator as facilitator",
       "a as a",
       "a-ingest as ingest",
       "b as b",
     ]);
-    expect(found[2]).to.include({
+    expect(found[3]).to.include({
       source: "services/a/ingest/main.ts",
       built: "dist/services/a/ingest/main.js",
     });

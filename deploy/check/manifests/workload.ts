@@ -32,6 +32,7 @@ const PEERS: Readonly<Record<string, Pick<Face, "behind" | "protocol">>> = {
       ] as const;
     }),
   ),
+  X402_FACILITATOR_URL: { behind: "facilitator", protocol: "http" },
   MONGODB_URL: { behind: "mongodb", protocol: "mongodb" },
   REDIS_URL: { behind: "redis", protocol: "redis" },
 };
@@ -40,12 +41,16 @@ const PEERS: Readonly<Record<string, Pick<Face, "behind" | "protocol">>> = {
 export function listenPorts(
   { role }: Process,
   env: Workload["env"],
-): { http?: number; grpc?: number; metrics?: number } {
+): { http?: number; grpc?: number; metrics?: number; x402?: number } {
   if (role === "ingest") {
     const metrics = Number(env.get("INGEST_METRICS_PORT") ?? SETTINGS.INGEST_METRICS_PORT.default);
     return metrics === 0 ? {} : { metrics };
   }
-  if (role === "gateway") return { http: Number(env.get("GATEWAY_PORT") ?? SETTINGS.GATEWAY_PORT.default) };
+  const portOf = (name: "GATEWAY_PORT" | "X402_PORT" | "FACILITATOR_PORT") =>
+    Number(env.get(name) ?? SETTINGS[name].default);
+  // Whether it sells anything is left to who installs it; its port is there in any case.
+  if (role === "gateway") return { http: portOf("GATEWAY_PORT"), x402: portOf("X402_PORT") };
+  if (role === "facilitator") return { http: portOf("FACILITATOR_PORT") };
   if (!(role in SERVICE_PORTS)) return {};
   const defaults = SERVICE_PORTS[role as ServiceName];
   return {
