@@ -64,7 +64,7 @@ export function listening(line: string): { httpUrl: string; grpcAddress: string;
 
 /** Sends the signal and waits for the exit code. Not child.kill, after which Deno hides the code. */
 export function stopProgram(started: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
-  if (started.child.exitCode === null && started.child.pid !== undefined)
-    process.kill(started.child.pid, signal);
+  const { pid, exitCode, signalCode } = started.child;
+  if (exitCode === null && signalCode === null && pid !== undefined) process.kill(pid, signal);
   return started.ended;
 }

@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, beforeEach, describe, it } from "mocha";
+import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
+
+const KEY = "key of this test alone";
+const CONNECTIONS = 16;
+const TOKEN = "So11111111111111111111111111111111111111112";
+const PATH = "/api/v1/solana/token-transactions";
+
+interface Asked {
+  readonly beganMs: number;
+  readonly endedMs: number;
+  /** Undefined where no answer came. */
+  readonly status: number | undefined;
+}
+
+describe("two replicas of solana over one store, behind the gateway", function () {
+  this.timeout(60_000);
+  let dataDir: string;
+  let url: string;
+  let replicas: Started[];
+  const started: Started[] = [];
+
+  const start = (path: string, env: Record<string, string> = {}): Started => {
+    const free = {
+      HTTP_PORT: "0",
+      GRPC_PORT: "0",
+      GATEWAY_PORT: "0",
+      LOG_LEVEL: "info",
+      BOOTSTRAP_API_KEY: KEY,
+    };
+    const program = startProgram(path, { env: { DATA_DIR: dataDir, ...free, ...env } });
+    started.push(program);
+    return program;
+  };
+
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-replicas-"));
+    expect(await start("services/solana/test/fill.main.ts").ended).to.equal(0);
+  });
+  beforeEach(async () => {
+    replicas = [start("services/solana/main.ts"), start("services/solana/main.ts")];
+    const addresses = await Promise.all(replicas.map((replica) => replica.find(listening)));
+    const gateway = start("gateway/main.ts", {
+      SOLANA_URL: addresses.map(({ httpUrl }) => httpUrl).join(","),
+      SOLANA_GRPC: addresses.map(({ grpcAddress }) => grpcAddress).join(","),
+      // Every request is to reach a replica.
+      RESPONSE_CACHE_MB: "0",
+    });
+    ({ url } = await gateway.find(listening));
+    // Until the gateway has found both.
+    while (replicas.some((replica) => answered(replica) === 0)) await askMany(2);
+  });
+  after(async () => {
+    await Promise.all(started.map((program) => stopProgram(program, "SIGKILL")));
+    if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it("share its load: each answers 40 to 60 % of the requests", async () => {
+    const before = replicas.map(answered);
+    const asked = await askMany(1_000);
+    expect(asked.map(({ status }) => status)).to.deep.equal(asked.map(() => 200));
+    // The last lines of the logs may still be on their way.
+    const counts = () => replicas.map((replica, i) => answered(replica) - (before[i] as number));
+    while (counts().reduce((sum, count) => sum + count, 0) < asked.length) await new Promise(setImmediate);
+    for (const count of counts()) expect(count / asked.length, `of ${counts()}`).to.be.within(0.4, 0.6);
+  });
+
+  it("one killed under load costs no request but those in flight on it", async () => {
+    let killedMs = Number.POSITIVE_INFINITY;
+    const kill = (done: number): void => {
+      if (done !== 300) return;
+      killedMs = performance.now();
+      void stopProgram(replicas[0] as Started, "SIGKILL");
+    };
+    const asked = await askMany(1_500, kill);
+    const failed = asked.filter(({ status }) => status !== 200);
+    const inFlight = asked.filter(({ beganMs, endedMs }) => beganMs <= killedMs && endedMs >= killedMs);
+    expect(inFlight.length).to.be.at.most(CONNECTIONS);
+    for (const one of failed) expect(one.beganMs, `${one.status}`).to.be.at.most(killedMs);
+    expect(failed.length).to.be.at.most(inFlight.length);
+    expect(asked.filter(({ beganMs }) => beganMs > killedMs)).to.have.length.above(1_000);
+  });
+
+  /** Requests over some connections, each the next when the one before is answered; no two are the same. */
+  async function askMany(count: number, onDone: (done: number) => void = () => {}): Promise<Asked[]> {
+    const asked: Asked[] = [];
+    let next = 0;
+    const askOn = async (): Promise<void> => {
+      while (next < count) {
+        const offset = next++;
+        const beganMs = performance.now();
+        const status = await ask(offset);
+        asked.push({ beganMs, endedMs: performance.now(), status });
+        onDone(asked.length);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, askOn));
+    return asked;
+  }
+
+  async function ask(offset: number): Promise<number | undefined> {
+    const query = `token_address=${TOKEN}&days=1&limit=20&offset=${offset}`;
+    try {
+      const response = await fetch(`${url}${PATH}?${query}`, { headers: { "X-API-KEY": KEY } });
+      await response.arrayBuffer();
+      return response.status;
+    } catch {
+      return undefined;
+    }
+  }
+});
+
+/** Requests for rows that a replica's log tells of. */
+function answered({ lines }: Started): number {
+  return lines.filter((line) => line.includes('"msg":"request"') && line.includes(`"route":"${PATH}"`))
+    .length;
+}

@@ -1,0 +1,11 @@
+import { fillStore } from "./fill.ts";
+
+/** Fills the store in DATA_DIR with sample blocks up to the clock, for tests that see services as processes alone. */
+const { DATA_DIR = "" } = process.env;
+const { checkpoint } = await fillStore({
+  dataDir: DATA_DIR,
+  // Ahead of the clock, so that the store is not stale before a test is done.
+  endTime: Math.floor(Date.now() / 1000) + 300,
+  blocks: 400,
+});
+console.log(JSON.stringify({ msg: "filled", slot: checkpoint.slot }));
