@@ -12,21 +12,25 @@ import { startServiceProcess } from "../services/shared/host/testkit/service-pro
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
 import { tokenTransactions } from "../services/solana/contract.ts";
+import { StretchKeeper } from "../services/solana/ingest/stretches.ts";
 import {
   blocks,
   blockTimes,
+  type CheckpointRow,
   COLLECTIONS,
   checkpoints,
   poolRows,
   stretches,
   tokenRows,
 } from "../services/solana/store/collections.ts";
-import { FIRST_SLOT, FIRST_TIME, SOL, StretchWriter, SyntheticSolana, timeOf } from "./synthetic-solana.ts";
+import { FIRST_SLOT, FIRST_TIME, SOL, SyntheticSolana, timeOf } from "./synthetic-solana.ts";
 
 const ROWS = Number(process.env.BENCH_ROWS ?? 10_000_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 300);
 const SLOTS_A_WRITE = 50;
 const DEEP = 100_000;
+/** Of documents the bench has none. */
+const NOTHING = { tokenRows: [], poolRows: [], supplyRows: [], documents: {} };
 const GOALS = { firstMs: 10, otherMs: 30, rssMb: 400 };
 
 type Query = Readonly<Record<string, string | number>>;
@@ -77,43 +81,35 @@ async function fill(): Promise<number> {
   await mkdir(dataDir, { recursive: true });
   const store = await openStore({ service: "solana", dataDir });
   await store.declare(COLLECTIONS);
-  const writer = new StretchWriter();
+  const keeper = new StretchKeeper({ store, guard: () => [] });
   const startedMs = performance.now();
   let rows = 0;
-  let counted = 0;
   let fromSlot = FIRST_SLOT;
   while (rows < ROWS) {
     const slots = synthetic.slots({ fromSlot, count: SLOTS_A_WRITE });
-    const closed = writer.add(slots);
     const times = new Map<number, number>();
     for (let slot = slots.lastSlot; slot >= fromSlot; slot--) times.set(timeOf(slot), slot);
     if (timeOf(fromSlot - 1) === timeOf(fromSlot)) times.delete(timeOf(fromSlot));
     await store.write([
       put(tokenRows, slots.tokenRows),
       put(poolRows, slots.poolRows),
-      put(stretches, closed),
       put(
         blockTimes,
         [...times].map(([time, firstSlot]) => ({ time, firstSlot })),
       ),
     ]);
     rows += slots.tokenRows.length;
-    counted += closed.length;
+    const batch = { ...slots, supplyRows: [], changes: NOTHING };
+    await keeper.written({ blocks: [], batch, checkpoint: checkpointAt(slots.lastSlot) });
     fromSlot = slots.lastSlot + 1;
   }
-  const slot = fromSlot - 1;
-  const time = timeOf(slot);
-  const from = {
-    fromSlot: FIRST_SLOT,
-    fromTime: FIRST_TIME,
-    rowsFromSlot: FIRST_SLOT,
-    rowsFromTime: FIRST_TIME,
-  };
-  const heads = { headSlot: slot, finalizedSlot: slot - 32, fromBlockhash: "" };
+  const checkpoint = checkpointAt(fromSlot - 1);
+  const { slot, blockhash, time } = checkpoint;
   await store.write([
-    put(blocks, [{ slot, blockhash: "head", parentSlot: slot - 1, time }]),
-    put(checkpoints, [{ chainId: 0, slot, blockhash: "head", time, ...from, ...heads }]),
+    put(blocks, [{ slot, blockhash, parentSlot: slot - 1, time }]),
+    put(checkpoints, [checkpoint]),
   ]);
+  const counted = await store.count(stretches, {});
   await store.close();
   await writeFile(noted, JSON.stringify({ rows: ROWS, lastSlot: slot }));
   const seconds = (performance.now() - startedMs) / 1_000;
@@ -122,6 +118,14 @@ async function fill(): Promise<number> {
     `${rows} rows of tokens with those of pools and ${counted} stretches written in ${seconds.toFixed(0)} s, ${(bytes / rows).toFixed(0)} bytes a row`,
   );
   return slot;
+}
+
+function checkpointAt(slot: number): CheckpointRow {
+  return {
+    ...{ chainId: 0, slot, blockhash: "head", time: timeOf(slot) },
+    ...{ fromSlot: FIRST_SLOT, fromTime: FIRST_TIME, rowsFromSlot: FIRST_SLOT, rowsFromTime: FIRST_TIME },
+    ...{ headSlot: slot, finalizedSlot: slot - 32, fromBlockhash: "" },
+  };
 }
 
 function linesOf(lastSlot: number): Line[] {

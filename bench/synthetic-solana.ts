@@ -1,12 +1,6 @@
 import { createRandom, type Random } from "../deploy/devnet/random.ts";
 import { encodeBase58 } from "../services/shared/contract/base58.ts";
-import { countRows } from "../services/solana/metrics/stretch-counts.ts";
-import {
-  type PoolRowRow,
-  STRETCH_ROWS,
-  type StretchRow,
-  type TokenRowRow,
-} from "../services/solana/store/collections.ts";
+import type { PoolRowRow, TokenRowRow } from "../services/solana/store/collections.ts";
 import { tokenSides } from "../services/solana/store/token-sides.ts";
 
 export const SOL = "So11111111111111111111111111111111111111112";
@@ -138,48 +132,4 @@ export class SyntheticSolana {
     for (let i = 0; i < runs; i++) text += this.#texts[this.#random.below(65_536)];
     return text;
   }
-}
-
-interface Open {
-  readonly rows: (TokenRowRow | PoolRowRow)[];
-  number: number;
-}
-
-/** Closes stretches of whole slots as the ingest does: the first slot with which a list has STRETCH_ROWS is a stretch's last. */
-export class StretchWriter {
-  readonly #open = new Map<string, Open>();
-
-  /** Rows of slots that follow those given before, in the order of slots. */
-  add({ tokenRows, poolRows }: Slots): StretchRow[] {
-    const closed: StretchRow[] = [];
-    const take = (list: string, row: TokenRowRow | PoolRowRow): void => {
-      const open = this.#open.get(list) ?? { rows: [], number: 0 };
-      this.#open.set(list, open);
-      if (open.rows.length >= STRETCH_ROWS && open.rows.at(-1)?.slot !== row.slot) {
-        closed.push(toStretch(open.rows, { list, number: open.number }));
-        open.rows.length = 0;
-        open.number += 1;
-      }
-      open.rows.push(row);
-    };
-    for (const row of tokenRows) take(`token ${row.mint}`, row);
-    for (const row of poolRows) take(`pool ${row.pool}`, row);
-    return closed;
-  }
-}
-
-function toStretch(
-  rows: readonly (TokenRowRow | PoolRowRow)[],
-  of: { list: string; number: number },
-): StretchRow {
-  const [first, last] = [rows[0] as TokenRowRow, rows.at(-1) as TokenRowRow];
-  const sides = rows.flatMap((row) => ("kind" in row ? tokenSides(row) : []));
-  const mints = [...new Set(sides.map(({ mint }) => mint))].sort();
-  const counted =
-    sides.length > 0
-      ? sides.map((side) => ({ ...side, who: mints.indexOf(side.mint) }))
-      : (rows as readonly TokenRowRow[]).map((row) => ({ ...row, who: row.dex }));
-  const [firstSlot, firstTime, lastSlot, lastTime] = [first.slot, first.time, last.slot, last.time];
-  const counts = countRows(counted);
-  return { ...of, firstSlot, firstTime, lastSlot, lastTime, rows: rows.length, mints, counts };
 }

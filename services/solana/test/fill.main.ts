@@ -1,8 +1,8 @@
-import { fillStore } from "./fill.ts";
+import { fillFolder } from "./fill.ts";
 
 /** Fills the store in DATA_DIR with sample blocks up to the clock, for tests that see services as processes alone. */
 const { DATA_DIR = "" } = process.env;
-const { checkpoint } = await fillStore({
+const { checkpoint } = await fillFolder({
   dataDir: DATA_DIR,
   // Ahead of the clock, so that the store is not stale before a test is done.
   endTime: Math.floor(Date.now() / 1000) + 300,

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { openStore } from "../../shared/storage/open.ts";
+import type { Store } from "../../shared/storage/port.ts";
 import type { DecodedBlock } from "../ingest/indexer-block.ts";
+import type { TokenDescription } from "../ingest/state/token-book.ts";
 import { type CheckpointRow, COLLECTIONS } from "../store/collections.ts";
 import { MEME, randomBlocks } from "./random-chain.ts";
 import { Reference } from "./reference.ts";
@@ -18,38 +20,41 @@ export function sampleBlocks(of: { endTime: number; blocks: number }): DecodedBl
   return blocks.map((block) => ({ ...block, time: block.time + shift }));
 }
 
-/** Fills the service's store in a folder with sample blocks, described tokens and counted stretches. */
-export async function fillStore(of: {
-  dataDir: string;
-  endTime: number;
-  blocks: number;
-}): Promise<{ checkpoint: CheckpointRow; reference: Reference }> {
-  const store = await openStore({ service: "solana", dataDir: of.dataDir });
+interface Sample {
+  readonly endTime: number;
+  readonly blocks: number;
+}
+
+interface Filled {
+  readonly checkpoint: CheckpointRow;
+  readonly reference: Reference;
+}
+
+/** Fills the service's store in a folder. */
+export async function fillFolder({ dataDir, ...of }: Sample & { dataDir: string }): Promise<Filled> {
+  const store = await openStore({ service: "solana", dataDir });
   try {
-    await store.declare(COLLECTIONS);
-    const blocks = sampleBlocks(of);
-    const first = blocks[0] as DecodedBlock;
-    const index = await TestIndex.open(store, { slot: first.slot, time: first.time });
-    const half = blocks.length >> 1;
-    await index.apply(blocks.slice(0, half));
-    const authorities = { mintAuthority: null, freezeAuthority: null };
-    const extensions = { transferFeeBps: 0, nonTransferable: false, mutableMetadata: false };
-    const readSlot = index.checkpoint.slot;
-    await index.indexer.tokens.describe(
-      new Map([
-        [
-          MEME,
-          {
-            ...{ symbol: "MEME", name: "Meme coin", decimals: 6, supply: 10n ** 15n, isToken2022: false },
-            ...{ ...authorities, ...extensions, readSlot },
-          },
-        ],
-      ]),
-    );
-    await index.apply(blocks.slice(half));
-    await index.countStretches(16);
-    return { checkpoint: index.checkpoint, reference: new Reference(index.blocks) };
+    return await fillStore(store, of);
   } finally {
     await store.close();
   }
+}
+
+/** Fills an empty store with sample blocks, a token that is described in their middle, and counted stretches. */
+export async function fillStore(store: Store, of: Sample): Promise<Filled> {
+  await store.declare(COLLECTIONS);
+  const blocks = sampleBlocks(of);
+  const first = blocks[0] as DecodedBlock;
+  const index = await TestIndex.open(store, { slot: first.slot, time: first.time });
+  const half = blocks.length >> 1;
+  await index.apply(blocks.slice(0, half));
+  const description: TokenDescription = {
+    ...{ symbol: "MEME", name: "Meme coin", decimals: 6, supply: 10n ** 15n, isToken2022: false },
+    ...{ mintAuthority: null, freezeAuthority: null, transferFeeBps: 0, nonTransferable: false },
+    ...{ mutableMetadata: false, readSlot: index.checkpoint.slot },
+  };
+  await index.indexer.tokens.describe(new Map([[MEME, description]]));
+  await index.apply(blocks.slice(half));
+  await index.countStretches(16);
+  return { checkpoint: index.checkpoint, reference: new Reference(index.blocks) };
 }

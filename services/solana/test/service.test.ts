@@ -9,7 +9,7 @@ import { type ServiceProcess, startServiceProcess } from "../../shared/host/test
 import { checkTable, describeService } from "../../shared/host/testkit/service-suite.ts";
 import { endpoints } from "../contract.ts";
 import { WRAPPED_SOL } from "../decode/model.ts";
-import { fillStore } from "./fill.ts";
+import { fillFolder } from "./fill.ts";
 import { FIRST_SLOT, MEME, POOLS } from "./random-chain.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
@@ -39,9 +39,9 @@ describe("solana over a filled store", function () {
   const endTime = Math.floor(Date.now() / 1000) + 300;
   const indexed = { indexedBlock: 0, indexedBlockHash: "", indexedTime: endTime, fromBlock: FIRST_SLOT };
   const chain = { ...solana, ...indexed, chainHead: 0, lagBlocks: 0 };
-  let filled: Awaited<ReturnType<typeof fillStore>>;
+  let filled: Awaited<ReturnType<typeof fillFolder>>;
   before(async () => {
-    filled = await fillStore({ dataDir: filledDir, endTime, blocks: 120 });
+    filled = await fillFolder({ dataDir: filledDir, endTime, blocks: 120 });
     const { slot, blockhash } = filled.checkpoint;
     Object.assign(chain, { indexedBlock: slot, indexedBlockHash: blockhash, chainHead: slot });
   });

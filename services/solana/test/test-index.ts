@@ -1,6 +1,7 @@
 import { type Collection, put, removeWhere, type Store } from "../../shared/storage/port.ts";
 import { Indexer } from "../ingest/indexer.ts";
 import type { DecodedBlock } from "../ingest/indexer-block.ts";
+import { StretchKeeper } from "../ingest/stretches.ts";
 import { takeBack, writeBatch } from "../ingest/write.ts";
 import {
   type CheckpointRow,
@@ -23,6 +24,7 @@ export class TestIndex {
   /** Every block that counts, oldest first. */
   blocks: readonly DecodedBlock[] = [];
   checkpoint: CheckpointRow;
+  #keeper: StretchKeeper | undefined;
 
   private constructor(store: Store, of: { slot: number; time: number }) {
     this.store = store;
@@ -62,6 +64,12 @@ export class TestIndex {
     this.blocks = [...this.blocks, ...added];
     this.checkpoint = checkpoint;
     await writeBatch(this.store, { batch, blocks: rows, previous, checkpoint, guard });
+    await this.#keeper?.written({ blocks: [], batch, checkpoint });
+  }
+
+  /** From now on stretches are closed as the ingest does it: a few after each batch, of lists that have grown much. */
+  keepStretches(stretchRows: number): void {
+    this.#keeper = new StretchKeeper({ store: this.store, guard, stretchRows });
   }
 
   /** Takes back what came after a slot, which must not be final. */
@@ -70,9 +78,10 @@ export class TestIndex {
     this.checkpoint = checkpoint;
     this.blocks = this.blocks.filter(({ slot }) => slot <= checkpoint.slot);
     this.indexer.clear();
+    this.#keeper?.forget();
   }
 
-  /** Counts what is final. */
+  /** Counts all that is final, in stretches of any size. */
   countStretches(rows: number): Promise<void> {
     const { slot, finalizedSlot } = this.checkpoint;
     return buildStretches(this.store, { rows, upTo: Math.min(slot, finalizedSlot) });
