@@ -26,52 +26,77 @@ export interface KeptAnswersOptions {
 /** Headers, objects and the places in maps that an entry takes besides its bodies and its key. */
 const ENTRY_BYTES = 2_000;
 
-/** Answers within a bound of memory; those that nobody has asked for for longest go first. */
+/** An entry's place among the others, by when it was last asked for. */
+interface Place {
+  readonly entry: Entry;
+  cost: number;
+  /** Toward those that were asked for later and earlier. */
+  newer: Place | undefined;
+  older: Place | undefined;
+}
+
+/**
+ * Answers within a bound of memory; those that nobody has asked for for longest go first. A list by hand, since a Map
+ * that loses its first entry again and again is searched for its first entry ever longer.
+ */
 export function createKeptAnswers({ maxBytes }: KeptAnswersOptions): KeptAnswers {
-  // In the order of their last use: a map iterates by insertion.
-  const entries = new Map<string, Entry>();
-  const costs = new Map<Entry, number>();
+  const places = new Map<string, Place>();
+  let newest: Place | undefined;
+  let oldest: Place | undefined;
   let bytes = 0;
 
-  const forget = (entry: Entry): void => {
-    entries.delete(entry.key);
-    bytes -= costs.get(entry) ?? 0;
-    costs.delete(entry);
+  const unlink = (place: Place): void => {
+    if (place.newer === undefined) newest = place.older;
+    else place.newer.older = place.older;
+    if (place.older === undefined) oldest = place.newer;
+    else place.older.newer = place.newer;
   };
-
-  const settle = (entry: Entry): void => {
-    const cost = ENTRY_BYTES + 2 * entry.key.length + entry.answer.heldBytes;
-    bytes += cost - (costs.get(entry) ?? 0);
-    costs.set(entry, cost);
-    for (const oldest of entries.values()) {
-      if (bytes <= maxBytes) return;
-      forget(oldest);
-    }
+  const link = (place: Place): void => {
+    place.older = newest;
+    place.newer = undefined;
+    if (newest === undefined) oldest = place;
+    else newest.newer = place;
+    newest = place;
+  };
+  const forget = (place: Place): void => {
+    unlink(place);
+    places.delete(place.entry.key);
+    bytes -= place.cost;
+  };
+  const settle = (place: Place): void => {
+    const { key, answer } = place.entry;
+    const cost = ENTRY_BYTES + 2 * key.length + answer.heldBytes;
+    bytes += cost - place.cost;
+    place.cost = cost;
+    while (bytes > maxBytes && oldest !== undefined) forget(oldest);
   };
 
   return {
     get size() {
-      return entries.size;
+      return places.size;
     },
     get bytes() {
       return bytes;
     },
     get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, entry);
-      return entry;
+      const place = places.get(key);
+      if (place === undefined) return undefined;
+      if (place !== newest) {
+        unlink(place);
+        link(place);
+      }
+      return place.entry;
     },
     put(entry) {
-      const before = entries.get(entry.key);
-      if (before !== undefined && before !== entry) forget(before);
-      entries.delete(entry.key);
-      entries.set(entry.key, entry);
+      const before = places.get(entry.key);
+      if (before !== undefined) forget(before);
+      const place: Place = { entry, cost: 0, newer: undefined, older: undefined };
+      places.set(entry.key, place);
+      link(place);
       entry.answer.onGrowth = () => {
-        if (costs.has(entry)) settle(entry);
+        if (places.get(entry.key) === place) settle(place);
       };
-      settle(entry);
+      settle(place);
     },
   };
 }

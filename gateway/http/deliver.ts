@@ -44,6 +44,7 @@ export function createDelivery({ isDraining }: { readonly isDraining: () => bool
     const write = (bytes: Buffer): void => {
       const { req, res } = passage;
       if (res.destroyed) return;
+      passage.fields.bytes = bytes.length;
       writeHead(passage, 200, answer.rawHeaders(encoding, bytes.length).concat(more));
       if (req.method === "HEAD") res.end();
       else res.end(bytes);
@@ -86,6 +87,7 @@ export function createDelivery({ isDraining }: { readonly isDraining: () => bool
       const own = layOut(headers, { isCompressible: true }).concat(more);
       if (encoding !== undefined) own.push("Content-Encoding", encoding);
       else if (body.byteLength !== undefined) own.push("Content-Length", String(body.byteLength));
+      passage.fields.bytes = body.byteLength;
       writeHead(passage, 200, own);
       if (req.method === "HEAD") {
         body.destroy();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
+import { writeAccessLine } from "./access-log.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -79,29 +80,20 @@ function report(
   { log, metrics }: ExchangeSinks,
   { req, res, exchange }: { req: Request; res: Response; exchange: Exchange },
 ): void {
-  const { route, failure } = exchange;
-  const durationMs = performance.now() - exchange.startedMs;
+  const { route, failure, fields, session } = exchange;
+  const { method } = req;
+  const passedMs = performance.now() - exchange.startedMs;
   const status = statusOf(res, failure);
-  metrics.observeRequest({ route, method: req.method, status, seconds: durationMs / 1000 });
-  const line: Record<string, unknown> = {
-    session: exchange.session,
-    method: req.method,
-    route,
-    status,
-    durationMs: Math.round(durationMs * 1000) / 1000,
-    bytes: Number(res.getHeader("Content-Length") ?? 0),
-    ...exchange.fields,
-  };
-  if (failure instanceof ServiceError) {
-    line.code = failure.code;
-    if (failure.cause !== undefined) line.err = failure.cause;
-  } else if (failure !== undefined) {
-    line.code = "internal";
-    line.err = failure;
-  }
-  if (exchange.quiet === true && failure === undefined) log.debug(line, "request");
-  else if (status >= 500) log.error(line, "request");
-  else log.info(line, "request");
+  metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
+  const durationMs = Math.round(passedMs * 1000) / 1000;
+  const bytes = Number(res.getHeader("Content-Length") ?? 0);
+  const line: Record<string, unknown> = { session, method, route, status, durationMs, bytes, ...fields };
+  const level = exchange.quiet === true && failure === undefined ? "debug" : status >= 500 ? "error" : "info";
+  if (failure instanceof ServiceError) line.code = failure.code;
+  else if (failure !== undefined) line.code = "internal";
+  const err = failure instanceof ServiceError ? failure.cause : failure;
+  if (err === undefined) writeAccessLine(log, level, line);
+  else log[level]({ ...line, err }, "request");
 }
 
 /** A 503 always tells when to come back; this many seconds where nobody knows better. */

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
+import { LineBatch } from "./line-batch.ts";
 import { VERSION } from "./version.ts";
 
 export type Log = Logger;
@@ -35,9 +36,20 @@ function keepHost(whole: string, scheme: string, rest: string): string {
   return `${scheme}://${authority.slice(authority.lastIndexOf("@") + 1)}`;
 }
 
+const batches = new Map<1 | 2, LineBatch>();
+
+/** One for all loggers of a process, so that their lines stay in order. */
+function batchOf(dest: 1 | 2): LineBatch {
+  const known = batches.get(dest);
+  if (known !== undefined) return known;
+  const batch = new LineBatch(pino.destination({ dest, sync: true }));
+  batches.set(dest, batch);
+  return batch;
+}
+
 /**
- * A logger that writes one JSON object a line. The default destination is stdout, written synchronously so that
- * nothing is lost at exit. Redaction works on the finished line: no call can forget it.
+ * A logger that writes one JSON object a line. The default destination is stdout, written at the end of the turn of the
+ * event loop and at exit. Redaction works on the finished line: no call can forget it.
  */
 export function createLog(options: {
   readonly name: string;
@@ -46,7 +58,7 @@ export function createLog(options: {
   readonly destination?: 1 | 2 | DestinationStream;
 }): Log {
   const target = options.destination ?? 1;
-  const stream = typeof target === "number" ? pino.destination({ dest: target, sync: true }) : target;
+  const stream = typeof target === "number" ? batchOf(target) : target;
   return pino(
     {
       level: options.level,

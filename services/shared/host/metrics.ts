@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { RequestHistogram } from "./request-histogram.ts";
 import { VERSION } from "./version.ts";
 
 /** One finished HTTP request. `route` is the template of the route, never a path a client made up. */
@@ -18,8 +19,6 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-const KNOWN_METHODS = new Set(["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]);
-
 /**
  * A registry of its own for each process part, so that several services in one process (tests, all in one)
  * do not share counters: build info, process metrics and the HTTP request histogram.
@@ -35,18 +34,10 @@ export function createMetrics(options: { readonly name: string }): Metrics {
     labelNames: ["version"],
     registers,
   }).set({ version: VERSION }, 1);
-  const requests = new Histogram({
-    name: "http_request_duration_seconds",
-    help: "Time from a request's head to the end of its answer, by route template and status",
-    labelNames: ["route", "method", "status"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
+  const requests = new RequestHistogram(registry);
   return {
     registry,
-    observeRequest({ route, method, status, seconds }) {
-      requests.observe({ route, method: KNOWN_METHODS.has(method) ? method : "other", status }, seconds);
-    },
+    observeRequest: (request) => requests.observe(request),
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };

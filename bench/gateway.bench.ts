@@ -1,0 +1,145 @@
+/**
+ * npm run bench:gateway — the gateway and nginx as reverse proxies before the same service, in one run: an answer of
+ * 2 KB, every request for something else ("uncached", each goes to the service) and all for the same ("hot", which the
+ * gateway keeps for its second of freshness). The gateway checks the key, counts it against its limits, measures, and
+ * writes its access log; nginx writes its own. One process each (nginx: one worker).
+ *
+ * Load and service are raw sockets in this process, so that on two cores one is left to the proxy: how much of a core it
+ * used is printed beside. Rounds alternate, and each figure is the median of its rounds. BENCH_SECONDS (3) a round,
+ * BENCH_ROUNDS (3), BENCH_CONNECTIONS (64), BENCH_MEMORY_REQUESTS (1,000,000; 0 leaves that part out).
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startGatewayProcess } from "./http-load/gateway-process.ts";
+import { Load, type Target } from "./http-load/load.ts";
+import { hasNginx, startNginx } from "./http-load/nginx.ts";
+import { cpuSecondsOf, memoryMbOf } from "./http-load/process-cost.ts";
+import { startUpstream } from "./http-load/upstream.ts";
+
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 64);
+const MEMORY_REQUESTS = Number(process.env.BENCH_MEMORY_REQUESTS ?? 1_000_000);
+const WARM_UP_REQUESTS = 20_000;
+const PATH = "/evm/dexb/v3/pool?pool_address=0x";
+
+/** A table of 2 KB. */
+function makeBody(): string {
+  const rows: unknown[][] = [];
+  const text = () =>
+    JSON.stringify([{ columns: [{ name: "address", type: "String" }], data: rows, rows: rows.length }]);
+  while (text().length < 2_000)
+    rows.push([`0x${rows.length.toString(16).padStart(40, "a")}`, rows.length * 1.5, null]);
+  return text();
+}
+
+const upstream = await startUpstream({
+  mediaType: "application/vnd.service.table.v1.0.0+json",
+  body: makeBody(),
+  headers: { ETag: 'W/"bench"', "Cache-Control": "private, max-age=1", "X-Data-Block": "1" },
+});
+const folder = mkdtempSync(join(tmpdir(), "chaintables-gateway-"));
+const gateway = await startGatewayProcess(folder, upstream);
+const nginx = (await hasNginx()) ? await startNginx(folder, upstream.port) : undefined;
+if (nginx === undefined)
+  console.log("nginx is not installed (apt-get install nginx): the gateway is measured alone\n");
+
+const headers = { "X-API-KEY": gateway.key };
+const other = (number: number) => `${PATH}${number.toString(16).padStart(40, "0")}`;
+const same = () => other(0);
+const at = (port: number, path: Target["path"]): Target => ({ port, path, headers });
+
+interface Contender {
+  readonly name: string;
+  readonly pid: number;
+  readonly target: Target;
+  readonly perSecond: number[];
+  readonly cpuUs: number[];
+  readonly coreUse: number[];
+}
+const contender = (name: string, pid: number, target: Target): Contender => ({
+  ...{ name, pid, target },
+  ...{ perSecond: [], cpuUs: [], coreUse: [] },
+});
+const proxies: Contender[] = [
+  ...(nginx ? [contender("nginx", nginx.pid, at(nginx.port, other))] : []),
+  contender("gateway, uncached", gateway.pid, at(gateway.port, other)),
+  contender("gateway, hot", gateway.pid, at(gateway.port, same)),
+];
+
+async function withLoad<T>(target: Target, work: (load: Load) => Promise<T>): Promise<T> {
+  const load = await Load.open({ target, connections: CONNECTIONS });
+  try {
+    return await work(load);
+  } finally {
+    load.close();
+  }
+}
+
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number;
+
+async function measureRound({ pid, target, perSecond, cpuUs, coreUse }: Contender): Promise<void> {
+  await withLoad(target, async (load) => {
+    await load.flood({ requests: WARM_UP_REQUESTS });
+    const before = cpuSecondsOf(pid);
+    const done = await load.flood({ seconds: SECONDS });
+    const cpuSeconds = cpuSecondsOf(pid) - before;
+    if (done.refused > 0) throw new Error(`${done.refused} of ${done.requests} answers were not 200.`);
+    perSecond.push(done.perSecond);
+    cpuUs.push((cpuSeconds / done.requests) * 1e6);
+    coreUse.push(cpuSeconds / done.seconds);
+  });
+}
+
+/** Latency at half of what was reached. */
+async function measurePace({
+  target,
+  perSecond,
+}: Contender): Promise<{ p50: number; p99: number; rate: number }> {
+  const rate = Math.floor(median(perSecond) / 2);
+  const tookMs = await withLoad(target, (load) => load.pace({ perSecond: rate, seconds: SECONDS * 2 }));
+  const part = (share: number) => tookMs[Math.floor(tookMs.length * share)] as number;
+  return { p50: part(0.5), p99: part(0.99), rate };
+}
+
+try {
+  for (let round = 0; round < ROUNDS; round += 1) for (const proxy of proxies) await measureRound(proxy);
+  const nginxRate = nginx && median(proxies[0]?.perSecond ?? []);
+  console.log(
+    `${"".padEnd(18)} ${"requests/s".padStart(10)} ${"of nginx".padStart(9)} ${"CPU µs/request".padStart(15)} ${"of a core".padStart(10)}`,
+  );
+  for (const { name, perSecond, cpuUs, coreUse } of proxies) {
+    const rate = median(perSecond);
+    const ratio = nginxRate === undefined ? "" : (rate / nginxRate).toFixed(2);
+    const cells = [rate.toFixed(0).padStart(10), ratio.padStart(9), median(cpuUs).toFixed(1).padStart(15)];
+    console.log(
+      `${name.padEnd(18)} ${cells.join(" ")} ${`${(median(coreUse) * 100).toFixed(0)} %`.padStart(10)}`,
+    );
+  }
+
+  console.log(
+    `\nat half of that load${"requests/s".padStart(16)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)}`,
+  );
+  for (const proxy of proxies) {
+    const { p50, p99, rate } = await measurePace(proxy);
+    console.log(
+      `${proxy.name.padEnd(20)}${rate.toString().padStart(16)} ${p50.toFixed(2).padStart(8)} ${p99.toFixed(2).padStart(8)}`,
+    );
+  }
+
+  if (MEMORY_REQUESTS > 0) {
+    console.log(`\nmemory of the gateway over ${MEMORY_REQUESTS} requests, each for something else`);
+    const step = Math.ceil(MEMORY_REQUESTS / 5);
+    await withLoad(at(gateway.port, other), async (load) => {
+      for (let asked = 0; asked <= MEMORY_REQUESTS; asked += step) {
+        console.log(`${String(asked).padStart(10)} ${memoryMbOf(gateway.pid).toFixed(0).padStart(6)} MB`);
+        if (asked < MEMORY_REQUESTS) await load.flood({ requests: step });
+      }
+    });
+  }
+} finally {
+  await Promise.all([gateway.stop(), nginx?.stop()]);
+  await upstream.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

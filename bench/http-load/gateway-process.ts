@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, openSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "../../deploy/check/build.ts";
+import { HOUSE, run } from "../../deploy/check/command.ts";
+import { findFreePort } from "../../deploy/check/servers.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface GatewayProcess {
+  readonly port: number;
+  readonly pid: number;
+  /** A key with limits that the bench does not reach: they are counted all the same. */
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/** The gateway as its image runs it: built, a process of its own, a key from its store, limits, metrics, a log in a file. */
+export async function startGatewayProcess(
+  folder: string,
+  { port: upstreamPort, grpc }: Upstream,
+): Promise<GatewayProcess> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${upstreamPort}`;
+  const env = {
+    DATA_DIR: folder,
+    MONGODB_URL: "",
+    REDIS_URL: "",
+    GATEWAY_PORT: String(port),
+    KEY_RATE: "1000000",
+    KEY_BURST: "1000000",
+    EVM_DEX_URL: url,
+    LENDING_URL: url,
+    SOLANA_URL: url,
+    EVM_DEX_GRPC: grpc,
+    LENDING_GRPC: grpc,
+    SOLANA_GRPC: grpc,
+  };
+  await buildInto(folder);
+  const key = await createKey(folder, env);
+  const log = openSync(join(folder, "gateway.log"), "w");
+  const child = spawn(process.execPath, ["dist/gateway/main.js"], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", log, "inherit"],
+  });
+  await untilReady(port, child);
+  return {
+    port,
+    pid: child.pid as number,
+    key,
+    async stop() {
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function buildInto(folder: string): Promise<void> {
+  const faults = await build(join(folder, "dist"));
+  if (faults.length > 0) throw new Error(`The gateway could not be built: ${faults.join("\n")}`);
+  cpSync(join(HOUSE, "package.json"), join(folder, "package.json"));
+  symlinkSync(join(HOUSE, "node_modules"), join(folder, "node_modules"));
+}
+
+async function createKey(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const command = [process.execPath, "dist/gateway/keys.js", "create", "--label", "bench", "--json"];
+  const { ok, stdout, output } = await run(command, { cwd: folder, env });
+  const key = /ct_[A-Za-z0-9_-]{43}_[0-9a-f]{8}/.exec(stdout)?.[0];
+  if (!ok || key === undefined) throw new Error(`No key could be created: ${output}`);
+  return key;
+}
+
+async function untilReady(port: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 300 && child.exitCode === null; tries += 1) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("The gateway did not become ready.");
+}

@@ -1,0 +1,153 @@
+import { connect, type Socket } from "node:net";
+import { AnswerScanner } from "./answer-scanner.ts";
+
+export interface Target {
+  readonly port: number;
+  /** Path and query of the n-th request. */
+  readonly path: (number: number) => string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface LoadOptions {
+  readonly target: Target;
+  readonly connections: number;
+}
+
+export interface Throughput {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+  /** Answers that were not 200. */
+  readonly refused: number;
+}
+
+interface Line {
+  readonly socket: Socket;
+  readonly scanner: AnswerScanner;
+  /** When the requests that are under way were due, oldest first. */
+  readonly dueMs: number[];
+}
+
+/**
+ * Asks over kept connections from raw sockets. node:http's client and autocannon cost several times what nginx does for
+ * the same request, and so measure themselves; this costs about half of it.
+ */
+export class Load {
+  readonly #target: Target;
+  readonly #lines: Line[];
+  readonly #tail: string;
+  #onEnded: (line: Line, ended: number) => void = () => {};
+  #sent = 0;
+
+  private constructor(target: Target, sockets: readonly Socket[]) {
+    this.#target = target;
+    const headers = Object.entries({ Host: `127.0.0.1:${target.port}`, ...target.headers });
+    this.#tail = ` HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+    this.#lines = sockets.map((socket) => {
+      const line: Line = { socket, scanner: new AnswerScanner(), dueMs: [] };
+      socket.on("data", (chunk) => {
+        const ended = line.scanner.read(chunk);
+        if (ended > 0) this.#onEnded(line, ended);
+      });
+      return line;
+    });
+  }
+
+  static async open({ target, connections }: LoadOptions): Promise<Load> {
+    const sockets = await Promise.all(
+      Array.from(
+        { length: connections },
+        () =>
+          new Promise<Socket>((resolve, reject) => {
+            const socket = connect({ port: target.port, host: "127.0.0.1", noDelay: true }, () =>
+              resolve(socket),
+            );
+            socket.once("error", reject);
+          }),
+      ),
+    );
+    return new Load(target, sockets);
+  }
+
+  /** As fast as answers come, for so many requests or so long: what comes first. */
+  async flood(limit: { readonly requests?: number; readonly seconds?: number }): Promise<Throughput> {
+    const { requests = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY } = limit;
+    const refusedBefore = this.#refused();
+    const startedMs = performance.now();
+    const endMs = startedMs + seconds * 1000;
+    let asked = 0;
+    let answered = 0;
+    await new Promise<void>((resolve) => {
+      const next = (line: Line): void => {
+        if (asked >= requests || performance.now() >= endMs) return;
+        asked += 1;
+        this.#send(line);
+      };
+      this.#onEnded = (line, ended) => {
+        answered += ended;
+        next(line);
+        if (answered === asked) resolve();
+      };
+      for (const line of this.#lines) next(line);
+    });
+    const tookSeconds = (performance.now() - startedMs) / 1000;
+    const refused = this.#refused() - refusedBefore;
+    return { requests: answered, seconds: tookSeconds, perSecond: answered / tookSeconds, refused };
+  }
+
+  /**
+   * So many requests a second, whether or not answers come: milliseconds from when each was due to its answer, sorted.
+   * Waiting for a free connection counts, as it does for clients.
+   */
+  async pace({
+    perSecond,
+    seconds,
+  }: {
+    readonly perSecond: number;
+    readonly seconds: number;
+  }): Promise<Float64Array> {
+    const total = Math.floor(perSecond * seconds);
+    const tookMs = new Float64Array(total);
+    const free = [...this.#lines];
+    const startedMs = performance.now();
+    const dueOf = (number: number) => startedMs + (number * 1000) / perSecond;
+    let asked = 0;
+    let answered = 0;
+    await new Promise<void>((resolve) => {
+      const sendDue = (): void => {
+        const nowMs = performance.now();
+        while (asked < total && dueOf(asked) <= nowMs) {
+          const line = free.pop();
+          if (line === undefined) return;
+          line.dueMs.push(dueOf(asked));
+          asked += 1;
+          this.#send(line);
+        }
+      };
+      const clock = setInterval(sendDue, 1);
+      this.#onEnded = (line) => {
+        tookMs[answered] = performance.now() - (line.dueMs.pop() as number);
+        answered += 1;
+        free.push(line);
+        if (answered === total) {
+          clearInterval(clock);
+          resolve();
+        } else sendDue();
+      };
+    });
+    return tookMs.sort();
+  }
+
+  close(): void {
+    for (const { socket } of this.#lines) socket.destroy();
+  }
+
+  #send({ socket }: Line): void {
+    socket.write(`GET ${this.#target.path(this.#sent)}${this.#tail}`, "latin1");
+    this.#sent += 1;
+  }
+
+  #refused(): number {
+    return this.#lines.reduce((sum, { scanner }) => sum + scanner.refused, 0);
+  }
+}

@@ -1,0 +1,63 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { startGrpcServer } from "../../services/shared/rpc/server.ts";
+
+export interface Upstream {
+  readonly port: number;
+  readonly grpc: string;
+  /** Requests answered. */
+  readonly asked: () => number;
+  stop(): Promise<void>;
+}
+
+/**
+ * A service that costs next to nothing: one fixed answer to whatever is asked, from a raw socket, so that the machine is
+ * left to what stands before it. Says over gRPC that it serves, as the gateway wants to know.
+ */
+export async function startUpstream(answer: {
+  readonly mediaType: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}): Promise<Upstream> {
+  const lines = {
+    "Content-Type": answer.mediaType,
+    "Content-Length": String(Buffer.byteLength(answer.body)),
+    ...answer.headers,
+  };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+  const bytes = Buffer.from(`HTTP/1.1 200 OK\r\n${head.join("")}\r\n${answer.body}`);
+  const sockets = new Set<Socket>();
+  let asked = 0;
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+    // Each client waits for its answer before it asks again, so that what comes is one request, whole or in parts.
+    socket.on("data", (chunk) => {
+      if (!endsHead(chunk)) return;
+      asked += 1;
+      socket.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const status = { service: "bench", mode: "serving" as const, version: "0", chains: [], peers: [] };
+  const grpc = await startGrpcServer({
+    host: "127.0.0.1",
+    port: 0,
+    services: { status: { getStatus: async () => status }, health: async () => true },
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    grpc: grpc.address,
+    asked: () => asked,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([new Promise((resolve) => server.close(resolve)), grpc.stop({ timeoutMs: 0 })]);
+    },
+  };
+}
+
+function endsHead(chunk: Buffer): boolean {
+  const { length } = chunk;
+  return length >= 4 && chunk[length - 1] === 10 && chunk[length - 3] === 10;
+}
