@@ -2,12 +2,10 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { stablecoinAbi } from "../../deploy/devnet/contracts/stablecoin.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
-import { createPaymentChain } from "../payment/chain.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import type { FrontAnswer } from "../testkit/facilitator-front.ts";
 import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
-import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: "" };
@@ -154,15 +152,15 @@ describe("gateway: payments and a facilitator", function () {
     });
 
     it("beyond the deadline for services: data all the same", async () => {
-      const quick = await startPayGateway(world, { config: { deadlineMs: 150 } });
+      const quick = await startPayGateway(world, { config: { deadlineMs: 1_500 } });
       world.front.behave["/settle"] = async (pass) => {
-        await new Promise((resolve) => setTimeout(resolve, 400));
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
         return pass();
       };
       const url = quick.urlOf(1_000);
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
       world.front.behave["/settle"] = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 400));
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
         return { status: 200, body: FAILED };
       };
       const answer = await world.expectPaid(payer, 0, () => payer.fetch(quick.urlOf(1_001)));
@@ -377,58 +375,6 @@ describe("gateway: payments and a facilitator", function () {
       const { message } = await expectError(answer, "payment_required");
       expect(message).to.contain("not settled");
       expect(await world.received()).to.equal(before);
-    });
-  });
-
-  describe("and what else a sale rests on", () => {
-    it("the chain cannot be reached: 503 without a charge", async () => {
-      const options = { totalMs: 200 };
-      const chain = createPaymentChain({ chainId: 8453, urls: ["http://127.0.0.1:9"], options });
-      const blind = await startPayGateway(world, { parts: { chain } });
-      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(blind.urlOf(2_000))));
-      await blind.stop();
-    });
-
-    it("the store cannot be reached: 503 without a charge; when it is back, payments are taken", async () => {
-      const { openStoredLedger } = await import("../payment/open-ledger.ts");
-      const { systemClock: clock } = await import("../clock.ts");
-      let isAway = true;
-      const other = await startPayGateway(world, {
-        parts: {
-          openLedger: async () => {
-            if (isAway) throw new Error("secret: no store at mongodb://127.0.0.1");
-            return openStoredLedger({ dataDir: world.folder }, { clock, answersKeptMs: 60_000 });
-          },
-        },
-      });
-      const url = other.urlOf(2_001);
-      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(url)));
-      isAway = false;
-      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
-      await other.stop();
-    });
-
-    it("blocks take their time: the client waits, and has its data when its payment is in one", async () => {
-      const patient = await startPayGateway(world);
-      await world.chain.setMining(false);
-      const url = patient.urlOf(2_002);
-      await world.expectPaid(payer, 1, async () => {
-        let isAnswered = false;
-        const asked = payer.fetch(url).finally(() => {
-          isAnswered = true;
-        });
-        const settlesBefore = world.front.asked["/settle"] ?? 0;
-        await until(() => (world.front.asked["/settle"] ?? 0) > settlesBefore);
-        await until(async () => {
-          const pool = await world.chain.anvil.rpc.call<{ pending: `0x${string}` }>("txpool_status");
-          return Number(pool.pending) > 0;
-        });
-        expect(isAnswered).to.equal(false);
-        await world.chain.mine();
-        await expectData(await asked);
-      });
-      await world.chain.setMining(true);
-      await patient.stop();
     });
   });
 });

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import type { HandlerTable } from "../../shared/host/handlers.ts";
+import { createHandlers } from "../handlers.ts";
+import type { DecodedBlock } from "../ingest/indexer-block.ts";
+import type { TokenDescription } from "../ingest/state/token-book.ts";
+import { createDeps } from "../serve/deps.ts";
+import { planned } from "./planned-store.ts";
+import { addressOf, FIRST_SLOT, MEME, randomBlocks } from "./random-chain.ts";
+import { Reference } from "./reference.ts";
+import { openTestStore } from "./store.ts";
+import { TestIndex } from "./test-index.ts";
+
+export const DAY = 86_400;
+export const RUNS = { numRuns: 30, interruptAfterTimeLimit: 60_000 };
+export const percent = fc.nat(100).map((found) => found / 100);
+
+/** Minutes and hours, or months. */
+export const pause = fc.oneof(fc.nat(2), fc.nat(90), fc.nat(5_000), fc.nat(20_000));
+const [near, far] = [pause, fc.oneof(pause, fc.nat(3 * DAY), fc.nat(2 * DAY))].map((each) =>
+  randomBlocks({ name: "main", pause: each, minLength: 5, maxLength: 60 }),
+);
+const chain = fc.oneof(near as fc.Arbitrary<DecodedBlock[]>, far as fc.Arbitrary<DecodedBlock[]>);
+
+export const description: fc.Arbitrary<TokenDescription> = fc.record({
+  symbol: fc.constantFrom("MEME", "$x", ""),
+  name: fc.constantFrom("Meme coin", ""),
+  decimals: fc.constant(6),
+  supply: fc.option(fc.constantFrom(0n, 10n ** 9n, 10n ** 12n, 2n ** 64n - 1n), { freq: 8 }),
+  mintAuthority: fc.option(fc.constant(addressOf("authority"))),
+  freezeAuthority: fc.option(fc.constant(addressOf("authority"))),
+  isToken2022: fc.boolean(),
+  transferFeeBps: fc.option(fc.constantFrom(0, 50), { freq: 8 }),
+  nonTransferable: fc.option(fc.boolean(), { freq: 8 }),
+  mutableMetadata: fc.option(fc.boolean(), { freq: 8 }),
+  readSlot: fc.constant(FIRST_SLOT),
+});
+
+export interface World {
+  readonly blocks: DecodedBlock[];
+  readonly size: number;
+  /** What the accounts of MEME's mint say, if they are ever read. */
+  readonly described: TokenDescription | null;
+  /** Whether the index begins with the chain. */
+  readonly isWhole: boolean;
+}
+export const world: fc.Arbitrary<World> = fc.record({
+  blocks: chain,
+  size: fc.integer({ min: 1, max: 20 }),
+  described: fc.option(description, { freq: 3 }),
+  isWhole: fc.boolean(),
+});
+
+export interface Indexed {
+  readonly handlers: HandlerTable;
+  readonly reference: Reference;
+  readonly index: TestIndex;
+}
+
+export async function inWorld(of: World, look: (at: Indexed) => Promise<void>): Promise<void> {
+  const store = await openTestStore();
+  try {
+    // As of slot 0 nothing was before the index.
+    const index = await TestIndex.open(
+      store,
+      of.isWhole ? { slot: 0, time: of.blocks[0]?.time ?? 0 } : undefined,
+    );
+    for (let at = 0; at < of.blocks.length; at += of.size) {
+      const part = of.blocks.slice(at, at + of.size);
+      // A token is described once it was met.
+      const isMet = at > 0 && at <= of.size;
+      if (isMet && of.described !== null) {
+        const readSlot = (part[0]?.slot ?? 0) - 1;
+        await index.indexer.tokens.describe(new Map([[MEME, { ...of.described, readSlot }]]));
+      }
+      await index.apply(part);
+    }
+    const handlers = createHandlers(createDeps(planned(store)));
+    await look({ handlers, index, reference: new Reference(index.blocks) });
+  } finally {
+    await store.close();
+  }
+}
