@@ -1,14 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { RequestHistogram } from "./request-histogram.ts";
+import { type ObservedRequest, RequestHistogram } from "./request-histogram.ts";
 import { VERSION } from "./version.ts";
-
-/** One finished HTTP request. `route` is the template of the route, never a path a client made up. */
-export interface ObservedRequest {
-  readonly route: string;
-  readonly method: string;
-  readonly status: number;
-  readonly seconds: number;
-}
 
 export interface Metrics {
   /** For metrics of one's own: pass it as `registers: [metrics.registry]`. */

@@ -1,5 +1,12 @@
 import type { MetricObject, Registry } from "prom-client";
-import type { ObservedRequest } from "./metrics.ts";
+
+/** One finished HTTP request. `route` is the template of the route, never a path a client made up. */
+export interface ObservedRequest {
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
 
 const NAME = "http_request_duration_seconds";
 const HELP = "Time from a request's head to the end of its answer, by route template and status";
