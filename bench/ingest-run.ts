@@ -1,7 +1,7 @@
 /** One process of the built ingest on a chain of a bench, timed from its start to its last row. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,11 @@ import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { leases } from "../services/shared/host/lease.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { removeWhere, type Store } from "../services/shared/storage/port.ts";
+import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
 
 export const CHAIN_ID = 8453;
 /** As the Dockerfile sets them. */
-const IMAGE_FLAGS = ["--max-old-space-size=448", "--max-semi-space-size=32"];
+export const IMAGE_FLAGS = ["--max-old-space-size=448", "--max-semi-space-size=32"];
 
 export interface Run {
   readonly seconds: number;
@@ -108,20 +109,6 @@ export async function runFetchAlone(on: ToIndex): Promise<Run> {
   if (code !== 0) throw new Error(`Fetch and decode alone ended with ${code}.`);
   // Its own clock: it starts through a loader that the built ingest does not need.
   return JSON.parse(printed);
-}
-
-/** The largest resident set so far, from the kernel; NaN where there is no /proc. */
-async function peakRssOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
-}
-
-/** User and system time so far, from the kernel, whose clock ticks a hundred times a second; NaN where there is no /proc. */
-async function cpuSecondsOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // After the name, which is in brackets and may hold anything: state is field 3, utime 14, stime 15.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) / 100;
 }
 
 /** The run of the middle one's time. */

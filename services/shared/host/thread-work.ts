@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { parentPort, Worker } from "node:worker_threads";
+import { parentPort, type ResourceLimits, Worker } from "node:worker_threads";
 
 /** What a thread says to the one that started it. */
 type ThreadWord =
@@ -18,14 +18,14 @@ interface Asked<Q> {
  * Starts a thread whose file lies beside the caller's, as TypeScript in the sources and as JavaScript in the built tree:
  * `name` is without its extension, `base` the caller's import.meta.url.
  */
-export function createThread(name: string, base: string): Worker {
-  if (!base.endsWith(".ts")) return new Worker(new URL(`./${name}.js`, base));
+export function createThread(name: string, base: string, resourceLimits: ResourceLimits = {}): Worker {
+  if (!base.endsWith(".ts")) return new Worker(new URL(`./${name}.js`, base), { resourceLimits });
   const file = new URL(`./${name}.ts`, base);
-  if ("Deno" in globalThis) return new Worker(file);
+  if ("Deno" in globalThis) return new Worker(file, { resourceLimits });
   // Node 20 does not hand the loader of TypeScript on to its threads.
   const loader = createRequire(import.meta.url).resolve("tsx/cjs/api");
   const start = `require(${JSON.stringify(loader)}).register(); require(${JSON.stringify(fileURLToPath(file))});`;
-  return new Worker(start, { eval: true });
+  return new Worker(start, { eval: true, resourceLimits });
 }
 
 export interface ThreadWork<Q> {

@@ -61,7 +61,7 @@ export class Indexer {
         supplyRows: new Set(supplyRows.map(({ mint }) => mint)),
         documents: {
           candles: this.#candles.take(),
-          holders: this.#holders.take(),
+          ...this.#holders.take(),
           prices: this.#prices.take(),
           traders: this.#traders.take(),
           ...this.tokens.take(),

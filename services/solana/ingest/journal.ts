@@ -10,6 +10,7 @@ import {
 } from "../../shared/storage/port.ts";
 import {
   candles,
+  holderAccounts,
   holders,
   type JournalRow,
   journal,
@@ -24,7 +25,7 @@ import {
 import type { Change } from "./state/doc-book.ts";
 
 /** Collections whose documents a batch replaces. */
-const DOCUMENTS = { candles, holders, prices, tokenFragments, tokens, traders };
+const DOCUMENTS = { candles, holderAccounts, holders, prices, tokenFragments, tokens, traders };
 type DocumentName = keyof typeof DOCUMENTS;
 
 /** What a batch of slots changes. */

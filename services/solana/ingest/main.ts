@@ -1,7 +1,6 @@
-import { growYoungHeapAtOnce } from "../../shared/host/young-heap.ts";
+import { runMain } from "../../shared/host/process.ts";
+import { limitYoungHeapOfThreads } from "../../shared/host/young-heap.ts";
+import { startIngest } from "./service.ts";
 
-growYoungHeapAtOnce();
-const { runMain } = await import("../../shared/host/process.ts");
-const { startIngest } = await import("./service.ts");
-
+limitYoungHeapOfThreads(16);
 await runMain("solana-ingest", () => startIngest(process.env));

@@ -2,7 +2,7 @@ import type { Guard } from "../../shared/host/lease.ts";
 import { type Filter, type OrderBy, put, type RowOf, type Store } from "../../shared/storage/port.ts";
 import { type Counted, countRows } from "../metrics/stretch-counts.ts";
 import { poolRows, STRETCH_ROWS, type StretchRow, stretches, tokenRows } from "../store/collections.ts";
-import { tokenSides } from "../store/token-sides.ts";
+import { sidesOf } from "../store/token-sides.ts";
 import type { Companion, WrittenBatch } from "./sync.ts";
 
 /** Once a list has grown by so many rows, the store is asked how many it had before. */
@@ -139,12 +139,25 @@ function tokenListOf(store: Store, mint: string): List {
   };
 }
 
+const POOL_FIELDS = [
+  "slot",
+  "time",
+  "kind",
+  "tokenIn",
+  "amountIn",
+  "priceInUsd",
+  "tokenOut",
+  "amountOut",
+  "priceOutUsd",
+  "valueUsd",
+] as const;
+
 function poolListOf(store: Store, pool: string): List {
   return {
     ...rowsOf(store, poolRows, (slot) => ({ pool, slot })),
     async read(slot) {
-      const rows = await store.find(poolRows, { filter: { pool, slot } });
-      const sides = rows.flatMap(tokenSides);
+      const rows = await store.find(poolRows, { filter: { pool, slot }, fields: POOL_FIELDS });
+      const sides = rows.flatMap(sidesOf);
       const mints = [...new Set(sides.map(({ mint }) => mint))].sort();
       return { rows, mints, counted: sides.map((side) => ({ ...side, who: mints.indexOf(side.mint) })) };
     },

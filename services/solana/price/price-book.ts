@@ -59,7 +59,14 @@ export interface PriceEntry {
   readonly pool: string;
   readonly depthUsd: number;
   readonly slot: number;
-  readonly recent: readonly PricePoint[];
+  /** One a second at most. The book goes on with it: who keeps an entry copies it. */
+  readonly recent: PricePoint[];
+}
+
+interface Trusted {
+  readonly entry: PriceEntry;
+  readonly time: number;
+  readonly ratio: number;
 }
 
 interface Priced {
@@ -76,6 +83,7 @@ interface Priced {
 export class PriceBook {
   readonly #entries = new Map<string, PriceEntry>();
   readonly #changed = new Set<string>();
+  readonly #trusted = new Map<string, Trusted>();
   readonly #anchors: ReadonlySet<string>;
   readonly #minDepthUsd: number;
 
@@ -90,6 +98,7 @@ export class PriceBook {
 
   clear(): void {
     this.#entries.clear();
+    this.#trusted.clear();
     this.#changed.clear();
   }
 
@@ -141,10 +150,19 @@ export class PriceBook {
       if (this.#anchors.has(at)) return Number.isFinite(usd) ? { usd, hops } : undefined;
       const entry = this.#entries.get(at);
       if (entry === undefined || entry.depthUsd < this.#minDepthUsd) return undefined;
-      usd *= trustedPrice(entry.recent, time);
+      usd *= this.#trustedRatio(entry, time);
       at = entry.parent;
     }
     return undefined;
+  }
+
+  /** Worked out once for an entry and a time: most trades of a block ask for the same few. */
+  #trustedRatio(entry: PriceEntry, time: number): number {
+    const known = this.#trusted.get(entry.mint);
+    if (known?.entry === entry && known.time === time) return known.ratio;
+    const ratio = trustedPrice(entry.recent, time);
+    this.#trusted.set(entry.mint, { entry, time, ratio });
+    return ratio;
   }
 
   /** Takes the ratio of a trade into the entry of the side that it prices; answers whether it may stand in candles. */
@@ -163,7 +181,9 @@ export class PriceBook {
     const isDeeper = known === undefined || depthUsd > knownDepth;
     if (this.#anchors.has(base) || !(isItsPool || isDeeper) || this.#restsOn(parent, base)) return isFirm;
     // Ratios against another token, or in another pool, say nothing of this one's past.
-    const recent = isItsPool ? [...known.recent] : [];
+    const recent = isItsPool ? known.recent : [];
+    // Of the trades of a second the last one counts: the others' prices held for no time.
+    if (recent[recent.length - 1]?.time === time) recent.pop();
     recent.push({ time, price: ratio });
     trimPoints(recent, time);
     this.#entries.set(base, { mint: base, parent, ratio, pool, depthUsd, slot, recent });

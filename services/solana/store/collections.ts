@@ -227,11 +227,26 @@ export const holders = collection({
     mint: "text",
     owner: "text",
     balance: "bigint",
-    /** Raw amounts as decimal texts by token account. */
-    accounts: "json",
+    /**
+     * Its token accounts with their raw amounts as decimal texts: [account, amount, account, amount, …]; null of a wallet
+     * with many, which are rows of holder_accounts.
+     */
+    accounts: "json?",
   },
   key: ["mint", "owner"],
   indexes: [{ fields: ["mint", "balance", "owner"], descending: ["balance"] }],
+  shardKey: ["mint", "owner"],
+});
+
+/**
+ * Token accounts of wallets that have many of one token, as authorities of pools have: one of them holds the SOL of
+ * every pool of its exchange. Those with amounts above zero.
+ */
+export const holderAccounts = collection({
+  name: "holder_accounts",
+  fields: { mint: "text", owner: "text", account: "text", amount: "bigint" },
+  key: ["mint", "owner", "account"],
+  indexes: [],
   shardKey: ["mint", "owner"],
 });
 
@@ -295,6 +310,7 @@ export const COLLECTIONS = [
   stretches,
   prices,
   holders,
+  holderAccounts,
   traders,
   tokens,
   tokenFragments,
@@ -324,5 +340,6 @@ export type CandleRow = RowOf<typeof candles>;
 export type StretchRow = RowOf<typeof stretches>;
 export type PriceRow = RowOf<typeof prices>;
 export type HolderRow = RowOf<typeof holders>;
+export type HolderAccountRow = RowOf<typeof holderAccounts>;
 export type TraderRow = RowOf<typeof traders>;
 export type TokenRow = RowOf<typeof tokens>;

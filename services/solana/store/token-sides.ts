@@ -5,27 +5,54 @@ const [BUY, SELL, ADD, REMOVE] = [0, 1, 2, 3] as const satisfies readonly number
   length: (typeof TX_TYPES)["length"];
 };
 
+/** A side of a pool's row, as far as its token's list says more of it than the pool's. */
+export type TokenSide = Pick<TokenRowRow, "mint" | "txType" | "amount" | "priceUsd" | "valueUsd">;
+
+/** What tells the sides of a pool's row. */
+export type SidedRow = Pick<
+  PoolRowRow,
+  "kind" | "tokenIn" | "amountIn" | "priceInUsd" | "tokenOut" | "amountOut" | "priceOutUsd" | "valueUsd"
+>;
+
 /**
- * A pool's row as its tokens' lists have it. Who gives a token to the pool sells it, who takes one buys it, and both
- * sides are worth what the trade is. A token added or removed is worth its own amount; a side of which nothing moved
- * is no row.
+ * The sides of a pool's row. Who gives a token to the pool sells it, who takes one buys it, and both sides are worth what
+ * the trade is. A token added or removed is worth its own amount; a side of which nothing moved is no row.
  */
-export function tokenSides(row: PoolRowRow): TokenRowRow[] {
-  const { pool, slot, instructionIndex, signature, leg, time, dex } = row;
-  const placed = { slot, instructionIndex, signature, leg, time, dex, pool };
-  const into = { ...placed, mint: row.tokenIn, amount: row.amountIn, priceUsd: row.priceInUsd };
-  const out = { ...placed, mint: row.tokenOut, amount: row.amountOut, priceUsd: row.priceOutUsd };
-  if (row.kind === 0) {
-    const { valueUsd } = row;
+export function sidesOf(row: SidedRow): TokenSide[] {
+  const { kind, tokenIn, amountIn, priceInUsd, tokenOut, amountOut, priceOutUsd, valueUsd } = row;
+  if (kind === 0) {
     return [
-      { ...into, txType: SELL, valueUsd },
-      { ...out, txType: BUY, valueUsd },
+      { mint: tokenIn, txType: SELL, amount: amountIn, priceUsd: priceInUsd, valueUsd },
+      { mint: tokenOut, txType: BUY, amount: amountOut, priceUsd: priceOutUsd, valueUsd },
     ];
   }
-  const txType = row.kind === 1 ? ADD : REMOVE;
-  return [into, out]
-    .filter(({ amount }) => amount !== 0)
-    .map((side) => ({ ...side, txType, valueUsd: worth(side.amount, side.priceUsd) }));
+  const txType = kind === 1 ? ADD : REMOVE;
+  const sides: TokenSide[] = [];
+  const add = (mint: string, amount: number, priceUsd: number | null) => {
+    if (amount !== 0) sides.push({ mint, txType, amount, priceUsd, valueUsd: worth(amount, priceUsd) });
+  };
+  add(tokenIn, amountIn, priceInUsd);
+  add(tokenOut, amountOut, priceOutUsd);
+  return sides;
+}
+
+/** A pool's row as its tokens' lists have it. */
+export function tokenSides(row: PoolRowRow): TokenRowRow[] {
+  const { pool, slot, instructionIndex, signature, leg, time, dex } = row;
+  return sidesOf(row).map(({ mint, txType, amount, priceUsd, valueUsd }) => ({
+    mint,
+    slot,
+    instructionIndex,
+    signature,
+    leg,
+    time,
+    txType,
+    dex,
+    pool,
+    amount,
+    valueUsd,
+    priceUsd,
+  }));
 }
 
 /** USD; null without a price. */

@@ -89,7 +89,11 @@ async function readAmidst(
       const { blockhash, rowsFromSlot, fromSlot } = index.checkpoint;
       const reference = new Reference(index.blocks, { rowsFromSlot });
       // Lists tell how far their rows reach back, what derives from documents how far the index does.
-      for (const slot of [rowsFromSlot, fromSlot]) states.set(`${blockhash} ${slot}`, reference);
+      for (const slot of [rowsFromSlot, fromSlot]) {
+        const head = `${blockhash} ${slot}`;
+        // Before rows were dropped the same block was a head with all of them.
+        if (!states.has(head)) states.set(head, reference);
+      }
     };
     const indexed = of.blocks.slice(0, of.indexed);
     for (const block of indexed) await index.apply([block], { finalLag: of.dropped * 3 + 1 });

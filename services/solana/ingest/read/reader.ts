@@ -16,6 +16,9 @@ export type ReaderWord =
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: "event"; readonly event: SourceEvent };
 
+/** Blocks are garbage as soon as they are decoded: without a limit near by the heap would grow on them instead. */
+const MEMORY_LIMITS = { maxOldGenerationSizeMb: 192 };
+
 export interface ReaderFailure {
   readonly isUpstream: boolean;
   readonly message: string;
@@ -42,7 +45,8 @@ export function readInThread(
 ): ThreadedReader {
   const { urls, genesisHash, log = () => {}, onEvent = () => {} } = config;
   const here = readHere(source);
-  const startWorker = config.startWorker ?? (() => createThread("reader.worker", import.meta.url));
+  const startWorker =
+    config.startWorker ?? (() => createThread("reader.worker", import.meta.url, MEMORY_LIMITS));
   const thread = askThread<SlotRange>({
     worker: startWorker(),
     task: { urls, genesisHash } satisfies ReaderTask,

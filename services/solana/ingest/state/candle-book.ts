@@ -1,5 +1,5 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { withTrade } from "../../metrics/candle.ts";
+import { type Candle, joinCandles, withTrade } from "../../metrics/candle.ts";
 import { candleOf } from "../../store/candle-row.ts";
 import { CANDLE_SECONDS, type CandleRow, candles } from "../../store/collections.ts";
 import type { BlockRows } from "../block-rows.ts";
@@ -16,30 +16,27 @@ export class CandleBook {
   }
 
   load(blocks: readonly DecodedBlock[]): Promise<void> {
-    const keys = blocks.flatMap(({ time, transactions }) =>
-      transactions.flatMap((transaction) =>
-        [...tradedMints(transaction)].flatMap((mint) =>
-          CANDLE_SECONDS.map((seconds) => ({ mint, seconds, start: startOf(time, seconds) })),
-        ),
-      ),
-    );
+    const keys = blocks.flatMap(({ time, transactions }) => {
+      const mints = new Set<string>();
+      for (const transaction of transactions) for (const mint of tradedMints(transaction)) mints.add(mint);
+      return [...mints].flatMap((mint) =>
+        CANDLE_SECONDS.map((seconds) => ({ mint, seconds, start: startOf(time, seconds) })),
+      );
+    });
     return this.#docs.load(keys);
   }
 
-  /** Takes in the rows of one block. */
+  /** Takes in the rows of one block: each token's are put together first, and then into all its candles. */
   add({ tokenRows, candleTrades }: BlockRows): void {
     const time = tokenRows[0]?.time;
     if (time === undefined) return;
-    const rows = new Map<string, number>();
-    for (const { mint } of tokenRows) rows.set(mint, (rows.get(mint) ?? 0) + 1);
+    const counts = new Map<string, number>();
+    for (const { mint } of tokenRows) counts.set(mint, (counts.get(mint) ?? 0) + 1);
+    const traded = new Map<string, Candle>();
+    for (const trade of candleTrades) traded.set(trade.mint, withTrade(traded.get(trade.mint), trade));
     for (const seconds of CANDLE_SECONDS) {
       const start = startOf(time, seconds);
-      for (const [mint, count] of rows) this.#count({ mint, seconds, start }, count);
-      for (const { mint, ...trade } of candleTrades) {
-        const key = { mint, seconds, start };
-        const row = this.#docs.get(key) as CandleRow;
-        this.#docs.set(key, { ...row, ...withTrade(candleOf(row), trade) });
-      }
+      for (const [mint, count] of counts) this.#add({ mint, seconds, start }, count, traded.get(mint));
     }
   }
 
@@ -51,9 +48,11 @@ export class CandleBook {
     this.#docs.clear();
   }
 
-  #count(key: Pick<CandleRow, "mint" | "seconds" | "start">, count: number): void {
+  #add(key: Pick<CandleRow, "mint" | "seconds" | "start">, count: number, traded: Candle | undefined): void {
     const row = this.#docs.get(key) ?? { ...key, ...EMPTY };
-    this.#docs.set(key, { ...row, transactions: row.transactions + count });
+    const known = candleOf(row);
+    const candle = known === undefined || traded === undefined ? traded : joinCandles([known, traded]);
+    this.#docs.set(key, { ...row, ...candle, transactions: row.transactions + count });
   }
 }
 

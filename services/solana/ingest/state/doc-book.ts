@@ -7,6 +7,9 @@ import {
   type WriteStep,
 } from "../../../shared/storage/port.ts";
 
+/** Some 10 MB: what the last hundred blocks were about. */
+const MAX_ENTRIES = 30_000;
+
 type Key<C extends Collection> = Partial<RowOf<C>>;
 
 /** A document as a batch leaves it and as it was before; null = it is not there. */
@@ -26,12 +29,14 @@ export class DocBook<C extends Collection> {
   readonly #maxEntries: number;
   /** Null = known to be absent. In the order of their last use. */
   #docs = new Map<string, RowOf<C> | null>();
+  readonly #idOf: (row: Key<C>) => string;
   #before = new Map<string, { key: Key<C>; row: RowOf<C> | null }>();
 
   constructor(store: Store, of: { collection: C; maxEntries?: number }) {
     this.#store = store;
     this.collection = of.collection;
-    this.#maxEntries = of.maxEntries ?? 200_000;
+    this.#idOf = idOfKey(of.collection.key) as (row: Key<C>) => string;
+    this.#maxEntries = of.maxEntries ?? MAX_ENTRIES;
   }
 
   /** Reads those that are not in memory. Nothing but loaded documents may be asked for or set. */
@@ -51,6 +56,12 @@ export class DocBook<C extends Collection> {
     const rows = await this.#store.getMany(this.collection, [...missing.values()]);
     for (const id of missing.keys()) this.#docs.set(id, null);
     for (const row of rows) this.#docs.set(this.#idOf(row as Key<C>), row);
+  }
+
+  /** Makes known that a document is not there, of which that is sure without asking. */
+  assumeAbsent(key: Key<C>): void {
+    const id = this.#idOf(key);
+    if (!this.#docs.has(id)) this.#docs.set(id, null);
   }
 
   has(key: Key<C>): boolean {
@@ -100,11 +111,15 @@ export class DocBook<C extends Collection> {
       this.#docs.delete(id);
     }
   }
+}
 
-  #idOf(row: Key<C>): string {
-    const parts = row as Record<string, unknown>;
-    return this.collection.key.map((field) => parts[field]).join(" ");
-  }
+/** Keys as texts. By hand for the usual lengths: it is done for every change of every document. */
+function idOfKey([first = "", second = "", ...rest]: readonly string[]): (
+  row: Record<string, unknown>,
+) => string {
+  if (second === "") return (row) => String(row[first]);
+  if (rest.length === 0) return (row) => `${row[first]} ${row[second]}`;
+  return (row) => `${row[first]} ${row[second]} ${rest.map((field) => row[field]).join(" ")}`;
 }
 
 /** The steps that store changes. */

@@ -7,7 +7,7 @@ import { type Change, DocBook } from "./doc-book.ts";
 import { tradedMints } from "./traded-mints.ts";
 
 /** Beyond this many tokens the book is begun anew, from the store. */
-const MAX_TOKENS = 200_000;
+const MAX_TOKENS = 50_000;
 
 /** Holds the price book's entries in the store: of each token that a batch is about, and of those its price rests on. */
 export class PriceShelf {

@@ -36,11 +36,16 @@ export class TokenBook {
 
   /** Takes in new tokens, and mints and burns of those whose supply is known. */
   add({ slot, transactions }: DecodedBlock): void {
+    const met = new Set<string>();
+    const meet = (token: { mint: string; decimals: number; isToken2022?: boolean }) => {
+      if (met.has(token.mint)) return;
+      met.add(token.mint);
+      this.#meet({ isToken2022: false, ...token, slot });
+    };
     for (const { balances, events } of transactions) {
-      for (const { mint, decimals, isToken2022 } of balances)
-        this.#meet({ mint, decimals, isToken2022, slot });
+      for (const balance of balances) meet(balance);
       for (const event of events) {
-        for (const token of tokensOf(event)) this.#meet({ ...token, isToken2022: false, slot });
+        for (const token of tokensOf(event)) meet(token);
         if ("mint" in event) this.#changeSupply(event, slot);
       }
     }

@@ -1,0 +1,134 @@
+/**
+ * npm run bench:solana-ingest — backfill of full blocks of 1,500 transactions into SQLite, by the process of the image
+ * (node on the built tree). Two mixes: as mainnet has them, two thirds votes, and the worst there is, where every
+ * transaction trades on one of the four exchanges. Measured from the first block written to the last one.
+ * BENCH_BLOCKS scales it, BENCH_MIX=mainnet or trades picks one.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { openStore } from "../services/shared/storage/open.ts";
+import type { Store } from "../services/shared/storage/port.ts";
+import {
+  COLLECTIONS,
+  candles,
+  holders,
+  poolRows,
+  supplyRows,
+  tokenRows,
+  tokens,
+  traders,
+} from "../services/solana/store/collections.ts";
+import { getCheckpoint } from "../services/solana/store/queries.ts";
+import { IMAGE_FLAGS } from "./ingest-run.ts";
+import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
+import type { BenchBlocks } from "./solana-blocks.ts";
+
+const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 60);
+const MIXES = { mainnet: { transactions: 500, votes: 1_000 }, trades: { transactions: 1_500, votes: 0 } };
+const GOALS = { blocksPerSecond: 10, rssMb: 400 };
+
+const entry = fileURLToPath(new URL("../dist/services/solana/ingest/main.js", import.meta.url));
+if (!existsSync(entry)) throw new Error("There is no dist/: run npm run build first.");
+for (const [name, mix] of Object.entries(MIXES)) {
+  if ((process.env.BENCH_MIX ?? name) === name) await bench(name, mix);
+}
+
+async function bench(name: string, mix: { transactions: number; votes: number }): Promise<void> {
+  const node = await startNode(mix);
+  const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-solana-"));
+  const store = await openStore({ service: "solana", dataDir });
+  await store.declare(COLLECTIONS);
+  try {
+    report(name, node.made, await index(node.made, { store, dataDir }));
+  } finally {
+    node.child.kill("SIGKILL");
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function startNode(mix: {
+  transactions: number;
+  votes: number;
+}): Promise<{ child: ChildProcess; made: BenchBlocks }> {
+  const script = fileURLToPath(new URL("./solana-blocks.ts", import.meta.url));
+  const args = ["--import", "tsx", script, BLOCKS, mix.transactions, mix.votes].map(String);
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  process.once("exit", () => child.kill("SIGKILL"));
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream }))
+    return { child, made: JSON.parse(line) };
+  throw new Error("The node ended before it served.");
+}
+
+interface Run {
+  /** Between the first write seen and the last. */
+  readonly seconds: number;
+  readonly blocks: number;
+  /** Of the whole run, start included. */
+  readonly cpuSeconds: number;
+  readonly peakRssMb: number;
+  readonly written: Record<string, number>;
+}
+
+async function index(made: BenchBlocks, on: { store: Store; dataDir: string }): Promise<Run> {
+  const { store, dataDir } = on;
+  const child = spawn(process.execPath, [...IMAGE_FLAGS, entry], {
+    env: {
+      ...process.env,
+      SOLANA_RPC: made.url,
+      START_BLOCK_SOLANA: "0",
+      DATA_DIR: dataDir,
+      MONGODB_URL: "",
+      LOG_LEVEL: "warn",
+    },
+    stdio: "inherit",
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  let first: { slot: number; ms: number } | undefined;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The ingest ended with ${child.exitCode}.`);
+    const checkpoint = await getCheckpoint(store);
+    const slot = checkpoint?.slot ?? 0;
+    if (checkpoint !== undefined && slot >= checkpoint.fromSlot) first ??= { slot, ms: performance.now() };
+    if (slot === made.headSlot) break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const seconds = (performance.now() - (first as { ms: number }).ms) / 1000;
+  const pid = child.pid as number;
+  const cost = { cpuSeconds: await cpuSecondsOf(pid), peakRssMb: await peakRssOf(pid) };
+  child.kill("SIGTERM");
+  await ended;
+  const written: Record<string, number> = {};
+  for (const each of [tokenRows, poolRows, supplyRows, candles, holders, traders, tokens] as const)
+    written[each.name] = await store.count(each as typeof tokenRows, {});
+  return { seconds, blocks: made.headSlot - (first as { slot: number }).slot, ...cost, written };
+}
+
+function report(name: string, made: BenchBlocks, run: Run): void {
+  const expected = 2 * made.trades;
+  const found = run.written[tokenRows.name] ?? 0;
+  // A bench of wrong numbers is worth nothing; liquidity has one or two rows each.
+  if (found < expected + made.liquidity || found > expected + 2 * made.liquidity)
+    throw new Error(`${found} rows for ${made.trades} trades and ${made.liquidity} changes of liquidity.`);
+  const rate = run.blocks / run.seconds;
+  const rows = Object.values(run.written).reduce((sum, count) => sum + count, 0);
+  const each = made.transactions + made.votes;
+  console.log(
+    [
+      `${name}: ${made.blocks} blocks of ${each} transactions (${made.votes} votes, ${made.megabytes.toFixed(1)} MB)`,
+      `${Math.round((made.trades + made.liquidity) / made.blocks)} trades and changes of liquidity a block`,
+    ].join(", "),
+  );
+  console.log(
+    `  ${rate.toFixed(1)} blocks/s, ${Math.round(rate * each)} transactions/s, ${Math.round((rate * rows) / made.blocks)} rows/s, ` +
+      `${((run.cpuSeconds / made.blocks) * 1000).toFixed(0)} ms CPU a block, peak RSS ${run.peakRssMb.toFixed(0)} MB`,
+  );
+  if (rate >= GOALS.blocksPerSecond && run.peakRssMb <= GOALS.rssMb) return;
+  console.log(`  not reached: ${GOALS.blocksPerSecond} blocks/s in under ${GOALS.rssMb} MB`);
+  process.exitCode = 1;
+}
