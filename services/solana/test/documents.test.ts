@@ -106,7 +106,7 @@ function namedCells(row: readonly Cell[]): Record<string, Cell> {
 /** Numbers may differ by the order in which floats were added. */
 function expectCell(found: Cell | undefined, { name, value }: { name: string; value: unknown }): void {
   if (typeof value === "number" && typeof found === "number")
-    expect(found, name).to.be.closeTo(value, Math.abs(value) * 1e-9);
+    expect(found, name).to.be.closeTo(value, Math.abs(value) * 1e-9 + 1e-12);
   else expect(found, name).to.equal(value);
 }
 

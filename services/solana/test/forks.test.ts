@@ -88,12 +88,10 @@ async function readAmidst(
     const note = (): void => {
       const { blockhash, rowsFromSlot, fromSlot } = index.checkpoint;
       const reference = new Reference(index.blocks, { rowsFromSlot });
-      // Lists tell how far their rows reach back, what derives from documents how far the index does.
-      for (const slot of [rowsFromSlot, fromSlot]) {
-        const head = `${blockhash} ${slot}`;
-        // Before rows were dropped the same block was a head with all of them.
-        if (!states.has(head)) states.set(head, reference);
-      }
+      states.set(`${blockhash} ${rowsFromSlot}`, reference);
+      // What derives from documents tells how far the index reaches back, and does not change as old rows go.
+      const derived = `${blockhash} ${fromSlot}`;
+      if (!states.has(derived)) states.set(derived, reference);
     };
     const indexed = of.blocks.slice(0, of.indexed);
     for (const block of indexed) await index.apply([block], { finalLag: of.dropped * 3 + 1 });
