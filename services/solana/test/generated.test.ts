@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import type { MadeBlock } from "../../../deploy/devnet/solana/generator.ts";
+import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
+import type { Collection } from "../../shared/storage/port.ts";
+import { TokenKeeper } from "../ingest/tokens/token-keeper.ts";
+import { holders, poolRows, supplyRows, tokenRows, tokens } from "../store/collections.ts";
+import { startTestIngest, type TestIngest } from "./harness.ts";
+import {
+  inOrder,
+  type ToldBlock,
+  toldHolders,
+  toldPoolRows,
+  toldSupplyRows,
+  toldTokenRows,
+} from "./told-rows.ts";
+
+describe("Solana ingest of generated blocks", function () {
+  this.timeout(60_000);
+  let solana: TestSolana;
+  let ingest: TestIngest;
+  let blocks: ToldBlock[];
+
+  before(async () => {
+    solana = await createTestSolana({ seed: 3 });
+    const made: MadeBlock[] = solana.produce(260);
+    blocks = made.map(({ slot, blockTime, expected }) => ({ slot, time: blockTime, transactions: expected }));
+    let keeper: TokenKeeper | undefined;
+    ingest = await startTestIngest(solana, {
+      companions({ store, source }) {
+        keeper = new TokenKeeper({ store, source, log: () => {} });
+        return [keeper];
+      },
+    });
+    await ingest.catchUp();
+    // Tokens are read until none is left; what was read is written with the blocks that come next.
+    for (let i = 0; i < 60; i++) {
+      const hasRead = await keeper?.readOnce();
+      const [next] = solana.produce(1);
+      if (next !== undefined)
+        blocks.push({ slot: next.slot, time: next.blockTime, transactions: next.expected });
+      await ingest.catchUp();
+      if (!hasRead && i > 40) break;
+    }
+  });
+  after(async () => {
+    await ingest?.close();
+    await solana?.stop();
+  });
+
+  /** Rows as they are stored, but for the fields that are not told. */
+  async function stored(collection: Collection, untold: readonly string[]) {
+    const rows = await ingest.store.find(collection, {});
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !untold.includes(name))),
+    );
+  }
+
+  it("has every trade and change of liquidity in the lists of its tokens", async () => {
+    const found = await stored(tokenRows, ["valueUsd", "priceUsd"]);
+    expect(found.length).to.be.greaterThan(4_000);
+    expect(found).to.deep.equal(inOrder(toldTokenRows(blocks), tokenRows.key));
+  });
+
+  it("and of its pool", async () => {
+    const found = await stored(poolRows, ["valueUsd", "priceInUsd", "priceOutUsd"]);
+    expect(found).to.deep.equal(inOrder(toldPoolRows(blocks), poolRows.key));
+  });
+
+  it("has every mint and burn", async () => {
+    const found = await stored(supplyRows, []);
+    expect(found.length).to.be.greaterThan(50);
+    expect(found).to.deep.equal(inOrder(toldSupplyRows(blocks), supplyRows.key));
+  });
+
+  it("knows what wallets hold, to the raw unit, and how many do", async () => {
+    const found = await ingest.store.find(holders, {});
+    const balances = new Map(found.map(({ mint, owner, balance }) => [`${mint} ${owner}`, balance]));
+    expect(balances).to.deep.equal(toldHolders(blocks));
+    for (const { mint, holderCount } of await ingest.store.find(tokens, {}))
+      expect(holderCount).to.equal(found.filter((row) => row.mint === mint).length);
+  });
+
+  it("knows what mints say, with the mints and burns since they were read", async () => {
+    const { ledger } = solana.chain.generator;
+    const all = await ingest.store.find(tokens, {});
+    const read = all.filter(({ readSlot }) => readSlot !== null);
+    const { finalizedSlot } = ingest.checkpoint();
+    for (const { readSlot, foundSlot } of all)
+      if (readSlot === null) expect(foundSlot).to.be.greaterThan(finalizedSlot - 4);
+    expect(read.length).to.be.greaterThan(15);
+    for (const token of read) {
+      // Of a position that was closed nothing is left but that it was.
+      const mint = ledger.mints.get(token.mint);
+      expect(token.supply, token.mint).to.equal(mint?.supply ?? 0n);
+      if (mint === undefined) continue;
+      expect([token.decimals, token.mintAuthority, token.freezeAuthority]).to.deep.equal([
+        mint.decimals,
+        mint.mintAuthority,
+        mint.freezeAuthority,
+      ]);
+      expect(token.transferFeeBps).to.equal(mint.transferFee?.bps ?? 0);
+    }
+    const named = new Map(read.map(({ symbol, ...row }) => [symbol, row]));
+    expect(named.get("USDC")).to.deep.include({
+      name: "USD Coin",
+      isToken2022: false,
+      mutableMetadata: true,
+    });
+    expect(named.get("SOL")).to.deep.include({ name: "Wrapped SOL", mutableMetadata: false });
+    expect(named.get("TOLL")).to.deep.include({ name: "Toll Road", isToken2022: true, transferFeeBps: 50 });
+  });
+});

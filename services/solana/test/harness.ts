@@ -1,0 +1,93 @@
+import type { TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
+import type { SolanaSource } from "../../shared/chain/solana/port.ts";
+import type { SolanaSourceConfig } from "../../shared/chain/solana/source.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { ChainMoved } from "../ingest/chain-moved.ts";
+import type { BlockReader } from "../ingest/read/read-block.ts";
+import { readHere } from "../ingest/read/reader.ts";
+import { openCheckpoint } from "../ingest/start-slot.ts";
+import { type Companion, SolanaSync } from "../ingest/sync.ts";
+import { type CheckpointRow, COLLECTIONS } from "../store/collections.ts";
+
+/** Faults are found out, and given up, within moments. */
+export const QUICK: Partial<SolanaSourceConfig> = {
+  options: { backoffMs: 5, behindTotalMs: 3_000, totalMs: 5_000, openMs: 20, maxOpenMs: 50 },
+};
+
+/** An ingest in this process, driven step by step. */
+export interface TestIngest {
+  readonly store: Store;
+  readonly source: SolanaSource;
+  /** Goes on until the store stands on the cluster's head. */
+  catchUp(): Promise<void>;
+  /** One step, back where the cluster has dropped blocks. */
+  step(): Promise<boolean>;
+  checkpoint(): CheckpointRow;
+  close(): Promise<void>;
+}
+
+export interface TestIngestOptions {
+  /** Left open by `close` where it is given. */
+  readonly store?: Store;
+  readonly startSlot?: number;
+  /** Made of the store that it works on. */
+  readonly companions?: (of: { store: Store; source: SolanaSource }) => readonly Companion[];
+  /** In place of one that decodes here. */
+  readonly reader?: (source: SolanaSource) => BlockReader;
+}
+
+export async function startTestIngest(
+  solana: Pick<TestSolana, "source">,
+  options: TestIngestOptions = {},
+): Promise<TestIngest> {
+  const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
+  await store.declare(COLLECTIONS);
+  const source = solana.source(QUICK);
+  const reader = (options.reader ?? readHere)(source);
+  const stop = new AbortController();
+  const checkpoint = await openCheckpoint(store, { source, reader, startSlot: options.startSlot ?? 0 });
+  const companions = options.companions?.({ store, source }) ?? [];
+  let ms = 0;
+  const sync = await SolanaSync.open(
+    {
+      store,
+      source,
+      reader,
+      companions,
+      signal: stop.signal,
+      log: () => {},
+      report: () => {},
+      guard: () => [],
+      // The final head is asked for at every step.
+      now: () => {
+        ms += 10_000;
+        return ms;
+      },
+    },
+    checkpoint,
+  );
+  const ingest: TestIngest = {
+    store,
+    source,
+    async step() {
+      try {
+        return await sync.step();
+      } catch (error) {
+        if (!(error instanceof ChainMoved)) throw error;
+        await sync.heal();
+        return true;
+      }
+    },
+    async catchUp() {
+      while (await ingest.step());
+    },
+    checkpoint: () => sync.checkpoint,
+    async close() {
+      stop.abort();
+      await source.close();
+      if (options.store === undefined) await store.close();
+    },
+  };
+  return ingest;
+}
