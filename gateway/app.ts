@@ -14,7 +14,7 @@ import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
 import { carriesBody, checkTarget, splitTarget } from "./http/target.ts";
 import { createPages } from "./pages/pages.ts";
-import type { Forward, Gate, PayHost } from "./passage.ts";
+import type { Forward, Passage, PayHost } from "./passage.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
@@ -48,10 +48,9 @@ export function createGateway(deps: GatewayDeps): Express {
   const { log, metrics, clock, forward, isDraining, access } = deps;
   const { addressLimits } = access;
   const keyGate = createKeyGate({ check: access.checkKey, addresses: addressLimits, admit: access.admitKey });
-  const gates: readonly Gate[] = [keyGate];
   const routes = createRoutes(deps.catalogue, createPages(deps));
 
-  const dispatch = async (req: Request, res: Response, exchange: Exchange): Promise<void> => {
+  const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
     checkTarget(req);
     const { path, query } = splitTarget(req.url);
@@ -64,13 +63,21 @@ export function createGateway(deps: GatewayDeps): Express {
     const { session, fields } = exchange;
     const headers = new HeaderList(tableHeaders);
     const { endpoint } = route;
-    const passage = { req, res, endpoint, query, session, arrivedMs, fields, headers };
-    try {
-      for (const pass of gates) await pass(passage);
-      await forward(passage);
-    } catch (error) {
-      if (!res.headersSent) headers.setOn(res);
+    return answerTable({ req, res, endpoint, query, session, arrivedMs, fields, headers });
+  };
+
+  /** Waits only where there is something to wait for: on the hottest path nothing is. */
+  const answerTable = (passage: Passage): void | Promise<void> => {
+    const fail = (error: unknown): never => {
+      if (!passage.res.headersSent) passage.headers?.setOn(passage.res);
       throw error;
+    };
+    try {
+      const passing = keyGate(passage);
+      const done = passing instanceof Promise ? passing.then(() => forward(passage)) : forward(passage);
+      return done instanceof Promise ? done.catch(fail) : done;
+    } catch (error) {
+      return fail(error);
     }
   };
 
@@ -87,16 +94,20 @@ export function createGateway(deps: GatewayDeps): Express {
   app.disable("etag");
   app.disable("query parser");
   // One middleware, since each costs every request: what others would do for all answers is done where it is needed.
-  app.use(async (req: Request, res: Response) => {
+  app.use((req: Request, res: Response) => {
     const exchange = beginExchange({ log, metrics }, { req, res });
     if (isDraining()) res.shouldKeepAlive = false;
     if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);
-    try {
-      await dispatch(req, res, exchange);
-    } catch (error) {
+    const fail = async (error: unknown): Promise<void> => {
       const answered = await addressLimits.judge(error, req, res);
       if (!res.headersSent) setHeadersOf(res, exchange);
       refuse(req, res, answered);
+    };
+    try {
+      const done = dispatch(req, res, exchange);
+      return done instanceof Promise ? done.catch(fail) : done;
+    } catch (error) {
+      return fail(error);
     }
   });
   app.use(answerFailure());

@@ -3,6 +3,7 @@ import { ServiceError } from "../../services/shared/errors.ts";
 import type { Clock } from "../clock.ts";
 import type { LimitRule } from "../limits/rule.ts";
 import { hashApiKey, isSameHash, isWellFormedApiKey } from "./api-key.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import type { KeyLookup } from "./key-lookup.ts";
 import { FAMILIES, type KeyRecord, keyStateAt } from "./key-record.ts";
 
@@ -19,11 +20,18 @@ export interface KeyHolder {
   readonly record: KeyRecord | undefined;
 }
 
-/**
- * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
- * or `unavailable` (the store cannot be asked).
- */
-export type KeyCheck = (sent: string | undefined, options?: KeyCheckCall) => Promise<KeyHolder>;
+export interface KeyCheck {
+  /**
+   * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
+   * or `unavailable` (the store cannot be asked).
+   */
+  (sent: string | undefined, options?: KeyCheckCall): Promise<KeyHolder>;
+  /** The same at once, for a key that was let pass before and is fresh in memory; undefined = ask as above. */
+  now(sent: string): KeyHolder | undefined;
+}
+
+/** As many as the look-up remembers. */
+const MAX_HASHES = 10_000;
 
 export interface KeyCheckCall {
   /** Called before the store is asked for a key that is not remembered; what it throws is the answer. */
@@ -51,10 +59,24 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
     record: undefined,
   };
 
-  return async (sent, call) => {
+  /**
+   * Hashes of keys that were let pass, by their text. What a look-up here takes tells nothing: it compares texts only
+   * where their seeded hashes are equal.
+   */
+  const hashes = new BoundedMap<string>(MAX_HASHES);
+
+  const holderOf = (record: KeyRecord, isSuspended: boolean): KeyHolder => {
+    const { id, scopes, subject } = record;
+    return { id, scopes, isSuspended, subject, rule: ruleOf(record), record };
+  };
+
+  const check = async (sent: string | undefined, call?: KeyCheckCall): Promise<KeyHolder> => {
     if (!sent) throw new ServiceError("unauthorized", "An API key is required in the header X-API-KEY.");
     const hash = hashApiKey(sent);
-    if (bootstrapHash !== undefined && isSameHash(hash, bootstrapHash)) return bootstrapHolder;
+    if (bootstrapHash !== undefined && isSameHash(hash, bootstrapHash)) {
+      hashes.set(sent, hash);
+      return bootstrapHolder;
+    }
     if (!isWellFormedApiKey(sent)) {
       throw new ServiceError(
         "unauthorized",
@@ -70,9 +92,22 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
     if (state === "revoked" || state === "expired") {
       throw new ServiceError("unauthorized", `The key in X-API-KEY is ${state}.`);
     }
-    const { id, scopes, subject } = record;
-    return { id, scopes, isSuspended: state === "suspended", subject, rule: ruleOf(record), record };
+    hashes.set(sent, hash);
+    return holderOf(record, state === "suspended");
   };
+
+  return Object.assign(check, {
+    now(sent: string) {
+      const hash = hashes.get(sent);
+      if (hash === undefined) return undefined;
+      if (hash === bootstrapHash) return bootstrapHolder;
+      const record = lookup.fresh(hash);
+      const state = record && keyStateAt(record, clock.nowMs() / 1000);
+      return record && (state === "live" || state === "suspended")
+        ? holderOf(record, state === "suspended")
+        : undefined;
+    },
+  });
 }
 
 /** Throws `forbidden` for a suspended key. */

@@ -15,16 +15,24 @@ export interface KeyGateOptions {
  * the result.
  */
 export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate {
-  return async (passage) => {
-    const { req, res, endpoint, fields } = passage;
-    const sent = req.headers["x-api-key"];
-    const holder = await check(typeof sent === "string" ? sent : undefined, {
-      // Who has sent so many wrong keys may not have the store asked for more of them.
-      beforeLookup: () => addresses.refuseFlood(req, res),
-    });
+  const pass = (holder: KeyHolder, passage: Passage): void | Promise<void> => {
     // Before the scope is looked at: the log of a refusal should say whose it was.
-    fields.key = holder.id;
-    authorize(holder, endpoint.family);
-    await admit(holder, passage);
+    passage.fields.key = holder.id;
+    authorize(holder, passage.endpoint.family);
+    return admit(holder, passage);
+  };
+
+  const ask = async (sent: string | undefined, passage: Passage): Promise<void> => {
+    const { req, res } = passage;
+    // Who has sent so many wrong keys may not have the store asked for more of them.
+    const holder = await check(sent, { beforeLookup: () => addresses.refuseFlood(req, res) });
+    await pass(holder, passage);
+  };
+
+  return (passage) => {
+    const header = passage.req.headers["x-api-key"];
+    const sent = typeof header === "string" ? header : undefined;
+    const known = sent === undefined ? undefined : check.now(sent);
+    return known === undefined ? ask(sent, passage) : pass(known, passage);
   };
 }

@@ -22,6 +22,8 @@ export interface KeyLookupOptions {
 export interface KeyLookup {
   /** `beforeAsking` is called where the store would have to be asked; what it throws is the answer. */
   (hash: string, beforeAsking?: () => void): Promise<KeyRecord | undefined>;
+  /** A key that is remembered and need not be asked for, at once. */
+  fresh(hash: string): KeyRecord | undefined;
   /** A key has been made or changed: what is remembered of it, and answers still under way, count no more. */
   forget(hash: string): void;
   /** Word of changes may have been missed: everything is looked up again; what is remembered goes on while it cannot. */
@@ -109,6 +111,10 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
   };
 
   return Object.assign(lookup, {
+    fresh(hash: string) {
+      const known = found.get(hash);
+      return known && isFresh(known, clock.monotonicMs()) ? known.value : undefined;
+    },
     forget(hash: string) {
       changes += 1;
       found.delete(hash);

@@ -15,14 +15,19 @@ const FOR_PAGES = {
   crossOriginResourcePolicy: { policy: "cross-origin" as const },
 };
 
-/** Of a table nothing is run, linked or framed: what is left of helmet's headers says so. */
+/**
+ * A table is no document: nothing in it is run, linked or navigated from. What is left says that it must not be taken
+ * for one, nor framed (frame-ancestors), and that the host is asked over TLS. Each header costs every answer.
+ */
 const FOR_TABLES = {
   ...FOR_PAGES,
   crossOriginOpenerPolicy: false,
+  crossOriginResourcePolicy: false,
   originAgentCluster: false,
   referrerPolicy: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
+  xFrameOptions: false,
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
 };

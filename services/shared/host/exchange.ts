@@ -26,11 +26,15 @@ const UNMATCHED = "unmatched";
 const CLIENT_GONE = 499;
 const SESSION = /^[A-Za-z0-9_-]{16,64}$/;
 
-const exchanges = new WeakMap<object, Exchange>();
+/** A property of the response: a map with weak keys would cost every collection of garbage. */
+const EXCHANGE = Symbol("exchange");
+interface Tracked {
+  [EXCHANGE]?: Exchange;
+}
 
 /** The exchange of a request that passed `trackExchanges`. */
 export function exchangeOf(res: Response): Exchange {
-  const exchange = exchanges.get(res);
+  const exchange = (res as Tracked)[EXCHANGE];
   if (exchange === undefined) throw new Error("trackExchanges is not the first middleware of this app");
   return exchange;
 }
@@ -50,8 +54,8 @@ export function beginExchange(
 ): Exchange {
   const session = sentSession !== undefined && SESSION.test(sentSession) ? sentSession : randomUUID();
   const exchange: Exchange = { session, startedMs: performance.now(), route: UNMATCHED, fields: {} };
-  exchanges.set(res, exchange);
-  res.once("close", () => report(sinks, { req, res, exchange }));
+  (res as Tracked)[EXCHANGE] = exchange;
+  res.on("close", () => report(sinks, { req, res, exchange }));
   return exchange;
 }
 
@@ -87,13 +91,13 @@ function report(
   metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
-  const line: Record<string, unknown> = { session, method, route, status, durationMs, bytes, ...fields };
   const level = exchange.quiet === true && failure === undefined ? "debug" : status >= 500 ? "error" : "info";
-  if (failure instanceof ServiceError) line.code = failure.code;
-  else if (failure !== undefined) line.code = "internal";
+  if (failure instanceof ServiceError) fields.code = failure.code;
+  else if (failure !== undefined) fields.code = "internal";
   const err = failure instanceof ServiceError ? failure.cause : failure;
-  if (err === undefined) writeAccessLine(log, level, line);
-  else log[level]({ ...line, err }, "request");
+  const line = { session, method, route, status, durationMs, bytes };
+  if (err === undefined) writeAccessLine(log, level, { line, fields });
+  else log[level]({ ...line, ...fields, err }, "request");
 }
 
 /** A 503 always tells when to come back; this many seconds where nobody knows better. */
