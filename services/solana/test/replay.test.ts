@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { createRandom } from "../../../deploy/devnet/random.ts";
+import type { RpcServer } from "../../../deploy/devnet/solana/server/rpc-server.ts";
+import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
+import { type SolanaSource, SolanaUpstreamError } from "../../shared/chain/solana/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import type { BlockReader, ReadBlock, SlotRange } from "../ingest/read/read-block.ts";
+import { readHere } from "../ingest/read/reader.ts";
+import { StretchKeeper } from "../ingest/stretches.ts";
+import { type StretchRow, stretches } from "../store/collections.ts";
+import { startTestIngest, type TestIngest } from "./harness.ts";
+import { contents } from "./store.ts";
+
+type Random = ReturnType<typeof createRandom>;
+
+const STRETCH_ROWS = 60;
+
+/** Reads a range in parts, in any order, some of them twice, with answers that come when they like. */
+function readOutOfOrder(source: SolanaSource, random: Random): BlockReader {
+  const reader = readHere(source);
+  const readLate = async (range: SlotRange): Promise<ReadBlock[]> => {
+    await sleep(random.below(4));
+    return reader.blocks(range);
+  };
+  return {
+    async blocks({ fromSlot, toSlot, commitment }) {
+      const parts: SlotRange[] = [];
+      for (let from = fromSlot; from <= toSlot; ) {
+        const to = Math.min(toSlot, from + random.below(5));
+        parts.push({ fromSlot: from, toSlot: to, commitment });
+        from = to + 1;
+      }
+      const asked = [...parts, ...parts.filter(() => random.below(4) === 0)];
+      asked.sort(() => random.below(3) - 1);
+      const found = await Promise.all(asked.map(readLate));
+      const bySlot = new Map(found.flat().map((block) => [block.slot, block]));
+      return [...bySlot.values()].sort((a, b) => a.slot - b.slot);
+    },
+  };
+}
+
+/** Nodes that have lost some blocks, and answer with another one now and then. */
+function spoil(servers: readonly RpcServer[], of: { chain: TestSolana["chain"]; random: Random }): void {
+  const { chain, random } = of;
+  const head = chain.head("confirmed");
+  for (const { faults } of servers) {
+    faults.hidden.clear();
+    for (let i = random.below(3); i > 0; i--) faults.hidden.add(head - random.below(12));
+    faults.missingCode = ([-32004, -32007, -32009, null] as const)[random.below(4)] ?? null;
+    faults.intercept = ({ method, params }) => {
+      if (method !== "getBlock" || random.below(20) > 0) return undefined;
+      const other = chain.block((params[0] as number) - 1);
+      if (other === undefined || (params[1] as { transactionDetails: string }).transactionDetails !== "full")
+        return random.below(2) === 0 ? "reset" : { status: 503 };
+      return { result: { ...JSON.parse(other.head), transactions: JSON.parse(other.transactions()) } };
+    };
+  }
+}
+
+function mend(servers: readonly RpcServer[]): void {
+  for (const { faults } of servers) {
+    faults.hidden.clear();
+    faults.intercept = undefined;
+  }
+}
+
+async function start(solana: TestSolana, of: { store: Store; random: Random }): Promise<TestIngest> {
+  return startTestIngest(solana, {
+    store: of.store,
+    reader: (source) => readOutOfOrder(source, of.random),
+    companions: ({ store }) => [new StretchKeeper({ store, guard: () => [], stretchRows: STRETCH_ROWS })],
+  });
+}
+
+/** A chain that grows, forks and is badly served, indexed all the while. */
+async function liveThrough(solana: TestSolana, of: { store: Store; seed: number }): Promise<void> {
+  const { store, seed } = of;
+  const random = createRandom(seed);
+  solana.produce(50);
+  let ingest = await start(solana, { store, random });
+  for (let round = 0; round < 30; round++) {
+    solana.produce(1 + random.below(random.below(5) === 0 ? 50 : 7));
+    if (random.below(3) === 0) solana.fork(1 + random.below(9));
+    if (random.below(2) === 0) spoil(solana.servers, { chain: solana.chain, random });
+    try {
+      for (let steps = random.below(4); steps > 0; steps--) await ingest.step();
+    } catch (error) {
+      // What no node gives is asked for again later.
+      if (!(error instanceof SolanaUpstreamError)) throw error;
+    }
+    if (random.below(3) > 0) mend(solana.servers);
+    if (random.below(4) > 0) continue;
+    mend(solana.servers);
+    await ingest.close();
+    ingest = await start(solana, { store, random });
+  }
+  mend(solana.servers);
+  // A fork that the ingest has not seen ends before its head.
+  solana.produce(12);
+  await ingest.catchUp();
+  expect(ingest.checkpoint().slot).to.equal(solana.chain.head("confirmed"));
+  await ingest.close();
+}
+
+/** Everything but stretches, and those by list. */
+async function dump(store: Store) {
+  const { [stretches.name]: _, ...rest } = await contents(store);
+  const byList = new Map<string, StretchRow[]>();
+  for (const row of await store.find(stretches, {}))
+    byList.set(row.list, [...(byList.get(row.list) ?? []), row]);
+  return { rest, byList };
+}
+
+describe("Solana ingest: replays", function () {
+  this.timeout(60_000);
+
+  for (const seed of [1, 2]) {
+    it(`ends as a fresh index, however blocks came, were missing and were dropped (${seed})`, async () => {
+      const solana = await createTestSolana({ seed, endpoints: 2, transactions: 5, skipped: 0.15 });
+      const stores = [
+        await openSqliteStore({ path: ":memory:" }),
+        await openSqliteStore({ path: ":memory:" }),
+      ] as const;
+      try {
+        await liveThrough(solana, { store: stores[0], seed });
+        const fresh = await startTestIngest(solana, {
+          store: stores[1],
+          companions: ({ store }) => [
+            new StretchKeeper({ store, guard: () => [], stretchRows: STRETCH_ROWS }),
+          ],
+        });
+        await fresh.catchUp();
+        await fresh.close();
+        const [replayed, indexed] = [await dump(stores[0]), await dump(stores[1])];
+        for (const [name, rows] of Object.entries(indexed.rest))
+          expect(replayed.rest[name], name).to.deep.equal(rows);
+        // How far lists are counted depends on when slots became final; what is counted does not.
+        let compared = 0;
+        for (const [list, rows] of indexed.byList) {
+          const others = replayed.byList.get(list) ?? [];
+          const both = Math.min(rows.length, others.length);
+          expect(others.slice(0, both), list).to.deep.equal(rows.slice(0, both));
+          compared += both;
+        }
+        expect(compared).to.be.greaterThan(10);
+      } finally {
+        await Promise.all(stores.map((store) => store.close()));
+        await solana.stop();
+      }
+    });
+  }
+});
