@@ -34,7 +34,9 @@ export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }:
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: rpcUrls } },
   });
-  const transport = fallback(rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 })));
+  // Tried once more each, and not all of them again: whoever asks has a time limit, too.
+  const transports = rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 }));
+  const transport = fallback(transports, { retryCount: 0 });
   const options = { chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 };
   const reader = createPublicClient(options);
   const writer = createWalletClient({ ...options, account });

@@ -40,7 +40,7 @@ export function createServeEarlier(deps: EarlierDeps): ServeEarlier {
   const serveIdentified = async (order: Order, identifier: string): Promise<boolean> => {
     const { from } = order.payment.authorization;
     const same = await ask(() => ledger.findByIdentifier(from, identifier));
-    if (same === undefined) return false;
+    if (same === undefined || isItself(order, same)) return false;
     if (same.resource !== order.resourceUrl) {
       throw new ServiceError(
         "bad_request",
@@ -81,8 +81,13 @@ export function createServeEarlier(deps: EarlierDeps): ServeEarlier {
     const { identifier, authorization } = order.payment;
     if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
     for (const owed of await ask(() => ledger.findOwed(authorization.from, order.resourceUrl))) {
-      if (await serveOwed(order, owed)) return true;
+      if (!isItself(order, owed) && (await serveOwed(order, owed))) return true;
     }
     return false;
   };
+}
+
+/** Another gateway has just opened a record for the very same payment: possible where they do not share locks. */
+function isItself(order: Order, { key }: PaymentRecord): boolean {
+  return key === order.key;
 }

@@ -133,9 +133,10 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** fetch wraps the reason in a TypeError; a name with several addresses wraps it once more. */
+/** fetch wraps the reason in a TypeError; a name with several addresses wraps it once more. Deno says it in words. */
 function isNotReached(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    if (at.message.includes("client error (Connect)")) return true;
     if ("code" in at && typeof at.code === "string" && NOT_REACHED.has(at.code)) return true;
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
+import { outages } from "../../services/shared/cache/outage.ts";
 import { openRedisConnection } from "../../services/shared/cache/redis-connection.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { closeHttpServer, listen } from "../../services/shared/host/http-server.ts";
@@ -83,7 +84,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
   const facilitator = createFacilitatorClient({
     url: payment.facilitatorUrl,
     token: payment.facilitatorToken,
-    verifyTimeoutMs: Math.min(payment.settleTimeoutMs, config.deadlineMs),
+    verifyTimeoutMs: config.deadlineMs,
     settleTimeoutMs: payment.settleTimeoutMs,
   });
   const server = new x402ResourceServer(facilitator).register(NETWORK, new ExactEvmScheme());
@@ -135,7 +136,9 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
 
 async function openLocks(redisUrl: string | undefined, log: Log): Promise<Locks> {
   if (redisUrl === undefined) return createMemoryLocks();
-  const onFailure = (err: Error) => log.warn({ err }, "Redis does not lock payments");
+  const onFailure = outages(({ failures, error }) =>
+    log.warn({ err: error, failures }, "Redis does not lock payments: this gateway locks by itself"),
+  );
   return createRedisLocks(await openRedisConnection({ url: redisUrl, onFailure }));
 }
 

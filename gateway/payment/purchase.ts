@@ -60,6 +60,7 @@ export function createBuy(deps: PurchaseDeps): Buy {
     };
     if (await ask(() => ledger.open(record))) return record;
     // Only without Redis: locks keep others out otherwise.
+    metrics.note(passage, "pending");
     throw stillPending("This payment is being settled by another request.");
   };
 

@@ -226,6 +226,37 @@ describe("gateway: the pay-per-request host", function () {
       });
     });
 
+    it("does not wait for itself where the other one was faster while Redis is away", async () => {
+      const [one, other] = await startTwo("redis://127.0.0.1:9");
+      const target = `${TARGET}&offset=504`;
+      const payer = await world.createPayer();
+      const payment = await signFor(payer, `${one.payUrl}${target}`);
+      let isSettling = false;
+      let isRefused = false;
+      const verifiedBefore = world.front.asked["/verify"] ?? 0;
+      world.front.behave["/verify"] = async (pass) => {
+        // The second to be checked goes on when the first is being settled.
+        const isSecond = (world.front.asked["/verify"] ?? 0) > verifiedBefore + 1;
+        if (isSecond) await until(() => isSettling);
+        return pass();
+      };
+      world.front.behave["/settle"] = async (pass) => {
+        isSettling = true;
+        await until(() => isRefused);
+        return pass();
+      };
+      await world.expectPaid(payer, 1, async () => {
+        const first = fetchWith(`${one.payUrl}${target}`, payment);
+        await until(() => (world.front.asked["/verify"] ?? 0) > verifiedBefore);
+        const second = await fetchWith(`${other.payUrl}${target}`, payment);
+        const { message } = await expectError(second, "unavailable");
+        expect(message).to.contain("being settled by another request");
+        isRefused = true;
+        expect((await first).status).to.equal(200);
+      });
+      world.front.behave = {};
+    });
+
     it("never charges a payment twice while Redis is away", async () => {
       const [one, other] = await startTwo("redis://127.0.0.1:9");
       const target = `${TARGET}&offset=503`;
