@@ -14,23 +14,29 @@ describe("gateway: payments and a facilitator", function () {
   this.timeout(30_000);
   let world: PayWorld;
   let gateway: PayGateway;
+  /** Shares everything with the other but its patience: no test is about how fast a busy machine is. */
+  let hasty: PayGateway;
   let payer: Payer;
   let count = 0;
   const newUrl = () => {
     count += 1;
     return gateway.urlOf(count);
   };
+  /** The same resource at the hasty gateway. */
+  const hastily = (url: string) => url.replace(gateway.payUrl, hasty.payUrl);
   before(async () => {
     world = await startPayWorld();
     payer = await world.createPayer(10_000_000n);
-    gateway = await startPayGateway(world, { payment: { settleTimeoutMs: 400 } });
+    const payment = { publicUrl: "https://pay.example" };
+    gateway = await startPayGateway(world, { payment });
+    hasty = await startPayGateway(world, { payment: { ...payment, settleTimeoutMs: 250 } });
   });
   afterEach(async () => {
     world.front.behave = {};
     gateway.solana.answer = answerTable;
   });
   after(async () => {
-    await gateway?.stop();
+    await Promise.all([gateway?.stop(), hasty?.stop()]);
     await world?.stop();
   });
 
@@ -95,8 +101,13 @@ describe("gateway: payments and a facilitator", function () {
     it("in checking: 503 without a charge", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
+      const publicUrl = "https://pay.example";
+      const quick = await startPayGateway(world, { payment: { publicUrl }, config: { deadlineMs: 200 } });
       world.front.behave["/verify"] = async () => "never";
-      await world.expectPaid(payer, 0, async () => expectUnavailable(await fetchWith(url, payment)));
+      await world.expectPaid(payer, 0, async () => {
+        await expectUnavailable(await fetchWith(url.replace(gateway.payUrl, quick.payUrl), payment));
+      });
+      await quick.stop();
       world.front.behave = {};
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
@@ -107,7 +118,7 @@ describe("gateway: payments and a facilitator", function () {
         await pass();
         return "never";
       };
-      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
+      await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(hastily(url))));
     });
 
     it("in settling: 503, then the same payment has its data, charged once", async () => {
@@ -115,7 +126,7 @@ describe("gateway: payments and a facilitator", function () {
       const payment = await signFor(payer, url);
       world.front.behave["/settle"] = async () => "never";
       await world.expectPaid(payer, 0, async () => {
-        const { message } = await expectUnavailable(await fetchWith(url, payment));
+        const { message } = await expectUnavailable(await fetchWith(hastily(url), payment));
         expect(message).to.contain("Nothing is charged twice");
       });
       world.front.behave = {};
@@ -126,9 +137,9 @@ describe("gateway: payments and a facilitator", function () {
     it("in settling: a client that pays anew has its data for the first payment, charged once", async () => {
       const url = newUrl();
       world.front.behave["/settle"] = async () => "never";
-      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(url)));
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(hastily(url))));
       // Still out of reach: nothing else is charged while the first payment may yet go through.
-      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(url)));
+      await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(hastily(url))));
       world.front.behave = {};
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
@@ -143,7 +154,7 @@ describe("gateway: payments and a facilitator", function () {
         return "never";
       };
       await world.expectPaid(payer, 1, async () => {
-        await expectUnavailable(await fetchWith(url, payment));
+        await expectUnavailable(await fetchWith(hastily(url), payment));
         await settle();
         world.front.behave["/settle"] = async () => ({ status: 200, body: FAILED });
         await expectData(await payer.fetch(url));
@@ -187,9 +198,11 @@ describe("gateway: payments and a facilitator", function () {
       ];
       for (const transaction of claims) {
         world.front.behave["/settle"] = claim(transaction);
-        await world.expectPaid(payer, 0, async () => expectUnavailable(await fetchWith(url, payment)));
+        await world.expectPaid(payer, 0, async () =>
+          expectUnavailable(await fetchWith(hastily(url), payment)),
+        );
       }
-      expect(gateway.lines.some(({ msg }) => String(msg).includes("claims a settlement"))).to.equal(true);
+      expect(hasty.lines.some(({ msg }) => String(msg).includes("claims a settlement"))).to.equal(true);
       world.front.behave = {};
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
@@ -245,7 +258,7 @@ describe("gateway: payments and a facilitator", function () {
           world.front.behave = { [path]: async () => answer };
           const url = newUrl();
           await world.expectPaid(payer, 0, async () => {
-            const refused = await payer.fetch(url);
+            const refused = await payer.fetch(hastily(url));
             expect([402, 503]).to.contain(refused.status);
             expect(JSON.stringify([await refused.text(), ...refused.headers])).not.to.contain("secret");
           });
