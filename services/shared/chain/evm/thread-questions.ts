@@ -12,17 +12,14 @@ export type ThreadTask = Pick<EvmSourceConfig, "chainId" | "urls"> & {
 };
 
 export interface ThreadQuestion {
-  readonly id: number;
   readonly method: ThreadMethod;
   readonly args: readonly unknown[];
 }
 
+/** What a reading thread says besides answers. */
 export type ThreadWord =
-  | { readonly kind: "ready" }
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly kind: "event"; readonly event: SourceEvent }
-  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
-  | { readonly kind: "failure"; readonly id: number; readonly failure: Failure };
+  | { readonly kind: "event"; readonly event: SourceEvent };
 
 /** Of an error only name and message survive the way between threads: the rest is put into words. */
 export interface Failure {
@@ -47,9 +44,6 @@ export function fromFailure({ kind, message, suggested, maxBlocks }: Failure): E
 }
 
 /** Asks a source by a question's name. */
-export function askSource(
-  source: EvmSource,
-  { method, args }: Pick<ThreadQuestion, "method" | "args">,
-): Promise<unknown> {
+export function askSource(source: EvmSource, { method, args }: ThreadQuestion): Promise<unknown> {
   return (source[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
 }
