@@ -27,6 +27,7 @@ export class FakeCluster {
     skipped?: number;
     blockTime: number | null;
     transactions: readonly DecodedTransaction[];
+    described?: readonly string[];
   }): ReadBlock {
     const parent = this.chain.at(-1);
     const slot = (parent?.slot ?? 99) + 1 + (of.skipped ?? 0);
@@ -43,7 +44,7 @@ export class FakeCluster {
       transactions: signed,
       transactionCount: signed.length + 1,
       broken: [],
-      described: [],
+      described: of.described ?? [],
     };
     this.chain.push(block);
     return block;

@@ -31,6 +31,8 @@ export interface TestIngestOptions {
   /** Left open by `close` where it is given. */
   readonly store?: Store;
   readonly startSlot?: number;
+  /** How long endpoints may contradict themselves; default 3 s. */
+  readonly patienceMs?: number;
   /** Made of the store that it works on. */
   readonly companions?: (of: { store: Store; source: SolanaSource }) => readonly Companion[];
   /** In place of one that decodes here. */
@@ -43,7 +45,8 @@ export async function startTestIngest(
 ): Promise<TestIngest> {
   const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
   await store.declare(COLLECTIONS);
-  const source = solana.source(QUICK);
+  const { patienceMs = 3_000 } = options;
+  const source = solana.source({ options: { ...QUICK.options, behindTotalMs: patienceMs } });
   const reader = (options.reader ?? readHere)(source);
   const stop = new AbortController();
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot: options.startSlot ?? 0 });

@@ -10,7 +10,7 @@ import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import type { BlockReader, ReadBlock, SlotRange } from "../ingest/read/read-block.ts";
 import { readHere } from "../ingest/read/reader.ts";
 import { StretchKeeper } from "../ingest/stretches.ts";
-import { type StretchRow, stretches } from "../store/collections.ts";
+import { type StretchRow, stretches, tokenRows } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 import { contents } from "./store.ts";
 
@@ -152,4 +152,28 @@ describe("Solana ingest: replays", function () {
       }
     });
   }
+
+  it("stays before a block that every node hides, and goes on once one has it", async () => {
+    const solana = await createTestSolana({ seed: 3, endpoints: 2, transactions: 3, skipped: 0 });
+    const store = await openSqliteStore({ path: ":memory:" });
+    try {
+      const made = solana.produce(60);
+      const hidden = made[50]?.slot ?? 0;
+      for (const { faults } of solana.servers) faults.hidden.add(hidden);
+      const ingest = await startTestIngest(solana, { store, patienceMs: 200 });
+      const failed = await ingest.catchUp().catch((error: unknown) => error);
+      expect(failed).to.be.instanceOf(SolanaUpstreamError);
+      expect(String(failed)).to.contain(`slot ${hidden} has no block`);
+      expect(ingest.checkpoint().slot).to.be.below(hidden);
+      solana.servers[1]?.faults.hidden.clear();
+      await ingest.catchUp();
+      expect(ingest.checkpoint().slot).to.equal(made.at(-1)?.slot);
+      const seen = new Set((await store.find(tokenRows, { fields: ["slot"] })).map(({ slot }) => slot));
+      expect(seen.has(hidden)).to.equal(true);
+      await ingest.close();
+    } finally {
+      await store.close();
+      await solana.stop();
+    }
+  });
 });

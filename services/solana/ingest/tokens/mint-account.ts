@@ -113,7 +113,7 @@ export interface TextAt {
 /** Longer ones are no names. */
 const LONGEST_TEXT = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: programs pad texts with zeros, and anyone writes what they like.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Length and UTF-8, without what pads it and what no one could see. Undefined where it does not fit. */
 export function readText(data: Uint8Array, at: number): TextAt | undefined {

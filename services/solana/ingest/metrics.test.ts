@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { createIngestMetrics } from "../../shared/host/ingest-metrics.ts";
+import type { DecodedTransaction, Disagreement } from "../decode/model.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import type { Batch } from "./indexer.ts";
+import { solanaMetrics } from "./metrics.ts";
+import type { ReadBlock } from "./read/read-block.ts";
+
+const batch: Batch = {
+  tokenRows: [],
+  poolRows: [],
+  supplyRows: [],
+  changes: { tokenRows: [], poolRows: [], supplyRows: [], documents: {} },
+};
+
+function block(
+  slot: number,
+  of: { parentSlot?: number; what?: readonly string[]; broken?: number } = {},
+): ReadBlock {
+  const disagreements = (of.what ?? []).map(
+    (what): Disagreement => ({ instructionIndex: 2, program: "orca-whirlpool", what }),
+  );
+  const transaction: DecodedTransaction = {
+    ...{ signature: `s${slot}`, feePayer: "p", events: [], balances: [] },
+    disagreements,
+  };
+  return {
+    ...{ slot, blockhash: "h", previousBlockhash: "g", parentSlot: of.parentSlot ?? slot - 1, blockTime: 5 },
+    transactions: [transaction],
+    transactionCount: 40,
+    broken: Array.from({ length: of.broken ?? 0 }, (_, i) => ({ signature: `b${i}`, reason: "cut off" })),
+    described: [],
+  };
+}
+
+describe("metrics of the Solana ingest", () => {
+  async function tell(...blocks: ReadBlock[]) {
+    const registry = createIngestMetrics({ name: "solana-ingest" });
+    const lines: { message: string; [field: string]: unknown }[] = [];
+    const metrics = solanaMetrics(registry, (message, fields) => lines.push({ message, ...fields }));
+    const checkpoint = { slot: blocks.at(-1)?.slot ?? 0, time: 5 } as CheckpointRow;
+    metrics.onHead(110);
+    await metrics.written?.({ blocks, batch, checkpoint, isFollowing: true });
+    metrics.forget?.();
+    const text = await registry.render();
+    const value = (name: string) =>
+      Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
+    return { lines, value, text };
+  }
+
+  it("count blocks, skipped slots, transactions and forks, and tell how far behind the index is", async () => {
+    const { value, lines } = await tell(block(101), block(104, { parentSlot: 101 }));
+    expect(value("solana_blocks_total")).to.equal(2);
+    expect(value("solana_skipped_slots_total")).to.equal(2);
+    expect(value("solana_transactions_total")).to.equal(80);
+    expect(value("solana_lag_slots")).to.equal(6);
+    expect(value("ingest_indexed_block")).to.equal(104);
+    expect(value("ingest_chain_head_block")).to.equal(110);
+    expect(value("solana_forks_total")).to.equal(1);
+    expect(value("solana_decode_failures_total")).to.equal(0);
+    expect(lines).to.deep.equal([]);
+  });
+
+  it("count and log with its signature what could not be decoded, and what tells two things", async () => {
+    const { value, lines, text } = await tell(
+      block(101, { what: ["event tells 5, the pool moved 6"], broken: 1 }),
+    );
+    expect(value("solana_decode_failures_total")).to.equal(1);
+    expect(text).to.match(/^solana_disagreements_total\{program="orca-whirlpool",[^}]*\} 1$/m);
+    expect(lines).to.deep.equal([
+      { message: "a transaction could not be decoded", slot: 101, signature: "b0", reason: "cut off" },
+      {
+        ...{ message: "a transaction tells two things", slot: 101, signature: "s101" },
+        ...{ program: "orca-whirlpool", instructionIndex: 2, reason: "event tells 5, the pool moved 6" },
+      },
+    ]);
+  });
+
+  it("log a flood of them as a few lines, and count them all", async () => {
+    const { value, lines } = await tell(block(101, { broken: 500 }));
+    expect(value("solana_decode_failures_total")).to.equal(500);
+    expect(lines).to.have.length(21);
+    expect(lines.at(-1)).to.include({ count: 480 });
+  });
+});

@@ -1,0 +1,98 @@
+import { Worker } from "node:worker_threads";
+import { expect } from "chai";
+import { afterEach, describe, it } from "mocha";
+import { createTestSolana, type TestSolana } from "../../../../deploy/devnet/solana/testkit.ts";
+import type { SourceEvent } from "../../../shared/chain/rpc/endpoint.ts";
+import { type SolanaSource, SolanaUpstreamError } from "../../../shared/chain/solana/port.ts";
+import { QUICK } from "../../test/harness.ts";
+import type { SlotRange } from "./read-block.ts";
+import { readHere, readInThread, type ThreadedReader } from "./reader.ts";
+
+const FIRST = 300_000_001;
+const RANGE: SlotRange = { fromSlot: FIRST, toSlot: FIRST + 19, commitment: "confirmed" };
+
+describe("readInThread", function () {
+  this.timeout(20_000);
+  let solana: TestSolana;
+  let reader: ThreadedReader | undefined;
+  /** Questions that were asked in this thread. */
+  let askedHere: SlotRange[];
+
+  afterEach(async () => {
+    await reader?.close();
+    await solana?.stop();
+  });
+
+  async function open(
+    startWorker?: () => Worker,
+  ): Promise<{ events: SourceEvent[]; lines: string[]; source: SolanaSource }> {
+    solana = await createTestSolana({ skipped: 0.1 });
+    solana.produce(30);
+    const source = solana.source(QUICK);
+    askedHere = [];
+    const events: SourceEvent[] = [];
+    const lines: string[] = [];
+    const local: Pick<SolanaSource, "blocks"> = {
+      blocks: (range) => {
+        askedHere.push(range);
+        return source.blocks(range);
+      },
+    };
+    reader = readInThread(local, {
+      urls: solana.urls,
+      log: (message) => lines.push(message),
+      onEvent: (event) => events.push(event),
+      ...(startWorker && { startWorker }),
+    });
+    return { events, lines, source };
+  }
+
+  async function waitForThread(): Promise<void> {
+    for (;;) {
+      const before = askedHere.length;
+      await reader?.blocks({ ...RANGE, toSlot: FIRST + 1 });
+      if (askedHere.length === before) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    askedHere.length = 0;
+  }
+
+  it("answers here until the thread is up, and there from then on, with equal answers", async () => {
+    const { events, source } = await open();
+    const here = await reader?.blocks(RANGE);
+    expect(askedHere).to.deep.equal([RANGE]);
+    expect(here).to.deep.equal(await readHere(source).blocks(RANGE));
+    expect(here?.flatMap(({ transactions }) => transactions).length).to.be.greaterThan(100);
+    await waitForThread();
+    expect(await reader?.blocks(RANGE)).to.deep.equal(here);
+    expect(askedHere).to.deep.equal([]);
+    expect(events.some((event) => event.kind === "request" && event.method === "getBlock")).to.equal(true);
+  });
+
+  it("gives up what is under way when it is closed", async () => {
+    await open();
+    await waitForThread();
+    await solana.stop();
+    const beyond = { ...RANGE, toSlot: FIRST + 4_000 };
+    const failed = reader?.blocks(beyond).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await reader?.close();
+    expect(await failed).to.be.instanceOf(SolanaUpstreamError);
+  });
+
+  it("asks here what a thread owed when it died, and everything after", async () => {
+    const dying = `const { parentPort } = require("node:worker_threads");
+      parentPort.once("message", () =>
+        parentPort.once("message", () => { throw new Error("no memory left"); }));
+      parentPort.postMessage({ kind: "ready" });`;
+    const { lines } = await open(() => new Worker(dying, { eval: true }));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const produced = solana.chain.produced(RANGE.fromSlot, RANGE.toSlot).length;
+    expect(await reader?.blocks(RANGE)).to.have.length(produced);
+    expect(await reader?.blocks(RANGE)).to.have.length(produced);
+    expect(askedHere).to.deep.equal([RANGE, RANGE]);
+    expect(lines).to.deep.equal(["the reading thread failed: reading goes on without it"]);
+  });
+});
