@@ -29,7 +29,8 @@ export const endpoint = defineEndpoint({
       name: "supplyShare",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: "balanceRaw / supply of the mint; null while the supply is unknown.",
+      description:
+        "balanceRaw / supply of the mint; null while the supply is unknown, or 0 as wrapped SOL's is.",
     },
   ],
   rowOrder: "balanceRaw descending, then account ascending",

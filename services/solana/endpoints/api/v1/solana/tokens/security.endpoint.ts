@@ -4,7 +4,7 @@ import { tokenAddress } from "../../../../params.ts";
 const DAY =
   "over the 24 hours up to the indexed head, whose open minute is the last; null where those are not all indexed";
 
-const SUPPLY = "null while the supply is unknown";
+const SUPPLY = "null while the supply is unknown, or 0 as wrapped SOL's is";
 
 const concentration = defineColumns([
   {
