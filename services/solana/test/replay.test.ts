@@ -76,13 +76,16 @@ async function start(solana: TestSolana, of: { store: Store; random: Random }): 
 }
 
 /** A chain that grows, forks and is badly served, indexed all the while. */
-async function liveThrough(solana: TestSolana, of: { store: Store; seed: number }): Promise<void> {
-  const { store, seed } = of;
+async function liveThrough(
+  solana: TestSolana,
+  of: { store: Store; seed: number; stepS: number },
+): Promise<void> {
+  const { store, seed, stepS } = of;
   const random = createRandom(seed);
-  solana.produce(50);
+  solana.produce(50, { stepS });
   let ingest = await start(solana, { store, random });
   for (let round = 0; round < 30; round++) {
-    solana.produce(1 + random.below(random.below(5) === 0 ? 50 : 7));
+    solana.produce(1 + random.below(random.below(5) === 0 ? 50 : 7), { stepS });
     if (random.below(3) === 0) solana.fork(1 + random.below(9));
     if (random.below(2) === 0) spoil(solana.servers, { chain: solana.chain, random });
     try {
@@ -99,7 +102,7 @@ async function liveThrough(solana: TestSolana, of: { store: Store; seed: number 
   }
   mend(solana.servers);
   // A fork that the ingest has not seen ends before its head.
-  solana.produce(12);
+  solana.produce(12, { stepS });
   await ingest.catchUp();
   expect(ingest.checkpoint().slot).to.equal(solana.chain.head("confirmed"));
   await ingest.close();
@@ -117,15 +120,18 @@ async function dump(store: Store) {
 describe("Solana ingest: replays", function () {
   this.timeout(60_000);
 
-  for (const seed of [1, 2]) {
-    it(`ends as a fresh index, however blocks came, were missing and were dropped (${seed})`, async () => {
+  for (const { seed, stepS, span, spanS } of [
+    { seed: 1, stepS: 0.4, span: "minutes", spanS: 60 },
+    { seed: 2, stepS: 600, span: "a day", spanS: 86_400 },
+  ]) {
+    it(`of ${span} end as a fresh index, however blocks came, were missing and were dropped`, async () => {
       const solana = await createTestSolana({ seed, endpoints: 2, transactions: 5, skipped: 0.15 });
       const stores = [
         await openSqliteStore({ path: ":memory:" }),
         await openSqliteStore({ path: ":memory:" }),
       ] as const;
       try {
-        await liveThrough(solana, { store: stores[0], seed });
+        await liveThrough(solana, { store: stores[0], seed, stepS });
         const fresh = await startTestIngest(solana, {
           store: stores[1],
           companions: ({ store }) => [
@@ -133,6 +139,8 @@ describe("Solana ingest: replays", function () {
           ],
         });
         await fresh.catchUp();
+        const { time, fromTime } = fresh.checkpoint();
+        expect(time - fromTime).to.be.at.least(spanS);
         await fresh.close();
         const [replayed, indexed] = [await dump(stores[0]), await dump(stores[1])];
         for (const [name, rows] of Object.entries(indexed.rest))

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
@@ -12,7 +13,7 @@ const FIRST = 300_000_001;
 const RANGE: SlotRange = { fromSlot: FIRST, toSlot: FIRST + 19, commitment: "confirmed" };
 
 describe("readInThread", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let solana: TestSolana;
   let reader: ThreadedReader | undefined;
   /** Questions that were asked in this thread. */
@@ -87,8 +88,13 @@ describe("readInThread", function () {
       parentPort.once("message", () =>
         parentPort.once("message", () => { throw new Error("no memory left"); }));
       parentPort.postMessage({ kind: "ready" });`;
-    const { lines } = await open(() => new Worker(dying, { eval: true }));
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    let isUp: Promise<unknown> | undefined;
+    const { lines } = await open(() => {
+      const worker = new Worker(dying, { eval: true });
+      isUp = once(worker, "message");
+      return worker;
+    });
+    await isUp;
     const produced = solana.chain.produced(RANGE.fromSlot, RANGE.toSlot).length;
     expect(await reader?.blocks(RANGE)).to.have.length(produced);
     expect(await reader?.blocks(RANGE)).to.have.length(produced);
