@@ -3,7 +3,7 @@ import { WholeAnswer } from "../http/whole-answer.ts";
 import type { Forward, Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
 import { DeadlinePassed } from "../upstream/failure.ts";
-import { createFlight, type Flight } from "./flight.ts";
+import { Flight } from "./flight.ts";
 import { freshMsOf } from "./freshness.ts";
 import { cacheKeyOf } from "./key.ts";
 import type { Entry, KeptAnswers } from "./store.ts";
@@ -49,10 +49,17 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
   };
 
   /** What is sent of a whole table, kept if it may be. */
-  const keep = (of: { readonly key: string; readonly askedAtMs: number }, { headers, body }: Answer) => {
+  const keep = (
+    {
+      key,
+      askedAtMs,
+      isWanted,
+    }: { readonly key: string; readonly askedAtMs: number; readonly isWanted: boolean },
+    { headers, body }: Answer,
+  ) => {
     const answer = new WholeAnswer({ headers, body: body as Buffer });
     const freshMs = freshMsOf(headers["cache-control"]);
-    if (freshMs > 0) kept.put({ ...of, answer, freshUntilMs: of.askedAtMs + freshMs });
+    if (freshMs > 0) kept.put({ key, askedAtMs, answer, freshUntilMs: askedAtMs + freshMs }, isWanted);
     return answer;
   };
 
@@ -67,18 +74,36 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     return entry.answer;
   };
 
+  /** Asks on behalf of all who join, until there is an answer. */
   const depart = (passage: Passage, key: string, stale: Entry | undefined): Flight<Outcome> => {
     const askedAtMs = clock.monotonicMs();
     const asked = askFor(passage, stale?.answer.etag ?? tagsOf(passage), options);
-    const outcome = asked.answer.then((answer): Outcome => {
-      const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);
-      if (isWhole) return { answer: keep({ key, askedAtMs }, answer), word: "miss" };
-      if (answer.status === 304 && stale?.answer.etag !== undefined) {
-        return { answer: renew(stale, askedAtMs, answer), word: "revalidated" };
-      }
-      return { passing: answer, isTaken: false };
+    const name = flightName(passage, key, stale);
+    // A flight that was given up may be followed by another of its name before it hears of its end.
+    const strike = () => {
+      if (flights.get(name) === flight) flights.delete(name);
+    };
+    const flight = new Flight<Outcome>(() => {
+      strike();
+      asked.abandon();
     });
-    return createFlight(outcome, () => asked.abandon());
+    flights.set(name, flight);
+    const onAnswer = (answer: Answer): void => {
+      strike();
+      const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);
+      const isWanted = flight.size > 1;
+      if (isWhole) flight.land({ answer: keep({ key, askedAtMs, isWanted }, answer), word: "miss" });
+      else if (answer.status === 304 && stale?.answer.etag !== undefined) {
+        flight.land({ answer: renew(stale, askedAtMs, answer), word: "revalidated" });
+      } else if (flight.size > 0) flight.land({ passing: answer, isTaken: false });
+      else if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
+    };
+    const onFailure = (error: unknown): void => {
+      strike();
+      flight.fail(error);
+    };
+    asked.answer.then(onAnswer, onFailure);
+    return flight;
   };
 
   /** Asks for this request alone; keeps what may be kept. */
@@ -89,7 +114,11 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     if (key === undefined || answer.status !== 200 || !Buffer.isBuffer(answer.body)) {
       return sendPassing(passage, answer);
     }
-    await delivery.sendWhole(passage, keep({ key, askedAtMs }, answer), note(passage, "miss"));
+    await delivery.sendWhole(
+      passage,
+      keep({ key, askedAtMs, isWanted: false }, answer),
+      note(passage, "miss"),
+    );
   };
 
   const land = (passage: Passage, outcome: Outcome, isFirst: boolean): void | Promise<void> => {
@@ -105,9 +134,7 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
 
   /** Joins the question that is under way, or begins one. */
   const fly = async (passage: Passage, key: string, stale: Entry | undefined): Promise<void> => {
-    // What a client knows decides what comes back, unless the kept tag is what is asked for.
-    const tags = stale?.answer.etag === undefined ? tagsOf(passage) : undefined;
-    const name = tags === undefined ? key : `${key}\n${tags}`;
+    const name = flightName(passage, key, stale);
     for (let flight = flights.get(name); flight !== undefined; flight = flights.get(name)) {
       const error = new DeadlinePassed(options.deadlineMs);
       try {
@@ -118,15 +145,13 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
         if (failure === error || !(failure instanceof DeadlinePassed)) throw failure;
       }
     }
-    const flight = depart(passage, key, stale);
-    flights.set(name, flight);
-    const forget = () => void flights.delete(name);
-    flight.outcome.then(forget, forget);
-    const outcome = await flight.join(passage);
+    const outcome = await depart(passage, key, stale).join(passage);
     return outcome && land(passage, outcome, true);
   };
 
   return (passage) => {
+    // Gone while its key or its limits were asked for: nobody would say so again.
+    if (passage.res.destroyed) return;
     const key = cacheKeyOf(passage.endpoint.path, passage.query);
     const entry = key === undefined ? undefined : kept.get(key);
     if (entry !== undefined && clock.monotonicMs() < entry.freshUntilMs) return sendKept(passage, entry);
@@ -134,4 +159,10 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     if (key === undefined || passage.beforeAnswer !== undefined) return askAlone(passage, key);
     return fly(passage, key, entry);
   };
+}
+
+/** What is asked for together. What a client knows decides what comes back, unless the kept tag is what is asked for. */
+function flightName(passage: Passage, key: string, stale: Entry | undefined): string {
+  const tags = stale?.answer.etag === undefined ? tagsOf(passage) : undefined;
+  return tags === undefined ? key : `${key}\n${tags}`;
 }

@@ -1,63 +1,74 @@
+import { exchangeOf } from "../../services/shared/host/exchange.ts";
 import type { Passage } from "../passage.ts";
 
+interface Waiter<T> {
+  readonly passage: Passage;
+  readonly resolve: (outcome: T | undefined) => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout | undefined;
+}
+
 /** One question to a service that several clients wait for. */
-export interface Flight<T> {
-  readonly outcome: Promise<T>;
+export class Flight<T> {
+  readonly #abandon: () => void;
+  readonly #waiters = new Set<Waiter<T>>();
+  #isOver = false;
+
+  /** `abandon` is called when nobody waits any more. */
+  constructor(abandon: () => void) {
+    this.#abandon = abandon;
+  }
+
   /** How many wait. */
-  readonly waiting: number;
+  get size(): number {
+    return this.#waiters.size;
+  }
+
   /**
-   * Waits for the outcome on behalf of a client; undefined when that goes away before. Rejects as the outcome does, or
-   * with the error of `deadline` when that passes before. When the last one leaves, the question is given up.
+   * Waits for the end on behalf of a client: the outcome, or undefined when the client goes away before. Rejects with
+   * what the flight fails of, or with the error of `deadline` when that passes before.
    */
   join(
     passage: Passage,
     deadline?: { readonly leftMs: number; readonly error: Error },
-  ): Promise<T | undefined>;
-}
+  ): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const onGone = () => {
+        this.#leave(waiter);
+        resolve(undefined);
+      };
+      const onLate = () => {
+        this.#leave(waiter);
+        reject(deadline?.error);
+      };
+      const timer = deadline && setTimeout(onLate, Math.max(0, deadline.leftMs));
+      const waiter: Waiter<T> = { passage, resolve, reject, timer };
+      this.#waiters.add(waiter);
+      exchangeOf(passage.res).onClose = onGone;
+    });
+  }
 
-export function createFlight<T>(outcome: Promise<T>, abandon: () => void): Flight<T> {
-  let waiting = 0;
-  let isOver = false;
-  const end = () => {
-    isOver = true;
-  };
-  outcome.then(end, end);
+  /** Ends it for all who wait, in the order in which they came. */
+  land(outcome: T): void {
+    this.#isOver = true;
+    for (const waiter of this.#waiters) {
+      this.#leave(waiter);
+      waiter.resolve(outcome);
+    }
+  }
 
-  return {
-    outcome,
-    get waiting() {
-      return waiting;
-    },
-    join({ res }, deadline) {
-      waiting += 1;
-      return new Promise((resolve, reject) => {
-        const leave = () => {
-          clearTimeout(timer);
-          res.off("close", onGone);
-          waiting -= 1;
-          if (waiting === 0 && !isOver) abandon();
-        };
-        const onGone = () => {
-          leave();
-          resolve(undefined);
-        };
-        const onLate = () => {
-          leave();
-          reject(deadline?.error);
-        };
-        const timer = deadline && setTimeout(onLate, Math.max(0, deadline.leftMs));
-        res.once("close", onGone);
-        outcome.then(
-          (value) => {
-            leave();
-            resolve(value);
-          },
-          (error) => {
-            leave();
-            reject(error);
-          },
-        );
-      });
-    },
-  };
+  fail(error: unknown): void {
+    this.#isOver = true;
+    for (const waiter of this.#waiters) {
+      this.#leave(waiter);
+      waiter.reject(error);
+    }
+  }
+
+  #leave(waiter: Waiter<T>): void {
+    clearTimeout(waiter.timer);
+    exchangeOf(waiter.passage.res).onClose = undefined;
+    this.#waiters.delete(waiter);
+    if (this.#waiters.size === 0 && !this.#isOver) this.#abandon();
+  }
 }

@@ -5,6 +5,18 @@
  */
 export function freshMsOf(cacheControl: string | undefined): number {
   if (cacheControl === undefined) return 0;
+  // One answer after the other says the same.
+  if (cacheControl !== lastText) {
+    lastText = cacheControl;
+    lastMs = readFreshMs(cacheControl);
+  }
+  return lastMs;
+}
+
+let lastText = "";
+let lastMs = 0;
+
+function readFreshMs(cacheControl: string): number {
   let seconds = 0;
   for (const directive of cacheControl.toLowerCase().split(",")) {
     const [name = "", value = ""] = directive.split("=").map((part) => part.trim());

@@ -17,8 +17,23 @@ describe("kept answers", () => {
     const kept = createKeptAnswers({ maxBytes: 40_000 });
     for (const key of ["a", "b", "c"]) kept.put(entryOf(key, 10_000));
     kept.get("a");
-    kept.put(entryOf("d", 10_000));
+    kept.put(entryOf("d", 10_000), true);
     expect(["a", "b", "c", "d"].filter((key) => kept.get(key))).to.deep.equal(["a", "c", "d"]);
+  });
+
+  it("let nobody in who comes once, where each place is taken, but who comes again or is waited for", () => {
+    const kept = createKeptAnswers({ maxBytes: 40_000 });
+    const has = (key: string) => kept.get(key) !== undefined;
+    for (const key of ["a", "b", "c"]) kept.put(entryOf(key, 10_400));
+    for (let number = 0; number < 20; number += 1) kept.put(entryOf(`once ${number}`, 3_000));
+    expect(["a", "b", "c"].filter(has)).to.deep.equal(["a", "b", "c"]);
+    kept.put(entryOf("once 7", 3_000));
+    expect(has("once 7")).to.equal(true);
+    kept.put(entryOf("wanted", 3_000), true);
+    expect(has("wanted")).to.equal(true);
+    kept.put(entryOf("wanted 2", 100), true);
+    kept.put({ ...entryOf("once 8", 3_000), askedAtMs: 10_000 });
+    expect(has("once 8")).to.equal(false);
   });
 
   it("never take more than their bound, whatever is put in, replaced and compressed", async () => {

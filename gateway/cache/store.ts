@@ -1,4 +1,5 @@
 import type { WholeAnswer } from "../http/whole-answer.ts";
+import { createDoorkeeper } from "./doorkeeper.ts";
 
 /** A table that is kept. */
 export interface Entry {
@@ -12,8 +13,11 @@ export interface Entry {
 export interface KeptAnswers {
   /** Fresh or not: one that is not may be so again when its service says that nothing has changed. */
   get(key: string): Entry | undefined;
-  /** Keeps an answer in place of what was kept under its key. */
-  put(entry: Entry): void;
+  /**
+   * Keeps an answer in place of what was kept under its key. Where there is no room left, one that was not asked for
+   * lately is not kept; `isWanted` says that others wait for it.
+   */
+  put(entry: Entry, isWanted?: boolean): void;
   readonly size: number;
   readonly bytes: number;
 }
@@ -23,6 +27,10 @@ export interface KeptAnswersOptions {
   readonly maxBytes: number;
 }
 
+/** Above this share of the bound every new table costs an old one. */
+const FULL = 0.9;
+/** A table that nobody asks for again within this time is not worth a place. */
+const DOORKEEPER_MS = 10_000;
 /** Headers, objects and the places in maps that an entry takes besides its bodies and its key. */
 const ENTRY_BYTES = 2_000;
 
@@ -44,6 +52,7 @@ export function createKeptAnswers({ maxBytes }: KeptAnswersOptions): KeptAnswers
   let newest: Place | undefined;
   let oldest: Place | undefined;
   let bytes = 0;
+  const doorkeeper = createDoorkeeper(DOORKEEPER_MS);
 
   const unlink = (place: Place): void => {
     if (place.newer === undefined) newest = place.older;
@@ -87,9 +96,14 @@ export function createKeptAnswers({ maxBytes }: KeptAnswersOptions): KeptAnswers
       }
       return place.entry;
     },
-    put(entry) {
+    put(entry, isWanted = false) {
       const before = places.get(entry.key);
       if (before !== undefined) forget(before);
+      else {
+        const isFull = bytes > maxBytes * FULL;
+        const isKnown = doorkeeper.seesAgain(entry.key, entry.askedAtMs);
+        if (isFull && !isKnown && !isWanted) return;
+      }
       const place: Place = { entry, cost: 0, newer: undefined, older: undefined };
       places.set(entry.key, place);
       link(place);

@@ -1,4 +1,5 @@
 import { namesTags } from "../../services/shared/host/conditional.ts";
+import { exchangeOf } from "../../services/shared/host/exchange.ts";
 import type { Clock } from "../clock.ts";
 import type { Forward, Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
@@ -22,6 +23,7 @@ const MAX_HELD_BYTES = 64 * 1_048_576;
 /** Asks the service for each request. */
 export function createForward(options: ForwardOptions): Forward {
   return async (passage) => {
+    if (passage.res.destroyed) return;
     const asked = askFor(passage, tagsOf(passage), options);
     const answer = await untilGone(passage, asked);
     if (answer !== undefined) await sendAnswer(passage, answer, { delivery: options.delivery, more: [] });
@@ -57,15 +59,15 @@ export function sendAnswer(
 
 /** The answer, or undefined when the client went away before: then nobody is asked any more. */
 export async function untilGone({ res }: Passage, asked: Asked): Promise<Answer | undefined> {
-  const abandon = () => asked.abandon();
-  res.once("close", abandon);
+  const exchange = exchangeOf(res);
+  exchange.onClose = () => asked.abandon();
   try {
     return await asked.answer;
   } catch (error) {
     if (res.destroyed) return undefined;
     throw error;
   } finally {
-    res.off("close", abandon);
+    exchange.onClose = undefined;
   }
 }
 

@@ -15,6 +15,8 @@ export interface Exchange {
   route: string;
   /** The failure that was answered, for the log. */
   failure?: unknown;
+  /** Told when the answer has been sent or the client is gone; one that waits for it at a time. */
+  onClose?: (() => void) | undefined;
   /** Probes are logged at debug level only. */
   quiet?: boolean;
   /** More fields for the access log line. */
@@ -55,7 +57,10 @@ export function beginExchange(
   const session = sentSession !== undefined && SESSION.test(sentSession) ? sentSession : randomUUID();
   const exchange: Exchange = { session, startedMs: performance.now(), route: UNMATCHED, fields: {} };
   (res as Tracked)[EXCHANGE] = exchange;
-  res.on("close", () => report(sinks, { req, res, exchange }));
+  res.on("close", () => {
+    exchange.onClose?.();
+    report(sinks, { req, res, exchange });
+  });
   return exchange;
 }
 
