@@ -1,23 +1,30 @@
 import type { GoodAnswer } from "../passage.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "./encoding.ts";
 
+/** The body in one coding: bytes once they are made, and the headers it is sent with. */
+interface Form {
+  bytes: Buffer | undefined;
+  making: Promise<Buffer> | undefined;
+}
+
 /** A table that is here as a whole, in each content coding that somebody asked for. */
 export class WholeAnswer implements GoodAnswer {
   readonly headers: GoodAnswer["headers"];
   readonly body: Buffer;
   readonly etag: string | undefined;
   /** Told when more is held than before. */
-  onGrowth: () => void = () => {};
-  readonly #encoded: Map<Encoding, Buffer>;
-  readonly #underway = new Map<Encoding, Promise<Buffer>>();
-  readonly #raw = new Map<Encoding | undefined, readonly string[]>();
+  onGrowth: (() => void) | undefined;
+  /** By coding; most answers are asked for in none. */
+  #forms: Map<Encoding, Form> | undefined;
+  #plainHeaders: readonly string[] | undefined;
+  #codedHeaders: Map<Encoding, readonly string[]> | undefined;
 
   /** `known` holds the same body: what was made of it is shared. */
   constructor({ headers, body }: GoodAnswer, known?: WholeAnswer) {
     this.headers = headers;
     this.etag = headers.etag;
     this.body = body;
-    this.#encoded = known === undefined ? new Map() : known.#encoded;
+    this.#forms = known === undefined ? undefined : known.#forms;
   }
 
   /** Whether it is worth compressing; then its bytes depend on Accept-Encoding. */
@@ -28,43 +35,54 @@ export class WholeAnswer implements GoodAnswer {
   /** Bytes held: the body and what was made of it. */
   get heldBytes(): number {
     let bytes = this.body.length;
-    for (const encoded of this.#encoded.values()) bytes += encoded.length;
+    if (this.#forms !== undefined) for (const form of this.#forms.values()) bytes += form.bytes?.length ?? 0;
     return bytes;
   }
 
   /** The body in a coding, made once however many ask for it. */
   encode(encoding: Encoding | undefined): Buffer | Promise<Buffer> {
     if (encoding === undefined) return this.body;
-    const ready = this.#encoded.get(encoding);
-    if (ready !== undefined) return ready;
-    let making = this.#underway.get(encoding);
-    if (making === undefined) {
-      making = this.#make(encoding);
-      this.#underway.set(encoding, making);
+    this.#forms ??= new Map();
+    let form = this.#forms.get(encoding);
+    if (form === undefined) {
+      form = { bytes: undefined, making: undefined };
+      this.#forms.set(encoding, form);
     }
-    return making;
+    if (form.bytes !== undefined) return form.bytes;
+    form.making ??= this.#make(form, encoding);
+    return form.making;
   }
 
-  async #make(encoding: Encoding): Promise<Buffer> {
+  async #make(form: Form, encoding: Encoding): Promise<Buffer> {
     try {
       const made = await compress(this.body, encoding);
-      this.#encoded.set(encoding, made);
-      this.onGrowth();
+      form.bytes = made;
+      this.onGrowth?.();
       return made;
     } finally {
-      this.#underway.delete(encoding);
+      form.making = undefined;
     }
   }
 
   /** Names and values of the headers that the body in a coding has, as writeHead takes them. */
   rawHeaders(encoding: Encoding | undefined, length: number): readonly string[] {
-    let raw = this.#raw.get(encoding);
-    if (raw === undefined) {
-      const more = ["Content-Length", String(length)];
-      if (encoding !== undefined) more.push("Content-Encoding", encoding);
-      raw = layOut(this.headers, { isCompressible: this.isCompressible }).concat(more);
-      this.#raw.set(encoding, raw);
+    if (encoding === undefined) {
+      this.#plainHeaders ??= this.#layOut(encoding, length);
+      return this.#plainHeaders;
     }
+    this.#codedHeaders ??= new Map();
+    let raw = this.#codedHeaders.get(encoding);
+    if (raw === undefined) {
+      raw = this.#layOut(encoding, length);
+      this.#codedHeaders.set(encoding, raw);
+    }
+    return raw;
+  }
+
+  #layOut(encoding: Encoding | undefined, length: number): readonly string[] {
+    const raw = layOut(this.headers, { isCompressible: this.isCompressible });
+    raw.push("Content-Length", String(length));
+    if (encoding !== undefined) raw.push("Content-Encoding", encoding);
     return raw;
   }
 
@@ -81,7 +99,8 @@ export function layOut(
   { isCompressible }: { readonly isCompressible: boolean },
 ): string[] {
   const raw: string[] = [];
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name] as string;
     // Compressed, an answer has other bytes: only a weak tag may stand for all of them.
     if (name === "etag") raw.push("ETag", value.startsWith("W/") ? value : `W/${value}`);
     else if (name !== "vary") raw.push(displayName(name), value);
@@ -91,7 +110,15 @@ export function layOut(
   return raw;
 }
 
+/** Services have few names for their headers; more than these would be a fault, not a reason to grow. */
+const MAX_NAMES = 100;
+const displayNames = new Map<string, string>();
+
 /** "x-data-block" as "X-Data-Block"; nothing but the look of it. */
 function displayName(name: string): string {
-  return name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase());
+  const known = displayNames.get(name);
+  if (known !== undefined) return known;
+  const shown = name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase());
+  if (displayNames.size < MAX_NAMES) displayNames.set(name, shown);
+  return shown;
 }

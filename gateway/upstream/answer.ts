@@ -11,14 +11,16 @@ export interface Answer {
 }
 
 /**
- * The same answer if it may be passed on: a table, or 304 where tags were sent. Throws ServiceRefusal for an error in
+ * Lets pass what may be passed on: a table, or 304 where tags were sent. Throws ServiceRefusal for an error in
  * the documented form, and `unavailable` for anything else (a proxy's HTML page, a redirect, a wrong media type).
  */
-export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: Question): Answer {
+export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: Question): void {
   const { status, headers, body } = answer;
-  const mediaType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
-  if (status === 200 && mediaType === endpoint.mediaType) return answer;
-  if (status === 304 && ifNoneMatch !== undefined) return answer;
+  const type = headers["content-type"] ?? "";
+  if (status === 200 && type === endpoint.mediaType) return;
+  const mediaType = type.split(";", 1)[0]?.trim().toLowerCase();
+  if (status === 200 && mediaType === endpoint.mediaType) return;
+  if (status === 304 && ifNoneMatch !== undefined) return;
 
   const refuse = (why: string) =>
     answerIsBad(endpoint.family, new Error(`${fields.upstream}: status ${status}, ${why}`));

@@ -2,20 +2,25 @@ import proxy from "express-http-proxy";
 import type { Answer } from "./answer.ts";
 import { headersForUpstream, isAnswerHeader } from "./headers.ts";
 import type { Question } from "./question.ts";
-import { AnswerReceiver } from "./transport/answer-receiver.ts";
+import { AnswerReceiver, type AnswerWaiter, type ReceivedAnswer } from "./transport/answer-receiver.ts";
 import type { LiveBody } from "./transport/live-body.ts";
 import type { Pool } from "./transport/pool.ts";
 import { renderRequest } from "./transport/request-text.ts";
 
 /** One question to one replica. */
 export interface Attempt {
-  /** Rejects with a fault of the transport (faults.ts). */
-  readonly answer: Promise<Answer>;
-  /** Closes the connection; `answer` then stays open for ever. */
+  /** Closes the connection; nobody hears of it any more. */
   abort(): void;
 }
 
-export type Send = (question: Question) => Attempt;
+/** Told once how an attempt ended, unless it was aborted. Functions and not promises: there are enough of those. */
+export interface AttemptEnd {
+  onAnswer(answer: Answer): void;
+  /** A fault of the transport (faults.ts). */
+  onFailure(error: unknown): void;
+}
+
+export type Send = (question: Question, end: AttemptEnd) => Attempt;
 
 /**
  * Sends questions to one replica through express-http-proxy, under these conditions, each the cure of a trap in its
@@ -39,27 +44,27 @@ export function createSend({ url, pool }: { readonly url: string; readonly pool:
       method: "GET",
       headers: headersForUpstream(question),
     }),
-    sendProxyRequest: async (container: Container) => {
-      const { path, headers } = container.proxy.reqBuilder;
-      const receiver = container.user.req.receive();
-      receiver.sendOn(pool, renderRequest({ target: path, host, headers }));
-      const { head, body } = await receiver.received;
-      const pipe = (arriving: Arriving) => arriving.accept(body);
-      container.proxy.res = { statusCode: head.status, headers: head.headers, pipe };
-      return container;
-    },
+    sendProxyRequest: (container: Container) =>
+      new Promise<Container>((resolve, reject) => {
+        const { path, headers } = container.proxy.reqBuilder;
+        const text = renderRequest({ target: path, host, headers });
+        const onReceived = ({ head, body }: ReceivedAnswer) => {
+          const pipe = (arriving: Arriving) => arriving.accept(body);
+          container.proxy.res = { statusCode: head.status, headers: head.headers, pipe };
+          resolve(container);
+        };
+        container.user.req.receive({ resolve: onReceived, reject }).sendOn(pool, text);
+      }),
     proxyErrorHandler: (error: unknown, _res: unknown, next: (error: unknown) => void) => next(error),
   };
   const handle = proxy(url, options as never) as unknown as Handle;
 
-  return (question) => {
+  return (question, { onAnswer, onFailure }) => {
     const sending = new Sending(question);
-    const answer = new Promise<Answer>((resolve, reject) => {
-      handle(sending, new Arriving(resolve), (error) =>
-        reject(error ?? new Error("The proxy passed the request on")),
-      );
-    });
-    return { answer, abort: () => sending.abort() };
+    handle(sending, new Arriving(onAnswer), (error) =>
+      onFailure(error ?? new Error("The proxy passed the request on")),
+    );
+    return sending;
   };
 }
 
@@ -81,7 +86,7 @@ function targetOf({ endpoint, query }: Question): string {
 const NONE = Object.freeze({});
 
 /** Stands for the client's request. */
-class Sending {
+class Sending implements Attempt {
   readonly method = "GET";
   readonly headers = NONE;
   readonly params = NONE;
@@ -97,9 +102,9 @@ class Sending {
   }
 
   /** Throws when the question was given up while express-http-proxy prepared it. */
-  receive(): AnswerReceiver {
+  receive(waiter: AnswerWaiter): AnswerReceiver {
     if (this.#isAborted) throw new Error("The question was given up");
-    this.#receiver = new AnswerReceiver(this.question.reading);
+    this.#receiver = new AnswerReceiver(this.question.reading, waiter);
     return this.#receiver;
   }
 
@@ -113,11 +118,11 @@ class Sending {
 class Arriving {
   readonly headersSent = false;
   readonly #headers: Record<string, string> = {};
-  readonly #resolve: (answer: Answer) => void;
+  readonly #onAnswer: (answer: Answer) => void;
   #status = 0;
 
-  constructor(resolve: (answer: Answer) => void) {
-    this.#resolve = resolve;
+  constructor(onAnswer: (answer: Answer) => void) {
+    this.#onAnswer = onAnswer;
   }
   status(code: number): void {
     this.#status = code;
@@ -129,6 +134,6 @@ class Arriving {
     return this.#headers;
   }
   accept(body: Buffer | LiveBody): void {
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
+    this.#onAnswer({ status: this.#status, headers: this.#headers, body });
   }
 }

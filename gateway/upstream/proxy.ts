@@ -1,5 +1,4 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
-import { ServiceError } from "../../services/shared/errors.ts";
 import type { Clock } from "../clock.ts";
 import { type Answer, acceptAnswer } from "./answer.ts";
 import { type Attempt, createSend, type Send } from "./attempt.ts";
@@ -69,75 +68,95 @@ interface AskingOptions {
   readonly deadlineMs: number;
 }
 
+interface Trying {
+  readonly attempt: Attempt;
+  readonly upstream: Upstream;
+  readonly startedMs: number;
+}
+
 class Asking implements Asked {
   readonly answer: Promise<Answer>;
   readonly #question: Question;
   readonly #options: AskingOptions;
   readonly #deadline: NodeJS.Timeout;
+  #resolve: (answer: Answer) => void = () => {};
   #reject: (error: Error) => void = () => {};
-  #current:
-    | { readonly attempt: Attempt; readonly upstream: Upstream; readonly startedMs: number }
-    | undefined;
+  #current: Trying | undefined;
+  /** Where the first attempt failed, and how: there is one more. */
+  #failed: { readonly upstream: Upstream; readonly failure: Error } | undefined;
   #isOver = false;
 
   constructor(question: Question, options: AskingOptions) {
     this.#question = question;
     this.#options = options;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     this.#deadline = setTimeout(
       () => this.#giveUp(new DeadlinePassed(options.deadlineMs), "failure"),
       Math.max(0, question.leftMs),
     );
-    this.answer = new Promise((resolve, reject) => {
-      this.#reject = reject;
-      this.#run().then(
-        (answer) => this.#finish(() => resolve(answer)),
-        (error) => this.#finish(() => reject(error)),
-      );
-    });
+    this.#tryAt(options.group?.choose());
   }
 
   abandon(): void {
     this.#giveUp(new Abandoned("Nobody waits for the answer"), "unknown");
   }
 
-  async #run(): Promise<Answer> {
-    const { group } = this.#options;
-    const { family } = this.#question.endpoint;
-    const first = group?.choose();
-    if (!group || !first) throw serviceIsDown(family);
-    const { answer, failure } = await this.#try(first);
-    if (answer) return answer;
-    // Nobody else should be sent to where nobody is before the next probe has found it again.
-    if (failure instanceof NotReached) group.report(first, "unreachable", failure);
-    // A lone replica gets a second chance after a broken connection: it may just have closed an idle one.
-    const second = group.choose(first) ?? (first.state === "serving" ? first : undefined);
-    if (!second || this.#isOver) throw serviceIsDown(family, failure);
-    const retried = await this.#try(second);
-    if (retried.answer) return retried.answer;
-    throw serviceIsDown(family, retried.failure);
-  }
-
-  /** The answer, or the connection failure that leaves a second try open; throws every other outcome. */
-  async #try(upstream: Upstream): Promise<{ answer?: Answer; failure?: Error }> {
+  #tryAt(upstream: Upstream | undefined): void {
     const question = this.#question;
     const { sends, clock } = this.#options;
+    if (upstream === undefined) {
+      this.#end(serviceIsDown(question.endpoint.family, this.#failed?.failure));
+      return;
+    }
     upstream.inFlight += 1;
     upstream.breaker.begin();
     question.fields.upstream = upstream.name;
-    const attempt = (sends.get(upstream) as Send)(question);
-    this.#current = { attempt, upstream, startedMs: clock.monotonicMs() };
+    const startedMs = clock.monotonicMs();
+    const attempt = (sends.get(upstream) as Send)(question, {
+      onAnswer: (answer) => this.#onAnswer(answer),
+      onFailure: (error) => this.#onFailure(error),
+    });
+    this.#current = { attempt, upstream, startedMs };
+  }
+
+  #onAnswer(answer: Answer): void {
+    const upstream = this.#current?.upstream;
+    if (this.#isOver || upstream === undefined) return;
     try {
-      const answer = acceptAnswer(await attempt.answer, question);
-      this.#endAttempt("success");
-      occupyUntilRead(upstream, answer);
-      return { answer };
+      acceptAnswer(answer, this.#question);
     } catch (error) {
-      // The service's own errors are answers: its health check and its log say what is wrong with it.
-      this.#endAttempt(error instanceof ServiceRefusal ? "success" : "failure");
-      if (error instanceof NotReached || error instanceof BrokenOff) return { failure: error };
-      const isTheirs = !(error instanceof ServiceError) && error instanceof BadHttp;
-      throw isTheirs ? answerIsBad(question.endpoint.family, error) : error;
+      this.#onFailure(error);
+      return;
     }
+    this.#endAttempt("success");
+    occupyUntilRead(upstream, answer);
+    this.#end(answer);
+  }
+
+  #onFailure(error: unknown): void {
+    const upstream = this.#current?.upstream;
+    if (this.#isOver || upstream === undefined) return;
+    // The service's own errors are answers: its health check and its log say what is wrong with it.
+    this.#endAttempt(error instanceof ServiceRefusal ? "success" : "failure");
+    const { family } = this.#question.endpoint;
+    if (error instanceof NotReached || error instanceof BrokenOff) this.#tryAgain(upstream, error);
+    else this.#end(error instanceof BadHttp ? answerIsBad(family, error) : (error as Error));
+  }
+
+  #tryAgain(upstream: Upstream, failure: Error): void {
+    const { group } = this.#options;
+    if (this.#failed !== undefined) {
+      this.#end(serviceIsDown(this.#question.endpoint.family, failure));
+      return;
+    }
+    this.#failed = { upstream, failure };
+    // Nobody else should be sent to where nobody is before the next probe has found it again.
+    if (failure instanceof NotReached) group?.report(upstream, "unreachable", failure);
+    // A lone replica gets a second chance after a broken connection: it may just have closed an idle one.
+    this.#tryAt(group?.choose(upstream) ?? (upstream.state === "serving" ? upstream : undefined));
   }
 
   #endAttempt(outcome: "success" | "failure" | "unknown"): void {
@@ -154,14 +173,15 @@ class Asking implements Asked {
     if (this.#isOver) return;
     this.#current?.attempt.abort();
     this.#endAttempt(outcome);
-    this.#finish(() => this.#reject(error));
+    this.#end(error);
   }
 
-  #finish(settle: () => void): void {
+  #end(result: Answer | Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#deadline);
-    settle();
+    if (result instanceof Error) this.#reject(result);
+    else this.#resolve(result);
   }
 }
 

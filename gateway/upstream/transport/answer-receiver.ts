@@ -23,25 +23,27 @@ const NOTHING = Buffer.alloc(0);
 /** Errors are short. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Receives one answer. `received` rejects with what `Receiver.onFail` hears. */
+/** Who waits for an answer: told once, or never where it is given up. */
+export interface AnswerWaiter {
+  resolve(answer: ReceivedAnswer): void;
+  /** With what `Receiver.onFail` hears. */
+  reject(error: Error): void;
+}
+
+/** Receives one answer. */
 export class AnswerReceiver implements Receiver, BodySource {
-  readonly received: Promise<ReceivedAnswer>;
   readonly #options: ReceiveOptions;
+  readonly #waiter: AnswerWaiter;
   #running: Running | undefined;
-  #resolve: (answer: ReceivedAnswer) => void = () => {};
-  #reject: (error: Error) => void = () => {};
   #head: Head | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #limit = 0;
   #live: LiveBody | undefined;
 
-  constructor(options: ReceiveOptions) {
+  constructor(options: ReceiveOptions, waiter: AnswerWaiter) {
     this.#options = options;
-    this.received = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#waiter = waiter;
   }
 
   sendOn(pool: Pool, text: string): this {
@@ -67,12 +69,12 @@ export class AnswerReceiver implements Receiver, BodySource {
 
   onEnd(): void {
     if (this.#live !== undefined) this.#live.end();
-    else this.#resolve({ head: this.#head as Head, body: this.#takeHeld() });
+    else this.#waiter.resolve({ head: this.#head as Head, body: this.#takeHeld() });
   }
 
   onFail(error: Error): void {
-    this.#live?.fail(error);
-    this.#reject(error);
+    if (this.#live !== undefined) this.#live.fail(error);
+    else this.#waiter.reject(error);
   }
 
   pause(): void {
@@ -89,14 +91,14 @@ export class AnswerReceiver implements Receiver, BodySource {
   #goBeyond(head: Head): void {
     if (this.#options.beyond === "refuse" || head.status >= 400) {
       this.abort();
-      this.#reject(new BadHttp(`The answer is longer than ${this.#limit} bytes`));
+      this.#waiter.reject(new BadHttp(`The answer is longer than ${this.#limit} bytes`));
       return;
     }
     const { framing } = head;
     const byteLength = framing.kind === "length" ? framing.bytes : undefined;
     this.#live = new LiveBody(this, { byteLength, maxSilenceMs: this.#options.maxSilenceMs });
     if (this.#bytes > 0) this.#live.accept(this.#takeHeld());
-    this.#resolve({ head, body: this.#live });
+    this.#waiter.resolve({ head, body: this.#live });
   }
 
   #takeHeld(): Buffer {

@@ -16,14 +16,12 @@ export interface Head {
   readonly isKept: boolean;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** A line end within a line, or what no header may hold. */
-const STRAY = /\r(?!\n)|(?<!\r)\n|\0/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n\0]*)?$/;
+/** A line that goes on from the one before begins with a blank, which no name holds. */
+const LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n\0]*)$/;
 
 /** Reads a head without its empty last line. Throws BadHttp. */
 export function parseHead(text: string): Head {
-  if (STRAY.test(text)) throw new BadHttp("The head holds a stray line end or NUL");
   let end = text.indexOf("\r\n");
   const first = end === -1 ? text : text.slice(0, end);
   const [, minor, digits] = STATUS_LINE.exec(first) ?? [];
@@ -33,7 +31,11 @@ export function parseHead(text: string): Head {
   while (end !== -1) {
     const start = end + 2;
     end = text.indexOf("\r\n", start);
-    addHeader(headers, end === -1 ? text.slice(start) : text.slice(start, end));
+    const [, name, value] = LINE.exec(end === -1 ? text.slice(start) : text.slice(start, end)) ?? [];
+    if (name === undefined || value === undefined) throw new BadHttp("A header line is none");
+    const key = name.toLowerCase();
+    const before = headers[key];
+    headers[key] = before === undefined ? value.trim() : `${before}, ${value.trim()}`;
   }
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new BadHttp("The body is in a content coding that nobody asked for");
@@ -41,16 +43,6 @@ export function parseHead(text: string): Head {
   const connection = headers.connection?.toLowerCase();
   const isKept = minor === "1" ? connection?.includes("close") !== true : connection === "keep-alive";
   return { status, headers, framing, isKept };
-}
-
-function addHeader(headers: Record<string, string>, line: string): void {
-  const colon = line.indexOf(":");
-  const name = line.slice(0, colon).toLowerCase();
-  // A line that goes on from the one before begins with a blank, which no name may hold.
-  if (colon <= 0 || !NAME.test(name)) throw new BadHttp("A header line has no valid name");
-  const value = line.slice(colon + 1).trim();
-  const before = headers[name];
-  headers[name] = before === undefined ? value : `${before}, ${value}`;
 }
 
 function framingOf(status: number, headers: Readonly<Record<string, string>>): Framing {

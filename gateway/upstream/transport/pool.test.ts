@@ -3,7 +3,12 @@ import { createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { until } from "../../testkit/until.ts";
-import { AnswerReceiver, type ReceiveOptions } from "./answer-receiver.ts";
+import {
+  AnswerReceiver,
+  type AnswerWaiter,
+  type ReceivedAnswer,
+  type ReceiveOptions,
+} from "./answer-receiver.ts";
 import { BadHttp, BrokenOff, NotReached } from "./faults.ts";
 import type { LiveBody } from "./live-body.ts";
 import { createPool, type Pool } from "./pool.ts";
@@ -18,8 +23,15 @@ describe("transport: pool of connections", () => {
   let sockets: Socket[];
   let onRequest: (socket: Socket, text: string) => void;
   const port = () => (server.address() as AddressInfo).port;
-  const send = (options = WHOLE) => new AnswerReceiver(options).sendOn(pool, REQUEST);
-  const failureOf = (receiver: AnswerReceiver) =>
+  const send = (options = WHOLE) => {
+    let waiter: AnswerWaiter | undefined;
+    const received = new Promise<ReceivedAnswer>((resolve, reject) => {
+      waiter = { resolve, reject };
+    });
+    const receiver = new AnswerReceiver(options, waiter as AnswerWaiter).sendOn(pool, REQUEST);
+    return { received, abort: () => receiver.abort() };
+  };
+  const failureOf = (receiver: ReturnType<typeof send>) =>
     receiver.received.then(
       () => "none",
       (error: unknown) => error,

@@ -1,18 +1,20 @@
-/** Where lines end up: pino's own destination, which writes at once. */
-export interface LineSink {
-  write(text: string): unknown;
-}
+import { writeSync } from "node:fs";
 
-/** As many bytes as one write should have at most. */
-const MAX_BATCH = 65_536;
+/** Where lines end up: a file descriptor, or anything that takes text. */
+export type LineSink = number | { write(text: string): unknown };
+
+/** Lines that one write should have at most. */
+const MAX_LINES = 500;
+/** How long to wait for the reader of a full pipe before the next try. */
+const FULL_PIPE_MS = 5;
 
 /**
  * Writes the lines of one turn of the event loop together: under load a system call for dozens of lines in place of one
  * each. Nothing waits longer than that, and nothing is left at the exit of the process.
  */
-export class LineBatch implements LineSink {
+export class LineBatch {
   readonly #sink: LineSink;
-  #text = "";
+  #lines: string[] = [];
 
   constructor(sink: LineSink) {
     this.#sink = sink;
@@ -20,16 +22,35 @@ export class LineBatch implements LineSink {
   }
 
   write(line: string): void {
-    if (this.#text === "") setImmediate(() => this.flushSync());
-    this.#text += line;
-    if (this.#text.length > MAX_BATCH) this.flushSync();
+    if (this.#lines.length === 0) setImmediate(() => this.flushSync());
+    this.#lines.push(line);
+    if (this.#lines.length > MAX_LINES) this.flushSync();
   }
 
   /** Pino calls it after a fatal line. */
   flushSync(): void {
-    if (this.#text === "") return;
-    const text = this.#text;
-    this.#text = "";
-    this.#sink.write(text);
+    if (this.#lines.length === 0) return;
+    const text = this.#lines.join("");
+    this.#lines = [];
+    if (typeof this.#sink === "number") writeAll(this.#sink, Buffer.from(text));
+    else this.#sink.write(text);
+  }
+}
+
+/**
+ * Waits for a reader that is slow, as a blocking write would. Where the reader is gone, lines are lost: a service does
+ * not end because nobody reads its log. Throws what else goes wrong.
+ */
+function writeAll(fd: number, bytes: Buffer): void {
+  let at = 0;
+  while (at < bytes.length) {
+    try {
+      at += writeSync(fd, bytes, at);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") return;
+      if (code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MS);
+    }
   }
 }

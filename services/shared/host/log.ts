@@ -42,7 +42,7 @@ const batches = new Map<1 | 2, LineBatch>();
 function batchOf(dest: 1 | 2): LineBatch {
   const known = batches.get(dest);
   if (known !== undefined) return known;
-  const batch = new LineBatch(pino.destination({ dest, sync: true }));
+  const batch = new LineBatch(dest);
   batches.set(dest, batch);
   return batch;
 }

@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import { LineBatch } from "./line-batch.ts";
+
+describe("host/line-batch", () => {
+  let folder: string;
+  let reader: number;
+  let writer: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "chaintables-lines-"));
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    writer = openSync(path, constants.O_WRONLY);
+  });
+  afterEach(() => {
+    closeSync(writer);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const readAll = () => {
+    const bytes = Buffer.alloc(1_000);
+    return bytes.toString("utf8", 0, readSync(reader, bytes));
+  };
+
+  it("writes the lines of a turn together, at its end or when it is told to", async () => {
+    const batch = new LineBatch(writer);
+    batch.write("a\n");
+    batch.write("é\n");
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(readAll()).to.equal("a\né\n");
+    batch.write("b\n");
+    batch.flushSync();
+    expect(readAll()).to.equal("b\n");
+    closeSync(reader);
+  });
+
+  it("loses lines that nobody is there to read, and nothing else", () => {
+    closeSync(reader);
+    const batch = new LineBatch(writer);
+    for (let line = 0; line < 2_000; line += 1) batch.write("nobody\n");
+    batch.flushSync();
+    reader = openSync(join(folder, "pipe"), constants.O_RDONLY | constants.O_NONBLOCK);
+    batch.write("somebody\n");
+    batch.flushSync();
+    expect(readAll()).to.equal("somebody\n");
+    closeSync(reader);
+  });
+});
