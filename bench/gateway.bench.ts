@@ -5,15 +5,18 @@
  * writes its access log; nginx writes its own. One process each (nginx: one worker).
  *
  * Load and service are raw sockets in this process, so that on two cores one is left to the proxy: how much of a core it
- * used is printed beside. Rounds alternate, and each figure is the median of its rounds. BENCH_SECONDS (3) a round,
- * BENCH_ROUNDS (3), BENCH_CONNECTIONS (64), BENCH_MEMORY_REQUESTS (1,000,000; 0 leaves that part out).
+ * used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its rounds. Then
+ * latency at half of that load, the gateway's memory over many requests, and what a payment adds to a request.
+ * BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64), BENCH_MEMORY_REQUESTS (1,000,000) and BENCH_PAID
+ * (100); 0 leaves such a part out.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startGatewayProcess } from "./http-load/gateway-process.ts";
+import { buildGateway, startGatewayProcess } from "./http-load/gateway-process.ts";
 import { Load, type Target } from "./http-load/load.ts";
 import { hasNginx, startNginx } from "./http-load/nginx.ts";
+import { measurePaid, type PaidPart } from "./http-load/paid.ts";
 import { cpuSecondsOf, memoryMbOf } from "./http-load/process-cost.ts";
 import { startUpstream } from "./http-load/upstream.ts";
 
@@ -21,6 +24,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 64);
 const MEMORY_REQUESTS = Number(process.env.BENCH_MEMORY_REQUESTS ?? 1_000_000);
+const PAID_REQUESTS = Number(process.env.BENCH_PAID ?? 100);
 const WARM_UP_REQUESTS = 20_000;
 const PATH = "/evm/dexb/v3/pool?pool_address=0x";
 
@@ -40,12 +44,13 @@ const upstream = await startUpstream({
   headers: { ETag: 'W/"bench"', "Cache-Control": "private, max-age=1", "X-Data-Block": "1" },
 });
 const folder = mkdtempSync(join(tmpdir(), "chaintables-gateway-"));
-const gateway = await startGatewayProcess(folder, upstream);
+const built = await buildGateway(folder);
+const gateway = await startGatewayProcess(built, { upstream });
 const nginx = (await hasNginx()) ? await startNginx(folder, upstream.port) : undefined;
 if (nginx === undefined)
   console.log("nginx is not installed (apt-get install nginx): the gateway is measured alone\n");
 
-const headers = { "X-API-KEY": gateway.key };
+const headers = { "X-API-KEY": built.key };
 const other = (number: number) => `${PATH}${number.toString(16).padStart(40, "0")}`;
 const same = () => other(0);
 const at = (port: number, path: Target["path"]): Target => ({ port, path, headers });
@@ -57,10 +62,12 @@ interface Contender {
   readonly perSecond: number[];
   readonly cpuUs: number[];
   readonly coreUse: number[];
+  /** Of load and service. */
+  readonly ownUse: number[];
 }
 const contender = (name: string, pid: number, target: Target): Contender => ({
   ...{ name, pid, target },
-  ...{ perSecond: [], cpuUs: [], coreUse: [] },
+  ...{ perSecond: [], cpuUs: [], coreUse: [], ownUse: [] },
 });
 const proxies: Contender[] = [
   ...(nginx ? [contender("nginx", nginx.pid, at(nginx.port, other))] : []),
@@ -79,16 +86,17 @@ async function withLoad<T>(target: Target, work: (load: Load) => Promise<T>): Pr
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 
-async function measureRound({ pid, target, perSecond, cpuUs, coreUse }: Contender): Promise<void> {
+async function measureRound({ pid, target, perSecond, cpuUs, coreUse, ownUse }: Contender): Promise<void> {
   await withLoad(target, async (load) => {
     await load.flood({ requests: WARM_UP_REQUESTS });
-    const before = cpuSecondsOf(pid);
+    const before = { proxy: cpuSecondsOf(pid), own: cpuSecondsOf(process.pid) };
     const done = await load.flood({ seconds: SECONDS });
-    const cpuSeconds = cpuSecondsOf(pid) - before;
+    const cpuSeconds = cpuSecondsOf(pid) - before.proxy;
     if (done.refused > 0) throw new Error(`${done.refused} of ${done.requests} answers were not 200.`);
     perSecond.push(done.perSecond);
     cpuUs.push((cpuSeconds / done.requests) * 1e6);
     coreUse.push(cpuSeconds / done.seconds);
+    ownUse.push((cpuSecondsOf(process.pid) - before.own) / done.seconds);
   });
 }
 
@@ -107,15 +115,15 @@ try {
   for (let round = 0; round < ROUNDS; round += 1) for (const proxy of proxies) await measureRound(proxy);
   const nginxRate = nginx && median(proxies[0]?.perSecond ?? []);
   console.log(
-    `${"".padEnd(18)} ${"requests/s".padStart(10)} ${"of nginx".padStart(9)} ${"CPU µs/request".padStart(15)} ${"of a core".padStart(10)}`,
+    `${"".padEnd(18)} ${"requests/s".padStart(10)} ${"of nginx".padStart(9)} ${"CPU µs/request".padStart(15)} ${"of a core".padStart(10)} ${"load, service".padStart(14)}`,
   );
-  for (const { name, perSecond, cpuUs, coreUse } of proxies) {
+  const percent = (use: readonly number[]) => `${(median(use) * 100).toFixed(0)} %`;
+  for (const { name, perSecond, cpuUs, coreUse, ownUse } of proxies) {
     const rate = median(perSecond);
     const ratio = nginxRate === undefined ? "" : (rate / nginxRate).toFixed(2);
     const cells = [rate.toFixed(0).padStart(10), ratio.padStart(9), median(cpuUs).toFixed(1).padStart(15)];
-    console.log(
-      `${name.padEnd(18)} ${cells.join(" ")} ${`${(median(coreUse) * 100).toFixed(0)} %`.padStart(10)}`,
-    );
+    const uses = [percent(coreUse).padStart(10), percent(ownUse).padStart(14)];
+    console.log([name.padEnd(18), ...cells, ...uses].join(" "));
   }
 
   console.log(
@@ -137,6 +145,27 @@ try {
         if (asked < MEMORY_REQUESTS) await load.flood({ requests: step });
       }
     });
+  }
+
+  if (PAID_REQUESTS > 0) {
+    const { withKey, offer, paid, settlementMs } = await measurePaid(built, PAID_REQUESTS);
+    console.log(
+      `\none request after the other${"p50 ms".padStart(10)} ${"p99 ms".padStart(8)} ${"CPU ms/request".padStart(15)}`,
+    );
+    const tell = (name: string, { tookMs, cpuMs }: PaidPart) => {
+      const sorted = [...tookMs].sort((a, b) => a - b);
+      const part = (share: number) => (sorted[Math.floor(sorted.length * share)] as number).toFixed(2);
+      console.log(
+        `${name.padEnd(27)}${part(0.5).padStart(10)} ${part(0.99).padStart(8)} ${cpuMs.toFixed(2).padStart(15)}`,
+      );
+    };
+    tell("with a key", withKey);
+    tell("without anything (402)", offer);
+    tell("with a payment", paid);
+    const added = median(paid.tookMs) - median(withKey.tookMs);
+    console.log(
+      `a payment adds ${added.toFixed(1)} ms (median), of which settling on a chain that mines at once ${settlementMs.toFixed(1)} ms (mean)`,
+    );
   }
 } finally {
   await Promise.all([gateway.stop(), nginx?.stop()]);

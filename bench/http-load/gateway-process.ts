@@ -9,61 +9,71 @@ import type { Upstream } from "./upstream.ts";
 export interface GatewayProcess {
   readonly port: number;
   readonly pid: number;
-  /** A key with limits that the bench does not reach: they are counted all the same. */
-  readonly key: string;
   stop(): Promise<void>;
 }
 
-/** The gateway as its image runs it: built, a process of its own, a key from its store, limits, metrics, a log in a file. */
+/** The built gateway and a key in its store, in a folder of its own. */
+export interface BuiltGateway {
+  readonly folder: string;
+  /** A key with limits that the bench does not reach: they are counted all the same. */
+  readonly key: string;
+  /** Starts a program of the gateway's with these settings alone, its output in a file of this name. */
+  spawn(program: string, env: Settings, logName: string): ChildProcess;
+}
+
+type Settings = Readonly<Record<string, string>>;
+
+export async function buildGateway(folder: string): Promise<BuiltGateway> {
+  const faults = await build(join(folder, "dist"));
+  if (faults.length > 0) throw new Error(`The gateway could not be built: ${faults.join("\n")}`);
+  cpSync(join(HOUSE, "package.json"), join(folder, "package.json"));
+  symlinkSync(join(HOUSE, "node_modules"), join(folder, "node_modules"));
+  const store = { DATA_DIR: folder, MONGODB_URL: "", REDIS_URL: "" };
+  return {
+    folder,
+    key: await createKey(folder, store),
+    spawn: (program, env, logName) => {
+      const log = openSync(join(folder, logName), "w");
+      return spawn(process.execPath, [`dist/gateway/${program}.js`], {
+        cwd: folder,
+        env: { ...process.env, ...store, ...env },
+        stdio: ["ignore", log, "inherit"],
+      });
+    },
+  };
+}
+
+/** The gateway as its image runs it: built, a process of its own, keys, limits, metrics, a log in a file. */
 export async function startGatewayProcess(
-  folder: string,
-  { port: upstreamPort, grpc }: Upstream,
+  built: BuiltGateway,
+  { upstream, settings = {} }: { readonly upstream: Upstream; readonly settings?: Settings },
 ): Promise<GatewayProcess> {
   const port = await findFreePort();
-  const url = `http://127.0.0.1:${upstreamPort}`;
+  const url = `http://127.0.0.1:${upstream.port}`;
   const env = {
-    DATA_DIR: folder,
-    MONGODB_URL: "",
-    REDIS_URL: "",
     GATEWAY_PORT: String(port),
     KEY_RATE: "1000000",
     KEY_BURST: "1000000",
     EVM_DEX_URL: url,
     LENDING_URL: url,
     SOLANA_URL: url,
-    EVM_DEX_GRPC: grpc,
-    LENDING_GRPC: grpc,
-    SOLANA_GRPC: grpc,
+    EVM_DEX_GRPC: upstream.grpc,
+    LENDING_GRPC: upstream.grpc,
+    SOLANA_GRPC: upstream.grpc,
+    ...settings,
   };
-  await buildInto(folder);
-  const key = await createKey(folder, env);
-  const log = openSync(join(folder, "gateway.log"), "w");
-  const child = spawn(process.execPath, ["dist/gateway/main.js"], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-    stdio: ["ignore", log, "inherit"],
-  });
+  const child = built.spawn("main", env, `gateway-${port}.log`);
   await untilReady(port, child);
-  return {
-    port,
-    pid: child.pid as number,
-    key,
-    async stop() {
-      const ended = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
+  return { port, pid: child.pid as number, stop: () => end(child) };
 }
 
-async function buildInto(folder: string): Promise<void> {
-  const faults = await build(join(folder, "dist"));
-  if (faults.length > 0) throw new Error(`The gateway could not be built: ${faults.join("\n")}`);
-  cpSync(join(HOUSE, "package.json"), join(folder, "package.json"));
-  symlinkSync(join(HOUSE, "node_modules"), join(folder, "node_modules"));
+export async function end(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await ended;
 }
 
-async function createKey(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+async function createKey(folder: string, env: Settings): Promise<string> {
   const command = [process.execPath, "dist/gateway/keys.js", "create", "--label", "bench", "--json"];
   const { ok, stdout, output } = await run(command, { cwd: folder, env });
   const key = /ct_[A-Za-z0-9_-]{43}_[0-9a-f]{8}/.exec(stdout)?.[0];
@@ -71,7 +81,8 @@ async function createKey(folder: string, env: Readonly<Record<string, string>>):
   return key;
 }
 
-async function untilReady(port: number, child: ChildProcess): Promise<void> {
+/** Until it says itself that it is ready. */
+export async function untilReady(port: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 300 && child.exitCode === null; tries += 1) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
     if (answer?.status === 200) return;
