@@ -4,8 +4,9 @@ import type { Chunk } from "./chunk.ts";
 import type { Fetcher } from "./fetch.ts";
 import { mapAhead } from "./map-ahead.ts";
 
-/** Small at first: which way of reading suits the source is known after the first answers. */
 const INITIAL_RANGE = 40;
+/** Which way of reading suits chain and source is known after so few blocks: nothing is read ahead meanwhile. */
+const FIRST_LOOK = 16;
 const MAX_RANGE = 5_000;
 const SCAN_CONCURRENCY = 2;
 /** Small answers keep the heap small; beyond some thousand logs larger ones are no faster. */
@@ -70,7 +71,7 @@ export async function* readBackfill(of: BackfillRange): AsyncGenerator<Chunk> {
 
 /** A look at a few blocks first: what is read ahead in the one way is thrown away when the other is chosen. */
 function nextPart({ from, to }: BackfillRange, next: number): { from: number; to: number } {
-  return { from: next, to: next === from ? Math.min(to, from + INITIAL_RANGE - 1) : to };
+  return { from: next, to: next === from ? Math.min(to, from + FIRST_LOOK - 1) : to };
 }
 
 /** The source does not give whole blocks, or not as fast as their parts. */

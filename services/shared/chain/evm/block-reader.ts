@@ -14,8 +14,11 @@ export interface BlockReaderOptions {
 
 type Way = "transactions" | "receipts";
 
-/** Below so many blocks a call is not worth dividing between the two ways. */
-const EQUAL_FROM = 8;
+/**
+ * Blocks that each way is tried with: a node that recovers senders takes milliseconds for each, so that more would hold
+ * up the first run for long. Of fewer than these, a call leaves the second way to the next one.
+ */
+const TRIED_BLOCKS = 8;
 /** Both ways are tried again after so many calls. */
 const TRY_EVERY = 128;
 /** Receipts hold every log and are some times the size of the block: only a clear lead is worth that. */
@@ -57,7 +60,8 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
   /** One request each way, with a look at the clock; few blocks leave the second way to the next call. */
   async function runTrials(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     // As many blocks each way: a request's fixed cost would else speak against the smaller one.
-    const size = numbers.length < EQUAL_FROM ? maxBatch : Math.min(maxBatch, Math.floor(numbers.length / 2));
+    const isEnough = numbers.length >= TRIED_BLOCKS;
+    const size = Math.min(maxBatch, TRIED_BLOCKS, isEnough ? Math.floor(numbers.length / 2) : TRIED_BLOCKS);
     let blocks: BlockWithSenders[] = [];
     while (blocks.length < numbers.length) {
       const way = trials.shift();
@@ -84,7 +88,7 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     of: { filter: LogFilter; about: string },
   ): Promise<BlockWithLogs[] | undefined> {
     // Nothing is known yet: a few blocks are read both ways for it, and thrown away.
-    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 2 * EQUAL_FROM), of.about);
+    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 2 * TRIED_BLOCKS), of.about);
     await trial;
     // Tried, and not the faster way.
     if (!isReceiptsFaster()) return undefined;
