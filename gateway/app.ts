@@ -27,7 +27,7 @@ export interface GatewayDeps {
   readonly clock: Clock;
   /** True from the moment the process was asked to stop. */
   readonly isDraining: () => boolean;
-  /** Base address as clients see it; unset = the Host of each request. */
+  /** Base address as clients see it; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
   /** The pay-per-request host, where it is told from this one by its name. */
   readonly payHost?: PayHost | undefined;

@@ -12,7 +12,7 @@ export interface GatewayConfig {
   readonly bindHost: string;
   /** 0 = any free port. */
   readonly port: number;
-  /** Base address as clients see it, without a slash at the end; unset = the Host of each request. */
+  /** Base address as clients see it, without a slash at the end; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
   readonly bootstrapKey?: string | undefined;

@@ -1,6 +1,6 @@
 /** `npm run keys`: what may be done to API keys in the gateway's store. Exit code 2 = the call was wrong. */
 import { ConfigError } from "../services/shared/host/config.ts";
-import { redactText } from "../services/shared/host/log.ts";
+import { cleanText } from "../services/shared/host/log.ts";
 import { announceKeyChanges } from "./access/key-changes.ts";
 import { parseKeysCommand } from "./access/keys-arguments.ts";
 import { runKeysCommand } from "./access/keys-command.ts";
@@ -33,6 +33,6 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
   // The store's own words may hold its address with credentials.
-  process.stderr.write(`${redactText(message)}\n${isUsage ? `\n${KEYS_USAGE}` : ""}`);
+  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${KEYS_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

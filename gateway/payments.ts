@@ -1,6 +1,6 @@
 /** `npm run payments`: lists what was paid at the pay-per-request host. Exit code 2 = the call was wrong. */
 import { ConfigError } from "../services/shared/host/config.ts";
-import { redactText } from "../services/shared/host/log.ts";
+import { cleanText } from "../services/shared/host/log.ts";
 import { UsageError } from "./access/keys-values.ts";
 import { systemClock as clock } from "./clock.ts";
 import { readStoreConfig } from "./config.ts";
@@ -25,6 +25,6 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
   // The store's own words may hold its address with credentials.
-  process.stderr.write(`${redactText(message)}\n${isUsage ? `\n${PAYMENTS_USAGE}` : ""}`);
+  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${PAYMENTS_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

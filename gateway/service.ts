@@ -1,5 +1,5 @@
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
-import { closeHttpServer, listen } from "../services/shared/host/http-server.ts";
+import { closeHttpServer, type HttpTimeouts, listen } from "../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../services/shared/host/log.ts";
 import { createMetrics, type Metrics } from "../services/shared/host/metrics.ts";
 import type { OpenedKeys } from "./access/lazy-directory.ts";
@@ -38,6 +38,7 @@ export interface GatewayParts {
   /** Opens the key store; made from the configuration where absent. */
   readonly openKeys?: () => Promise<OpenedKeys>;
   readonly payment?: PayHostParts;
+  readonly httpTimeouts?: HttpTimeouts;
 }
 
 export interface RunningGateway {
@@ -74,7 +75,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
   const proxy = createProxy({ groups, clock, deadlineMs });
-  const delivery = createDelivery({ isDraining: () => isDraining });
+  const delivery = createDelivery({ isDraining: () => isDraining, stallMs: parts.httpTimeouts?.stallMs });
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
   const declared = parts.catalogue ?? everyEndpoint;
@@ -99,7 +100,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     payHost: payHost?.behindGateway,
     payUrl: payHost?.publicUrl,
   });
-  const server = createGatewayServer(app);
+  const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
     await Promise.all([access.close(), payHost?.stop()]);
     throw error;

@@ -1,3 +1,4 @@
+import { inspectAdvisories } from "./advisories.ts";
 import { HOUSE } from "./command.ts";
 import { houseSteps } from "./house.ts";
 import { manifestSteps } from "./manifests/steps.ts";
@@ -8,7 +9,8 @@ import { ALL_TESTS, listProductTests, runSuite } from "./suites.ts";
 
 const SUITE_TIMEOUT_MS = 30 * 60_000;
 /** What tests do more often here than where a user runs them. */
-const THOROUGH = { TEST_KILLS: "50" };
+const THOROUGH = { TEST_KILLS: "50", FUZZ_REQUESTS: "20000" };
+const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
 /**
@@ -16,7 +18,7 @@ const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
  * as the last line, the sum over checks and tests: `N passed, N failed`.
  */
 export async function checkFully(): Promise<boolean> {
-  let tally = await runSteps([...houseSteps, ...manifestSteps, ...productionSteps()]);
+  let tally = await runSteps([...houseSteps, advisories, ...manifestSteps, ...productionSteps()]);
   const faults: string[] = [];
   const servers = new Map<string, Server>();
   try {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HOUSE, run } from "./command.ts";
+import { findDependencyFaults, type LockedPackages, type Manifest } from "./dependencies.ts";
 import { findLockfileFaults, type Lockfile } from "./lockfile.ts";
 import { findLongFiles, readSources } from "./source-files.ts";
 import type { Finding, Step } from "./step.ts";
@@ -23,6 +24,7 @@ export const houseSteps: readonly Step[] = [
   { name: "walls", inspect: inspectRealWalls },
   { name: "file lengths", inspect: inspectLengths },
   { name: "lock file", inspect: inspectLockfile },
+  { name: "dependencies", inspect: inspectDependencies },
   { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
   { name: "generated settings", inspect: () => inspectGenerator("deploy/readme/generate.ts") },
   { name: "generated contracts", inspect: () => inspectGenerator("deploy/devnet/contracts/generate.ts") },
@@ -54,8 +56,19 @@ function inspectLengths(): Finding {
   return { faults: findLongFiles(sources), seen: `${sources.length} files` };
 }
 
+function readJson<T>(name: string): T {
+  return JSON.parse(readFileSync(join(HOUSE, name), "utf8")) as T;
+}
+
+function inspectDependencies(): Finding {
+  const lock = readJson<LockedPackages>("package-lock.json");
+  const faults = findDependencyFaults(readJson<Manifest>("package.json"), lock);
+  const shipped = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && dev !== true);
+  return { faults, seen: `${shipped.length} in production` };
+}
+
 function inspectLockfile(): Finding {
-  const lock = JSON.parse(readFileSync(join(HOUSE, "package-lock.json"), "utf8")) as Lockfile;
+  const lock = readJson<Lockfile>("package-lock.json");
   const faults = findLockfileFaults(lock);
   if (faults.length > 0) faults.push("`npm run lockfile` mends missing platforms and addresses");
   return { faults, seen: `${Object.keys(lock.packages).length} packages` };

@@ -110,7 +110,9 @@ function answerBrokenBody(
   _res: Response,
   next: (error: unknown) => void,
 ): void {
-  const isBroken = error instanceof Error && "type" in error && String(error.type).startsWith("entity.");
+  // Too long, no JSON, of another coding or character set, shorter than it says: all of them are the client's.
+  const isOurs = error instanceof ServiceError || !(error instanceof Error);
+  const isBroken = !isOurs && "status" in error && Number(error.status) < 500;
   next(isBroken ? new ServiceError("bad_request", "The body is not JSON of up to 64 KB.") : error);
 }
 

@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream";
 import { matchesTag } from "../../services/shared/host/conditional.ts";
 import { exchangeOf } from "../../services/shared/host/exchange.ts";
+import { HTTP_TIMEOUTS } from "../../services/shared/host/http-server.ts";
 import type { Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
 import { answerIsBad } from "../upstream/failure.ts";
@@ -23,7 +24,12 @@ export interface Delivery {
   sendNotModified(passage: Passage, headers: Answer["headers"], more: readonly string[]): void;
 }
 
-export function createDelivery({ isDraining }: { readonly isDraining: () => boolean }): Delivery {
+export function createDelivery(of: {
+  readonly isDraining: () => boolean;
+  /** For how long a client may leave lie what it is sent of a long answer. */
+  readonly stallMs?: number | undefined;
+}): Delivery {
+  const { isDraining, stallMs = HTTP_TIMEOUTS.stallMs } = of;
   const writeHead = (passage: Passage, status: number, own: readonly string[]): void => {
     const { res, headers, session } = passage;
     // The connection is closed after this answer: the client should not send another request into it.
@@ -98,6 +104,7 @@ export function createDelivery({ isDraining }: { readonly isDraining: () => bool
       body.once("error", () => {
         if (body.failure) exchangeOf(res).failure = answerIsBad(endpoint.family, body.failure);
       });
+      expectReading(res, stallMs);
       // What the connection's end means was said above, or the client went away, which it finds out by itself.
       pipeline(encoding === undefined ? [body, res] : [body, createCompressor(encoding), res], () => {});
     },
@@ -110,4 +117,19 @@ export function createDelivery({ isDraining }: { readonly isDraining: () => bool
       res.end();
     },
   };
+}
+
+/**
+ * Cuts a client that does not take in so long what lies here for it, some tens of kilobytes: a long answer holds a
+ * connection to its service, of which there are only so many. A client that reads byte by byte is cut too, whom the
+ * server's own limit of silence would let pass.
+ */
+function expectReading(res: Passage["res"], stallMs: number): void {
+  const isStalled = () => {
+    if (res.writableLength > 0) res.destroy();
+    else timer.refresh();
+  };
+  const timer = setTimeout(isStalled, stallMs);
+  res.on("drain", () => timer.refresh());
+  res.once("close", () => clearTimeout(timer));
 }

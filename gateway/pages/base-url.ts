@@ -1,11 +1,24 @@
 import type { Request } from "express";
 
-/** Names, IPv4 and bracketed IPv6 with an optional port: nothing that could leave its place in a document. */
-const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** Names that every machine calls itself by: who asks by one sits at this machine, or has brought its port there. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** The base address to show in a document: the configured one, else the Host the client asked, else relative. */
-export function baseUrlOf(req: Request, publicUrl: string | undefined): string {
+/**
+ * The base address to show in a document: the configured one, else the one the request came in at. The header Host is
+ * whatever a client writes there, and through a cache one client's document is another's: it is taken only where it is a
+ * name of this machine itself, or tells what the connection does. Empty where nobody knows.
+ */
+export function baseUrlOf(req: Pick<Request, "headers" | "socket">, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
   const { host } = req.headers;
-  return host !== undefined && HOST.test(host) ? `http://${host}` : "";
+  const isKnown = host !== undefined && (LOOPBACK.test(host) || namesOf(req.socket).includes(host));
+  return isKnown ? `http://${host}` : "";
+}
+
+/** How clients may write the address that a connection has reached. */
+function namesOf({ localAddress = "", localPort }: Request["socket"]): string[] {
+  // An IPv4 client of a listener for both kinds of address.
+  const plain = localAddress.replace(/^::ffff:(?=\d+\.)/, "");
+  const name = plain.includes(":") ? `[${plain}]` : plain;
+  return localPort === 80 ? [name, `${name}:80`] : [`${name}:${localPort}`];
 }

@@ -17,13 +17,15 @@ const POLICY = [
 
 /** Put where the base address goes, so that the page is made only once. */
 const BASE_URL_MARK = "{base_url}";
+/** Shown where nobody knows it: a variable of the reader's shell, as the key is. */
+const UNKNOWN_BASE_URL = "$BASE_URL";
 
 /** GET /docs: the documentation of every endpoint. */
 export function createDocsPage({ catalogue, publicUrl, payUrl }: DocumentDeps): Page {
   let pieces: string[] | undefined;
   return (req, res) => {
     pieces ??= renderDocs({ catalogue, baseUrl: BASE_URL_MARK, payUrl }).split(BASE_URL_MARK);
-    const baseUrl = baseUrlOf(req, publicUrl);
+    const baseUrl = baseUrlOf(req, publicUrl) || UNKNOWN_BASE_URL;
     res.setHeader("Content-Security-Policy", POLICY);
     res.setHeader("Cache-Control", "private, max-age=60");
     sendText(res, { status: 200, type: "text/html; charset=utf-8", text: pieces.join(baseUrl) });

@@ -1,6 +1,6 @@
 /** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
 import { ConfigError, readSettings } from "../../shared/host/config.ts";
-import { redactText } from "../../shared/host/log.ts";
+import { cleanText } from "../../shared/host/log.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";
@@ -15,7 +15,7 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
-  process.stderr.write(`${redactText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
+  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }
 

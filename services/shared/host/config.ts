@@ -60,7 +60,8 @@ export const SETTINGS = {
   PUBLIC_URL: {
     parse: url(["http", "https"]),
     usedBy: ["gateway"],
-    meaning: "Base address that OpenAPI and docs show; unset = the Host each request names",
+    meaning:
+      "Base address that OpenAPI and docs show; unset = the address that a request came in at (a host name is believed only of a client at this machine)",
   },
   KEY_RATE: {
     parse: requestRate,

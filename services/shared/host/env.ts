@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 
 /** Typed reading of environment variables. Knows rules and errors; the product's own variables stand in config.ts. */
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import { keepSecret } from "./secrets.ts";
 
 /** Turns the text of a variable into its value; throws RuleBroken with the rule in words. */
 export type Parse<T> = (text: string) => T;
@@ -48,6 +49,7 @@ export class ConfigError extends Error {
 /**
  * Reads the variables of `spec` out of `env`; an empty text counts as unset, as container tools send it.
  * Throws one ConfigError that names every broken variable with its rule and value (never a secret's value).
+ * From then on no log line of this process holds a secret that was read.
  */
 export function readEnv<const S extends Settings>(env: Environment, spec: S): EnvOf<S> {
   const values: Record<string, unknown> = {};
@@ -59,6 +61,7 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
       values[name] = undefined;
       continue;
     }
+    if (setting.secret) keepSecret(text);
     try {
       values[name] = setting.parse(text);
     } catch (error) {

@@ -5,13 +5,35 @@ import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
 
+/** How long clients may keep a connection waiting, in milliseconds. */
+export interface HttpTimeouts {
+  /** From the first moment of a connection, or the first byte of a further request, to the end of its head. */
+  readonly headersMs: number;
+  /** The same to the end of its body. */
+  readonly requestMs: number;
+  /** Between requests. */
+  readonly idleMs: number;
+  /** With an answer waiting of which the client takes nothing. */
+  readonly stallMs: number;
+}
+
+export const HTTP_TIMEOUTS: HttpTimeouts = {
+  headersMs: 20_000,
+  requestMs: 30_000,
+  // Above the idle time of common load balancers (60 s), or they would reuse a connection we are closing.
+  idleMs: 65_000,
+  stallMs: 60_000,
+};
+/** How much later than it should a slow request may be found. */
+const CHECK_MS = 2_000;
+
 /**
  * An HTTP server for an Express app on a hot path. Express sets the prototype of every request and response to
  * app.request and app.response, which costs most of its time; here they are born with those prototypes, so that the
  * assignment changes nothing. One server per app; share code between apps by routers, since a mounted app would
- * bring the cost back. Broken HTTP is answered in the one error shape, too.
+ * bring the cost back. Broken HTTP and slow requests are answered in the one error shape, too.
  */
-export function createHttpServer(app: Express): Server {
+export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIMEOUTS): Server {
   class AppRequest extends IncomingMessage {}
   class AppResponse extends ServerResponse {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
@@ -19,30 +41,50 @@ export function createHttpServer(app: Express): Server {
   app.request = AppRequest.prototype as typeof app.request;
   app.response = AppResponse.prototype as typeof app.response;
 
-  const server = createServer({ IncomingMessage: AppRequest, ServerResponse: AppResponse }, app);
-  // Above the idle time of common load balancers (60 s), or they would reuse a connection we are closing.
-  server.keepAliveTimeout = 65_000;
-  server.headersTimeout = 20_000;
-  server.requestTimeout = 30_000;
+  const { headersMs, requestMs, idleMs, stallMs } = timeouts;
+  const options = {
+    IncomingMessage: AppRequest,
+    ServerResponse: AppResponse,
+    keepAliveTimeout: idleMs,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(headersMs / 4)),
+  };
+  const server = createServer(options, app);
+  // Beyond so many Node would leave headers out, a Content-Length too; their size is bounded anyway.
+  server.maxHeadersCount = 0;
+  server.timeout = stallMs;
+  server.on("timeout", (socket: AnsweringSocket) => {
+    // Nothing is being answered, or the client takes nothing; else it is we who are slow, for which there are deadlines.
+    if (!socket._httpMessage || socket.writableLength > 0) socket.destroy();
+    else socket.setTimeout(stallMs);
+  });
   server.on("clientError", answerBrokenHttp);
   server.on("connect", (_request, socket) => sendRaw(socket, noSuchMethod()));
   return server;
 }
 
+/** Node notes there what it is answering. */
+type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent?: boolean } | null };
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
 
 function answerBrokenHttp(error: ClientError, stream: unknown): void {
-  const socket = stream as Socket & { _httpMessage?: { _headerSent?: boolean } };
+  const socket = stream as AnsweringSocket;
   // After a begun answer, raw text would be taken for a part of it.
   if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?._headerSent === true) {
     socket.destroy();
     return;
   }
-  sendRaw(socket, describeBrokenHttp(error));
+  sendRaw(socket, describeBrokenHttp(error), { isHead: startOf(error).startsWith("HEAD ") });
 }
 
-/** A whole answer where there is no response object to write it with. */
-function sendRaw(socket: Duplex, error: ServiceError): void {
+/** Of what could not be read. */
+function startOf({ rawPacket }: ClientError): string {
+  return rawPacket === undefined ? "" : Buffer.from(rawPacket.subarray(0, 64)).toString("latin1");
+}
+
+/** A whole answer where there is no response object to write it with; to HEAD without its body, as it is anywhere. */
+function sendRaw(socket: Duplex, error: ServiceError, { isHead = false } = {}): void {
   const { status, body } = toErrorBody(error, randomUUID());
   const text = JSON.stringify(body);
   const head = [
@@ -51,16 +93,18 @@ function sendRaw(socket: Duplex, error: ServiceError): void {
     `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Session-Id: ${body.session}`,
     "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
     "Connection: close",
   ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
+  socket.end(`${head.join("\r\n")}\r\n\r\n${isHead ? "" : text}`);
 }
 
 function noSuchMethod(): ServiceError {
   return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
 }
 
-function describeBrokenHttp({ code, rawPacket }: ClientError): ServiceError {
+function describeBrokenHttp(error: ClientError): ServiceError {
+  const { code } = error;
   if (code === "HPE_HEADER_OVERFLOW") {
     return new ServiceError("bad_request", "The request line and headers are larger than 16 KiB.");
   }
@@ -68,8 +112,7 @@ function describeBrokenHttp({ code, rawPacket }: ClientError): ServiceError {
     return new ServiceError("request_timeout", "The request was not complete in time.");
   }
   // Deno has no code of its own for a method the parser does not know, so both runtimes are asked by the text.
-  const start = rawPacket === undefined ? "" : Buffer.from(rawPacket.subarray(0, 64)).toString("latin1");
-  const method = /^([A-Za-z-]+) \S/.exec(start)?.[1];
+  const method = /^([A-Za-z-]+) \S/.exec(startOf(error))?.[1];
   if (method !== undefined && !METHODS.includes(method)) {
     return noSuchMethod();
   }

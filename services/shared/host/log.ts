@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
 import { LineBatch } from "./line-batch.ts";
+import { hideSecrets } from "./secrets.ts";
 import { VERSION } from "./version.ts";
 
 export type Log = Logger;
@@ -28,6 +29,11 @@ const API_KEY = /\bct_[A-Za-z0-9_-]{20,}/g;
 export function redactText(text: string): string {
   const shortened = text.includes("://") ? text.replace(URL_WITH_TAIL, keepHost) : text;
   return shortened.includes("ct_") ? shortened.replace(API_KEY, "ct_[redacted]") : shortened;
+}
+
+/** Text of others, such as an error's message, as it may be printed: without URLs' tails, keys, and settings that are secret. */
+export function cleanText(text: string): string {
+  return redactText(hideSecrets(text));
 }
 
 function keepHost(whole: string, scheme: string, rest: string): string {
@@ -68,7 +74,7 @@ export function createLog(options: {
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),
       },
-      hooks: { streamWrite: redactText },
+      hooks: { streamWrite: cleanText },
     },
     stream,
   );

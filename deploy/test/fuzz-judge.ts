@@ -1,0 +1,131 @@
+import { expect } from "chai";
+import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
+import { parseQuery } from "../../services/shared/contract/parse.ts";
+import { type ErrorCode, ServiceError, STATUS_OF } from "../../services/shared/errors.ts";
+import type { FuzzRequest } from "./fuzz-requests.ts";
+import type { RawAnswer } from "./raw-exchange.ts";
+
+/** Every header that an answer of the gateway may have. */
+const HEADERS = new Set([
+  ...["access-control-allow-headers", "access-control-allow-methods", "access-control-allow-origin"],
+  ...[
+    "access-control-expose-headers",
+    "access-control-max-age",
+    "age",
+    "allow",
+    "cache-control",
+    "connection",
+  ],
+  ...[
+    "content-encoding",
+    "content-length",
+    "content-security-policy",
+    "content-type",
+    "cross-origin-opener-policy",
+  ],
+  ...["cross-origin-resource-policy", "date", "etag", "keep-alive", "location", "origin-agent-cluster"],
+  ...["payment-required", "ratelimit", "ratelimit-policy", "referrer-policy", "retry-after"],
+  ...["strict-transport-security", "transfer-encoding", "vary", "www-authenticate", "x-cache"],
+  ...["x-content-type-options", "x-data-as-of", "x-data-block", "x-data-from-block", "x-data-stale"],
+  ...["x-dns-prefetch-control", "x-download-options", "x-frame-options", "x-ignored-parameters"],
+  ...["x-permitted-cross-domain-policies", "x-session-id", "x-xss-protection"],
+]);
+const ERROR_FIELDS = ["error", "message", "session"];
+/** A 402 says what it asks for. */
+const OFFER_FIELDS = ["x402Version", "resource", "accepts", "extensions"];
+/** Places of our own, and of what we are made of. */
+const INSIDES = /node_modules|\bat [\w.<>]+ \(|\.ts:\d|\/services\/|127\.0\.0\.1|ECONN|\[object |undefined/;
+const SESSION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Holds an answer against all that is promised of any; throws an AssertionError. */
+export function judge(
+  request: FuzzRequest,
+  answer: RawAnswer,
+  catalogue: ReadonlyMap<string, Endpoint>,
+): void {
+  const { status, headers, body, behind } = answer;
+  expect(status, "no answer").to.be.within(200, 499);
+  expect(status, `the deadline passed: ${body}`).not.to.equal(408);
+  expect(status, body).not.to.equal(429);
+  expect(behind, "more than one answer").to.equal("");
+  const named = new Map(headers);
+  expect(named.size, "a header came twice").to.equal(headers.length);
+  for (const [name, value] of headers) {
+    expect(HEADERS.has(name), `${name}: ${value}`).to.equal(true);
+    expect(value, name).to.match(/^[\x20-\x7e]*$/);
+  }
+  expect(named.get("x-session-id")).to.match(SESSION);
+  expect(named.get("x-content-type-options")).to.equal("nosniff");
+  if (request.method !== "HEAD" && status >= 400) judgeError(status, body, named);
+  judgePlain(request, answer, catalogue);
+}
+
+function judgeError(status: number, body: string, named: ReadonlyMap<string, string>): void {
+  expect(named.get("content-type")).to.equal("application/json");
+  expect(named.get("cache-control")).to.equal("no-store");
+  const error = JSON.parse(body) as { error: ErrorCode; message: string; session: string };
+  const fields = status === 402 ? [...ERROR_FIELDS, ...OFFER_FIELDS] : ERROR_FIELDS;
+  expect(Object.keys(error)).to.deep.equal(fields);
+  expect(STATUS_OF[error.error]).to.equal(status);
+  expect(error.session).to.equal(named.get("x-session-id"));
+  expect(error.message).to.match(/^[\x20-\x7e…]{10,1000}$/);
+  // What a client sent may be quoted; what is left are our own words.
+  expect(error.message.replace(/"(?:[^"\\]|\\.)*"/g, '""')).not.to.match(INSIDES);
+}
+
+/** A request for a table without anything unusual about it: what comes back follows from its query. */
+function judgePlain(request: FuzzRequest, answer: RawAnswer, catalogue: ReadonlyMap<string, Endpoint>): void {
+  const { status, body, headers } = answer;
+  const { path, query } = splitPlain(request);
+  const endpoint = path === undefined ? undefined : catalogue.get(path);
+  if (endpoint === undefined) return;
+  const named = new Map(headers);
+  const refusal = refusalOf(endpoint, query);
+  if (refusal !== undefined) {
+    expect(status, body).to.equal(400);
+    if (request.method === "GET") expect(JSON.parse(body).message).to.equal(refusal);
+    return;
+  }
+  expect(endpoint.whenAbsent === "not_found" ? [200, 404] : [200], body.slice(0, 300)).to.include(status);
+  if (status !== 200) return;
+  expect(named.get("content-type")).to.equal(endpoint.mediaType);
+  if (request.method === "HEAD") return;
+  const parsed = JSON.parse(body);
+  const table = endpoint.body === "array" ? parsed[0] : parsed;
+  if (endpoint.body === "array") expect(parsed).to.have.length(1);
+  expect(Object.keys(table)).to.deep.equal(["columns", "data", "rows"]);
+  const names = table.columns.map(({ name }: { name: string }) => name);
+  expect(names).to.deep.equal(endpoint.columns.map(({ name }) => name));
+  expect(table.data).to.have.length(table.rows);
+}
+
+/** Path and query of a request that is plain: nothing in its headers or target is out of the ordinary. */
+function splitPlain({ door, method, target, headers, body, key }: FuzzRequest): {
+  path?: string;
+  query: string;
+} {
+  const isPlain =
+    door === "gateway" &&
+    key === "good" &&
+    body === "" &&
+    (method === "GET" || method === "HEAD") &&
+    target.length <= 8_192 &&
+    /^[\x21-\x7e]*$/.test(target) &&
+    !target.includes("#") &&
+    headers.every(([name]) => name === "Accept-Encoding");
+  if (!isPlain) return { query: "" };
+  const mark = target.indexOf("?");
+  return mark === -1
+    ? { path: target, query: "" }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+}
+
+function refusalOf(endpoint: Endpoint, query: string): string | undefined {
+  try {
+    parseQuery(endpoint, query);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}
