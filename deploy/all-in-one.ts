@@ -53,7 +53,9 @@ async function startAll(given: Environment): Promise<Stoppable> {
   };
   try {
     const [devnet, localSolana] = isLocal ? await openLocalChains() : [];
-    const common: Environment = { ...given, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ...devnet?.env };
+    // In traces each part has its own name.
+    const own = { DATA_DIR: dataDir, LOG_LEVEL: logLevel, OTEL_SERVICE_NAME: undefined };
+    const common: Environment = { ...given, ...own, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
     const ofSolana: Environment = { ...common, DATA_DIR: settings.DATA_DIR, ...localSolana };
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0" };

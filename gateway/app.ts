@@ -4,6 +4,7 @@ import { ServiceError } from "../services/shared/errors.ts";
 import { answerFailure, beginExchange, type Exchange } from "../services/shared/host/exchange.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
+import type { Tracing } from "../services/shared/tracing/tracing.ts";
 import { createKeyGate } from "./access/key-gate.ts";
 import type { Access } from "./access/open-access.ts";
 import type { Clock } from "./clock.ts";
@@ -24,6 +25,7 @@ export interface GatewayDeps {
   readonly forward: Forward;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   /** True from the moment the process was asked to stop. */
   readonly isDraining: () => boolean;
@@ -45,7 +47,7 @@ export interface GatewayDeps {
  * A response cache wraps `forward`. Payment is no gate but a host of its own (payment/pay-app.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
-  const { log, metrics, clock, forward, isDraining, access } = deps;
+  const { log, metrics, tracing, clock, forward, isDraining, access } = deps;
   const { addressLimits } = access;
   const keyGate = createKeyGate({ check: access.checkKey, addresses: addressLimits, admit: access.admitKey });
   const routes = createRoutes(deps.catalogue, createPages(deps));
@@ -60,10 +62,10 @@ export function createGateway(deps: GatewayDeps): Express {
       setHeadersOf(res, exchange);
       return answerOtherwise(req, res, route);
     }
-    const { session, fields } = exchange;
+    const { session, fields, span } = exchange;
     const headers = new HeaderList(tableHeaders);
     const { endpoint } = route;
-    return answerTable({ req, res, endpoint, query, session, arrivedMs, fields, headers });
+    return answerTable({ req, res, endpoint, query, session, arrivedMs, fields, span, headers });
   };
 
   /** Waits only where there is something to wait for: on the hottest path nothing is. */
@@ -95,7 +97,7 @@ export function createGateway(deps: GatewayDeps): Express {
   app.disable("query parser");
   // One middleware, since each costs every request: what others would do for all answers is done where it is needed.
   app.use((req: Request, res: Response) => {
-    const exchange = beginExchange({ log, metrics }, { req, res });
+    const exchange = beginExchange({ log, metrics, tracing }, { req, res });
     if (isDraining()) res.shouldKeepAlive = false;
     if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);
     const fail = async (error: unknown): Promise<void> => {

@@ -5,6 +5,7 @@ import {
   type LogLevel,
   readSettings,
 } from "../services/shared/host/config.ts";
+import { readTracingConfig, type TracingConfig } from "../services/shared/tracing/config.ts";
 import type { LimitSettings } from "./limits/rule.ts";
 import type { UpstreamAddress } from "./upstream/upstream.ts";
 
@@ -26,6 +27,8 @@ export interface GatewayConfig {
   readonly cacheBytes?: number | undefined;
   /** The pay-per-request host; absent = there is none. */
   readonly payment?: PaymentConfig | undefined;
+  /** Absent = nothing is traced. */
+  readonly tracing?: TracingConfig | undefined;
   readonly deadlineMs: number;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
@@ -126,6 +129,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
     cacheBytes: settings.RESPONSE_CACHE_MB * 1_048_576,
     payment: readPaymentConfig(env),
+    tracing: readTracingConfig(env, "gateway"),
     deadlineMs: settings.DEADLINE_MS,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,

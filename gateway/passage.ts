@@ -1,3 +1,4 @@
+import type { Span } from "@opentelemetry/api";
 import type { Request, Response } from "express";
 import type { Endpoint } from "../services/shared/contract/endpoint.ts";
 import type { HeaderList } from "./http/header-list.ts";
@@ -21,6 +22,8 @@ export interface Passage {
   readonly arrivedMs: number;
   /** What the access log will say besides route and status: words of our own, never what a client made up. */
   readonly fields: Record<string, unknown>;
+  /** Its span, where requests are traced. */
+  readonly span?: Span | undefined;
   /**
    * Headers of whatever answer comes of it: those of the host and those of gates. On the hottest path they are written
    * all at once, for which nothing may be set on `res` before. Absent where they are set there.

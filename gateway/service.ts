@@ -2,6 +2,7 @@ import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { closeHttpServer, type HttpTimeouts, listen } from "../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../services/shared/host/log.ts";
 import { createMetrics, type Metrics } from "../services/shared/host/metrics.ts";
+import { openTracing } from "../services/shared/tracing/open.ts";
 import type { OpenedKeys } from "./access/lazy-directory.ts";
 import { openAccess } from "./access/open-access.ts";
 import { openKeys } from "./access/open-keys.ts";
@@ -61,6 +62,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const log = parts.log ?? createLog({ name: "gateway", level: config.logLevel });
   const metrics = parts.metrics ?? createMetrics({ name: "gateway" });
   const clock = parts.clock ?? systemClock;
+  const tracing = await openTracing({ config: config.tracing, trustsCallers: false, log, metrics });
   let isDraining = false;
 
   const access = await openAccess(config, {
@@ -74,14 +76,14 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const poll = createHealthPoll({ polled });
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
-  const proxy = createProxy({ groups, clock, deadlineMs });
+  const proxy = createProxy({ groups, clock, deadlineMs, tracing });
   const delivery = createDelivery({ isDraining: () => isDraining, stallMs: parts.httpTimeouts?.stallMs });
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
   const declared = parts.catalogue ?? everyEndpoint;
   const catalogue = config.payment ? priceCatalogue(declared, config.payment.prices) : declared;
   const payHost = await openPayHost({
-    ...{ config, catalogue, forward, delivery, log, metrics, clock },
+    ...{ config, catalogue, forward, delivery, log, metrics, tracing, clock },
     addressLimits: access.addressLimits,
     isDraining: () => isDraining,
     parts: parts.payment ?? {},
@@ -94,6 +96,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     forward,
     log,
     metrics,
+    tracing,
     clock,
     isDraining: () => isDraining,
     publicUrl: config.publicUrl,
@@ -119,6 +122,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     poll.stop();
     proxy.close();
     await access.close();
+    await tracing?.close();
     log.info("stopped");
   };
   return {

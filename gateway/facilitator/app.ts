@@ -14,6 +14,7 @@ import {
 import type { Log } from "../../services/shared/host/log.ts";
 import type { Metrics } from "../../services/shared/host/metrics.ts";
 import { probes, type Readiness } from "../../services/shared/host/probes.ts";
+import type { Tracing } from "../../services/shared/tracing/tracing.ts";
 
 export interface FacilitatorAppDeps {
   readonly facilitator: Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
@@ -22,6 +23,7 @@ export interface FacilitatorAppDeps {
   readonly token?: string | undefined;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
   readonly readiness: () => Promise<Readiness>;
   readonly isDraining: () => boolean;
 }
@@ -30,11 +32,11 @@ const MAX_BODY = "64kb";
 
 /** The facilitator's HTTP interface of x402 version 2: POST /verify, POST /settle, GET /supported. */
 export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
-  const { facilitator, log, metrics, isDraining } = deps;
+  const { facilitator, log, metrics, tracing, isDraining } = deps;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.use(trackExchanges({ log, metrics, acceptSession: false, draining: isDraining }));
+  app.use(trackExchanges({ log, metrics, tracing, acceptSession: false, draining: isDraining }));
   app.use(probes({ metrics, readiness: deps.readiness }));
   app.use(checkToken(deps.token));
 

@@ -10,6 +10,8 @@ import {
 import { closeHttpServer, createHttpServer, listen } from "../../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../../services/shared/host/log.ts";
 import { Counter, createMetrics, Gauge, type Metrics } from "../../services/shared/host/metrics.ts";
+import { readTracingConfig, type TracingConfig } from "../../services/shared/tracing/config.ts";
+import { openTracing } from "../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../payment/network.ts";
 import { createFacilitatorApp } from "./app.ts";
 import { createWallet, type Wallet } from "./wallet.ts";
@@ -26,6 +28,8 @@ export interface FacilitatorConfig {
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
+  /** Absent = nothing is traced. */
+  readonly tracing?: TracingConfig | undefined;
 }
 
 export interface RunningFacilitator {
@@ -67,6 +71,7 @@ export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
     logLevel: settings.LOG_LEVEL,
+    tracing: readTracingConfig(env, "facilitator"),
   };
 }
 
@@ -77,6 +82,7 @@ export async function startFacilitator(
 ): Promise<RunningFacilitator> {
   const log = parts.log ?? createLog({ name: "facilitator", level: config.logLevel });
   const metrics = parts.metrics ?? createMetrics({ name: "facilitator" });
+  const tracing = await openTracing({ config: config.tracing, trustsCallers: true, log, metrics });
   const wallet = createWallet({ ...config, chainId: CHAIN_ID, receiptTimeoutMs: RECEIPT_TIMEOUT_MS });
   const facilitator = new x402Facilitator().register(NETWORK, new ExactEvmScheme(wallet.signer));
   observe({ facilitator, wallet, metrics, log });
@@ -88,6 +94,7 @@ export async function startFacilitator(
     token: config.token,
     log,
     metrics,
+    tracing,
     readiness: async () => ({ ready: !isDraining, details: { address: wallet.address } }),
     isDraining: () => isDraining,
   });
@@ -102,6 +109,7 @@ export async function startFacilitator(
     isDraining = true;
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
     await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
+    await tracing?.close();
     log.info("stopped");
   };
   return {

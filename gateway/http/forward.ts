@@ -37,13 +37,13 @@ export function leftOf({ arrivedMs }: Passage, { clock, deadlineMs }: ForwardOpt
 
 /** Asks the service of a request, with these tags. */
 export function askFor(passage: Passage, ifNoneMatch: string | undefined, options: ForwardOptions): Asked {
-  const { endpoint, query, session, fields, beforeAnswer } = passage;
+  const { endpoint, query, session, fields, span, beforeAnswer } = passage;
   const maxSilenceMs = options.deadlineMs;
   const reading: ReceiveOptions = beforeAnswer
     ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs }
     : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs };
   const leftMs = leftOf(passage, options);
-  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields });
+  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields, span });
 }
 
 /** Sends what a service answered to this request alone. */

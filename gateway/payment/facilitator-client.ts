@@ -7,6 +7,9 @@ import type {
   VerifyResponse,
 } from "@x402/core/types";
 import { z } from "zod";
+import { activeSpan } from "../../services/shared/tracing/active.ts";
+import { beginClientSpan } from "../../services/shared/tracing/http.ts";
+import { errorTypeOf, type Tracing } from "../../services/shared/tracing/tracing.ts";
 
 /** The facilitator gave no answer that can be relied on. */
 export class FacilitatorError extends Error {
@@ -27,6 +30,8 @@ export interface FacilitatorClientOptions {
   readonly verifyTimeoutMs: number;
   /** Settling waits for the transaction to be in a block. */
   readonly settleTimeoutMs: number;
+  /** Of questions on behalf of a span. */
+  readonly tracing?: Tracing | undefined;
 }
 
 const text = z.string().nullish();
@@ -54,22 +59,32 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
   const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" };
   if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`;
 
-  const ask = async <T>(path: string, schema: z.ZodType<T>, request: RequestInit & { timeoutMs: number }) => {
+  const ask = async <T>(path: string, schema: z.ZodType<T>, request: Asked) => {
     const { timeoutMs, ...init } = request;
+    const call = beginCall(path, request.method);
     let status: number;
     let body: string;
     try {
       const signal = AbortSignal.timeout(timeoutMs);
-      const response = await fetch(`${base}${path}`, { ...init, headers, signal, redirect: "error" });
+      const sent = call === undefined ? headers : { ...headers, ...call.headers };
+      const response = await fetch(`${base}${path}`, { ...init, headers: sent, signal, redirect: "error" });
       status = response.status;
       body = await readText(response);
+      call?.end({ status });
     } catch (cause) {
+      call?.end({ errorType: errorTypeOf(cause) });
       throw new FacilitatorError(`${path} got no answer`, { mayHaveArrived: !isNotReached(cause), cause });
     }
     // Some say what is wrong with a payment in an answer of success, others in one of status 400 or 402.
     const read = schema.safeParse(parseJson(body));
     if (read.success && status < 500) return read.data;
     throw new FacilitatorError(`${path} answered ${status}: ${body.slice(0, 200)}`, { mayHaveArrived: true });
+  };
+  const beginCall = (path: string, method: string) => {
+    const parent = options.tracing && activeSpan();
+    if (options.tracing === undefined || parent === undefined) return undefined;
+    // What stands behind the host in its URL may be a credential.
+    return beginClientSpan(options.tracing, { parent, method, origin: new URL(base).origin, path });
   };
   const post = <T>(path: string, schema: z.ZodType<T>, of: Posted) => {
     const { payload, requirements, timeoutMs } = of;
@@ -105,6 +120,12 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
       return { kinds: kinds as SupportedResponse["kinds"], extensions: [], signers: {} };
     },
   };
+}
+
+interface Asked {
+  readonly method: "GET" | "POST";
+  readonly body?: string;
+  readonly timeoutMs: number;
 }
 
 interface Posted {

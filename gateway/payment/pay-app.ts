@@ -1,8 +1,7 @@
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
-import { beginExchange, exchangeOf } from "../../services/shared/host/exchange.ts";
-import type { Log } from "../../services/shared/host/log.ts";
-import type { Metrics } from "../../services/shared/host/metrics.ts";
+import { beginExchange, type ExchangeSinks, exchangeOf } from "../../services/shared/host/exchange.ts";
+import { runIn } from "../../services/shared/tracing/active.ts";
 import type { Clock } from "../clock.ts";
 import { payCors } from "../http/cors.ts";
 import { refuse } from "../http/refuse.ts";
@@ -41,8 +40,8 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     if (carriesBody(req)) throw new ServiceError("bad_request", "A request must not carry a body.");
     // Nobody should pay to hear that nothing has changed.
     delete req.headers["if-none-match"];
-    const { session, fields } = exchange;
-    const passage = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields };
+    const { session, fields, span } = exchange;
+    const passage = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields, span };
     await till.sell(passage, offer);
   };
   return async (req, res) => {
@@ -50,7 +49,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     setSecurityHeaders(res);
     payCors.allowAnyOrigin(res);
     try {
-      await dispatch(req, res);
+      await runIn(exchangeOf(res).span, () => dispatch(req, res));
     } catch (error) {
       refuse(req, res, await addressLimits.judge(error, req, res));
     }
@@ -60,7 +59,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
 /** The pay-per-request host as an application of its own, for a port of its own. */
 export function createPayApp(
   answer: PayDoor,
-  of: { readonly log: Log; readonly metrics: Metrics; readonly isDraining: () => boolean },
+  of: ExchangeSinks & { readonly isDraining: () => boolean },
 ): Express {
   const app = express();
   app.disable("x-powered-by");

@@ -7,6 +7,7 @@ import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { closeHttpServer, listen } from "../../services/shared/host/http-server.ts";
 import type { Log } from "../../services/shared/host/log.ts";
 import type { Metrics } from "../../services/shared/host/metrics.ts";
+import type { Tracing } from "../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../clock.ts";
 import type { GatewayConfig, PaymentConfig } from "../config.ts";
 import type { Delivery } from "../http/deliver.ts";
@@ -45,6 +46,7 @@ export interface PayHostDeps {
   readonly addressLimits: AddressLimits;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
   readonly parts?: PayHostParts;
@@ -66,7 +68,7 @@ export interface RunningPayHost {
  * found when they come. Throws when the port is taken.
  */
 export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
-  const { config, addressLimits, log, clock, isDraining, parts = {} } = deps;
+  const { config, addressLimits, log, tracing, clock, isDraining, parts = {} } = deps;
   const { payment } = config;
   const metrics = createPaymentMetrics(deps.metrics);
   const ledger = createLazyLedger(
@@ -86,6 +88,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     token: payment.facilitatorToken,
     verifyTimeoutMs: config.deadlineMs,
     settleTimeoutMs: payment.settleTimeoutMs,
+    tracing,
   });
   const server = new x402ResourceServer(facilitator).register(NETWORK, new ExactEvmScheme());
   const settlement = createSettlement({ server, chain, ledger, log, watchMs: payment.settleTimeoutMs });
@@ -106,7 +109,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     inFlight.add(answering);
     return answering;
   };
-  const http = createGatewayServer(createPayApp(answer, { log, metrics: deps.metrics, isDraining }));
+  const http = createGatewayServer(createPayApp(answer, { log, metrics: deps.metrics, tracing, isDraining }));
   const port = await listen(http, { host: config.bindHost, port: payment.port });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;

@@ -17,12 +17,15 @@ const ANSWERED_PREFIX = "x-data-";
 export interface SentUpstream {
   readonly session: string;
   readonly ifNoneMatch: string | undefined;
+  /** Of our own making, whatever a client sent. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The headers of a request to a service: a new object for each, so that no two requests can share one. */
-export function headersForUpstream({ session, ifNoneMatch }: SentUpstream): Record<string, string> {
+export function headersForUpstream({ session, ifNoneMatch, trace }: SentUpstream): Record<string, string> {
   const headers: Record<string, string> = { "x-session-id": session };
   if (ifNoneMatch !== undefined) headers["if-none-match"] = ifNoneMatch;
+  if (trace !== undefined) Object.assign(headers, trace);
   return headers;
 }
 

@@ -1,4 +1,7 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
+import { STATUS_OF } from "../../services/shared/errors.ts";
+import { beginClientSpan, type ClientCall } from "../../services/shared/tracing/http.ts";
+import { errorTypeOf, type Tracing } from "../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../clock.ts";
 import { type Answer, acceptAnswer } from "./answer.ts";
 import { type Attempt, createSend, type Send } from "./attempt.ts";
@@ -15,6 +18,7 @@ export interface ProxyOptions {
   readonly deadlineMs: number;
   /** Connections a replica gets at most; further requests wait for one until their deadline. */
   readonly maxConnections?: number;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** A question under way. */
@@ -41,7 +45,7 @@ export interface ServiceProxy {
  * is one: every request is a read, and nothing of the answer has gone to anybody yet.
  */
 export function createProxy(options: ProxyOptions): ServiceProxy {
-  const { groups, clock, deadlineMs, maxConnections = 512 } = options;
+  const { groups, clock, deadlineMs, tracing, maxConnections = 512 } = options;
   const pools: Pool[] = [];
   const sends = new Map<Upstream, Send>();
   for (const { members } of groups.values()) {
@@ -54,7 +58,13 @@ export function createProxy(options: ProxyOptions): ServiceProxy {
 
   return {
     ask: (question) =>
-      new Asking(question, { group: groups.get(question.endpoint.family), sends, clock, deadlineMs }),
+      new Asking(question, {
+        group: groups.get(question.endpoint.family),
+        sends,
+        clock,
+        tracing,
+        deadlineMs,
+      }),
     close() {
       for (const pool of pools) pool.close();
     },
@@ -65,6 +75,7 @@ interface AskingOptions {
   readonly group: UpstreamGroup | undefined;
   readonly sends: ReadonlyMap<Upstream, Send>;
   readonly clock: Clock;
+  readonly tracing: Tracing | undefined;
   readonly deadlineMs: number;
 }
 
@@ -72,6 +83,8 @@ interface Trying {
   readonly attempt: Attempt;
   readonly upstream: Upstream;
   readonly startedMs: number;
+  /** Its span, where requests are traced. */
+  readonly call: ClientCall | undefined;
 }
 
 class Asking implements Asked {
@@ -106,7 +119,7 @@ class Asking implements Asked {
 
   #tryAt(upstream: Upstream | undefined): void {
     const question = this.#question;
-    const { sends, clock } = this.#options;
+    const { sends, clock, tracing } = this.#options;
     if (upstream === undefined) {
       this.#end(serviceIsDown(question.endpoint.family, this.#failed?.failure));
       return;
@@ -115,11 +128,13 @@ class Asking implements Asked {
     upstream.breaker.begin();
     question.fields.upstream = upstream.name;
     const startedMs = clock.monotonicMs();
-    const attempt = (sends.get(upstream) as Send)(question, {
+    const call = tracing && beginCall(tracing, question, { upstream, isAgain: this.#failed !== undefined });
+    const asked = call === undefined ? question : { ...question, trace: call.headers };
+    const attempt = (sends.get(upstream) as Send)(asked, {
       onAnswer: (answer) => this.#onAnswer(answer),
       onFailure: (error) => this.#onFailure(error),
     });
-    this.#current = { attempt, upstream, startedMs };
+    this.#current = { attempt, upstream, startedMs, call };
   }
 
   #onAnswer(answer: Answer): void {
@@ -131,6 +146,7 @@ class Asking implements Asked {
       this.#onFailure(error);
       return;
     }
+    this.#current?.call?.end({ status: answer.status });
     this.#endAttempt("success");
     occupyUntilRead(upstream, answer);
     this.#end(answer);
@@ -139,6 +155,7 @@ class Asking implements Asked {
   #onFailure(error: unknown): void {
     const upstream = this.#current?.upstream;
     if (this.#isOver || upstream === undefined) return;
+    this.#current?.call?.end(outcomeOf(error));
     // The service's own errors are answers: its health check and its log say what is wrong with it.
     this.#endAttempt(error instanceof ServiceRefusal ? "success" : "failure");
     const { family } = this.#question.endpoint;
@@ -171,6 +188,7 @@ class Asking implements Asked {
 
   #giveUp(error: Error, outcome: "failure" | "unknown"): void {
     if (this.#isOver) return;
+    this.#current?.call?.end(outcomeOf(error));
     this.#current?.attempt.abort();
     this.#endAttempt(outcome);
     this.#end(error);
@@ -183,6 +201,27 @@ class Asking implements Asked {
     if (result instanceof Error) this.#reject(result);
     else this.#resolve(result);
   }
+}
+
+/** The path goes without its query, where clients put whatever they like. */
+function beginCall(
+  tracing: Tracing,
+  { span, endpoint }: Question,
+  { upstream, isAgain }: { upstream: Upstream; isAgain: boolean },
+): ClientCall {
+  return beginClientSpan(tracing, {
+    parent: span,
+    method: "GET",
+    origin: upstream.url,
+    path: endpoint.path,
+    attributes: { "chaintables.upstream": upstream.name, ...(isAgain && { "http.request.resend_count": 1 }) },
+  });
+}
+
+function outcomeOf(error: unknown): Parameters<ClientCall["end"]>[0] {
+  return error instanceof ServiceRefusal
+    ? { status: STATUS_OF[error.code] }
+    : { errorType: errorTypeOf(error) };
 }
 
 /** A body on its way goes on to be work for the replica. */

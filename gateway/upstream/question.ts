@@ -1,3 +1,4 @@
+import type { Span } from "@opentelemetry/api";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { ReceiveOptions } from "./transport/answer-receiver.ts";
 
@@ -15,4 +16,8 @@ export interface Question {
   readonly leftMs: number;
   /** Fields of the access log: which replica was asked, and how long it took. */
   readonly fields: Record<string, unknown>;
+  /** Of the request that asks, or asks first. */
+  readonly span?: Span | undefined;
+  /** Headers that carry its trace on. */
+  readonly trace?: Readonly<Record<string, string>> | undefined;
 }

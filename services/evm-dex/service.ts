@@ -4,6 +4,9 @@ import { createLog } from "../shared/host/log.ts";
 import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
 import { openStore } from "../shared/storage/open.ts";
+import { readTracingConfig } from "../shared/tracing/config.ts";
+import { openTracing } from "../shared/tracing/open.ts";
+import { traceStore } from "../shared/tracing/store.ts";
 import { endpoints } from "./contract.ts";
 import { loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
@@ -19,16 +22,19 @@ const MAPPED_BYTES = 2 ** 30;
 export async function startEvmDex(env: Environment): Promise<RunningService> {
   const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL", "DEPLOYMENTS_FILE"]);
   const config = readServiceConfig("evm-dex", env);
+  const tracingConfig = readTracingConfig(env, "evm-dex");
   const chains = loadDeployments(settings.DEPLOYMENTS_FILE);
-  const store = await openStore({
+  const log = createLog({ name: "evm-dex", level: config.logLevel });
+  const metrics = createMetrics({ name: "evm-dex" });
+  const tracing = await openTracing({ config: tracingConfig, trustsCallers: true, log, metrics });
+  const opened = await openStore({
     service: "evm-dex",
     dataDir: settings.DATA_DIR,
     mappedBytes: MAPPED_BYTES,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
+  const store = traceStore(opened, tracing);
   await store.declare(COLLECTIONS);
-  const log = createLog({ name: "evm-dex", level: config.logLevel });
-  const metrics = createMetrics({ name: "evm-dex" });
   const deps = { store, chains };
   const reading = await openReading({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
   return runService({
@@ -42,6 +48,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     maxAgeSeconds: reading.maxAgeSeconds,
     log,
     metrics,
+    tracing,
     async onStop() {
       await reading.close();
       await store.close();

@@ -4,6 +4,8 @@ import { createMetrics, Gauge } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
 import { watchPeer } from "../shared/rpc/peer.ts";
 import { openStore } from "../shared/storage/open.ts";
+import { readTracingConfig } from "../shared/tracing/config.ts";
+import { openTracing } from "../shared/tracing/open.ts";
 import { endpoints } from "./contract.ts";
 import { loadCurators } from "./curators.ts";
 import { type ChainDeployments, loadDeployments } from "./deployments.ts";
@@ -24,6 +26,7 @@ export async function startLending(
 ): Promise<RunningService> {
   const name = "lending";
   const config = readServiceConfig(name, env);
+  const tracingConfig = readTracingConfig(env, name);
   const settings = readSettings(env, [
     "EVM_DEX_GRPC",
     "DATA_DIR",
@@ -42,6 +45,7 @@ export async function startLending(
   await store.declare(COLLECTIONS);
   const log = createLog({ name, level: config.logLevel });
   const metrics = createMetrics({ name });
+  const tracing = await openTracing({ config: tracingConfig, trustsCallers: true, log, metrics });
   const evmDex = watchPeer({
     name: "evm-dex",
     addresses: settings.EVM_DEX_GRPC,
@@ -58,7 +62,7 @@ export async function startLending(
     },
   });
   const serving = await openServing({
-    ...{ store, chains, curators, log, metrics },
+    ...{ store, chains, curators, log, metrics, tracing },
     pricesFrom: settings.EVM_DEX_GRPC,
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });
@@ -75,6 +79,7 @@ export async function startLending(
       config,
       log,
       metrics,
+      tracing,
       status: createStatus({ ...serving, chains, peers: () => [evmDex.status()] }),
       dataVersion: serving.dataVersion,
       maxAgeSeconds: serving.maxAgeSeconds,

@@ -3,6 +3,9 @@ import { createLog } from "../shared/host/log.ts";
 import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
 import { openStore } from "../shared/storage/open.ts";
+import { readTracingConfig } from "../shared/tracing/config.ts";
+import { openTracing } from "../shared/tracing/open.ts";
+import { traceStore } from "../shared/tracing/store.ts";
 import { endpoints } from "./contract.ts";
 import { createHandlers } from "./handlers.ts";
 import { versionOf } from "./serve/answer.ts";
@@ -21,14 +24,17 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
   const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL"]);
   const config = readServiceConfig(name, env);
-  const store = await openStore({
+  const tracingConfig = readTracingConfig(env, name);
+  const log = createLog({ name, level: config.logLevel });
+  const metrics = createMetrics({ name });
+  const tracing = await openTracing({ config: tracingConfig, trustsCallers: true, log, metrics });
+  const opened = await openStore({
     service: name,
     dataDir: settings.DATA_DIR,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
+  const store = traceStore(opened, tracing);
   await store.declare(COLLECTIONS);
-  const log = createLog({ name, level: config.logLevel });
-  const metrics = createMetrics({ name });
   const deps = createDeps(store);
   const heads = watchHead(store, { onFailure: (err) => log.warn({ err }, "the head cannot be read") });
   createServeMetrics(metrics, { heads, deps });
@@ -44,6 +50,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       config,
       log,
       metrics,
+      tracing,
       status: createStatus(store),
       dataVersion(endpoint) {
         const head = heads.current(CHAIN_ID);

@@ -98,16 +98,16 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     "solana: is killed after 20000 ms, stopping may take 22000 ms",
   ],
   [
-    ["Deployment", "gateway", `${CONTAINER}/env/0/valueFrom/secretKeyRef/key`, "mongo"],
+    ["Deployment", "gateway", `${CONTAINER}/env/1/valueFrom/secretKeyRef/key`, "mongo"],
     "gateway: MONGODB_URL wants the key mongo",
   ],
-  [["Deployment", "gateway", `${CONTAINER}/env/2/name`, "GATEWAY"], "gateway: GATEWAY is no setting"],
+  [["Deployment", "gateway", `${CONTAINER}/env/3/name`, "GATEWAY"], "gateway: GATEWAY is no setting"],
   [
-    ["Deployment", "gateway", `${CONTAINER}/env/3/value`, "http://evm-dex:80"],
+    ["Deployment", "gateway", `${CONTAINER}/env/4/value`, "http://evm-dex:80"],
     "gateway: EVM_DEX_URL: nothing listens at",
   ],
   [
-    ["Deployment", "gateway", `${CONTAINER}/env/4/value`, "dns:///lending-grpc:9102"],
+    ["Deployment", "gateway", `${CONTAINER}/env/5/value`, "dns:///lending-grpc:9102"],
     "gateway: EVM_DEX_GRPC: dns:///lending-grpc:9102 is grpc of lending",
   ],
   [
@@ -120,7 +120,7 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     "gateway: listens on 8402 for x402, but declares 8403",
   ],
   [
-    ["Deployment", "facilitator", `${CONTAINER}/env/1/valueFrom/secretKeyRef/key`, "wallet"],
+    ["Deployment", "facilitator", `${CONTAINER}/env/2/valueFrom/secretKeyRef/key`, "wallet"],
     "facilitator: FACILITATOR_PRIVATE_KEY wants the key wallet",
   ],
   [

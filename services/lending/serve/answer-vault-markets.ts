@@ -1,6 +1,7 @@
 import type { Answer, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
 import { absent } from "../../shared/host/handlers.ts";
+import { linkActive } from "../../shared/tracing/tracing.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { ServeDeps } from "./deps.ts";
 
@@ -13,6 +14,7 @@ export async function answerVaultMarkets(
   const found = await tables.find({ chainId: params.chain_id, protocol });
   const sheet = found?.lists?.marketsOf(params.vault_address);
   if (found === undefined || sheet === undefined) throw absent(endpoint, params as ParamsOf<Endpoint>);
+  linkActive(found.asked);
   const positions = sheet.find({ order: params.order, offset: 0, limit: sheet.count });
   return { rows: await sheet.render(endpoint, positions), version: found.version };
 }

@@ -1,6 +1,8 @@
+import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../shared/contract/endpoint.ts";
 import type { PriceSource } from "../../shared/rpc/types.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../curators.ts";
 import type { ChainDeployments, DeployedProtocol } from "../deployments.ts";
 import type { UnitSet } from "../protocols/protocol.ts";
@@ -40,6 +42,7 @@ export interface ChainTablesOptions {
   readonly curators: CuratorRegistry;
   readonly staleSeconds: number;
   readonly events: TableEvents;
+  readonly tracing?: Tracing | undefined;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
 }
@@ -86,7 +89,7 @@ export class ChainTables {
   #isClosed = false;
 
   constructor(options: ChainTablesOptions) {
-    const { store, chain, prices, staleSeconds, events } = options;
+    const { store, chain, prices, staleSeconds, events, tracing } = options;
     const { chainId } = chain;
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
@@ -96,7 +99,7 @@ export class ChainTables {
     const kinds = chain.protocols.flatMap(({ protocol }) => protocol.kinds);
     this.#mirror = new UnitMirror(store, { chainId, kinds });
     this.#book = new PriceBook({
-      ...{ chainId, source: prices, staleSeconds, now: this.#now },
+      ...{ chainId, source: prices, staleSeconds, tracing, now: this.#now },
       onChange: (of) => events.pricesChanged({ chainId, ...of }),
     });
   }
@@ -119,15 +122,20 @@ export class ChainTables {
     return this.#checkpoint && versionOf(this.#checkpoint);
   }
 
-  /** A protocol's lists and what they stand on; undefined before the first, and where it is not deployed. */
-  current(protocol: ProtocolId): { lists: ProtocolTables; version: DataVersion } | undefined {
+  /**
+   * A protocol's lists and what they stand on; undefined before the first, and where it is not deployed. `asked` is
+   * the span in which their prices were asked for, where it was traced.
+   */
+  current(
+    protocol: ProtocolId,
+  ): { lists: ProtocolTables; version: DataVersion; asked: SpanContext | undefined } | undefined {
     const tables = this.#standings.get(protocol)?.tables;
     if (tables === undefined) return undefined;
     const { checkpoint } = tables.of;
     const stale = this.#book.staleness(checkpoint);
     const tag = `${checkpoint.version}-${tables.prices.tag}`;
     const version = { ...versionOf(checkpoint), tag, ...(stale !== undefined && { stale }) };
-    return { lists: tables.lists, version };
+    return { lists: tables.lists, version, asked: this.#book.asked };
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../shared/errors.ts";
 import type { HeadWatcher } from "../../shared/host/head-watcher.ts";
@@ -20,6 +21,8 @@ export interface Found {
   /** Absent where the protocol is not deployed on the chain. */
   readonly lists?: ProtocolTables;
   readonly version: DataVersion;
+  /** The span in which its prices were asked for, where it was traced. */
+  readonly asked?: SpanContext | undefined;
 }
 
 /** The tables of every chain, kept up with its head and its prices. */

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Span, SpanContext } from "@opentelemetry/api";
 import { ServiceError } from "../../shared/errors.ts";
 import { MAX_PRICE_TOKENS, type PriceSource, type PricesAnswer } from "../../shared/rpc/types.ts";
+import { errorTypeOf, inTrace, markFailed, type Tracing } from "../../shared/tracing/tracing.ts";
 import { NO_PRICES, ORACLES_ONLY, PriceTable } from "./price-table.ts";
 
 /** evm-dex reads the same chain beside us: a block that it does not have yet is asked for again so often. */
@@ -20,6 +22,7 @@ export interface PriceBookOptions {
   readonly onChange?: (of: { error: unknown | undefined; hadPrices: boolean }) => void;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
+  readonly tracing?: Tracing | undefined;
   readonly patience?: { readonly times: number; readonly pauseMs: number };
 }
 
@@ -35,6 +38,8 @@ interface Told {
   readonly atMs: number;
   /** Block and its Unix seconds; undefined where evm-dex does not index the chain: no prices, which cannot age. */
   readonly at: { readonly block: number; readonly time: number } | undefined;
+  /** The span in which they were asked for. */
+  readonly asked: SpanContext | undefined;
 }
 
 /** The last prices of a chain's tokens that evm-dex has told, and how old they are. */
@@ -56,6 +61,11 @@ export class PriceBook {
     return this.#isFailing;
   }
 
+  /** The span in which the last prices were asked for, where it was traced: no request did. */
+  get asked(): SpanContext | undefined {
+    return this.#told?.asked;
+  }
+
   /** Whether the prices are those of this very block. */
   isAt(head: PricedHead): boolean {
     if (this.#isFailing || this.#told === undefined) return false;
@@ -67,7 +77,20 @@ export class PriceBook {
    * block. It is waited for only as long as that helps. Never rejects: while evm-dex cannot be asked, the last prices
    * stay.
    */
-  async refresh(of: { head: PricedHead; tokens: ReadonlySet<string> }): Promise<void> {
+  refresh(of: { head: PricedHead; tokens: ReadonlySet<string> }): Promise<void> {
+    const { chainId, tracing } = this.#options;
+    const attributes = {
+      "chaintables.chain_id": chainId,
+      "chaintables.block": of.head.blockNumber,
+      "chaintables.tokens": of.tokens.size,
+    };
+    return inTrace(tracing, { name: "refresh prices", attributes }, (span) => this.#refresh(of, span));
+  }
+
+  async #refresh(
+    of: { head: PricedHead; tokens: ReadonlySet<string> },
+    span: Span | undefined,
+  ): Promise<void> {
     const tokens = [...of.tokens].sort();
     const hadPrices = this.#told !== undefined;
     try {
@@ -83,12 +106,14 @@ export class PriceBook {
         table: this.#told?.table.tag === table.tag ? this.#told.table : table,
         atMs: this.#now(),
         at: first && { block: first.block, time: first.blockTime },
+        asked: span?.spanContext(),
       };
       if (this.#isFailing || !hadPrices) this.#options.onChange?.({ error: undefined, hadPrices });
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#options.onChange?.({ error, hadPrices });
       this.#isFailing = true;
+      if (span !== undefined) markFailed(span, errorTypeOf(error));
     }
   }
 

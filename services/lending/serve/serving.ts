@@ -5,6 +5,7 @@ import type { Log } from "../../shared/host/log.ts";
 import type { Metrics } from "../../shared/host/metrics.ts";
 import { createPricesClient } from "../../shared/rpc/client.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../curators.ts";
 import { blockSecondsOf, type ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
@@ -28,6 +29,7 @@ export interface ServingOptions {
   readonly staleSeconds: number;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Serving {
@@ -42,8 +44,8 @@ export interface Serving {
 
 /** Watches the heads, keeps tables and prices up with them. Resolves when the store has told where each chain stands. */
 export async function openServing(options: ServingOptions): Promise<Serving> {
-  const { store, chains, log } = options;
-  const prices = createPricesClient(options.pricesFrom, { deadlineMs: PRICES_DEADLINE_MS });
+  const { store, chains, log, tracing } = options;
+  const prices = createPricesClient(options.pricesFrom, { deadlineMs: PRICES_DEADLINE_MS, tracing });
   const heads = new HeadWatcher<CheckpointRow>({
     read: (chainId) => getCheckpoint(store, chainId),
     hasData,
@@ -51,7 +53,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
     onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be read"),
   });
   const tables = new LendingTables({
-    ...{ store, chains, heads, prices, events: eventsFor(options) },
+    ...{ store, chains, heads, prices, tracing, events: eventsFor(options) },
     curators: options.curators,
     staleSeconds: options.staleSeconds,
   });

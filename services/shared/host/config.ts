@@ -14,6 +14,7 @@ import {
   url,
 } from "./env.ts";
 import { PAYMENT_SETTINGS } from "./payment-settings.ts";
+import { TRACING_SETTINGS } from "./tracing-settings.ts";
 
 // biome-ignore lint/performance/noBarrelFile: who reads settings needs their errors, and no second import.
 export { ConfigError, type Environment, readEnv } from "./env.ts";
@@ -286,6 +287,7 @@ export const SETTINGS = {
     usedBy: [...everyone, "facilitator"],
     meaning: `Least severe level that is logged: ${LOG_LEVELS.join(", ")}`,
   },
+  ...TRACING_SETTINGS,
 } as const satisfies Settings;
 
 function upstreamUrls(name: ServiceName) {

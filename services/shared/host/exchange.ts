@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import type { Span } from "@opentelemetry/api";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
+import { beginServerSpan, endServerSpan } from "../tracing/http.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { writeAccessLine } from "./access-log.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -19,6 +22,8 @@ export interface Exchange {
   onClose?: (() => void) | undefined;
   /** Probes are logged at debug level only. */
   quiet?: boolean;
+  /** Its span, where requests are traced. */
+  span?: Span | undefined;
   /** More fields for the access log line. */
   readonly fields: Record<string, unknown>;
 }
@@ -44,6 +49,7 @@ export function exchangeOf(res: Response): Exchange {
 export interface ExchangeSinks {
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -57,11 +63,17 @@ export function beginExchange(
   const session = sentSession !== undefined && SESSION.test(sentSession) ? sentSession : randomUUID();
   const exchange: Exchange = { session, startedMs: performance.now(), route: UNMATCHED, fields: {} };
   (res as Tracked)[EXCHANGE] = exchange;
+  if (sinks.tracing !== undefined) beginTrace(exchange, sinks.tracing, req);
   res.on("close", () => {
     exchange.onClose?.();
     report(sinks, { req, res, exchange });
   });
   return exchange;
+}
+
+function beginTrace(exchange: Exchange, tracing: Tracing, req: Request): void {
+  exchange.span = beginServerSpan(tracing, req);
+  if (exchange.span !== undefined) exchange.fields.traceId = exchange.span.spanContext().traceId;
 }
 
 /**
@@ -99,10 +111,31 @@ function report(
   const level = exchange.quiet === true && failure === undefined ? "debug" : status >= 500 ? "error" : "info";
   if (failure instanceof ServiceError) fields.code = failure.code;
   else if (failure !== undefined) fields.code = "internal";
+  if (exchange.span !== undefined) endTrace(exchange.span, { req, exchange, status });
   const err = failure instanceof ServiceError ? failure.cause : failure;
   const line = { session, method, route, status, durationMs, bytes };
   if (err === undefined) writeAccessLine(log, level, { line, fields });
   else log[level]({ ...line, ...fields, err }, "request");
+}
+
+/** What the access line says besides, as far as traces should say it too: words of ours, and nobody's names. */
+const TOLD = ["cache", "payment", "upstream"] as const;
+
+function endTrace(span: Span, of: { req: Request; exchange: Exchange; status: number }): void {
+  const { req, exchange, status } = of;
+  const { fields, session, route } = exchange;
+  const attributes: Record<string, string> = { "chaintables.session": session };
+  for (const name of TOLD) {
+    if (typeof fields[name] === "string") attributes[`chaintables.${name}`] = fields[name];
+  }
+  endServerSpan(span, {
+    method: req.method,
+    route: route === UNMATCHED ? undefined : route,
+    status: status === CLIENT_GONE ? undefined : status,
+    httpVersion: req.httpVersion,
+    errorType: fields.code as string | undefined,
+    attributes,
+  });
 }
 
 /** A 503 always tells when to come back; this many seconds where nobody knows better. */

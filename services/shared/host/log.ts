@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from "pino";
+import { activeSpan } from "../tracing/active.ts";
 import type { LogLevel } from "./config.ts";
 import { LineBatch } from "./line-batch.ts";
 import { hideSecrets } from "./secrets.ts";
@@ -53,6 +54,12 @@ function batchOf(dest: 1 | 2): LineBatch {
   return batch;
 }
 
+/** The trace that a line belongs to. Always an object of its own: pino puts the line's fields into it. */
+function ofTrace(): object {
+  const span = activeSpan();
+  return span === undefined ? {} : { traceId: span.spanContext().traceId };
+}
+
 /**
  * A logger that writes one JSON object a line. The default destination is stdout, written at the end of the turn of the
  * event loop and at exit. Redaction works on the finished line: no call can forget it.
@@ -70,6 +77,7 @@ export function createLog(options: {
       level: options.level,
       base: { service: options.name, version: VERSION, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
+      mixin: ofTrace,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),

@@ -1,6 +1,7 @@
 import type { DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
 import { type RunningGrpcServer, startGrpcServer } from "../rpc/server.ts";
 import type { PriceSource, ServiceMode, ServiceStatus, StatusSource } from "../rpc/types.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import type { ServiceConfig, ServiceName } from "./config.ts";
 import type { HandlerTable } from "./handlers.ts";
 import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
@@ -28,6 +29,8 @@ export interface ServiceOptions {
   /** Made from name and config where absent. */
   readonly log?: Log;
   readonly metrics?: Metrics;
+  /** Closed when the last answer was given. */
+  readonly tracing?: Tracing | undefined;
   /** Runs after the last answer was given: closes stores, caches and clients. */
   readonly onStop?: () => Promise<void>;
 }
@@ -73,6 +76,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     handlers: options.handlers,
     log,
     metrics,
+    tracing: options.tracing,
     deadlineMs: config.deadlineMs,
     readiness,
     draining: () => draining,
@@ -83,6 +87,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const grpc = await startGrpcServer({
     host: config.bindHost,
     port: config.grpcPort,
+    tracing: options.tracing,
     services: {
       status,
       health: async () => (await readiness()).ready,
@@ -127,5 +132,6 @@ async function stopService(parts: {
     grpc.stop({ timeoutMs: drainTimeoutMs }),
   ]);
   await options.onStop?.();
+  await options.tracing?.close();
   log.info("stopped");
 }

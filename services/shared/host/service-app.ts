@@ -2,6 +2,8 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
 import { parseQuery } from "../contract/parse.ts";
 import { renderTable } from "../table.ts";
+import { runIn } from "../tracing/active.ts";
+import { inStep, type Tracing } from "../tracing/tracing.ts";
 import { entityTag, matchesTag, namesTags } from "./conditional.ts";
 import { ClientGone, withDeadline } from "./deadline.ts";
 import {
@@ -22,6 +24,7 @@ export interface ServiceAppOptions {
   readonly handlers: HandlerTable;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
   /** Milliseconds until 408. */
   readonly deadlineMs: number;
   /** For /readyz. */
@@ -55,11 +58,12 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   app.disable("etag");
   app.enable("case sensitive routing");
   app.enable("strict routing");
-  const { log, metrics, readiness } = options;
+  const { log, metrics, tracing, readiness } = options;
   app.use(
     trackExchanges({
       log,
       metrics,
+      tracing,
       acceptSession: true,
       ...(options.draining && { draining: options.draining }),
     }),
@@ -80,9 +84,10 @@ function serveEndpoint(
 ): RequestHandler {
   const answer = handler ?? answerWithoutData(endpoint);
   return async (req, res) => {
-    exchangeOf(res).route = endpoint.path;
+    const exchange = exchangeOf(res);
+    exchange.route = endpoint.path;
     try {
-      await answerRequest({ endpoint, answer, req, res, options });
+      await runIn(exchange.span, () => answerRequest({ endpoint, answer, req, res, options }));
     } catch (error) {
       if (!(error instanceof ClientGone)) sendFailure(res, error);
     }
@@ -118,11 +123,15 @@ async function answerRequest(request: {
   }
 
   const { session } = exchangeOf(res);
-  const answer = await withDeadline((signal) => request.answer(params, { session, signal }), {
-    res,
-    deadlineMs: options.deadlineMs,
+  const { tracing, deadlineMs } = options;
+  const work = (signal: AbortSignal) =>
+    inStep(tracing, { name: "read rows" }, () => request.answer(params, { session, signal }));
+  const answer = await withDeadline(work, { res, deadlineMs });
+  const text = inStep(tracing, { name: "render table" }, (span) => {
+    const rendered = renderTable(endpoint, answer.rows);
+    span?.setAttribute("chaintables.table.characters", rendered.length);
+    return rendered;
   });
-  const text = renderTable(endpoint, answer.rows);
   const { version } = answer;
   const tag = entityTag({ endpoint, params }, version === undefined ? { body: text } : { version });
   if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });

@@ -1,11 +1,14 @@
 import {
   Client,
   type ServiceError as GrpcError,
+  Metadata,
   type MethodDefinition,
   type ServiceClientConstructor,
   status,
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
+import { beginRpcClient, endRpc } from "../tracing/rpc.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { fromGrpcError } from "./errors.ts";
 import { fromPricesMessage, fromStatusMessage, toPricesRequestMessage } from "./messages.ts";
 import { clientCredentials } from "./transport.ts";
@@ -24,6 +27,8 @@ import {
 export interface ClientOptions {
   /** Time for a whole call, retries on other replicas included. Default 5 s. */
   readonly deadlineMs?: number;
+  /** Of calls on behalf of a span. */
+  readonly tracing?: Tracing | undefined;
 }
 
 const DEFAULT_DEADLINE_MS = 5_000;
@@ -50,7 +55,7 @@ interface Caller extends RpcClient {
 function createCaller(
   service: ServiceClientConstructor,
   addresses: string | readonly string[],
-  { deadlineMs = DEFAULT_DEADLINE_MS }: ClientOptions,
+  { deadlineMs = DEFAULT_DEADLINE_MS, tracing }: ClientOptions,
 ): Caller {
   const targets = typeof addresses === "string" ? [addresses] : addresses;
   const channels = targets.map((target) => new Client(target, clientCredentials(), CHANNEL_OPTIONS));
@@ -63,11 +68,18 @@ function createCaller(
       let failure: GrpcError | undefined;
       for (let tried = 0; tried < channels.length; tried++) {
         signal?.throwIfAborted();
-        const channel = channels[(first + tried) % channels.length] as Client;
+        const place = (first + tried) % channels.length;
+        const metadata = new Metadata();
+        const { path } = definition;
+        const span = beginRpcClient(tracing, { path, target: targets[place] as string, metadata });
         try {
-          return await callOnce(channel, { definition, request, deadline, signal });
+          const call = { definition, request, metadata, deadline, signal };
+          const answer = await callOnce(channels[place] as Client, call);
+          endRpc(span, status.OK, "client");
+          return answer;
         } catch (error) {
           failure = error as GrpcError;
+          endRpc(span, failure.code, "client");
           if (failure.code !== status.UNAVAILABLE) break;
         }
       }
@@ -82,15 +94,22 @@ function createCaller(
 
 function callOnce<Q, A>(
   channel: Client,
-  call: { definition: MethodDefinition<Q, A>; request: Q; deadline: number; signal: AbortSignal | undefined },
+  call: {
+    definition: MethodDefinition<Q, A>;
+    request: Q;
+    metadata: Metadata;
+    deadline: number;
+    signal: AbortSignal | undefined;
+  },
 ): Promise<A> {
-  const { definition, request, deadline, signal } = call;
+  const { definition, request, metadata, deadline, signal } = call;
   return new Promise((resolve, reject) => {
     const running = channel.makeUnaryRequest(
       definition.path,
       definition.requestSerialize,
       definition.responseDeserialize,
       request,
+      metadata,
       { deadline },
       (error, answer) => {
         signal?.removeEventListener("abort", cancel);

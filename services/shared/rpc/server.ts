@@ -1,5 +1,8 @@
-import { Server, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
+import { runIn } from "../tracing/active.ts";
+import { beginRpcServer, endRpc } from "../tracing/rpc.ts";
+import type { Tracing } from "../tracing/tracing.ts";
 import { toGrpcStatus } from "./errors.ts";
 import { createHealthService } from "./health.ts";
 import { fromPricesRequestMessage, toPricesMessage, toStatusMessage } from "./messages.ts";
@@ -27,6 +30,8 @@ export interface GrpcServerOptions {
   readonly onInternalError?: (error: unknown, method: string) => void;
   /** How often health is asked for while somebody watches it. */
   readonly healthPollMs?: number;
+  /** Of calls but health's. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface RunningGrpcServer {
@@ -40,13 +45,13 @@ export interface RunningGrpcServer {
  * Throws naming address and cause when the port cannot be bound.
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<RunningGrpcServer> {
-  const { services, onInternalError } = options;
+  const { services } = options;
   const protocols = loadProtocols();
   const server = new Server(MESSAGE_LIMITS);
   const names = [fullName(protocols.status.service)];
 
   server.addService(protocols.status.service, {
-    GetStatus: unary("GetStatus", onInternalError, async (_request: object, call) =>
+    GetStatus: unary("GetStatus", options, async (_request: object, call) =>
       toStatusMessage(await services.status.getStatus(call)),
     ),
   });
@@ -54,7 +59,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Runni
   if (prices !== undefined) {
     names.push(fullName(protocols.prices.service));
     server.addService(protocols.prices.service, {
-      GetPrices: unary("GetPrices", onInternalError, async (message: PricesRequestMessage, call) => {
+      GetPrices: unary("GetPrices", options, async (message: PricesRequestMessage, call) => {
         const request = fromPricesRequestMessage(message);
         checkPricesRequest(request);
         return toPricesMessage(await prices.getPrices(request, call));
@@ -98,17 +103,23 @@ function shutDown(server: Server, timeoutMs: number): Promise<void> {
 /** A unary method from an async function; the client's cancellation and deadline abort its signal. */
 function unary<Q, A>(
   method: string,
-  onInternalError: GrpcServerOptions["onInternalError"],
+  { onInternalError, tracing }: Pick<GrpcServerOptions, "onInternalError" | "tracing">,
   answer: (request: Q, options: Required<CallOptions>) => Promise<A>,
 ) {
   return (call: ServerUnaryCall<Q, A>, callback: sendUnaryData<A>): void => {
     const controller = new AbortController();
     call.on("cancelled", () => controller.abort());
-    answer(call.request, { signal: controller.signal }).then(
-      (message) => callback(null, message),
+    const span = beginRpcServer(tracing, { path: call.getPath(), metadata: call.metadata });
+    runIn(span, () => answer(call.request, { signal: controller.signal })).then(
+      (message) => {
+        endRpc(span, status.OK, "server");
+        callback(null, message);
+      },
       (error) => {
         if (!(error instanceof ServiceError)) onInternalError?.(error, method);
-        callback(toGrpcStatus(error));
+        const refusal = toGrpcStatus(error);
+        endRpc(span, refusal.code, "server");
+        callback(refusal);
       },
     );
   };

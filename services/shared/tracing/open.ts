@@ -1,0 +1,38 @@
+import { outages } from "../cache/outage.ts";
+import type { Log } from "../host/log.ts";
+import { Counter, type Metrics } from "../host/metrics.ts";
+import type { TracingConfig } from "./config.ts";
+import type { Tracing } from "./tracing.ts";
+
+export interface OpenTracingOptions {
+  /** Absent = nothing is traced. */
+  readonly config: TracingConfig | undefined;
+  /** False where anybody may call. */
+  readonly trustsCallers: boolean;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Traces as configured, or undefined where no collector is named. A collector may be away: its spans are lost. */
+export async function openTracing(options: OpenTracingOptions): Promise<Tracing | undefined> {
+  const { config, trustsCallers, log, metrics } = options;
+  if (config === undefined) return undefined;
+  const { startSdk } = await import("./sdk.ts");
+  const spans = new Counter({
+    name: "trace_spans_total",
+    help: "Recorded spans by what became of them: sent to the collector, or lost since it did not take them",
+    labelNames: ["outcome"],
+    registers: [metrics.registry],
+  });
+  const complain = outages(({ error, failures }) =>
+    log.warn({ err: error, failures }, "traces cannot be sent to the collector"),
+  );
+  return startSdk({
+    config,
+    trustsCallers,
+    onExport({ spans: count, error }) {
+      spans.inc({ outcome: error === undefined ? "sent" : "lost" }, count);
+      if (error !== undefined) complain(error);
+    },
+  });
+}

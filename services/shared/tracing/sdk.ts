@@ -1,0 +1,133 @@
+/** OpenTelemetry's SDK behind the Tracing port. Loaded by open.ts, and only where traces are asked for. */
+import { randomUUID } from "node:crypto";
+import {
+  type Context,
+  createContextKey,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  trace,
+} from "@opentelemetry/api";
+import { ExportResultCode, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { VERSION } from "../host/version.ts";
+import type { SamplerName, TracingConfig } from "./config.ts";
+import type { Parent, Tracing } from "./tracing.ts";
+
+export interface SdkOptions {
+  readonly config: TracingConfig;
+  /** Whether callers decide what is recorded of their traces; the ids they send are taken in any case. */
+  readonly trustsCallers: boolean;
+  /** Told of every batch that was sent or could not be. */
+  readonly onExport: (of: { spans: number; error: Error | undefined }) => void;
+}
+
+/** A collector that does not answer must not hold up the end of a process. */
+const CLOSE_MS = 2_000;
+const EXPORT_TIMEOUT_MS = 5_000;
+/** Spans that wait to be sent; further ones are dropped. */
+const MAX_WAITING_SPANS = 2_048;
+
+export function startSdk({ config, trustsCallers, onExport }: SdkOptions): Tracing {
+  const exporter = new OTLPTraceExporter({
+    url: config.tracesUrl,
+    headers: { ...config.headers },
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  const ofTheirs = SAMPLERS[config.sampler](config.samplerArgument);
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      ...config.resourceAttributes,
+      "service.name": config.serviceName,
+      "service.version": VERSION,
+      "service.instance.id": randomUUID(),
+    }),
+    sampler: trustsCallers ? ofTheirs : ignoringCallers(ofTheirs),
+    spanLimits: { attributeValueLengthLimit: 256 },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: watched(exporter, onExport),
+        scheduledDelayMillis: config.sendEveryMs,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+        maxQueueSize: MAX_WAITING_SPANS,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer("chaintables", VERSION);
+  const propagator = new W3CTraceContextPropagator();
+
+  const contextOf = (parent: Parent | undefined): Context => {
+    if (parent === undefined) return ROOT_CONTEXT;
+    if ("span" in parent) return trace.setSpan(ROOT_CONTEXT, parent.span);
+    return propagator.extract(ROOT_CONTEXT.setValue(FROM_CALLER, true), parent.headers, defaultTextMapGetter);
+  };
+  return {
+    begin: (name, { parent, ...options }) => tracer.startSpan(name, options, contextOf(parent)),
+    headersOf(span) {
+      const headers: Record<string, string> = {};
+      propagator.inject(trace.setSpan(ROOT_CONTEXT, span), headers, defaultTextMapSetter);
+      return headers;
+    },
+    async close() {
+      const timeout = new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref());
+      await Promise.race([provider.shutdown().catch(() => {}), timeout]);
+    },
+  };
+}
+
+const FROM_CALLER = createContextKey("the parent was named by a caller");
+
+const onTraceId = (ratio: number) => new TraceIdRatioBasedSampler(ratio);
+const SAMPLERS: Readonly<Record<SamplerName, (argument: number) => Sampler>> = {
+  always_on: () => new AlwaysOnSampler(),
+  always_off: () => new AlwaysOffSampler(),
+  traceidratio: onTraceId,
+  parentbased_always_on: () => new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+  parentbased_always_off: () => new ParentBasedSampler({ root: new AlwaysOffSampler() }),
+  parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: onTraceId(ratio) }),
+};
+
+/**
+ * Decides of a trace that a caller has begun as if it began here, by an id of our own: who could set the flag, or choose
+ * an id that is always taken, would decide how much we record.
+ */
+function ignoringCallers(sampler: Sampler): Sampler {
+  const ids = new RandomIdGenerator();
+  return {
+    shouldSample(...asked: Parameters<Sampler["shouldSample"]>) {
+      const [context, , ...rest] = asked;
+      if (context.getValue(FROM_CALLER) === undefined) return sampler.shouldSample(...asked);
+      return sampler.shouldSample(ROOT_CONTEXT, ids.generateTraceId(), ...rest);
+    },
+    toString: () => `IgnoringCallers{${sampler.toString()}}`,
+  };
+}
+
+function watched(exporter: SpanExporter, onExport: SdkOptions["onExport"]): SpanExporter {
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const isSent = result.code === ExportResultCode.SUCCESS;
+        onExport({
+          spans: spans.length,
+          error: isSent ? undefined : (result.error ?? new Error("not sent")),
+        });
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+  };
+}

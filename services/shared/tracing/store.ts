@@ -1,0 +1,39 @@
+import { type Attributes, SpanKind } from "@opentelemetry/api";
+import type { Collection, Store } from "../storage/port.ts";
+import { activeSpan } from "./active.ts";
+import { inStep, type Tracing } from "./tracing.ts";
+
+/** Methods of a store that answer rows or numbers of one collection, which is their first argument. */
+const READS = ["get", "getMany", "getLast", "find", "count", "sum"] as const;
+
+/** A store whose reads on behalf of a traced request have spans; the same store where nothing is traced. */
+export function traceStore(store: Store, tracing: Tracing | undefined): Store {
+  if (tracing === undefined) return store;
+  const traced = Object.fromEntries(READS.map((name) => [name, traceRead(store, name, tracing)]));
+  return new Proxy(store, {
+    get(target, name) {
+      const own = (traced as Record<PropertyKey, unknown>)[name] ?? Reflect.get(target, name);
+      return typeof own === "function" && !Object.hasOwn(traced, name) ? own.bind(target) : own;
+    },
+  });
+}
+
+type Read = (from: Collection, ...rest: unknown[]) => Promise<unknown>;
+
+function traceRead(store: Store, name: (typeof READS)[number], tracing: Tracing): Read {
+  const read = (store[name] as Read).bind(store);
+  return (from, ...rest) => {
+    if (activeSpan()?.isRecording() !== true) return read(from, ...rest);
+    const attributes: Attributes = {
+      "db.system.name": store.engine,
+      "db.operation.name": name,
+      "db.collection.name": from.name,
+    };
+    const step = { name: `${name} ${from.name}`, kind: SpanKind.CLIENT, attributes };
+    return inStep(tracing, step, async (span) => {
+      const answer = await read(from, ...rest);
+      if (Array.isArray(answer)) span?.setAttribute("db.response.returned_rows", answer.length);
+      return answer;
+    });
+  };
+}
