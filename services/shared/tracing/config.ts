@@ -1,4 +1,5 @@
 import { type Environment, readSettings } from "../host/config.ts";
+import { keepSecret } from "../host/secrets.ts";
 import type { SAMPLER_NAMES } from "../host/tracing-settings.ts";
 
 export type SamplerName = (typeof SAMPLER_NAMES)[number];
@@ -30,6 +31,8 @@ export function readTracingConfig(env: Environment, name: string): TracingConfig
   ]);
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
+  // Known as a whole by then, percent-encoded; what is sent is each value by itself.
+  for (const [, value] of settings.OTEL_EXPORTER_OTLP_HEADERS ?? []) keepSecret(value);
   return {
     tracesUrl: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
     headers: Object.fromEntries(settings.OTEL_EXPORTER_OTLP_HEADERS ?? []),
