@@ -13,7 +13,7 @@ import { HeaderList } from "./http/header-list.ts";
 import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
-import { carriesBody, checkTarget, splitTarget } from "./http/target.ts";
+import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "./http/target.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
@@ -97,6 +97,7 @@ export function createGateway(deps: GatewayDeps): Express {
   app.disable("query parser");
   // One middleware, since each costs every request: what others would do for all answers is done where it is needed.
   app.use((req: Request, res: Response) => {
+    if (comesAfterBody(req)) return;
     const exchange = beginExchange({ log, metrics, tracing }, { req, res });
     if (isDraining()) res.shouldKeepAlive = false;
     if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);

@@ -5,7 +5,7 @@ import { ServiceError } from "../../services/shared/errors.ts";
 export const MAX_TARGET_LENGTH = 8_192;
 
 const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
-const ORIGIN_OF_ABSOLUTE_TARGET = /^https?:\/\/[^/?#]*/i;
+const ORIGIN_OF_ABSOLUTE_TARGET = /^https?:\/\/[^/?#]+/i;
 
 export interface Target {
   readonly path: string;
@@ -32,6 +32,9 @@ export function checkTarget(req: Request): void {
   if (req.headers.host === undefined && req.httpVersion !== "1.0") {
     throw new ServiceError("bad_request", "The header Host is missing.");
   }
+  if (namesTwoHosts(req.rawHeaders)) {
+    throw new ServiceError("bad_request", "The header Host was sent more than once.");
+  }
   if (req.url.length > MAX_TARGET_LENGTH) {
     throw new ServiceError("bad_request", `The URL is longer than ${MAX_TARGET_LENGTH} characters.`);
   }
@@ -43,8 +46,33 @@ export function checkTarget(req: Request): void {
   }
 }
 
+/** Node keeps the first of several; what stands before us may have gone by the last (RFC 9112 §3.2). */
+function namesTwoHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count > 1;
+}
+
 /** Whether a request announces a body. None of our routes takes one, and passed on it would read as a second request. */
 export function carriesBody(req: Request): boolean {
   const length = req.headers["content-length"];
   return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}
+
+/** Set on a connection on which a request with a body has come. */
+const HAD_BODY = Symbol("had body");
+
+/**
+ * Whether an earlier request on the same connection carried a body. It is refused and the connection closed, but what
+ * came in one packet with it has been read by then: nobody waits for its answer, and whoever stood before us may have
+ * seen no request there. Asked once for each request, first.
+ */
+export function comesAfterBody(req: Request): boolean {
+  const connection = req.socket as Request["socket"] & { [HAD_BODY]?: true };
+  if (connection[HAD_BODY]) return true;
+  if (carriesBody(req)) connection[HAD_BODY] = true;
+  return false;
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../clock.ts";
 import { payCors } from "../http/cors.ts";
 import { refuse } from "../http/refuse.ts";
 import { setSecurityHeaders } from "../http/security-headers.ts";
-import { carriesBody, checkTarget, splitTarget } from "../http/target.ts";
+import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "../http/target.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { Offers } from "./offers.ts";
 import type { Till } from "./till.ts";
@@ -66,6 +66,7 @@ export function createPayApp(
   app.disable("etag");
   app.disable("query parser");
   app.use((req: Request, res: Response) => {
+    if (comesAfterBody(req)) return;
     beginExchange(of, { req, res });
     if (of.isDraining()) res.shouldKeepAlive = false;
     return answer(req, res);

@@ -20,23 +20,22 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
     socket.on("error", (error) => (chunks.length > 0 ? finish() : reject(error)));
     socket.on("close", finish);
     function finish(): void {
-      const received = Buffer.concat(chunks).toString("latin1");
-      const [head = "", ...rest] = received.split("\r\n\r\n");
-      const [statusLine = "", ...lines] = head.split("\r\n");
-      const headers = Object.fromEntries(
-        lines.map((line) => [
-          line.slice(0, line.indexOf(":")).toLowerCase(),
-          line.slice(line.indexOf(":") + 1).trim(),
-        ]),
-      );
-      resolve({
-        status: Number(statusLine.split(" ")[1]),
-        headers,
-        body: rest.join("\r\n\r\n"),
-        text: received,
-      });
+      resolve(readAnswer(Buffer.concat(chunks).toString("latin1")));
     }
   });
+}
+
+/** The first answer in a text; what follows it is taken for its body. */
+export function readAnswer(text: string): RawAnswer {
+  const [head = "", ...rest] = text.split("\r\n\r\n");
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const headers = Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.indexOf(":")).toLowerCase(),
+      line.slice(line.indexOf(":") + 1).trim(),
+    ]),
+  );
+  return { status: Number(statusLine.split(" ")[1]), headers, body: rest.join("\r\n\r\n"), text };
 }
 
 /** A GET over one connection that the client asks to close. */

@@ -13,7 +13,7 @@ export interface HttpTimeouts {
   readonly requestMs: number;
   /** Between requests. */
   readonly idleMs: number;
-  /** With an answer waiting of which the client takes nothing. */
+  /** With an answer waiting of which the client takes nothing; noticed after this and before twice as much. */
   readonly stallMs: number;
 }
 
