@@ -9,12 +9,13 @@ import {
 } from "../../services/shared/host/config.ts";
 import { closeHttpServer, createHttpServer, listen } from "../../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../../services/shared/host/log.ts";
-import { Counter, createMetrics, Gauge, type Metrics } from "../../services/shared/host/metrics.ts";
+import { Counter, createMetrics, type Metrics } from "../../services/shared/host/metrics.ts";
 import { readTracingConfig, type TracingConfig } from "../../services/shared/tracing/config.ts";
 import { openTracing } from "../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../payment/network.ts";
 import { createFacilitatorApp } from "./app.ts";
-import { createWallet, type Wallet } from "./wallet.ts";
+import { watchBalance } from "./balance.ts";
+import { createWallet } from "./wallet.ts";
 
 export interface FacilitatorConfig {
   readonly bindHost: string;
@@ -25,6 +26,8 @@ export interface FacilitatorConfig {
   readonly payTo: string;
   readonly token?: string | undefined;
   readonly rpcUrls: readonly string[];
+  /** Ether of the wallet below which the log warns; 0 = never. */
+  readonly lowEther: number;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
@@ -48,6 +51,7 @@ export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
     "BIND_HOST",
     "FACILITATOR_PORT",
     "FACILITATOR_PRIVATE_KEY",
+    "FACILITATOR_LOW_ETHER",
     "X402_PAY_TO",
     "X402_FACILITATOR_TOKEN",
     "EVM_RPC_8453",
@@ -68,6 +72,7 @@ export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
     payTo: X402_PAY_TO as string,
     token: settings.X402_FACILITATOR_TOKEN,
     rpcUrls,
+    lowEther: settings.FACILITATOR_LOW_ETHER,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
     logLevel: settings.LOG_LEVEL,
@@ -85,7 +90,8 @@ export async function startFacilitator(
   const tracing = await openTracing({ config: config.tracing, trustsCallers: true, log, metrics });
   const wallet = createWallet({ ...config, chainId: CHAIN_ID, receiptTimeoutMs: RECEIPT_TIMEOUT_MS });
   const facilitator = new x402Facilitator().register(NETWORK, new ExactEvmScheme(wallet.signer));
-  observe({ facilitator, wallet, metrics, log });
+  countSettlements(facilitator, metrics);
+  const balance = watchBalance({ wallet, lowEther: config.lowEther, log, metrics });
   let isDraining = false;
 
   const app = createFacilitatorApp({
@@ -108,6 +114,7 @@ export async function startFacilitator(
   const stop = async () => {
     isDraining = true;
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
+    balance.stop();
     await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
     await tracing?.close();
     log.info("stopped");
@@ -133,33 +140,16 @@ function findMisuse(
   return payload.authorization === undefined ? "unsupported_payload_type" : undefined;
 }
 
-function observe(of: { facilitator: x402Facilitator; wallet: Wallet; metrics: Metrics; log: Log }): void {
-  const registers = [of.metrics.registry];
+function countSettlements(facilitator: x402Facilitator, metrics: Metrics): void {
   const settlements = new Counter({
     name: "facilitator_settlements_total",
     help: "Settlements by outcome",
     labelNames: ["outcome"],
-    registers,
+    registers: [metrics.registry],
   });
-  of.facilitator
+  facilitator
     .onAfterSettle(async ({ result }) =>
       settlements.inc({ outcome: result.success ? "settled" : (result.errorReason ?? "failed") }),
     )
     .onSettleFailure(async () => void settlements.inc({ outcome: "error" }));
-  new Gauge({
-    name: "facilitator_balance_ether",
-    help: "What the wallet has left to pay for gas; absent while the chain cannot be asked",
-    labelNames: ["address"],
-    registers,
-    async collect() {
-      // Not a balance of 0, which would wake somebody up.
-      this.reset();
-      try {
-        const wei = await of.wallet.balance();
-        this.set({ address: of.wallet.address }, Number(wei) / 1e18);
-      } catch (err) {
-        of.log.warn({ err }, "the wallet's balance cannot be read");
-      }
-    },
-  });
 }

@@ -44,7 +44,11 @@ describe("payments on the chain", function () {
   });
   const send = async (data: Hex): Promise<Hex> => {
     const [from] = await devnet.anvil.rpc.call<[Hex]>("eth_accounts");
-    return devnet.anvil.rpc.call<Hex>("eth_sendTransaction", [{ from, to: USDC, data, gas: "0x30000" }]);
+    const call = { from, to: USDC, data, gas: "0x30000" };
+    const hash = await devnet.anvil.rpc.call<Hex>("eth_sendTransaction", [call]);
+    // The hash is told before the block is there.
+    await devnet.client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
+    return hash;
   };
   const pay = async (nonce: Hex, { to = TILL, value = 50_000n } = {}): Promise<Hex> => {
     const message = { from: payer.address, to, value, validAfter: 0n, validBefore: 2n ** 40n, nonce };
@@ -64,6 +68,14 @@ describe("payments on the chain", function () {
     const args = [payer.address, to, value, 0n, 2n ** 40n, nonce, signature] as const;
     return send(encodeFunctionData({ abi: stablecoinAbi, functionName: "transferWithAuthorization", args }));
   };
+
+  it("knows what a wallet has for gas, beyond what a number holds exactly", async () => {
+    const { address } = await devnet.createWallet();
+    const wei = await devnet.client.getBalance({ address });
+    expect(wei > BigInt(Number.MAX_SAFE_INTEGER)).to.equal(true);
+    expect(await chain.balanceOf(address)).to.equal(wei);
+    expect(await chain.balanceOf(FRIEND)).to.equal(0n);
+  });
 
   it("are unused before, at the time of a block", async () => {
     const { timestamp } = await devnet.client.getBlock();

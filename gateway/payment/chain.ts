@@ -34,6 +34,8 @@ export type Sighting =
 export interface PaymentChain {
   /** Number of the newest block: a transaction sent after that lies beyond. */
   headNumber(): Promise<number>;
+  /** Wei of the chain's own coin. */
+  balanceOf(address: Hex): Promise<bigint>;
   /** Looks from `fromBlock` on; `transaction` is where somebody says it happened. */
   look(transfer: Transfer, at: { fromBlock: number; transaction?: Hex | undefined }): Promise<Sighting>;
   close(): void;
@@ -116,6 +118,7 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
 
   return {
     headNumber,
+    balanceOf: (address) => ask(askBalance(address), "eth_getBalance"),
     async look(transfer, { fromBlock, transaction }) {
       if (transaction !== undefined && (await readTransaction(transfer, transaction)) === "paid") {
         return { kind: "paid", transaction };
@@ -135,6 +138,19 @@ function askHeadNumber(): Question<number> {
         const number = parseQuantity(result);
         return number === undefined ? distrust("eth_blockNumber gave no number") : { value: number };
       }),
+  };
+}
+
+function askBalance(address: Hex): Question<bigint> {
+  return {
+    calls: [{ method: "eth_getBalance", params: [address, "latest"] }],
+    read: ([reply]) =>
+      readReply(reply, (result) =>
+        // Beyond what parseQuantity takes: wei are many.
+        typeof result === "string" && /^0x[0-9a-f]{1,64}$/i.test(result)
+          ? { value: BigInt(result) }
+          : distrust("eth_getBalance gave no number"),
+      ),
   };
 }
 

@@ -44,6 +44,7 @@ const settleAnswer = z.object({
 });
 const supportedAnswer = z.object({
   kinds: z.array(z.object({ x402Version: z.number(), scheme: z.string(), network: z.string() })),
+  signers: z.record(z.string(), z.array(z.string())).nullish().catch(undefined),
 });
 
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -113,11 +114,11 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
       };
     },
     async getSupported(): Promise<SupportedResponse> {
-      const { kinds } = await ask("/supported", supportedAnswer, {
+      const { kinds, signers } = await ask("/supported", supportedAnswer, {
         method: "GET",
         timeoutMs: options.verifyTimeoutMs,
       });
-      return { kinds: kinds as SupportedResponse["kinds"], extensions: [], signers: {} };
+      return { kinds: kinds as SupportedResponse["kinds"], extensions: [], signers: signers ?? {} };
     },
   };
 }

@@ -16,6 +16,7 @@ import type { AddressLimits } from "../limits/address-limits.ts";
 import type { Forward, PayHost } from "../passage.ts";
 import { createPaymentChain, type PaymentChain } from "./chain.ts";
 import { createFacilitatorClient } from "./facilitator-client.ts";
+import { watchFacilitator } from "./facilitator-watch.ts";
 import { createJanitor } from "./janitor.ts";
 import { createLazyLedger, type OpenedLedger } from "./lazy-ledger.ts";
 import { createMemoryLocks, createRedisLocks, type Locks } from "./locks.ts";
@@ -117,7 +118,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
   const janitor = createJanitor({ ledger, locks, settlement, metrics, clock, log });
   janitor.start();
   log.info({ url, offers: [...offers.keys()], payTo: payment.payTo }, "selling requests");
-  void warnOfFacilitator(facilitator, log);
+  const watch = watchFacilitator({ facilitator, chain, log, metrics: deps.metrics });
 
   return {
     url,
@@ -126,6 +127,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
       ? { isAskedBy: createHostTest(publicUrl), answer }
       : undefined,
     async stop() {
+      watch.stop();
       await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
       await janitor.stop();
       // What takes longer than this is found again from the ledger.
@@ -149,21 +151,4 @@ async function openLocks(redisUrl: string | undefined, log: Log): Promise<Locks>
 function hasOwnName(publicUrl: string, gatewayUrl: string | undefined): boolean {
   const { host, pathname } = new URL(publicUrl);
   return pathname === "/" && (gatewayUrl === undefined || new URL(gatewayUrl).host !== host);
-}
-
-/** Says early what every payment would run into. */
-async function warnOfFacilitator(
-  facilitator: ReturnType<typeof createFacilitatorClient>,
-  log: Log,
-): Promise<void> {
-  try {
-    const { kinds } = await facilitator.getSupported();
-    const isSupported = kinds.some(
-      ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === NETWORK,
-    );
-    if (!isSupported)
-      log.error({ network: NETWORK }, "the facilitator does not settle payments on this network");
-  } catch (err) {
-    log.warn({ err }, "the facilitator cannot be reached: no payment is taken until it can");
-  }
 }

@@ -25,7 +25,7 @@ describe("gateway: payments over the death of a gateway", function () {
   /** The same address whichever process answers: payments are bound to it. */
   let port = 0;
 
-  const start = async () => {
+  const start = async (env: Readonly<Record<string, string>> = {}) => {
     gateway = startProgram("main.ts", [], {
       GATEWAY_PORT: "0",
       DATA_DIR: folder,
@@ -41,6 +41,7 @@ describe("gateway: payments over the death of a gateway", function () {
       X402_FACILITATOR_URL: world.front.url,
       X402_SETTLE_TIMEOUT_MS: "20000",
       DEADLINE_MS: "20000",
+      ...env,
     });
     await until(() => gateway.stdout().includes('"listening"'));
     const line =
@@ -161,7 +162,7 @@ describe("gateway: payments over the death of a gateway", function () {
     const { reach, reached } = moment();
     world.front.behave["/settle"] = async (pass) => {
       reach();
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await until(() => gateway.stdout().includes('"draining"'));
       return pass();
     };
     await world.expectPaid(payer, 1, async () => {
@@ -172,6 +173,40 @@ describe("gateway: payments over the death of a gateway", function () {
     });
     expect((await gateway.finished).code).to.equal(0);
     await start();
+  });
+
+  it("asked to stop sooner than it can settle: the payment is brought to its end, its client has the data later", async () => {
+    gateway.signal("SIGTERM");
+    await gateway.finished;
+    await start({ DRAIN_TIMEOUT_MS: "100" });
+    const url = newUrl();
+    const payment = await signFor(payer, url);
+    const { reach, reached } = moment();
+    let cut = (): void => {};
+    const isCut = new Promise<void>((resolve) => {
+      cut = resolve;
+    });
+    world.front.behave["/settle"] = async (pass) => {
+      reach();
+      await isCut;
+      return pass();
+    };
+    await world.expectPaid(payer, 1, async () => {
+      const asked = fetchWith(url, payment).then(
+        () => "answered",
+        () => "cut",
+      );
+      await reached;
+      gateway.signal("SIGTERM");
+      expect(await asked).to.equal("cut");
+      cut();
+      expect((await gateway.finished).code).to.equal(0);
+    });
+    // Known as settled by the process that was stopped: nothing is left for a janitor.
+    expect(await payments("list", "--state", "open")).not.to.match(/0x/);
+    world.front.behave = {};
+    await start();
+    await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
   });
 
   it("and the operator reads of each payment what became of it", async () => {

@@ -1,4 +1,4 @@
-import { evmAddress, integer, matching, pairs, port, type Settings, text, url } from "./env.ts";
+import { decimal, evmAddress, integer, matching, pairs, port, type Settings, text, url } from "./env.ts";
 
 const FACILITATOR_PORT = 8403;
 
@@ -70,5 +70,11 @@ export const PAYMENT_SETTINGS = {
     usedBy: ["facilitator"],
     meaning:
       "Private key of the built-in facilitator's wallet, which pays for the gas of settlements; keep some ether of Base there and nothing else",
+  },
+  FACILITATOR_LOW_ETHER: {
+    parse: decimal({ min: 0, max: 1_000, decimals: 6 }),
+    default: "0.0005",
+    usedBy: ["facilitator"],
+    meaning: "Ether in that wallet below which the log warns; 0 = never",
   },
 } as const satisfies Settings;
