@@ -25,8 +25,8 @@ export interface PagedList<Row> {
   recount(run: Counted): Promise<number>;
 }
 
-/** Runs looked at together. */
-const RUNS_AT_ONCE = 64;
+/** Runs looked at together: few at first, since most pages need no more. */
+const RUNS_AT_ONCE = { first: 64, most: 1_024 };
 
 /**
  * One page of a list: rows `skip` to `skip + limit` of those in the range, the newest first. Counted runs that lie in
@@ -53,8 +53,9 @@ async function* partsOf<Row>(
 ): AsyncGenerator<Counted | SlotRange, void, undefined> {
   let hi = range.hi;
   let isTail = true;
+  let atOnce = RUNS_AT_ONCE.first;
   while (hi >= range.lo) {
-    const runs = await list.counted(hi, RUNS_AT_ONCE);
+    const runs = await list.counted(hi, atOnce);
     for (const run of runs) {
       // Between two runs is nothing; what is newer than all of them is not counted yet.
       if (isTail && run.hi < hi) yield { lo: Math.max(range.lo, run.hi + 1), hi };
@@ -63,7 +64,9 @@ async function* partsOf<Row>(
       yield run.lo < range.lo ? { lo: range.lo, hi: run.hi } : run;
       hi = run.lo - 1;
     }
-    if (runs.length === RUNS_AT_ONCE) continue;
+    const hasMore = runs.length === atOnce;
+    atOnce = Math.min(2 * atOnce, RUNS_AT_ONCE.most);
+    if (hasMore) continue;
     if (hi >= range.lo) yield { lo: range.lo, hi };
     return;
   }

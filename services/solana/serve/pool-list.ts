@@ -1,5 +1,5 @@
 import type { Filter, OrderBy, Store } from "../../shared/storage/port.ts";
-import { countMatching } from "../metrics/stretch-counts.ts";
+import { matcherOf } from "../metrics/stretch-counts.ts";
 import {
   POOL_TX_TYPES,
   type PoolRowRow,
@@ -93,6 +93,7 @@ export function tokenInPoolList(
     return rows;
   }
   const asked = countFilterOf(filter);
+  const match = matcherOf(asked);
   const name = JSON.stringify(["pool", pool, mint, asked]);
   return {
     async counted(hi, limit) {
@@ -100,11 +101,18 @@ export function tokenInPoolList(
       return found.map((stretch) => {
         const who = stretch.mints.indexOf(mint);
         if (who === -1) return runOf(stretch, { sure: 0, unsure: 0 });
-        return runOf(stretch, countMatching(stretch.counts, { who, ...asked }));
+        return runOf(stretch, match(stretch.counts, who));
       });
     },
     async find(range, { skip, limit }) {
       const page: TokenRowRow[] = [];
+      if (unsure.length === 0 && sure.length > 0) {
+        // Each row that satisfies a filter has the one side that is asked for: the store can count.
+        const rows = await store.find(poolRows, {
+          ...{ filter: inRange(range), anyOf: sure, order: NEWEST_FIRST, via: poolRows.key, skip, limit },
+        });
+        return rows.flatMap((row) => tokenSides(row).filter((side) => isAskedFor(side, of.filter)));
+      }
       let passed = 0;
       const wanted = { anyOf: [...sure, ...unsure], wanted: skip + limit };
       for await (const row of matching(range, wanted)) {

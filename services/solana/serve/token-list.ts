@@ -1,5 +1,5 @@
 import type { Filter, OrderBy, Store } from "../../shared/storage/port.ts";
-import { countMatching } from "../metrics/stretch-counts.ts";
+import { matcherOf } from "../metrics/stretch-counts.ts";
 import { type TokenRowRow, tokenRows } from "../store/collections.ts";
 import type { CountMemory } from "./count-memory.ts";
 import { runOf } from "./counted-run.ts";
@@ -45,13 +45,14 @@ export function tokenList(
     ...(minValueUsd !== undefined && { valueUsd: { gte: minValueUsd } }),
   });
   const asked = { ...countFilterOf(filter), ...(dex !== undefined && { who: dex }) };
+  const match = matcherOf(asked);
   const name = JSON.stringify(["token", mint, asked]);
   const count = (range: SlotRange): Promise<number> =>
     store.count(tokenRows, where(range), { via: tokenRows.key });
   return {
     async counted(hi, limit) {
       const found = await stretches.before(`token ${mint}`, { hi, limit });
-      return found.map((stretch) => runOf(stretch, countMatching(stretch.counts, asked)));
+      return found.map((stretch) => runOf(stretch, match(stretch.counts, dex)));
     },
     find: (range, page) =>
       store.find(tokenRows, { filter: where(range), order: NEWEST_FIRST, via: tokenRows.key, ...page }),
