@@ -20,7 +20,7 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing 
   const { startSdk } = await import("./sdk.ts");
   const spans = new Counter({
     name: "trace_spans_total",
-    help: "Recorded spans by what became of them: sent to the collector, or lost since it did not take them",
+    help: "Recorded spans by what became of them: sent to the collector, lost since it did not take them, or dropped since too many waited",
     labelNames: ["outcome"],
     registers: [metrics.registry],
   });
@@ -30,6 +30,7 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing 
   return startSdk({
     config,
     trustsCallers,
+    onDrop: () => spans.inc({ outcome: "dropped" }),
     onExport({ spans: count, error }) {
       spans.inc({ outcome: error === undefined ? "sent" : "lost" }, count);
       if (error !== undefined) complain(error);

@@ -19,6 +19,7 @@ import {
   RandomIdGenerator,
   type Sampler,
   type SpanExporter,
+  type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
@@ -32,6 +33,8 @@ export interface SdkOptions {
   readonly trustsCallers: boolean;
   /** Told of every batch that was sent or could not be. */
   readonly onExport: (of: { spans: number; error: Error | undefined }) => void;
+  /** Told of each span that found the queue full. */
+  readonly onDrop: () => void;
 }
 
 /** A collector that does not answer must not hold up the end of a process. */
@@ -40,12 +43,8 @@ const EXPORT_TIMEOUT_MS = 5_000;
 /** Spans that wait to be sent; further ones are dropped. */
 const MAX_WAITING_SPANS = 2_048;
 
-export function startSdk({ config, trustsCallers, onExport }: SdkOptions): Tracing {
-  const exporter = new OTLPTraceExporter({
-    url: config.tracesUrl,
-    headers: { ...config.headers },
-    timeoutMillis: EXPORT_TIMEOUT_MS,
-  });
+export function startSdk(options: SdkOptions): Tracing {
+  const { config, trustsCallers } = options;
   const ofTheirs = SAMPLERS[config.sampler](config.samplerArgument);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
@@ -56,14 +55,7 @@ export function startSdk({ config, trustsCallers, onExport }: SdkOptions): Traci
     }),
     sampler: trustsCallers ? ofTheirs : ignoringCallers(ofTheirs),
     spanLimits: { attributeValueLengthLimit: 256 },
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: watched(exporter, onExport),
-        scheduledDelayMillis: config.sendEveryMs,
-        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
-        maxQueueSize: MAX_WAITING_SPANS,
-      }),
-    ],
+    spanProcessors: [createQueue(options)],
   });
   const tracer = provider.getTracer("chaintables", VERSION);
   const propagator = new W3CTraceContextPropagator();
@@ -115,9 +107,17 @@ function ignoringCallers(sampler: Sampler): Sampler {
   };
 }
 
-function watched(exporter: SpanExporter, onExport: SdkOptions["onExport"]): SpanExporter {
-  return {
+/** Sends spans in batches; counts for itself which ones found no place, as the SDK's queue does not tell. */
+function createQueue({ config, onExport, onDrop }: SdkOptions): SpanProcessor {
+  const exporter = new OTLPTraceExporter({
+    url: config.tracesUrl,
+    headers: { ...config.headers },
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  let waiting = 0;
+  const watched: SpanExporter = {
     export(spans, done) {
+      waiting -= spans.length;
       exporter.export(spans, (result) => {
         const isSent = result.code === ExportResultCode.SUCCESS;
         onExport({
@@ -128,6 +128,24 @@ function watched(exporter: SpanExporter, onExport: SdkOptions["onExport"]): Span
       });
     },
     shutdown: () => exporter.shutdown(),
-    ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+  };
+  const batches = new BatchSpanProcessor({
+    exporter: watched,
+    scheduledDelayMillis: config.sendEveryMs,
+    exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+    maxQueueSize: MAX_WAITING_SPANS,
+  });
+  return {
+    onStart() {},
+    onEnd(span) {
+      if (waiting >= MAX_WAITING_SPANS) {
+        onDrop();
+        return;
+      }
+      waiting += 1;
+      batches.onEnd(span);
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
   };
 }

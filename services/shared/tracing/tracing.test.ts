@@ -289,6 +289,7 @@ describe("traces", function () {
     expect(collector.requests[0]?.headers.authorization).to.equal("Bearer abc");
     expect(collector.requests[0]?.body).to.contain("deployment.environment.name");
     expect(await metrics.render()).to.match(/trace_spans_total\{outcome="sent",service="evm-dex"\} 100/);
+    expect(await metrics.render()).not.to.match(/outcome="(lost|dropped)"/);
   });
 
   for (const behave of ["refuse", "never", "gone"] as const) {
@@ -299,8 +300,13 @@ describe("traces", function () {
       const app = await startApp(tracing);
       for (let n = 0; n < 20; n++)
         expect((await fetch(`${app.url}/test/things?chain_id=1`)).status).to.equal(200);
-      // More than may wait: the others are dropped, and memory stays bounded.
+      // With the requests' own three each, more than may wait: the others are dropped, and memory stays bounded.
       for (let n = 0; n < 5_000; n++) inTrace(tracing, { name: "work" }, () => {});
+      const dropped = /trace_spans_total\{outcome="dropped",service="evm-dex"\} (\d+)/;
+      expect(Number(dropped.exec(await metrics.render())?.[1])).to.be.within(
+        5_000 - 2_048 - 512,
+        5_060 - 2_048,
+      );
       if (behave === "refuse") {
         await until(() => lines.some(({ msg }) => msg === "traces cannot be sent to the collector"));
         expect(await metrics.render()).to.match(
