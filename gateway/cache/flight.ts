@@ -1,3 +1,4 @@
+import type { Span } from "@opentelemetry/api";
 import { exchangeOf } from "../../services/shared/host/exchange.ts";
 import type { Passage } from "../passage.ts";
 
@@ -13,6 +14,8 @@ export class Flight<T> {
   readonly #abandon: () => void;
   readonly #waiters = new Set<Waiter<T>>();
   #isOver = false;
+  /** Of who asked first: the question is in that one's trace. */
+  #asker: Span | undefined;
 
   /** `abandon` is called when nobody waits any more. */
   constructor(abandon: () => void) {
@@ -32,6 +35,7 @@ export class Flight<T> {
     passage: Passage,
     deadline?: { readonly leftMs: number; readonly error: Error },
   ): Promise<T | undefined> {
+    if (passage.span !== undefined) this.#showQuestion(passage.span);
     return new Promise((resolve, reject) => {
       const onGone = () => {
         this.#leave(waiter);
@@ -46,6 +50,12 @@ export class Flight<T> {
       this.#waiters.add(waiter);
       exchangeOf(passage.res).onClose = onGone;
     });
+  }
+
+  /** Links the trace of a request to the one that has the question it waits for. */
+  #showQuestion(span: Span): void {
+    if (this.#asker === undefined) this.#asker = span;
+    else span.addLink({ context: this.#asker.spanContext() });
   }
 
   /** Ends it for all who wait, in the order in which they came. */

@@ -108,6 +108,32 @@ describe("gateway: traces", function () {
     expect(words.at(-1)).to.equal("hit");
   });
 
+  it("show whose question was waited for, where another client's was under way", async () => {
+    const { get, evmDex, url } = await start(1_048_576);
+    for (let round = 0; ; round++) {
+      const path = `${POOL}?${QUERY}&chain_id=${round}`;
+      const before = evmDex.seen.length;
+      let release = (): void => {};
+      evmDex.answer = (req, res) => {
+        release = () => answerTable(req, res);
+      };
+      const first = get(path);
+      await until(() => evmDex.seen.length > before);
+      const second = get(path);
+      // By then it waits too, unless the machine is very busy: then it is done again.
+      for (let n = 0; n < 5; n++) await (await fetch(`${url}/livez`)).text();
+      evmDex.answer = answerTable;
+      release();
+      const [asker] = await spansOf(await first);
+      const [waiter, ...questions] = await spansOf(await second);
+      if (waiter.attributes["chaintables.cache"] !== "coalesced") continue;
+      expect(questions).to.deep.equal([]);
+      expect(waiter.links).to.deep.equal([{ traceId: asker.traceId, spanId: asker.spanId }]);
+      expect(asker.links).to.deep.equal([]);
+      return;
+    }
+  });
+
   it("have a question more where the first connection broke, and say which failed", async () => {
     const { get, evmDex } = await start();
     let asked = 0;
