@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { listDataFiles } from "./build.ts";
+import { build, listDataFiles, listEntries } from "./build.ts";
+import { HOUSE } from "./command.ts";
 
 describe("data files of the build", () => {
   let root: string;
@@ -35,4 +36,51 @@ describe("data files of the build", () => {
 
   it("are found when the folder is given with a slash at its end", () =>
     expect(listDataFiles(`${root}/`)).to.include("proto/status.proto"));
+});
+
+describe("the build", function () {
+  this.timeout(60_000);
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "build-"));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it("has a file at the place of each program and thread, and of nothing else", async () => {
+    const entries = listEntries(HOUSE);
+    expect(entries).to.include.members([
+      "gateway/main.ts",
+      "gateway/keys.ts",
+      "services/solana/ingest/main.ts",
+      "services/shared/chain/evm/thread.worker.ts",
+    ]);
+    expect(entries.filter((path) => /\.(test|bench)\.|^(bench|deploy|proto)/.test(path))).to.deep.equal([]);
+    expect(await build(folder)).to.deep.equal([]);
+    const built = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".js"));
+    const places = built.filter((path) => !path.startsWith("bundle/")).sort();
+    expect(places).to.deep.equal(entries.map((path) => path.replace(/\.ts$/, ".js")));
+  });
+
+  it("looks for files at the places that the sources look at", async () => {
+    const files = (await readdir(join(folder, "bundle"))).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, "bundle", name), "utf8")));
+    const looked = texts.flatMap((text) =>
+      [
+        ...text.matchAll(/new URL\(\s*"(\.\.?\/[^"]+)",\s*new URL\("(\.\.\/[^"]+)", import\.meta\.url\)/g),
+      ].map(([, name = "", place = ""]) => join("bundle", dirname(place), name)),
+    );
+    expect(looked).to.include.members(["proto/", "services/evm-dex/deployments.json"]);
+    for (const path of looked) expect(await stat(join(folder, path)), path).to.be.an("object");
+  });
+
+  it("says what is wrong with the sources", async () => {
+    const broken = join(folder, "broken");
+    await mkdir(join(broken, "gateway"), { recursive: true });
+    await writeFile(
+      join(broken, "package.json"),
+      JSON.stringify({ scripts: { gateway: "node --import tsx gateway/main.ts" } }),
+    );
+    await writeFile(join(broken, "gateway/main.ts"), 'import "./nowhere.ts";');
+    expect((await build(join(broken, "dist"), broken)).join()).to.contain('Could not resolve "./nowhere.ts"');
+  });
 });

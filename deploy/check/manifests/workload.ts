@@ -87,7 +87,9 @@ export function findWorkloadFaults(
 
 function findFaults({ command, env }: Workload, process: Process, faces: readonly Face[]): string[] {
   const faults: string[] = [];
-  if (command.join(" ") !== `node ${process.built}`) {
+  // Before the program there may be flags of Node and V8.
+  const words = command.filter((word) => !word.startsWith("--"));
+  if (words.join(" ") !== `node ${process.built}`) {
     faults.push(`starts "${command.join(" ")}", not "node ${process.built}"`);
   }
   for (const [name, value] of env) faults.push(...findSettingFaults({ name, value, process, faces }));

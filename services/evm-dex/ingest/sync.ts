@@ -154,7 +154,7 @@ export class ChainSync {
       const last = targetOf(this.#checkpoint);
       const { signal } = this.#deps;
       for await (const chunk of this.#readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
-        await this.#apply(chunk, { head: head.number, observe: true });
+        await this.#apply(chunk, { head: head.number });
     }
     return true;
   }
@@ -182,7 +182,7 @@ export class ChainSync {
     try {
       const steps = this.#stepsUpTo(head, { source: deps.source, fetcher, signal });
       for await (const { chunk, head: top, to } of oneAhead(steps)) {
-        await this.#apply(chunk, { head: top, observe: to === undefined });
+        await this.#apply(chunk, { head: top });
         if (to !== undefined) this.#report(chunk, { from, to });
         if (deps.signal.aborted) return;
       }
@@ -235,14 +235,15 @@ export class ChainSync {
     }
   }
 
-  async #apply(chunk: Chunk, of: { head: number; observe: boolean }): Promise<void> {
+  async #apply(chunk: Chunk, of: { head: number }): Promise<void> {
     const reachesHead = chunk.last.number === of.head;
-    if (of.observe && reachesHead) this.#claimUnread();
+    if (reachesHead) this.#claimUnread();
     const applied = await applyChunk(this.#bench, {
       chunk,
       checkpoint: this.#checkpoint,
       chainHead: of.head,
-      observe: of.observe,
+      // Blocks on the way there are followed by others within moments.
+      observe: reachesHead,
     });
     this.#checkpoint = applied.checkpoint;
     this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time });
@@ -250,7 +251,7 @@ export class ChainSync {
   }
 
   /**
-   * Pools whose balances the backfill or a rollback left unread go with the blocks that reach the head, where every
+   * Pools whose balances the blocks before or a rollback left unread go with the blocks that reach the head, where every
    * node has the state, in one write with their checkpoint: between two checkpoints no answer changes.
    */
   #claimUnread(): void {
@@ -292,7 +293,7 @@ export class ChainSync {
     this.#shorterLooks = 0;
     if (replacement === undefined) return;
     try {
-      await this.#apply(replacement, { head: head.number, observe: true });
+      await this.#apply(replacement, { head: head.number });
     } catch (error) {
       // The next step reads it again.
       if (!(error instanceof UnseenPools)) throw error;
