@@ -1,6 +1,8 @@
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
+import type { Hex } from "../../services/shared/chain/evm/port.ts";
+import { ServiceError } from "../../services/shared/errors.ts";
 import {
   ConfigError,
   type Environment,
@@ -15,7 +17,7 @@ import { openTracing } from "../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../payment/network.ts";
 import { createFacilitatorApp } from "./app.ts";
 import { watchBalance } from "./balance.ts";
-import { createWallet } from "./wallet.ts";
+import { createWallet, type Wallet } from "./wallet.ts";
 
 export interface FacilitatorConfig {
   readonly bindHost: string;
@@ -96,7 +98,8 @@ export async function startFacilitator(
 
   const app = createFacilitatorApp({
     facilitator,
-    refuse: (payload, requirements) => findMisuse(payload, { requirements, payTo: config.payTo }),
+    refuse: async (payload, requirements) =>
+      findMisuse(payload, { requirements, payTo: config.payTo }) ?? findNoContract(wallet, requirements),
     token: config.token,
     log,
     metrics,
@@ -138,6 +141,18 @@ function findMisuse(
   if (requirements.payTo.toLowerCase() !== payTo.toLowerCase()) return "invalid_exact_evm_recipient_mismatch";
   // Permit2 goes through contracts that would have to be trusted with more than one payment.
   return payload.authorization === undefined ? "unsupported_payload_type" : undefined;
+}
+
+/**
+ * Looked up before the library does: it asks for the asset's code without waiting for the answer, so that a chain which
+ * cannot be asked would end the process (2.27.0). What is known here it does not ask the chain for.
+ */
+async function findNoContract(wallet: Wallet, { asset }: PaymentRequirements): Promise<string | undefined> {
+  try {
+    return (await wallet.isContract(asset as Hex)) ? undefined : "asset_not_deployed_contract";
+  } catch (cause) {
+    throw new ServiceError("unavailable", "The chain cannot be asked at the moment.", { cause });
+  }
 }
 
 function countSettlements(facilitator: x402Facilitator, metrics: Metrics): void {

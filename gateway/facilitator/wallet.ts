@@ -7,6 +7,8 @@ import { createNonceManager, jsonRpc } from "viem/nonce";
 export interface Wallet {
   readonly address: Hex;
   readonly signer: FacilitatorEvmSigner;
+  /** Whether there is a contract at an address. Rejects while the chain cannot be asked; what was found is remembered. */
+  isContract(address: Hex): Promise<boolean>;
   /** Wei of the chain's own coin. */
   balance(): Promise<bigint>;
 }
@@ -24,6 +26,8 @@ const POLLING_MS = 200;
 const RPC_TIMEOUT_MS = 5_000;
 /** Beyond the estimate: what a transfer costs depends a little on who else has moved since. */
 const GAS_MARGIN = 120n;
+/** Assets that payments name: one, but for clients that make some up. */
+const MAX_CONTRACTS = 1_000;
 
 export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }: WalletOptions): Wallet {
   const nonceManager = createNonceManager({ source: jsonRpc() });
@@ -41,6 +45,17 @@ export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }:
   const reader = createPublicClient(options);
   const writer = createWalletClient({ ...options, account });
   const inTurn = createQueue();
+  const contracts = new Map<string, Hex>();
+
+  const isContract: Wallet["isContract"] = async (address) => {
+    const name = address.toLowerCase();
+    if (contracts.has(name)) return true;
+    const code = await reader.getCode({ address });
+    if (code === undefined || code === "0x") return false;
+    if (contracts.size >= MAX_CONTRACTS) contracts.clear();
+    contracts.set(name, code);
+    return true;
+  };
 
   type Write = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
   const writeContract = async (call: Write): Promise<Hex> => {
@@ -60,13 +75,14 @@ export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }:
       sendTransaction: (transaction) =>
         inTurn(() => writer.sendTransaction({ ...transaction, account, chain })),
       waitForTransactionReceipt: (of) => reader.waitForTransactionReceipt(of),
-      getCode: (of) => reader.getCode(of),
+      getCode: async (of) => contracts.get(of.address.toLowerCase()) ?? reader.getCode(of),
     },
     { confirmationTimeoutMs: receiptTimeoutMs },
   );
   return {
     address: account.address,
     signer,
+    isContract,
     balance: () => reader.getBalance({ address: account.address }),
   };
 }

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
@@ -8,6 +10,7 @@ import { createLog } from "../../services/shared/host/log.ts";
 import { type RunningFacilitator, readFacilitatorConfig, startFacilitator } from "../facilitator/service.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import { startProgram } from "../testkit/process.ts";
+import { until } from "../testkit/until.ts";
 
 interface Verdict {
   isValid?: boolean;
@@ -152,6 +155,13 @@ describe("gateway: built-in facilitator", function () {
     };
     for (const body of bodies) await expectForm(await post("/verify", body), "bad_request");
     const good = { paymentPayload: payment, paymentRequirements: REQUIREMENTS };
+    const unreadable = { "content-encoding": "zip" };
+    const unknown = { "content-type": "application/json; charset=iso-8859-1" };
+    for (const more of [unreadable, unknown]) {
+      const headers = { "content-type": "application/json", authorization: `Bearer ${TOKEN}`, ...more };
+      const init = { method: "POST", headers, body: JSON.stringify(good) };
+      await expectForm(await fetch(`${facilitator.url}/verify`, init), "bad_request");
+    }
     for (const token of [null, "", "another", `${TOKEN} `.trim().slice(1)])
       await expectForm(await post("/settle", good, { token }), "unauthorized");
     await expectForm(await post("/other", good), "not_found");
@@ -190,6 +200,32 @@ describe("gateway: built-in facilitator", function () {
     expect(await (await fetch(`${blind.url}/metrics`)).text()).not.to.match(/facilitator_balance_ether\{/);
     expect(JSON.stringify(lines)).not.to.contain("secret-key");
     await blind.stop();
+  });
+
+  it("as a process outlives a chain that refuses every question, also of an asset it has not seen", async () => {
+    const rpc = createServer((_req, res) => void res.writeHead(401).end("no"));
+    await new Promise<void>((resolve) => rpc.listen(0, "127.0.0.1", resolve));
+    const { port } = rpc.address() as AddressInfo;
+    const child = startProgram("facilitator/main.ts", [], {
+      FACILITATOR_PORT: "0",
+      FACILITATOR_PRIVATE_KEY: `0x${"42".repeat(32)}`,
+      X402_PAY_TO: TILL,
+      EVM_RPC_8453: `http://127.0.0.1:${port}/`,
+    });
+    await until(() => child.stdout().includes('"listening"'));
+    const { url } = JSON.parse(child.stdout().split("\n")[0] ?? "") as { url: string };
+    const payment = await sign(payer);
+    for (const path of ["/verify", "/settle", "/verify"]) {
+      const body = { paymentPayload: payment, paymentRequirements: REQUIREMENTS };
+      const answer = await post(path, body, { url });
+      const session = answer.headers.get("x-session-id");
+      const type = answer.headers.get("content-type");
+      expectErrorForm({ status: answer.status, type, session, body: await answer.text() }, "unavailable");
+    }
+    expect((await fetch(`${url}/livez`)).status).to.equal(200);
+    child.signal("SIGKILL");
+    await child.finished;
+    rpc.close();
   });
 
   it("as a process names what it lacks, and never shows its key", async () => {

@@ -44,11 +44,11 @@ describe("host/secrets", () => {
     expect(hidden(address, "AWS_SESSION_TOKEN:session-of-aws")).to.equal("[secret]");
   });
 
-  it("hides a private key without its prefix and in lower case", () => {
+  it("hides a private key without its prefix, in lower case and as a number", () => {
     const digits = "AbCdEf".repeat(10).padEnd(64, "0");
     keepSecret(`0x${digits}`);
-    for (const text of [`0x${digits}`, digits, digits.toLowerCase()])
-      expect(hideSecrets(`signed by ${text}`)).not.to.match(/cdef/i);
+    for (const text of [`0x${digits}`, digits, digits.toLowerCase(), String(BigInt(`0x${digits}`))])
+      expect(hideSecrets(`signed by ${text}`)).to.match(/^signed by (0x)?\[secret\]$/);
   });
 
   it("leaves words alone that a short secret would blank", () => {

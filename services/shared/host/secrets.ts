@@ -23,10 +23,14 @@ export function keepSecret(value: string): void {
     known.add(piece);
     // As a log line holds it.
     known.add(JSON.stringify(piece).slice(1, -1));
-    // Libraries leave the prefix of a private key out.
-    if (/^0x[0-9a-f]{32,}$/i.test(piece)) known.add(piece.slice(2)).add(piece.slice(2).toLowerCase());
+    if (/^0x[0-9a-f]{32,}$/i.test(piece)) for (const form of formsOfKey(piece)) known.add(form);
   }
   ordered = [...known].sort((a, b) => b.length - a.length);
+}
+
+/** Libraries leave the prefix of a private key out, and complain of one as the number that it is. */
+function formsOfKey(key: string): string[] {
+  return [key.slice(2), key.slice(2).toLowerCase(), String(BigInt(key))];
 }
 
 /** The text without what was remembered. */
