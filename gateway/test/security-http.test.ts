@@ -122,6 +122,18 @@ describe("gateway: hostile HTTP", function () {
     expect(everySeen()).to.have.length(asked);
   });
 
+  it("answers HEAD without a body, also where it cannot be read", async () => {
+    for (const request of [
+      "HEAD /evm/chains?a b HTTP/1.1\r\nHost: x\r\n\r\n",
+      `HEAD /${"x".repeat(20_000)} HTTP/1.1\r\n\r\n`,
+    ]) {
+      const { status, headers, body } = await sendRaw(gateway.url, request);
+      expect(status).to.equal(400);
+      expect(Number(headers["content-length"])).to.be.above(50);
+      expect(body).to.equal("");
+    }
+  });
+
   it("lets nothing that a client sends become a header, here or at a service", async () => {
     const breaks = [
       "%0d%0aX-Injected:%201",

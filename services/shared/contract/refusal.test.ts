@@ -31,4 +31,12 @@ describe("refuse", () => {
       "Cannot parse limit: it was sent more than once.",
     );
   });
+
+  it("shows a name that a client made up as it shows values: escaped and cut", () => {
+    expect(refuse("a\r\nX-Injected: 1", "it is broken").message).to.equal(
+      'Cannot parse "a\\r\\nX-Injected: 1": it is broken.',
+    );
+    expect(refuse("é", "it is broken").message).to.equal('Cannot parse "\\u00e9": it is broken.');
+    expect(refuse("x".repeat(5_000), "it is broken").message).to.have.length.below(120);
+  });
 });

@@ -12,9 +12,17 @@ export function showValue(value: string): string {
   });
 }
 
+/** Names of ours; a client may send any other. */
+const OWN_NAME = /^[A-Za-z][A-Za-z0-9_ ]{0,63}$/;
+
+/** A parameter's name as a message shows it: a client's own words escaped and cut, as values are. */
+function showName(name: string): string {
+  return OWN_NAME.test(name) ? name : showValue(name);
+}
+
 /** The 400 of one parameter: `Cannot parse limit: 10001 is above 10000.` */
 export function refuse(parameter: string, reason: string): ServiceError {
-  return new ServiceError("bad_request", `Cannot parse ${parameter}: ${reason}.`);
+  return new ServiceError("bad_request", `Cannot parse ${showName(parameter)}: ${reason}.`);
 }
 
 /** The same with the value in front of the broken rule; `rule` starts with a verb ("is above 10000"). */
