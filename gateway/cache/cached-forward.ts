@@ -6,6 +6,7 @@ import { DeadlinePassed } from "../upstream/failure.ts";
 import { Flight } from "./flight.ts";
 import { freshMsOf } from "./freshness.ts";
 import { cacheKeyOf } from "./key.ts";
+import { PassingMap } from "./passing-map.ts";
 import type { Entry, KeptAnswers } from "./store.ts";
 
 /**
@@ -32,7 +33,7 @@ type Outcome =
  */
 export function createCachedForward(options: CachedForwardOptions): Forward {
   const { kept, clock, delivery, onAnswer = () => {} } = options;
-  const flights = new Map<string, Flight<Outcome>>();
+  const flights = new PassingMap<Flight<Outcome>>();
 
   const note = (passage: Passage, word: CacheWord): string[] => {
     passage.fields.cache = word;
@@ -80,14 +81,12 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     const asked = askFor(passage, stale?.answer.etag ?? tagsOf(passage), options);
     const name = flightName(passage, key, stale);
     // A flight that was given up may be followed by another of its name before it hears of its end.
-    const strike = () => {
-      if (flights.get(name) === flight) flights.delete(name);
-    };
+    const strike = () => flights.remove(name, flight);
     const flight = new Flight<Outcome>(() => {
       strike();
       asked.abandon();
     });
-    flights.set(name, flight);
+    flights.add(name, flight);
     const onAnswer = (answer: Answer): void => {
       strike();
       const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);

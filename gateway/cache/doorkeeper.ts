@@ -1,9 +1,12 @@
-/** Places for keys; two keys at one place only make the doorkeeper kinder. */
-const PLACES = 1 << 16;
+import { hashOf } from "./hash.ts";
+
+/** Keys that are remembered at most; one that comes to another's place takes it. */
+const PLACES = 1 << 17;
 
 /**
  * Remembers for a while which keys were asked for, in little memory: a table of what everybody asks for once would push
- * out what many ask for again and again, and be kept for nothing.
+ * out what many ask for again and again, and be kept for nothing. Two keys of one hash are one to it, which only makes
+ * it kinder.
  */
 export interface Doorkeeper {
   /** Whether the key was seen lately; from now on it was. */
@@ -12,19 +15,15 @@ export interface Doorkeeper {
 
 export function createDoorkeeper(memoryMs: number): Doorkeeper {
   const seenAt = new Float64Array(PLACES).fill(Number.NEGATIVE_INFINITY);
+  const seen = new Int32Array(PLACES);
   return {
     seesAgain(key, nowMs) {
-      const place = placeOf(key);
-      const isKnown = nowMs - (seenAt[place] as number) < memoryMs;
+      const hash = hashOf(key);
+      const place = (hash ^ (hash >>> 15)) & (PLACES - 1);
+      const isKnown = seen[place] === hash && nowMs - (seenAt[place] as number) < memoryMs;
+      seen[place] = hash;
       seenAt[place] = nowMs;
       return isKnown;
     },
   };
-}
-
-/** FNV-1a. */
-function placeOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  return (hash ^ (hash >>> 16)) & (PLACES - 1);
 }

@@ -12,7 +12,9 @@ interface Waiter<T> {
 /** One question to a service that several clients wait for. */
 export class Flight<T> {
   readonly #abandon: () => void;
-  readonly #waiters = new Set<Waiter<T>>();
+  /** Nearly all flights have one. */
+  #first: Waiter<T> | undefined;
+  #others: Set<Waiter<T>> | undefined;
   #isOver = false;
   /** Of who asked first: the question is in that one's trace. */
   #asker: Span | undefined;
@@ -24,7 +26,7 @@ export class Flight<T> {
 
   /** How many wait. */
   get size(): number {
-    return this.#waiters.size;
+    return (this.#first === undefined ? 0 : 1) + (this.#others?.size ?? 0);
   }
 
   /**
@@ -47,7 +49,11 @@ export class Flight<T> {
       };
       const timer = deadline && setTimeout(onLate, Math.max(0, deadline.leftMs));
       const waiter: Waiter<T> = { passage, resolve, reject, timer };
-      this.#waiters.add(waiter);
+      if (this.size === 0) this.#first = waiter;
+      else {
+        this.#others ??= new Set();
+        this.#others.add(waiter);
+      }
       exchangeOf(passage.res).onClose = onGone;
     });
   }
@@ -60,25 +66,32 @@ export class Flight<T> {
 
   /** Ends it for all who wait, in the order in which they came. */
   land(outcome: T): void {
-    this.#isOver = true;
-    for (const waiter of this.#waiters) {
-      this.#leave(waiter);
-      waiter.resolve(outcome);
-    }
+    this.#end((waiter) => waiter.resolve(outcome));
   }
 
   fail(error: unknown): void {
+    this.#end((waiter) => waiter.reject(error));
+  }
+
+  #end(tell: (waiter: Waiter<T>) => void): void {
     this.#isOver = true;
-    for (const waiter of this.#waiters) {
+    const first = this.#first;
+    if (first !== undefined) {
+      this.#leave(first);
+      tell(first);
+    }
+    if (this.#others === undefined) return;
+    for (const waiter of this.#others) {
       this.#leave(waiter);
-      waiter.reject(error);
+      tell(waiter);
     }
   }
 
   #leave(waiter: Waiter<T>): void {
     clearTimeout(waiter.timer);
     exchangeOf(waiter.passage.res).onClose = undefined;
-    this.#waiters.delete(waiter);
-    if (this.#waiters.size === 0 && !this.#isOver) this.#abandon();
+    if (this.#first === waiter) this.#first = undefined;
+    else this.#others?.delete(waiter);
+    if (!this.#isOver && this.size === 0) this.#abandon();
   }
 }

@@ -1,7 +1,9 @@
 import { pipeline } from "node:stream";
+import type { Response } from "express";
 import { matchesTag } from "../../services/shared/host/conditional.ts";
 import { exchangeOf } from "../../services/shared/host/exchange.ts";
 import { HTTP_TIMEOUTS } from "../../services/shared/host/http-server.ts";
+import { TurnEnd } from "../../services/shared/host/turn-end.ts";
 import type { Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
 import { answerIsBad } from "../upstream/failure.ts";
@@ -30,6 +32,9 @@ export function createDelivery(of: {
   readonly stallMs?: number | undefined;
 }): Delivery {
   const { isDraining, stallMs = HTTP_TIMEOUTS.stallMs } = of;
+  const ending = new TurnEnd(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
+    if (!res.destroyed) res.end(bytes);
+  });
   const writeHead = (passage: Passage, status: number, own: readonly string[]): void => {
     const { res, headers, session } = passage;
     // The connection is closed after this answer: the client should not send another request into it.
@@ -53,7 +58,7 @@ export function createDelivery(of: {
       passage.fields.bytes = bytes.length;
       writeHead(passage, 200, answer.rawHeaders(encoding, bytes.length).concat(more));
       if (req.method === "HEAD") res.end();
-      else res.end(bytes);
+      else ending.add({ res, bytes });
     };
     const encoded = answer.encode(encoding);
     return Buffer.isBuffer(encoded) ? write(encoded) : encoded.then(write);

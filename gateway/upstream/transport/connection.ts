@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { TurnEnd } from "../../../services/shared/host/turn-end.ts";
 import { type BodyReader, createBodyReader } from "./body.ts";
 import { BadHttp, BrokenOff, NotReached } from "./faults.ts";
 import { type Head, parseHead } from "./head.ts";
@@ -25,6 +26,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_HEAD_BYTES = 32_768;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
+const sending = new TurnEnd((connection: Connection) => connection.write());
+
 /** A kept connection to a service: one request at a time. */
 export class Connection {
   /** When its last answer ended; for the pool. */
@@ -36,6 +39,7 @@ export class Connection {
   #body: BodyReader | undefined;
   /** Bytes of a head that is not complete. */
   #begun: Buffer | undefined;
+  #text: string | undefined;
   #isMade = false;
   #isGone = false;
   #failure: Error | undefined;
@@ -67,7 +71,15 @@ export class Connection {
   send(text: string, receiver: Receiver): void {
     this.#receiver = receiver;
     this.#head = undefined;
-    this.#socket.write(text, "latin1");
+    this.#text = text;
+    sending.add(this);
+  }
+
+  /** Writes the request that is waiting for the end of the turn. */
+  write(): void {
+    const text = this.#text;
+    this.#text = undefined;
+    if (text !== undefined && this.#receiver !== undefined) this.#socket.write(text, "latin1");
   }
 
   /** Stops reading this answer until resumed: the reader's pace becomes the service's. */
