@@ -51,8 +51,13 @@ if (nginx === undefined)
   console.log("nginx is not installed (apt-get install nginx): the gateway is measured alone\n");
 
 const headers = { "X-API-KEY": built.key };
-const other = (number: number) => `${PATH}${number.toString(16).padStart(40, "0")}`;
-const same = () => other(0);
+let drawn = 0;
+/** Another one every time, also over rounds: what is asked for again would be let into a full cache. */
+const other = () => {
+  drawn += 1;
+  return `${PATH}${drawn.toString(16).padStart(40, "0")}`;
+};
+const same = () => `${PATH}${"0".repeat(40)}`;
 const at = (port: number, path: Target["path"]): Target => ({ port, path, headers });
 
 interface Contender {
