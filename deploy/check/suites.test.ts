@@ -72,7 +72,7 @@ describe("recording reporter", () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   it("records passed, failed and pending tests of a real run beside mocha's own output", async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const file = join(folder, "sample.mjs");
     await writeFile(
       file,

@@ -40,7 +40,7 @@ describe("devnet: anvil", () => {
 });
 
 describe("devnet: test chain", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S });
@@ -173,7 +173,7 @@ describe("devnet: test chain", function () {
 });
 
 describe("devnet: saved chain", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it("comes back with every block, log, sender and old genesis, and goes on from there", async () => {
     const directory = await mkdtemp(join(tmpdir(), "chaintables-devnet-test-"));

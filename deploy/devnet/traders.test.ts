@@ -13,7 +13,7 @@ import { parseSlipstreamEvents } from "./v3/testkit.ts";
 const GENESIS_S = 1_760_000_000;
 
 describe("devnet: traders", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32 });

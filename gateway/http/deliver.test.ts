@@ -41,7 +41,7 @@ function sendLong({ req, res }: ReturnType<typeof clientThat>): void {
 }
 
 describe("delivery of long answers", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   it("cuts a client that takes nothing of one, however its connection is kept", async () => {
     const client = clientThat(() => {});

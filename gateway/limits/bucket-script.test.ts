@@ -33,7 +33,7 @@ const rules = fc
 const wants = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 500 }));
 
 describe("bucket script", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let server: RedisServer | undefined;
   const clients: { destroy(): void }[] = [];
   let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<ScriptAnswer>;

@@ -12,7 +12,7 @@ const FRIEND: Hex = `0x${"f1".repeat(20)}`;
 const TILL: Hex = `0x${"71".repeat(20)}`;
 
 describe("payments on the chain", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let devnet: Devnet;
   let chain: PaymentChain;
   let payer: PrivateKeyAccount;

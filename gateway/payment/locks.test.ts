@@ -61,7 +61,7 @@ describe("payment locks in memory", () => {
 });
 
 describe("payment locks in Redis", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let redis: RedisServer;
   let one: Locks;
   let other: Locks;

@@ -12,7 +12,7 @@ const PATHS = {
 } as const;
 
 describe("gateway: keys", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

@@ -11,7 +11,7 @@ import { answerError, answerTable, mediaTypeOf, TABLE_TEXT } from "../testkit/up
 const PATH = "/evm/dexb/v3/pools";
 
 describe("gateway: response cache", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   let clock: ManualClock;
   beforeEach(async () => {

@@ -21,7 +21,7 @@ interface Verdict {
 }
 
 describe("gateway: built-in facilitator", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const TILL = `0x${"71".repeat(20)}` as const;
   const TOKEN = "a token of the tests";
   let chain: PaymentChain;

@@ -8,7 +8,7 @@ import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gatewa
 const FIVE = { ratePerSecond: 0.5, burst: 5, dailyQuota: null };
 
 describe("gateway: limits", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   let clock: ManualClock;
   const start = async (limits: Partial<typeof UNLIMITED>, trustedProxies: readonly string[] = []) => {

@@ -6,7 +6,7 @@ import { until } from "../testkit/until.ts";
 const POOL = `/evm/dexb/v3/pool?pool_address=0x${"ab".repeat(20)}`;
 
 describe("gateway: what operators see of it", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: PayWorld;
   let gateway: PayGateway;
   before(async () => {

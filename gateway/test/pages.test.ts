@@ -8,7 +8,7 @@ import { rawGet } from "../testkit/raw-http.ts";
 import { until } from "../testkit/until.ts";
 
 describe("gateway: pages", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

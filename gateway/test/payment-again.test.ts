@@ -16,7 +16,7 @@ import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: payments that come again, and answers that do not come well", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: PayWorld;
   let gateway: PayGateway;
   /** Each test buys something of its own, so that none finds what another has left. */

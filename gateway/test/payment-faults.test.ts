@@ -11,7 +11,7 @@ import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: "" };
 
 describe("gateway: payments and a facilitator", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: PayWorld;
   let gateway: PayGateway;
   /** Shares everything with the other but its patience: no test is about how fast a busy machine is. */

@@ -8,7 +8,7 @@ import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: payments and what they rest on", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: PayWorld;
   let gateway: PayGateway;
   let payer: Payer;

@@ -19,7 +19,7 @@ import { rawGet, sendRaw } from "../testkit/raw-http.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: payments", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let world: PayWorld;
   let gateway: PayGateway;
   /** Each test buys something of its own, so that none finds what another has left. */

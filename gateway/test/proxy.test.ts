@@ -12,7 +12,7 @@ import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: proxy", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   const start = async (options: TestGatewayOptions = {}) => {
     gateway = await startTestGateway(options);

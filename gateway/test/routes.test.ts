@@ -14,7 +14,7 @@ function expectRawError(answer: RawAnswer, code: Parameters<typeof expectErrorFo
 }
 
 describe("gateway: routes", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

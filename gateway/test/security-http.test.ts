@@ -20,7 +20,7 @@ function expectRefusal(answer: RawAnswer, what: string): void {
 }
 
 describe("gateway: hostile HTTP", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   /** As they are written. */
   const lines: string[] = [];

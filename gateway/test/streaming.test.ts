@@ -16,7 +16,7 @@ const BIG = Buffer.from(
 );
 
 describe("gateway: long answers", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let gateway: TestGateway;
   beforeEach(async () => {
     gateway = await startTestGateway({ config: { deadlineMs: 1_000 } });

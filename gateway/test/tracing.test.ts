@@ -19,7 +19,7 @@ const THEIRS = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba90
 const HEADERS = { traceparent: `00-${THEIRS.trace}-${THEIRS.span}-00`, tracestate: "vendor=word" };
 
 describe("gateway: traces", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let collector: TestCollector;
   let gateway: TestGateway | undefined;
   beforeEach(async () => {

@@ -14,7 +14,7 @@ import { openUsageStore, type UsageStore } from "../usage/usage-store.ts";
 const NOON_MS = Date.UTC(2026, 4, 1, 12);
 
 describe("gateway: usage", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let clock: ManualClock;
   let store: Store;
   let usage: UsageStore;

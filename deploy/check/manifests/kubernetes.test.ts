@@ -187,14 +187,14 @@ describe("Kubernetes manifests", () => {
 
   for (const folder of KUSTOMIZATIONS) {
     it(`${folder} is valid and agrees with the processes and the settings`, async function () {
-      this.timeout(30_000);
+      this.timeout(60_000);
       expect(await findKubernetesFaults(rendered.get(folder) ?? [], RULES)).to.deep.equal([]);
       expect(rendered.get(folder)).to.have.length.above(25);
     });
   }
 
   it("refused by the API's own description when fields are unknown, missing or malformed", async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     const broken = FORM_BREAKAGES.reduce((objects, [edit]) => withEdit(objects, edit), base);
     const faults = await findSchemaFaults(broken);
     for (const [[kind, name, path], words] of FORM_BREAKAGES) {

@@ -13,7 +13,7 @@ const WEEK_S = 604_800;
 const GENESIS_S = 1_759_913_600;
 
 describe("devnet: Aerodrome", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, poolCount: 1, families: ["aerodrome-v2"] });

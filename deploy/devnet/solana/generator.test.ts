@@ -29,7 +29,7 @@ const transactionsOf = (blocks: readonly MadeBlock[]) =>
   blocks.flatMap(({ raw }) => raw.transactions as SolanaTransaction[]);
 
 describe("Solana generator", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let blocks: MadeBlock[];
   let transactions: SolanaTransaction[];
   let expected: Map<string, ExpectedTransaction>;

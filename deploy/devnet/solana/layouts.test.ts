@@ -17,7 +17,7 @@ interface Layout {
 }
 
 describe("Solana generator: instructions", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   it("name accounts where the programs' own descriptions have them", function () {
     if (!existsSync(FACTS)) {

@@ -115,7 +115,7 @@ describe("price links", () => {
   });
 
   it("give at every block what the walk gave there, bit for bit", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     let priced = 0;
     await fc.assert(
       fc.asyncProperty(anyGraph, async ({ pairs, rules, blocks }) => {

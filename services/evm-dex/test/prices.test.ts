@@ -52,7 +52,7 @@ async function pricesInRows(store: Store): Promise<Map<number, Map<string, numbe
 }
 
 describe("prices over gRPC", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it("are, at every block, those of the block's rows to the last bit, after restarts and a reorg too", async () => {
     const story = fc.record({

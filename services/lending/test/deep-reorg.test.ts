@@ -16,7 +16,7 @@ import {
 } from "./harness.ts";
 
 describe("lending ingest: forks deeper than the kept headers", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   let ingest: TestIngest;

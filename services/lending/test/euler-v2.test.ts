@@ -16,7 +16,7 @@ import { EulerWatch } from "./euler-watch.ts";
 const DAY = 86_400;
 
 describe("lending: EVK vaults against the contracts", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let chain: TestChain;
   let euler: EulerKit;
   let watch: EulerWatch;

@@ -68,7 +68,7 @@ class FakeEvmDex {
 }
 
 describe("lending and the prices of evm-dex, over gRPC", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let dataDir: string;
   let store: Store;
   let evmDex: FakeEvmDex;

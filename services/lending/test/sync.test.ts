@@ -28,7 +28,7 @@ const devToken = parseAbi(["function mint(address, uint256)"]);
 const isUsdc = ({ symbol }: { symbol: string }) => symbol === "USDC";
 
 describe("lending ingest", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   const started: TestIngest[] = [];

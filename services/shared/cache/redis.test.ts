@@ -41,7 +41,7 @@ describe("redis cache without a server", () => {
 });
 
 describe("redis cache in an outage", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let cache: Cache | undefined;
   let server: RedisServer | undefined;
 

@@ -32,7 +32,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("host/supervisor and host/process", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   const running: SupervisedProcess[] = [];
   const parents: ChildProcess[] = [];
   afterEach(async () => {

@@ -35,7 +35,7 @@ if (url === undefined) {
 
   describe("mongodb behind a failing network", () => {
     it("writes and reads again what a broken connection cut off", async function () {
-      this.timeout(30_000);
+      this.timeout(60_000);
       const proxy = await breakingProxy(new URL(url));
       const database = newName();
       const store = await openMongoStore({

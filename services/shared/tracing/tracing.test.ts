@@ -35,7 +35,7 @@ const things = collection({
 });
 
 describe("traces", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   let collector: TestCollector;
   const closing: (() => Promise<unknown>)[] = [];
   const lines: Record<string, unknown>[] = [];

@@ -81,7 +81,7 @@ describe("BucketBook", () => {
   });
 
   it("reads again what it had to forget", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
     const day = 86_400;
@@ -102,7 +102,7 @@ describe("BucketBook", () => {
   });
 
   it("equals a model over the whole list, in any batches, over restarts, with two pools", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const swapLists = anyHead.chain((head) =>
       fc.tuple(
         swapsBefore(head, { age: 3 * 86_400, unpriced: true }),

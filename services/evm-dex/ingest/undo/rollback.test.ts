@@ -83,7 +83,7 @@ const story = fc.record({
 });
 
 describe("rollbackTo", function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
 
   it("leaves what an index up to that block has, and lets another branch go on from there", async () => {
     let undone = 0;

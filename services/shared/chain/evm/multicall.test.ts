@@ -133,7 +133,7 @@ const cheap = (count: number): Wanted[] =>
 
 describe("Multicall", () => {
   it("answers as single calls would, whatever calls do, with any room for gas and any limits", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const wanted = fc.record({
       behaviour: fc.constantFrom(...BEHAVIOURS),
       gas: fc.integer({ min: 0, max: 20_000 }),

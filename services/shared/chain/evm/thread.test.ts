@@ -15,7 +15,7 @@ const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 40 };
 
 describe("readInThread", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   const chain: FakeChain = {
     head: 100,
     chainId: 8453,

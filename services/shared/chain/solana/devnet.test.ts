@@ -15,7 +15,7 @@ const QUICK = { options: { backoffMs: 5, behindTotalMs: 300, totalMs: 2_000 } };
 const slotsOf = (blocks: readonly SolanaBlock[]) => blocks.map(({ slot }) => slot);
 
 describe("createSolanaSource at a node", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let solana: TestSolana;
   afterEach(() => solana?.stop());
 

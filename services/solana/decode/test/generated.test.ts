@@ -9,7 +9,7 @@ const TIME = 1_763_000_000;
 
 /** What the makers of the blocks say is to be found in them: they share nothing with the decoder but the facts. */
 describe("decodeBlock on generated blocks", function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
 
   for (const seed of [1, 2, 3]) {
     it(`finds what is there and nothing else (seed ${seed})`, () => {
