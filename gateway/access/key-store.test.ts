@@ -114,8 +114,13 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await keys.resume(record.id)).to.deep.equal(record);
       expect(await keys.resume(record.id)).to.deep.equal(record);
       await keys.revoke(record.id);
-      for (const refused of [keys.suspend(record.id), keys.resume(record.id), keys.rotate(record.id, DAY)])
-        expect(await refused.catch((error) => error)).to.be.instanceOf(KeyRefusal);
+      const changes = [
+        () => keys.suspend(record.id),
+        () => keys.resume(record.id),
+        () => keys.rotate(record.id, DAY),
+      ];
+      for (const change of changes)
+        expect(await change().catch((error) => error)).to.be.instanceOf(KeyRefusal);
       expect(await keys.suspend("key_nobody")).to.equal(undefined);
     });
 
