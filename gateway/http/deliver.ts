@@ -132,7 +132,7 @@ export function createDelivery(of: {
 function expectReading(res: Passage["res"], stallMs: number): void {
   const isStalled = () => {
     if (res.writableLength > 0) res.destroy();
-    else timer.refresh();
+    else if (!res.writableFinished && !res.destroyed) timer.refresh();
   };
   const timer = setTimeout(isStalled, stallMs);
   res.on("drain", () => timer.refresh());
