@@ -58,11 +58,11 @@ try {
   await chain.stop();
 }
 
-async function mine({ deployment, aerodrome, ...on }: TestChain): Promise<void> {
-  const v3 = allV3(deployment);
+async function mine(on: TestChain): Promise<void> {
+  const v3 = allV3(on.deployment);
   for (let block = 0; block < BLOCKS; block++) {
     await on.send(on.randomActions(block, 8, v3));
-    await on.sendTransactions(aerodrome.randomTransactions(block, 5));
+    await on.sendTransactions(on.aerodrome.randomTransactions(block, 5));
     await on.mine(1, { intervalS: 2 });
   }
 }
