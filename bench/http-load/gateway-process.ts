@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
+import { IMAGE_FLAGS } from "../ingest-run.ts";
 import type { Upstream } from "./upstream.ts";
 
 export interface GatewayProcess {
@@ -34,7 +35,7 @@ export async function buildGateway(folder: string): Promise<BuiltGateway> {
     key: await createKey(folder, store),
     spawn: (program, env, logName) => {
       const log = openSync(join(folder, logName), "w");
-      return spawn(process.execPath, [`dist/gateway/${program}.js`], {
+      return spawn(process.execPath, [...IMAGE_FLAGS, `dist/gateway/${program}.js`], {
         cwd: folder,
         env: { ...process.env, ...store, ...env },
         stdio: ["ignore", log, "inherit"],

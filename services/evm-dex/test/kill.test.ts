@@ -19,7 +19,7 @@ import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./ha
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
 /** Fewer where a user runs the tests; the full check asks for all fifty. */
-const KILLS = Number(process.env.TEST_KILLS ?? 15);
+const KILLS = Number(process.env.TEST_KILLS ?? 10);
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;
 const BLOCKS = KILLS < 50 ? 550 : 950;

@@ -8,7 +8,8 @@ import { poolEvents } from "../store/collections.ts";
 import { actOnAerodrome } from "./aerodrome-busy.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";
 
-const REORGS = 50;
+/** 50 where all is checked. */
+const REORGS = Number(process.env.TEST_REORGS ?? 20);
 const MAX_DEPTH = 20;
 
 describe("evm-dex ingest: reorgs", () => {
