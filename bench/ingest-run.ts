@@ -10,12 +10,11 @@ import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { leases } from "../services/shared/host/lease.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { removeWhere, type Store } from "../services/shared/storage/port.ts";
+import { IMAGE_FLAGS } from "./image-flags.ts";
 import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
 
 export const CHAIN_ID = 8453;
 const built = fileURLToPath(new URL("../dist/", import.meta.url));
-/** As the Dockerfile sets them. */
-export const IMAGE_FLAGS = ["--max-old-space-size=448", "--max-semi-space-size=32"];
 /** As the manifests start it. */
 const COMMAND = ["--single-threaded-gc", join(built, "services/evm-dex/ingest/main.js")];
 /** How often the store is looked at, on the cores that are measured. */

@@ -25,7 +25,7 @@ import {
   traders,
 } from "../services/solana/store/collections.ts";
 import { getCheckpoint } from "../services/solana/store/queries.ts";
-import { IMAGE_FLAGS } from "./ingest-run.ts";
+import { IMAGE_FLAGS } from "./image-flags.ts";
 import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
 import type { BenchBlocks } from "./solana-blocks.ts";
 

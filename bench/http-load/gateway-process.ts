@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
-import { IMAGE_FLAGS } from "../ingest-run.ts";
+import { IMAGE_FLAGS } from "../image-flags.ts";
 import type { Upstream } from "./upstream.ts";
 
 export interface GatewayProcess {
