@@ -25,6 +25,7 @@ try {
   const toIndex = { ...fromAnvil, url: node.url };
   const into = (on: typeof toIndex, url?: string) =>
     runIngest(on, { mongodbUrl: url, check: (store) => check(store, chain) });
+  await node.recordBlocks(chain.expected.headNumber);
   await runFetchAlone(toIndex);
   await into(toIndex);
   await node.passedOn();

@@ -34,6 +34,7 @@ try {
     sqlite: [],
     ...(mongodbUrl && { mongodb: [] }),
   };
+  await node.recordBlocks(headNumber);
   await runFetchAlone(on);
   await runIngest(on, { mongodbUrl: undefined, check: (store) => check(store, events) });
   for (let round = 0; round < ROUNDS; round++) {

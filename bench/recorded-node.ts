@@ -13,8 +13,13 @@ export interface RecordedNode {
   readonly url: string;
   /** Questions that the node behind had to answer since this was last asked. */
   passedOn(): Promise<number>;
+  /** Records every block in every form an ingest may choose: which one it takes is a race of a few milliseconds. */
+  recordBlocks(headNumber: number): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Blocks asked for at once while they are recorded. */
+const AT_ONCE = 100;
 
 export async function startRecordedNode(nodeUrl: string): Promise<RecordedNode> {
   const file = fileURLToPath(new URL("./recorded-server.ts", import.meta.url));
@@ -31,6 +36,25 @@ export async function startRecordedNode(nodeUrl: string): Promise<RecordedNode> 
   return {
     url,
     passedOn: async () => Number(await (await fetch(url)).text()),
+    recordBlocks: async (headNumber) => {
+      for (let from = 0; from <= headNumber; from += AT_ONCE) {
+        const size = Math.min(AT_ONCE, headNumber + 1 - from);
+        const body = JSON.stringify(Array.from({ length: size }, (_, i) => formsOf(from + i)).flat());
+        const response = await fetch(url, { method: "POST", body });
+        if (!response.ok) throw new Error(`Blocks from ${from} were not recorded: ${await response.text()}`);
+        await response.arrayBuffer();
+      }
+    },
     stop: () => end(child),
   };
+}
+
+/** Header, block with its transactions, receipts. */
+function formsOf(number: number) {
+  const block = `0x${number.toString(16)}`;
+  return [
+    { id: 1, method: "eth_getBlockByNumber", params: [block, false] },
+    { id: 2, method: "eth_getBlockByNumber", params: [block, true] },
+    { id: 3, method: "eth_getBlockReceipts", params: [block] },
+  ];
 }
