@@ -18,7 +18,7 @@ const built = fileURLToPath(new URL("../dist/", import.meta.url));
 /** As the manifests start it. */
 const COMMAND = ["--single-threaded-gc", join(built, "services/evm-dex/ingest/main.js")];
 /** How often the store is looked at, on the cores that are measured. */
-const POLL_MS = 10;
+const POLL_MS = 25;
 
 export interface Run {
   readonly seconds: number;

@@ -1,7 +1,7 @@
 /**
  * npm run bench:ingest — backfill of 30,000 genuine Uniswap v3 swaps (10 pools, 10 a block), from process start to the
  * last row and rollup, into SQLite and, with MONGODB_URL, into MongoDB; beside it fetch and decode alone. The processes
- * are those of the image: node on the built tree. What the chain answers is recorded in a first round that is not
+ * are those of the image: node on the built tree. What the chain answers is recorded in rounds that are not
  * measured (recorded-node.ts says why); with anvil itself on the same cores it is measured too.
  */
 import { poolEvents, rollups } from "../services/evm-dex/store/collections.ts";
@@ -25,10 +25,13 @@ try {
   const toIndex = { ...fromAnvil, url: node.url };
   const into = (on: typeof toIndex, url?: string) =>
     runIngest(on, { mongodbUrl: url, check: (store) => check(store, chain) });
-  await node.recordBlocks(chain.expected.headNumber);
-  await runFetchAlone(toIndex);
-  await into(toIndex);
-  await node.passedOn();
+  await node.record({
+    headNumber: toIndex.headNumber,
+    round: async () => {
+      await runFetchAlone(toIndex);
+      await into(toIndex);
+    },
+  });
   const contenders: Record<string, () => Promise<Run>> = {
     "fetch and decode": () => runFetchAlone(toIndex),
     sqlite: () => into(toIndex),

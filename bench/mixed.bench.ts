@@ -2,8 +2,8 @@
  * npm run bench:mixed — backfill of a chain on which every kind of pool is used in every way: swaps, mints, burns,
  * collects and flashes of v3 pools, swaps, liquidity, LP transfers, stakes, claims and rewards of Aerodrome's. From
  * process start to the last row, into SQLite and, with MONGODB_URL, into MongoDB; beside it fetch and decode alone.
- * An event is a log of one of these pools, gauges and factories. What the chain answers is recorded in a first round that
- * is not measured (recorded-node.ts says why).
+ * An event is a log of one of these pools, gauges and factories. What the chain answers is recorded in rounds that
+ * are not measured (recorded-node.ts says why).
  */
 import { createTestChain, type TestChain } from "../deploy/devnet/testkit.ts";
 import { poolEvents } from "../services/evm-dex/store/collections.ts";
@@ -34,9 +34,13 @@ try {
     sqlite: [],
     ...(mongodbUrl && { mongodb: [] }),
   };
-  await node.recordBlocks(headNumber);
-  await runFetchAlone(on);
-  await runIngest(on, { mongodbUrl: undefined, check: (store) => check(store, events) });
+  await node.record({
+    headNumber,
+    round: async () => {
+      await runFetchAlone(on);
+      await runIngest(on, { mongodbUrl: undefined, check: (store) => check(store, events) });
+    },
+  });
   for (let round = 0; round < ROUNDS; round++) {
     runs["fetch and decode"]?.push({ ...(await runFetchAlone(on)), events });
     runs.sqlite?.push(await runIngest(on, { mongodbUrl: undefined, check: (store) => check(store, events) }));

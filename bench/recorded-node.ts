@@ -13,13 +13,17 @@ export interface RecordedNode {
   readonly url: string;
   /** Questions that the node behind had to answer since this was last asked. */
   passedOn(): Promise<number>;
-  /** Records every block in every form an ingest may choose: which one it takes is a race of a few milliseconds. */
-  recordBlocks(headNumber: number): Promise<void>;
+  /**
+   * Records every block in every form an ingest may choose (which one it takes is a race of a few milliseconds), then
+   * whatever else rounds like those to be measured ask, until one asks nothing new.
+   */
+  record(of: { headNumber: number; round: () => Promise<unknown> }): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Blocks asked for at once while they are recorded. */
 const AT_ONCE = 100;
+const MOST_ROUNDS = 5;
 
 export async function startRecordedNode(nodeUrl: string): Promise<RecordedNode> {
   const file = fileURLToPath(new URL("./recorded-server.ts", import.meta.url));
@@ -33,20 +37,28 @@ export async function startRecordedNode(nodeUrl: string): Promise<RecordedNode> 
       throw new Error(`The recorded node ended with ${code}.`);
     }),
   ])) as [string];
+  const passedOn = async () => Number(await (await fetch(url)).text());
   return {
     url,
-    passedOn: async () => Number(await (await fetch(url)).text()),
-    recordBlocks: async (headNumber) => {
-      for (let from = 0; from <= headNumber; from += AT_ONCE) {
-        const size = Math.min(AT_ONCE, headNumber + 1 - from);
-        const body = JSON.stringify(Array.from({ length: size }, (_, i) => formsOf(from + i)).flat());
-        const response = await fetch(url, { method: "POST", body });
-        if (!response.ok) throw new Error(`Blocks from ${from} were not recorded: ${await response.text()}`);
-        await response.arrayBuffer();
+    passedOn,
+    record: async ({ headNumber, round }) => {
+      for (let from = 0; from <= headNumber; from += AT_ONCE)
+        await recordBlocks(url, { from, to: Math.min(headNumber, from + AT_ONCE - 1) });
+      await passedOn();
+      for (let i = 0; i < MOST_ROUNDS; i++) {
+        await round();
+        if ((await passedOn()) === 0) break;
       }
     },
     stop: () => end(child),
   };
+}
+
+async function recordBlocks(url: string, { from, to }: { from: number; to: number }): Promise<void> {
+  const questions = Array.from({ length: to - from + 1 }, (_, i) => formsOf(from + i)).flat();
+  const response = await fetch(url, { method: "POST", body: JSON.stringify(questions) });
+  if (!response.ok) throw new Error(`Blocks from ${from} were not recorded: ${await response.text()}`);
+  await response.arrayBuffer();
 }
 
 /** Header, block with its transactions, receipts. */

@@ -1,6 +1,6 @@
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import type { Guard } from "../../shared/host/lease.ts";
-import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import { atOnce, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -44,26 +44,33 @@ export async function writeProgress(
   const { rollups: rollupRows, users } = indexer.buckets.take();
   const v2 = indexer.v2.take();
   const lp = indexer.positions.take();
+  const oldHeaders =
+    progress.headers.length === 0
+      ? []
+      : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })];
   const steps: WriteStep[] = [
     ...guard(),
+    // In this order, and before their events: without its row a pool's events could not be undone.
     put(tokens, taken.tokens),
     put(pools, taken.pools),
     put(poolListings, toListings(taken.pools)),
-    put(poolEvents, taken.events),
-    put(poolUsers, users),
-    put(rollups, rollupRows),
-    put(v2Rollups, v2.rollups),
-    put(v2LargeSwaps, v2.largeSwaps),
-    put(lpEvents, lp.events),
-    put(lpPositions, lp.positions),
-    put(gauges, taken.gauges),
-    put(poolStates, taken.touched.map(toStateRow)),
-    put(poolFees, [...progress.fees]),
-    put(priceLinks, taken.links),
-    put(headers, [...progress.headers]),
-    ...(progress.headers.length === 0
-      ? []
-      : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })]),
+    ...atOnce(
+      put(poolEvents, taken.events),
+      put(lpEvents, lp.events),
+      put(gauges, taken.gauges),
+      put(priceLinks, taken.links),
+      put(headers, [...progress.headers]),
+    ),
+    ...atOnce(
+      put(poolUsers, users),
+      put(rollups, rollupRows),
+      put(v2Rollups, v2.rollups),
+      put(v2LargeSwaps, v2.largeSwaps),
+      put(lpPositions, lp.positions),
+      put(poolStates, taken.touched.map(toStateRow)),
+      put(poolFees, [...progress.fees]),
+      ...oldHeaders,
+    ),
     // Again for MongoDB, where the steps before this one took their time.
     ...guard(),
     put(checkpoints, [progress.checkpoint]),

@@ -45,8 +45,12 @@ export async function putDocuments(
     }
   };
   const lanes = Math.min(IN_FLIGHT, Math.ceil(documents.length / size));
-  // allSettled: no chunk may still be written after the step has failed.
-  const results = await Promise.allSettled(Array.from({ length: lanes }, work));
+  await allDone(Array.from({ length: lanes }, work));
+}
+
+/** Nothing may still be written after a write has failed: a failure is told once all have ended. */
+export async function allDone(parts: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(parts);
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
 }

@@ -15,12 +15,13 @@ import {
 import { MongoConnection, type MongoOptions } from "./mongodb-connection.ts";
 import { idOf } from "./mongodb-key.ts";
 import { hintOf, indexName, planOfExplain, toMongoQuery } from "./mongodb-query.ts";
-import { type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
+import { allDone, type DuplicateShare, putDocuments, type StoredDocument } from "./mongodb-write.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import {
   type Collection,
   ConflictError,
   type Filter,
+  groupsOf,
   type Query,
   type QueryPlan,
   type RowOf,
@@ -102,7 +103,7 @@ class MongoStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    for (const step of steps) await this.#apply(step);
+    for (const group of groupsOf(steps)) await allDone(group.map((step) => this.#apply(step)));
   }
 
   async #apply(step: WriteStep): Promise<void> {

@@ -103,29 +103,30 @@ export interface Query<R, K extends keyof R = keyof R> extends Selection<R> {
   readonly fields?: readonly K[];
 }
 
-/** One step of a write. Build with put, remove, removeWhere and requireRow. */
-export type WriteStep =
+/** One step of a write. Build with put, remove, removeWhere, requireRow and atOnce. */
+export type WriteStep = (
   | {
       readonly kind: "put";
-      readonly collection: Collection;
       readonly rows: readonly Record<string, unknown>[];
     }
   | {
       readonly kind: "remove";
-      readonly collection: Collection;
       readonly keys: readonly Record<string, unknown>[];
     }
   | {
       readonly kind: "removeWhere";
-      readonly collection: Collection;
       readonly filter: Filter<Record<string, Value>>;
     }
   | {
       readonly kind: "require";
-      readonly collection: Collection;
       readonly key: Record<string, unknown>;
       readonly expected: Filter<Record<string, Value>>;
-    };
+    }
+) & {
+  readonly collection: Collection;
+  /** Neighbours of one group need no order among themselves: see atOnce. */
+  readonly group?: symbol;
+};
 
 /** Inserts or replaces whole rows by key: doing it twice is doing it once. */
 export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
@@ -155,6 +156,26 @@ export function requireRow<C extends Collection>(
   return { kind: "require", collection: target, key, expected: expected as Filter<Record<string, Value>> };
 }
 
+/**
+ * Steps of different collections that need no order among themselves: MongoDB does them side by side, where each would
+ * else wait for a round trip of the one before.
+ */
+export function atOnce(...steps: readonly WriteStep[]): WriteStep[] {
+  const group = Symbol("at once");
+  return steps.map((step) => ({ ...step, group }));
+}
+
+/** The steps by what may be done side by side, in order. */
+export function groupsOf(steps: readonly WriteStep[]): WriteStep[][] {
+  const groups: WriteStep[][] = [];
+  for (const step of steps) {
+    const last = groups.at(-1);
+    if (step.group !== undefined && last?.[0]?.group === step.group) last.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
 /** A write met a row that is not as required: another process was there first. */
 export class ConflictError extends Error {
   override readonly name = "ConflictError";
@@ -172,8 +193,8 @@ export interface Store {
   /** Creates missing collections and indexes. Repeating it is harmless; a changed declaration of an existing collection is an error. */
   declare(collections: readonly Collection[]): Promise<void>;
   /**
-   * Applies the steps in order. SQLite: all or nothing. MongoDB: each step is complete before the next begins,
-   * so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
+   * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: atOnce) is complete before the
+   * next begins, so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
    */
   write(steps: readonly WriteStep[]): Promise<void>;
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;

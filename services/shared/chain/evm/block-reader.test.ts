@@ -12,6 +12,8 @@ interface NodeOptions {
   /** Milliseconds a block in either form takes; undefined receipts = the node has none. */
   readonly fullMs: number;
   readonly receiptsMs?: number;
+  /** What the first request for blocks takes, in whatever form. */
+  readonly firstMs?: number;
   readonly spoil?: (receipts: Record<string, unknown>[]) => unknown;
 }
 
@@ -38,11 +40,13 @@ function delayOf({ fullMs, receiptsMs = 1 }: NodeOptions, calls: readonly RpcCal
 
 function setUp(node: NodeOptions) {
   const clock = createFakeClock();
+  let isFirst = true;
   const network = createFakeNetwork(clock, {
-    "a.test": (calls) => ({
-      results: calls.map((call) => answer(node, call)),
-      delayMs: delayOf(node, calls),
-    }),
+    "a.test": (calls) => {
+      const delayMs = isFirst && node.firstMs !== undefined ? node.firstMs : delayOf(node, calls);
+      if (calls.some(({ method }) => method === "eth_getBlockByNumber")) isFirst = false;
+      return { results: calls.map((call) => answer(node, call)), delayMs };
+    },
   });
   const options = { clock, fetch: network.fetch, socketClass: undefined, totalMs: 5_000 };
   const source = createEvmSource({ chainId: 1, urls: ["https://a.test"], options });
@@ -67,13 +71,19 @@ describe("EvmSource.blocks", () => {
   it("uses receipts where they come sooner, with the same result", async () => {
     const { read, ways } = setUp({ fullMs: 100, receiptsMs: 10 });
     for (let i = 0; i < 6; i++) expect(await read()).to.deep.equal(expected);
-    expect(ways()).to.deep.equal(["full", "receipts", "receipts", "receipts", "receipts", "receipts"]);
+    expect(ways()).to.deep.equal(["full", "receipts", "full", "receipts", "receipts", "receipts"]);
   });
 
   it("uses full blocks where those come sooner, and looks again now and then", async () => {
     const { read, ways } = setUp({ fullMs: 10, receiptsMs: 100 });
     for (let i = 0; i < 300; i++) await read([1]);
     expect(ways().filter((way) => way === "receipts")).to.have.length(3);
+  });
+
+  it("is not misled by a first request that pays for the connection", async () => {
+    const { read, ways } = setUp({ fullMs: 20, receiptsMs: 20, firstMs: 200 });
+    for (let i = 0; i < 5; i++) await read([1]);
+    expect(ways()).to.deep.equal(["full", "receipts", "full", "full", "full"]);
   });
 
   it("uses full blocks where receipts come hardly sooner", async () => {
@@ -92,8 +102,8 @@ describe("EvmSource.blocks", () => {
     const { read, ways } = setUp({ fullMs: 100, receiptsMs: 10 });
     const numbers = Array.from({ length: 100 }, (_, i) => i + 1);
     expect((await read(numbers)).map((block) => block.number)).to.deep.equal(numbers);
-    // Eight blocks each way, the other 84 in requests of 20.
-    expect(ways()).to.deep.equal(["full", ...Array<string>(6).fill("receipts")]);
+    // Eight blocks a trial, the other 76 in requests of 20.
+    expect(ways()).to.deep.equal(["full", "receipts", "full", ...Array<string>(4).fill("receipts")]);
   });
 
   it("finds out by itself, from a few blocks, when the first question is for blocks with logs", async () => {
@@ -101,12 +111,12 @@ describe("EvmSource.blocks", () => {
     const quick = setUp({ fullMs: 100, receiptsMs: 10 });
     const blocks = await quick.readWithLogs(numbers);
     expect(blocks?.map((block) => block.number)).to.deep.equal(numbers);
-    // Two requests for the forty, after one each way.
-    expect(quick.ways()).to.deep.equal(["full", "receipts", "receipts", "receipts"]);
+    // Two requests for the forty, after the trials.
+    expect(quick.ways()).to.deep.equal(["full", "receipts", "full", "receipts", "receipts"]);
     const slow = setUp({ fullMs: 10, receiptsMs: 100 });
     expect(await slow.readWithLogs(numbers)).to.equal(undefined);
     expect(await slow.readWithLogs(numbers)).to.equal(undefined);
-    expect(slow.ways()).to.deep.equal(["full", "receipts"]);
+    expect(slow.ways()).to.deep.equal(["full", "receipts", "full"]);
   });
 
   for (const [name, spoil] of [

@@ -27,11 +27,12 @@ const CLEAR_LEAD = 2;
 /**
  * Blocks with senders, from full blocks or, where those come much sooner, from receipts: a node that recovers senders
  * from signatures for every answer (anvil) gives receipts several times faster, any other the smaller full blocks. Now
- * and then one request is made each way, and the better way does the rest.
+ * and then one request is made each way, and the better way does the rest. The first time full blocks have a second one:
+ * their first pays for the connection and for code that has not run yet.
  */
 export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = false }: BlockReaderOptions) {
   const msPerBlock: Record<Way, number> = { transactions: 0, receipts: Number.POSITIVE_INFINITY };
-  const trials: Way[] = [];
+  const trials: { readonly way: Way; readonly isSecond?: boolean }[] = [];
   let calls = 0;
   /** Requests of other calls would stand in the way of a trial and be counted as its time: they wait. */
   let trial: Promise<unknown> = Promise.resolve();
@@ -57,26 +58,32 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     return blocks ?? pool.ask(numbers.map(askBlock), `eth_getBlockByNumber ${about}`, { maxBatch });
   }
 
-  /** One request each way, with a look at the clock; few blocks leave the second way to the next call. */
+  /** One request each way, with a look at the clock; few blocks leave the other ways to the next calls. */
   async function runTrials(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     // As many blocks each way: a request's fixed cost would else speak against the smaller one.
     const isEnough = numbers.length >= TRIED_BLOCKS;
-    const size = Math.min(maxBatch, TRIED_BLOCKS, isEnough ? Math.floor(numbers.length / 2) : TRIED_BLOCKS);
+    const share = isEnough ? Math.floor(numbers.length / trials.length) : TRIED_BLOCKS;
+    const size = Math.min(maxBatch, TRIED_BLOCKS, share);
     let blocks: BlockWithSenders[] = [];
     while (blocks.length < numbers.length) {
-      const way = trials.shift();
-      if (way === undefined) break;
+      const trial = trials.shift();
+      if (trial === undefined) break;
       const part = numbers.slice(blocks.length, blocks.length + size);
-      blocks = blocks.concat(await tryOut(way, part, about));
+      blocks = blocks.concat(await tryOut(trial, part, about));
     }
     return blocks;
   }
 
-  async function tryOut(way: Way, numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
+  async function tryOut(
+    { way, isSecond = false }: (typeof trials)[number],
+    numbers: readonly number[],
+    about: string,
+  ): Promise<BlockWithSenders[]> {
     const startedAt = clock.now();
     if (way === "receipts") msPerBlock.receipts = 0;
     const blocks = await read(way, numbers, about);
-    if (Number.isFinite(msPerBlock[way])) msPerBlock[way] = (clock.now() - startedAt) / numbers.length;
+    const ms = (clock.now() - startedAt) / numbers.length;
+    if (Number.isFinite(msPerBlock[way])) msPerBlock[way] = isSecond ? Math.min(ms, msPerBlock[way]) : ms;
     return blocks;
   }
 
@@ -88,7 +95,7 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     of: { filter: LogFilter; about: string },
   ): Promise<BlockWithLogs[] | undefined> {
     // Nothing is known yet: a few blocks are read both ways for it, and thrown away.
-    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 2 * TRIED_BLOCKS), of.about);
+    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 3 * TRIED_BLOCKS), of.about);
     await trial;
     // Tried, and not the faster way.
     if (!isReceiptsFaster()) return undefined;
@@ -101,7 +108,11 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
   /** In the order asked; `about` names the blocks in errors. */
   async function readBlocks(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     let blocks: BlockWithSenders[] = [];
-    if (calls++ % TRY_EVERY === 0 && !withoutReceipts) trials.push("transactions", "receipts");
+    if (calls % TRY_EVERY === 0 && !withoutReceipts) {
+      trials.push({ way: "transactions" }, { way: "receipts" });
+      if (calls === 0) trials.push({ way: "transactions", isSecond: true });
+    }
+    calls += 1;
     if (trials.length > 0) {
       const tried = trial.then(() => runTrials(numbers, about));
       // A trial that fails fails the call that made it, not those that waited for it.
