@@ -16,7 +16,11 @@ import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
 export const CHAIN_ID = 8453;
 const built = fileURLToPath(new URL("../dist/", import.meta.url));
 /** As the manifests start it. */
-const COMMAND = ["--single-threaded-gc", join(built, "services/evm-dex/ingest/main.js")];
+const COMMAND = [
+  "--single-threaded-gc",
+  "--initial-heap-size=160",
+  join(built, "services/evm-dex/ingest/main.js"),
+];
 /** How often the store is looked at, on the cores that are measured. */
 const POLL_MS = 25;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { Store, WriteStep } from "../../../shared/storage/port.ts";
+import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
@@ -53,7 +53,10 @@ function targetOf(chain: readonly SmallBlock[], number: number) {
   return { number, hash: block.hash, time: block.time };
 }
 
-/** Where a write dies: at the n-th step on a collection, of whose rows some are done, since a server promises no order. */
+/**
+ * Where a write dies: at the n-th step on a collection, of whose rows some are done, since a server promises no order;
+ * of the steps that are done beside it, all or some.
+ */
 interface Kill {
   readonly collection: string;
   readonly step: number;
@@ -194,21 +197,30 @@ function killedAt(store: Store, kill: Kill): Store {
   }
   Object.defineProperty(dying, "write", {
     value: async (steps: readonly WriteStep[]) => {
-      for (const step of steps) {
-        if (step.collection.name !== kill.collection || left-- > 0) await store.write([step]);
-        else {
-          await store.write([await partOf(store, { step, kill })]);
-          throw new Killed();
+      for (const group of groupsOf(steps)) {
+        const isLast = group.some(({ collection }) => collection.name === kill.collection && left-- <= 0);
+        if (!isLast) {
+          await store.write(group);
+          continue;
         }
+        for (const [i, step] of group.entries()) {
+          const isWhole = step.collection.name !== kill.collection && isDoneAt(kill, i);
+          await store.write([isWhole ? step : await partOf(store, { step, kill })]);
+        }
+        throw new Killed();
       }
     },
   });
   return dying;
 }
 
+function isDoneAt({ isDone }: Kill, i: number): boolean {
+  return isDone[i % isDone.length] === true;
+}
+
 async function partOf(store: Store, of: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
   const { step, kill } = of;
-  const isDone = (_: unknown, i: number) => kill.isDone[i % kill.isDone.length] === true;
+  const isDone = (_: unknown, i: number) => isDoneAt(kill, i);
   if (step.kind === "put") return { ...step, rows: step.rows.filter(isDone) };
   if (step.kind === "remove") return { ...step, keys: step.keys.filter(isDone) };
   if (step.kind === "require") return step;

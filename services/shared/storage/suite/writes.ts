@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { ConflictError, collection, put, remove, removeWhere, requireRow, type Store } from "../port.ts";
+import {
+  atOnce,
+  ConflictError,
+  collection,
+  put,
+  remove,
+  removeWhere,
+  requireRow,
+  type Store,
+} from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { referenceFind, referenceMatch } from "./reference.ts";
 import { allOf, anyQuery, anySample, type Sample, sample, samples } from "./sample.ts";
@@ -158,6 +167,35 @@ export function describeWrites(options: SuiteOptions): void {
         put(samples, [sample(3)]),
       ]);
       expect(await allOf(store)).to.deep.equal([sample(3)]);
+    });
+
+    it("apply what needs no order after what comes before, and before what comes after", async () => {
+      const { store } = fixture;
+      const rows = Array.from({ length: 700 }, (_, i) => sample(i));
+      await store.write([
+        put(names, [{ id: 1, name: "a" }]),
+        ...atOnce(put(samples, rows), put(seen, [{ hash: "b" }]), remove(names, [{ id: 1 }])),
+        ...atOnce(remove(samples, rows.slice(3).map(keyOf)), put(names, [{ id: 2, name: "a" }])),
+        requireRow(names, { id: 2 }, { name: "a" }),
+      ]);
+      expect(await allOf(store)).to.deep.equal(rows.slice(0, 3));
+      expect(await store.find(seen, {})).to.deep.equal([{ hash: "b" }]);
+      expect(await store.find(names, {})).to.deep.equal([{ id: 2, name: "a" }]);
+    });
+
+    it("tell of a failure once nothing is written any more, and go no further", async () => {
+      const { store } = fixture;
+      const rows = Array.from({ length: 3_000 }, (_, i) => sample(i));
+      const failed = await failure(
+        store.write([
+          // A row without its name, which is seen before anything is sent.
+          ...atOnce(put(names, [{ id: 2 } as never]), put(samples, rows)),
+          put(seen, [{ hash: "b" }]),
+        ]),
+      );
+      expect(failed).to.be.instanceOf(Error);
+      expect(await store.count(samples, {})).to.equal(options.traits.atomicWrites ? 0 : rows.length);
+      expect(await store.find(seen, {})).to.deep.equal([]);
     });
 
     it("stop with a ConflictError at a required row that is not as required", async () => {
