@@ -13,6 +13,17 @@ export function growYoungHeapAtOnce(): void {
 }
 
 /**
+ * Has V8 make every object where young ones are. It learns where objects are made that live long, and from then on makes
+ * them among the old ones at once. In a process that filled a cache and now answers requests by the same code, these die
+ * young all the same; only a full collection finds them, and until then they keep all that they hold, request by
+ * request. Measured on the gateway with a full cache: a fifth of its CPU, and pauses five times as long.
+ */
+export function makeObjectsYoung(): void {
+  if ("Deno" in globalThis) return;
+  setFlagsFromString("--no-allocation-site-pretenuring");
+}
+
+/**
  * Bounds that part of the heap in threads started from now on, whatever the process was given: two large ones are a
  * quarter of a small container's memory.
  */
