@@ -2,7 +2,8 @@
  * npm run bench:gateway — the gateway and nginx as reverse proxies before the same service, in one run: an answer of
  * 2 KB, every request for something else ("uncached", each goes to the service) and all for the same ("hot", which the
  * gateway keeps for its second of freshness). The gateway checks the key, counts it against its limits, measures, and
- * writes its access log; nginx writes its own. One process each (nginx: one worker).
+ * writes its access log; nginx writes its own. One process each (nginx: one worker). Beside them a proxy of node:http
+ * alone, uncached, which does none of this.
  *
  * Load and service are raw sockets in this process, so that on two cores one is left to the proxy: how much of a core it
  * used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its rounds. Then
@@ -13,7 +14,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildGateway, startGatewayProcess } from "./http-load/gateway-process.ts";
+import { buildGateway, startBareProxy, startGatewayProcess } from "./http-load/gateway-process.ts";
 import { Load, type Target } from "./http-load/load.ts";
 import { hasNginx, startNginx } from "./http-load/nginx.ts";
 import { measurePaid, type PaidPart } from "./http-load/paid.ts";
@@ -50,6 +51,8 @@ const nginx = (await hasNginx()) ? await startNginx(folder, upstream.port) : und
 if (nginx === undefined)
   console.log("nginx is not installed (apt-get install nginx): the gateway is measured alone\n");
 
+const bare = await startBareProxy(upstream.port);
+
 const headers = { "X-API-KEY": built.key };
 let drawn = 0;
 /** Another one every time, also over rounds: what is asked for again would be let into a full cache. */
@@ -76,6 +79,7 @@ const contender = (name: string, pid: number, target: Target): Contender => ({
 });
 const proxies: Contender[] = [
   ...(nginx ? [contender("nginx", nginx.pid, at(nginx.port, other))] : []),
+  contender("node:http alone", bare.pid, at(bare.port, other)),
   contender("gateway, uncached", gateway.pid, at(gateway.port, other)),
   contender("gateway, hot", gateway.pid, at(gateway.port, same)),
 ];
@@ -105,13 +109,18 @@ async function measureRound({ pid, target, perSecond, cpuUs, coreUse, ownUse }: 
   });
 }
 
+/** Of latency under a pace: a full collection, of which there are some a minute, should count for what it is. */
+const PACE_ROUNDS = 5;
+
 /** Latency at half of what was reached. */
 async function measurePace({
   target,
   perSecond,
 }: Contender): Promise<{ p50: number; p99: number; rate: number }> {
   const rate = Math.floor(median(perSecond) / 2);
-  const tookMs = await withLoad(target, (load) => load.pace({ perSecond: rate, seconds: SECONDS * 2 }));
+  const tookMs = await withLoad(target, (load) =>
+    load.pace({ perSecond: rate, seconds: SECONDS * PACE_ROUNDS }),
+  );
   const part = (share: number) => tookMs[Math.floor(tookMs.length * share)] as number;
   return { p50: part(0.5), p99: part(0.99), rate };
 }
@@ -173,7 +182,7 @@ try {
     );
   }
 } finally {
-  await Promise.all([gateway.stop(), nginx?.stop()]);
+  await Promise.all([gateway.stop(), bare.stop(), nginx?.stop()]);
   await upstream.stop();
   rmSync(folder, { recursive: true, force: true });
 }

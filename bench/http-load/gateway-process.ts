@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, openSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
@@ -66,6 +68,16 @@ export async function startGatewayProcess(
   const child = built.spawn("main", env, `gateway-${port}.log`);
   await untilReady(port, child);
   return { port, pid: child.pid as number, stop: () => end(child) };
+}
+
+/** What node:http does without us. */
+export async function startBareProxy(upstreamPort: number): Promise<GatewayProcess> {
+  const file = fileURLToPath(new URL("./bare-proxy.ts", import.meta.url));
+  const child = spawn(process.execPath, [...IMAGE_FLAGS, "--import", "tsx", file, String(upstreamPort)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [printed] = (await once(child.stdout, "data")) as [Buffer];
+  return { port: Number(printed.toString()), pid: child.pid as number, stop: () => end(child) };
 }
 
 export async function end(child: ChildProcess): Promise<void> {

@@ -1,0 +1,19 @@
+/**
+ * The process of startBareProxy: a reverse proxy of node:http's server and client with kept connections and nothing else,
+ * no key, limit, metric or log. What a gateway on node:http costs more than this is its own. Argument: the upstream's
+ * port. Prints its own.
+ */
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const port = Number(process.argv[2]);
+const agent = new Agent({ keepAlive: true });
+const server = createServer((req, res) => {
+  const asking = request({ host: "127.0.0.1", port, path: req.url, agent }, (answer) => {
+    res.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    answer.pipe(res);
+  });
+  asking.on("error", () => res.destroy());
+  asking.end();
+});
+server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
