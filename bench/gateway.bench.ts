@@ -18,8 +18,8 @@ import { buildGateway, startBareProxy, startGatewayProcess } from "./http-load/g
 import { Load, type Target } from "./http-load/load.ts";
 import { hasNginx, startNginx } from "./http-load/nginx.ts";
 import { measurePaid, type PaidPart } from "./http-load/paid.ts";
-import { cpuSecondsOf, memoryMbOf } from "./http-load/process-cost.ts";
 import { startUpstream } from "./http-load/upstream.ts";
+import { cpuSecondsOf, memoryMbOf } from "./process-cost.ts";
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);

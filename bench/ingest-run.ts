@@ -75,8 +75,8 @@ export async function runIngest(
       block = (await getCheckpoint(store, CHAIN_ID))?.blockNumber ?? -1;
     }
     const seconds = (performance.now() - startedMs) / 1000;
-    const peakRssMb = await peakRssOf(child.pid as number);
-    const cpuSeconds = await cpuSecondsOf(child.pid as number);
+    const peakRssMb = peakRssOf(child.pid as number);
+    const cpuSeconds = cpuSecondsOf(child.pid as number);
     child.kill("SIGTERM");
     await ended;
     return { seconds, events: await of.check(store), peakRssMb, cpuSeconds };

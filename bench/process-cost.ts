@@ -1,15 +1,27 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 
-/** The largest resident set of a process so far in MB, from the kernel; NaN where there is no /proc. */
-export async function peakRssOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
-}
+/** Kernel's ticks a second, on every Linux of today. */
+const TICKS = 100;
 
-/** User and system time of all its threads so far, from the kernel, whose clock ticks a hundred times a second; NaN where there is no /proc. */
-export async function cpuSecondsOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+/** User and system time of all threads of a process so far, in seconds. Linux only, as all of these. */
+export function cpuSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // After the name, which is in brackets and may hold anything: state is field 3, utime 14, stime 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) / 100;
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Megabytes of memory that a process has in hand. */
+export function memoryMbOf(pid: number): number {
+  return megabytesOf(pid, "VmRSS");
+}
+
+/** The most it has had in hand so far. */
+export function peakRssOf(pid: number): number {
+  return megabytesOf(pid, "VmHWM");
+}
+
+function megabytesOf(pid: number, name: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
 }

@@ -102,7 +102,7 @@ async function index(made: BenchBlocks, on: { store: Store; dataDir: string }): 
   }
   const seconds = (performance.now() - (first as { ms: number }).ms) / 1000;
   const pid = child.pid as number;
-  const cost = { cpuSeconds: await cpuSecondsOf(pid), peakRssMb: await peakRssOf(pid) };
+  const cost = { cpuSeconds: cpuSecondsOf(pid), peakRssMb: peakRssOf(pid) };
   child.kill("SIGTERM");
   await ended;
   const written: Record<string, number> = {};

@@ -2,8 +2,8 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { findFreePort } from "../../deploy/check/servers.ts";
 import { startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
 import { createPayer, signFor } from "../../gateway/testkit/payer.ts";
+import { cpuSecondsOf } from "../process-cost.ts";
 import { type BuiltGateway, end, startGatewayProcess, untilReady } from "./gateway-process.ts";
-import { cpuSecondsOf } from "./process-cost.ts";
 import { startUpstream } from "./upstream.ts";
 
 /** What a request took, in the order in which they were made, and the gateway's CPU for one. */
