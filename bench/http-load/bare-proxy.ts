@@ -1,7 +1,8 @@
 /**
  * The process of startBareProxy: a reverse proxy of node:http's server and client with kept connections and nothing else,
  * no key, limit, metric or log. What a gateway on node:http costs more than this is its own. Argument: the upstream's
- * port. Prints its own.
+ * port. Prints its own. Ends with its standard
+ * input.
  */
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,3 +18,4 @@ const server = createServer((req, res) => {
   asking.end();
 });
 server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
+process.stdin.resume().once("end", () => process.exit(0));

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { cpSync, openSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
 import { IMAGE_FLAGS } from "../image-flags.ts";
+import { startScript } from "../script.ts";
 import type { Upstream } from "./upstream.ts";
 
 export interface GatewayProcess {
@@ -72,12 +71,9 @@ export async function startGatewayProcess(
 
 /** What node:http does without us. */
 export async function startBareProxy(upstreamPort: number): Promise<GatewayProcess> {
-  const file = fileURLToPath(new URL("./bare-proxy.ts", import.meta.url));
-  const child = spawn(process.execPath, [...IMAGE_FLAGS, "--import", "tsx", file, String(upstreamPort)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [printed] = (await once(child.stdout, "data")) as [Buffer];
-  return { port: Number(printed.toString()), pid: child.pid as number, stop: () => end(child) };
+  const url = new URL("./bare-proxy.ts", import.meta.url);
+  const { child, firstLine } = await startScript(url, { args: [String(upstreamPort)], flags: IMAGE_FLAGS });
+  return { port: Number(firstLine), pid: child.pid as number, stop: () => end(child) };
 }
 
 export async function end(child: ChildProcess): Promise<void> {
