@@ -2,27 +2,28 @@
  * npm run bench:gateway — the gateway and nginx as reverse proxies before the same service, in one run: an answer of
  * 2 KB, every request for something else ("uncached", each goes to the service) and all for the same ("hot", which the
  * gateway keeps for its second of freshness). The gateway checks the key, counts it against its limits, measures, and
- * writes its access log; nginx writes its own. One process each (nginx: one worker). Beside them a proxy of node:http
- * alone, uncached, which does none of this.
+ * writes its access log; nginx writes its own. Both have a worker for each core (BENCH_WORKERS). Beside them a proxy of
+ * node:http alone, uncached, one process, which does none of this.
  *
- * Load and service are raw sockets in this process, so that on two cores one is left to the proxy: how much of a core it
- * used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its rounds. Then
+ * Load and service are raw sockets in this process, which is as cheap as they can be in Node and shares the cores with
+ * the proxies: how much of a core the proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its rounds. Then
  * latency at half of that load, the gateway's memory over many requests, and what a payment adds to a request.
  * BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64), BENCH_MEMORY_REQUESTS (1,000,000) and BENCH_PAID
  * (100); 0 leaves such a part out.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildGateway, startBareProxy, startGatewayProcess } from "./http-load/gateway-process.ts";
 import { Load, type Target } from "./http-load/load.ts";
 import { hasNginx, startNginx } from "./http-load/nginx.ts";
 import { measurePaid, type PaidPart } from "./http-load/paid.ts";
 import { startUpstream } from "./http-load/upstream.ts";
-import { cpuSecondsOf, memoryMbOf } from "./process-cost.ts";
+import { cpuSecondsOf, cpuSecondsOfFamily, memoryMbOfFamily } from "./process-cost.ts";
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const WORKERS = Number(process.env.BENCH_WORKERS ?? availableParallelism());
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 64);
 const MEMORY_REQUESTS = Number(process.env.BENCH_MEMORY_REQUESTS ?? 1_000_000);
 const PAID_REQUESTS = Number(process.env.BENCH_PAID ?? 100);
@@ -46,8 +47,13 @@ const upstream = await startUpstream({
 });
 const folder = mkdtempSync(join(tmpdir(), "chaintables-gateway-"));
 const built = await buildGateway(folder);
-const gateway = await startGatewayProcess(built, { upstream });
-const nginx = (await hasNginx()) ? await startNginx(folder, upstream.port) : undefined;
+const gateway = await startGatewayProcess(built, {
+  upstream,
+  settings: { GATEWAY_WORKERS: String(WORKERS) },
+});
+const nginx = (await hasNginx())
+  ? await startNginx(folder, { upstreamPort: upstream.port, workers: WORKERS })
+  : undefined;
 if (nginx === undefined)
   console.log("nginx is not installed (apt-get install nginx): the gateway is measured alone\n");
 
@@ -98,9 +104,9 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 async function measureRound({ pid, target, perSecond, cpuUs, coreUse, ownUse }: Contender): Promise<void> {
   await withLoad(target, async (load) => {
     await load.flood({ requests: WARM_UP_REQUESTS });
-    const before = { proxy: cpuSecondsOf(pid), own: cpuSecondsOf(process.pid) };
+    const before = { proxy: cpuSecondsOfFamily(pid), own: cpuSecondsOf(process.pid) };
     const done = await load.flood({ seconds: SECONDS });
-    const cpuSeconds = cpuSecondsOf(pid) - before.proxy;
+    const cpuSeconds = cpuSecondsOfFamily(pid) - before.proxy;
     if (done.refused > 0) throw new Error(`${done.refused} of ${done.requests} answers were not 200.`);
     perSecond.push(done.perSecond);
     cpuUs.push((cpuSeconds / done.requests) * 1e6);
@@ -151,11 +157,15 @@ try {
   }
 
   if (MEMORY_REQUESTS > 0) {
-    console.log(`\nmemory of the gateway over ${MEMORY_REQUESTS} requests, each for something else`);
+    console.log(
+      `\nmemory of the gateway's processes over ${MEMORY_REQUESTS} requests, each for something else`,
+    );
     const step = Math.ceil(MEMORY_REQUESTS / 5);
     await withLoad(at(gateway.port, other), async (load) => {
       for (let asked = 0; asked <= MEMORY_REQUESTS; asked += step) {
-        console.log(`${String(asked).padStart(10)} ${memoryMbOf(gateway.pid).toFixed(0).padStart(6)} MB`);
+        console.log(
+          `${String(asked).padStart(10)} ${memoryMbOfFamily(gateway.pid).toFixed(0).padStart(6)} MB`,
+        );
         if (asked < MEMORY_REQUESTS) await load.flood({ requests: step });
       }
     });

@@ -11,6 +11,25 @@ export function cpuSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
+/** The same of a process and its children: of a server whose workers are processes. */
+export function cpuSecondsOfFamily(pid: number): number {
+  return sumOf([pid, ...childrenOf(pid)].map(cpuSecondsOf));
+}
+
+/** Megabytes that a process and its children have in hand; what they share counts for each. */
+export function memoryMbOfFamily(pid: number): number {
+  return sumOf([pid, ...childrenOf(pid)].map(memoryMbOf));
+}
+
+export function childrenOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return children === "" ? [] : children.split(" ").map(Number);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /** Megabytes of memory that a process has in hand. */
 export function memoryMbOf(pid: number): number {
   return megabytesOf(pid, "VmRSS");

@@ -53,6 +53,15 @@ describe("gateway config", () => {
       expect(readGatewayConfig({ ...least, X402_PAY_TO: "", X402_PORT: "9" }).payment).to.equal(undefined);
     });
 
+    it("is for one process, or for several that share a Redis", () => {
+      const several = { ...least, GATEWAY_WORKERS: "2" };
+      expect(() => readGatewayConfig(several)).to.throw(ConfigError, "REDIS_URL");
+      const withRedis = { ...several, REDIS_URL: "redis://127.0.0.1" };
+      if ("Deno" in globalThis) expect(() => readGatewayConfig(withRedis)).to.throw(ConfigError, "Deno");
+      else expect(readGatewayConfig(withRedis).workers).to.equal(2);
+      expect(readGatewayConfig({ ...least, GATEWAY_WORKERS: "1" }).workers).to.equal(1);
+    });
+
     it("stands with who is paid and where the chain can be asked", () => {
       expect(readGatewayConfig(least).payment).to.deep.equal({
         port: 8402,

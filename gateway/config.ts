@@ -23,7 +23,9 @@ export interface GatewayConfig {
   readonly limits: LimitsConfig;
   /** Proxies whose word for the client's address is taken. */
   readonly trustedProxies: readonly string[];
-  /** Memory for kept answers; 0 or absent = every request asks its service. */
+  /** Processes that answer behind the port; absent = this one. */
+  readonly workers?: number | undefined;
+  /** Memory for kept answers of all of them; 0 or absent = every request asks its service. */
   readonly cacheBytes?: number | undefined;
   /** The pay-per-request host; absent = there is none. */
   readonly payment?: PaymentConfig | undefined;
@@ -99,12 +101,15 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "SOLANA_URL",
     "SOLANA_GRPC",
     "PUBLIC_URL",
+    "GATEWAY_WORKERS",
     "RESPONSE_CACHE_MB",
     "DEADLINE_MS",
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
     "LOG_LEVEL",
   ]);
+  const payment = readPaymentConfig(env);
+  checkWorkers(settings.GATEWAY_WORKERS, { isSelling: payment !== undefined, redisUrl: settings.REDIS_URL });
   return {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
@@ -127,14 +132,35 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       verification: { ratePerSecond: settings.VERIFY_RATE, burst: settings.VERIFY_BURST, dailyQuota: null },
     },
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
+    workers: settings.GATEWAY_WORKERS,
     cacheBytes: settings.RESPONSE_CACHE_MB * 1_048_576,
-    payment: readPaymentConfig(env),
+    payment,
     tracing: readTracingConfig(env, "gateway"),
     deadlineMs: settings.DEADLINE_MS,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
     logLevel: settings.LOG_LEVEL,
   };
+}
+
+/** Throws ConfigError where several workers could not agree, or cannot be. */
+function checkWorkers(
+  workers: number,
+  { isSelling, redisUrl }: { readonly isSelling: boolean; readonly redisUrl: string | undefined },
+): void {
+  if (workers === 1) return;
+  const problems: string[] = [];
+  if ("Deno" in globalThis) {
+    problems.push(
+      `Cannot use GATEWAY_WORKERS: it must be 1 under Deno, which has no node:cluster, got ${workers}`,
+    );
+  }
+  if (isSelling && redisUrl === undefined) {
+    problems.push(
+      `Cannot use GATEWAY_WORKERS: it must be 1 where X402_PAY_TO is set and REDIS_URL is not, since locks on payments stand there, got ${workers}`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 /** Undefined where nobody is to be paid. */

@@ -1,8 +1,21 @@
-/** The gateway's process; every setting comes from the environment (config.ts). */
+/**
+ * The gateway's process; every setting comes from the environment (config.ts). With GATEWAY_WORKERS it is started once
+ * more for each worker, by itself.
+ */
+import cluster from "node:cluster";
 import { runMain } from "../services/shared/host/process.ts";
 import { makeObjectsYoung } from "../services/shared/host/young-heap.ts";
 import { readGatewayConfig } from "./config.ts";
-import { startGateway } from "./service.ts";
 
 makeObjectsYoung();
-await runMain("gateway", async () => startGateway(readGatewayConfig(process.env)));
+await runMain("gateway", async () => {
+  const config = readGatewayConfig(process.env);
+  // The parent of workers has nothing of what they are made of.
+  if (config.workers !== undefined && config.workers > 1 && cluster.isPrimary) {
+    return (await import("./fleet/fleet.ts")).startFleet(config);
+  }
+  const { startGateway } = await import("./service.ts");
+  if (cluster.isPrimary) return startGateway(config);
+  const { startWorker } = await import("./fleet/worker.ts");
+  return startWorker(config, startGateway);
+});

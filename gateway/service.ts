@@ -16,6 +16,7 @@ import type { GatewayConfig } from "./config.ts";
 import { createDelivery } from "./http/deliver.ts";
 import { createForward, type ForwardOptions } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
+import type { BucketKeeper } from "./limits/bucket-keeper.ts";
 import type { Forward } from "./passage.ts";
 import {
   type PayHostDeps,
@@ -39,6 +40,8 @@ export interface GatewayParts {
   /** Opens the key store; made from the configuration where absent. */
   readonly openKeys?: () => Promise<OpenedKeys>;
   readonly payment?: PayHostParts;
+  /** Keeps the limits of several processes of this gateway, where no Redis does. */
+  readonly keeper?: BucketKeeper;
   readonly httpTimeouts?: HttpTimeouts;
 }
 
@@ -70,6 +73,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     metrics,
     clock,
     openKeys: parts.openKeys ?? (() => openKeys(config.store, clock)),
+    keeper: parts.keeper,
   });
 
   const { groups, polled } = createUpstreams(config.upstreams, { log, clock });

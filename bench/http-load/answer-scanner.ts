@@ -25,7 +25,8 @@ export class AnswerScanner {
     while (at < bytes.length) {
       const end = bytes.indexOf("\r\n\r\n", at, "latin1");
       if (end === -1) {
-        this.#begun = bytes.subarray(at);
+        // A copy: the next read comes into the same memory.
+        this.#begun = Buffer.from(bytes.subarray(at));
         return ended;
       }
       const bodyEnd = end + 4 + this.#lengthOf(bytes, at, end);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
+import { SUPERVISED } from "../../services/shared/host/process.ts";
 import { IMAGE_FLAGS } from "../image-flags.ts";
 import { startScript } from "../script.ts";
 import type { Upstream } from "./upstream.ts";
@@ -38,8 +39,9 @@ export async function buildGateway(folder: string): Promise<BuiltGateway> {
       const log = openSync(join(folder, logName), "w");
       return spawn(process.execPath, [...IMAGE_FLAGS, `dist/gateway/${program}.js`], {
         cwd: folder,
-        env: { ...process.env, ...store, ...env },
-        stdio: ["ignore", log, "inherit"],
+        // Its standard input ends with us, also where we are killed.
+        env: { ...process.env, ...store, ...env, [SUPERVISED]: "1" },
+        stdio: ["pipe", log, "inherit"],
       });
     },
   };

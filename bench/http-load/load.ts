@@ -28,6 +28,32 @@ interface Line {
   readonly dueMs: number[];
 }
 
+interface Connection {
+  readonly socket: Socket;
+  /** Who hears what it receives, in memory that the next read writes over. */
+  readonly reading: { hear: (chunk: Buffer) => void };
+}
+
+const READ_BYTES = 65_536;
+
+/**
+ * One piece of memory for all that a connection receives: a new one each read had this process collect garbage three
+ * times a second under load, and its pauses counted as latency of whom it asked.
+ */
+function openConnection(port: number): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const reading: Connection["reading"] = { hear: () => {} };
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    const callback = (length: number): boolean => {
+      reading.hear(buffer.subarray(0, length));
+      return true;
+    };
+    const to = { port, host: "127.0.0.1", noDelay: true, onread: { buffer, callback } };
+    const socket = connect(to, () => resolve({ socket, reading }));
+    socket.once("error", reject);
+  });
+}
+
 /**
  * Asks over kept connections from raw sockets. node:http's client and autocannon cost several times what nginx does for
  * the same request, and so measure themselves; this costs about half of it.
@@ -39,34 +65,25 @@ export class Load {
   #onEnded: (line: Line, ended: number) => void = () => {};
   #sent = 0;
 
-  private constructor(target: Target, sockets: readonly Socket[]) {
+  private constructor(target: Target, connections: readonly Connection[]) {
     this.#target = target;
     const headers = Object.entries({ Host: `127.0.0.1:${target.port}`, ...target.headers });
     this.#tail = ` HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
-    this.#lines = sockets.map((socket) => {
+    this.#lines = connections.map(({ socket, reading }) => {
       const line: Line = { socket, scanner: new AnswerScanner(), dueMs: [] };
-      socket.on("data", (chunk) => {
+      reading.hear = (chunk) => {
         const ended = line.scanner.read(chunk);
         if (ended > 0) this.#onEnded(line, ended);
-      });
+      };
       return line;
     });
   }
 
   static async open({ target, connections }: LoadOptions): Promise<Load> {
-    const sockets = await Promise.all(
-      Array.from(
-        { length: connections },
-        () =>
-          new Promise<Socket>((resolve, reject) => {
-            const socket = connect({ port: target.port, host: "127.0.0.1", noDelay: true }, () =>
-              resolve(socket),
-            );
-            socket.once("error", reject);
-          }),
-      ),
+    return new Load(
+      target,
+      await Promise.all(Array.from({ length: connections }, () => openConnection(target.port))),
     );
-    return new Load(target, sockets);
   }
 
   /** As fast as answers come, for so many requests or so long: what comes first. */

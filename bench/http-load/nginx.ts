@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isOnPath } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
+import { childrenOf } from "../process-cost.ts";
 
 export interface Nginx {
   readonly port: number;
-  /** Of the worker, which does the work. */
+  /** Of the master; the workers, which do the work, are its children. */
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -15,8 +16,11 @@ export async function hasNginx(): Promise<boolean> {
   return isOnPath("nginx");
 }
 
-/** nginx as a reverse proxy as it is meant to be set up: one worker, kept connections to the upstream, its access log. */
-export async function startNginx(folder: string, upstreamPort: number): Promise<Nginx> {
+/** nginx as a reverse proxy as it is meant to be set up: kept connections to the upstream, its access log. */
+export async function startNginx(
+  folder: string,
+  { upstreamPort, workers }: { readonly upstreamPort: number; readonly workers: number },
+): Promise<Nginx> {
   const port = await findFreePort();
   const home = join(folder, "nginx");
   mkdirSync(home);
@@ -25,7 +29,7 @@ export async function startNginx(folder: string, upstreamPort: number): Promise<
   );
   writeFileSync(
     join(home, "nginx.conf"),
-    `daemon off; worker_processes 1; pid ${home}/pid; error_log ${home}/error.log;
+    `daemon off; worker_processes ${workers}; pid ${home}/pid; error_log ${home}/error.log;
 events { worker_connections 4096; }
 http {
   ${temporary.join(" ")}
@@ -43,7 +47,8 @@ http {
     stdio: "ignore",
   });
   const ended = new Promise((resolve) => master.once("exit", resolve));
-  const pid = await findWorker(master.pid as number);
+  const pid = master.pid as number;
+  await untilWorking(pid);
   return {
     port,
     pid,
@@ -54,11 +59,10 @@ http {
   };
 }
 
-async function findWorker(master: number): Promise<number> {
+async function untilWorking(master: number): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const children = readFileSync(`/proc/${master}/task/${master}/children`, "utf8").trim();
-    if (children !== "") return Number(children.split(" ")[0]);
+    if (childrenOf(master).length > 0) return;
   }
   throw new Error("nginx started no worker.");
 }

@@ -52,6 +52,8 @@ export async function measurePaid(built: BuiltGateway, requests: number): Promis
     upstream,
     settings: {
       ...shared,
+      // Several would need Redis to agree on payments.
+      GATEWAY_WORKERS: "1",
       X402_PORT: String(payPort),
       X402_FACILITATOR_URL: `http://127.0.0.1:${facilitatorPort}`,
       ADDRESS_RATE: "1000000",

@@ -4,6 +4,7 @@ import type { Metrics } from "../../services/shared/host/metrics.ts";
 import type { Clock } from "../clock.ts";
 import type { GatewayConfig } from "../config.ts";
 import { type AddressLimits, createAddressLimits } from "../limits/address-limits.ts";
+import type { BucketKeeper } from "../limits/bucket-keeper.ts";
 import { createAddressOf } from "../limits/client-address.ts";
 import { type AdmitKey, createKeyLimits } from "../limits/key-limits.ts";
 import { createKeyRules } from "../limits/key-rules.ts";
@@ -24,6 +25,8 @@ export interface AccessParts {
   readonly clock: Clock;
   /** Opens the store of keys and usage. */
   readonly openKeys: () => Promise<OpenedKeys>;
+  /** Keeps limits where no Redis does; absent = this process does. */
+  readonly keeper?: BucketKeeper | undefined;
 }
 
 /** Who may ask, and how often. */
@@ -52,7 +55,10 @@ export async function openAccess(config: GatewayConfig, parts: AccessParts): Pro
   );
   const onUsageFailure = (error: unknown) => warnOfUsage(error as Error);
 
-  const { limiter, close: closeLimiter } = await openLimiter({ redisUrl, clock, log, metrics });
+  const { limiter, close: closeLimiter } = await openLimiter({
+    ...{ redisUrl, clock, log, metrics },
+    keeper: parts.keeper,
+  });
   const store = createLazyKeyDirectory(parts.openKeys);
   const ruleOf = createKeyRules(limits.key);
   const directory = rememberQuotas({

@@ -8,13 +8,8 @@ import {
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
 import { type Bucket, DAY_US, takeFrom } from "./bucket.ts";
-import {
-  BUCKET_SCRIPT,
-  type KnownBucket,
-  readScriptAnswers,
-  type ScriptAnswer,
-  scriptArguments,
-} from "./bucket-script.ts";
+import type { BucketAnswer } from "./bucket-keeper.ts";
+import { BUCKET_SCRIPT, type KnownBucket, readScriptAnswers, scriptArguments } from "./bucket-script.ts";
 import { createRule, type LimitRule } from "./rule.ts";
 
 const rules = fc
@@ -36,8 +31,8 @@ describe("bucket script", function () {
   this.timeout(60_000);
   let server: RedisServer | undefined;
   const clients: { destroy(): void }[] = [];
-  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<ScriptAnswer>;
-  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<ScriptAnswer[]>;
+  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<BucketAnswer>;
+  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<BucketAnswer[]>;
   let store: (bucket: Bucket) => Promise<unknown>;
   let stored: () => Promise<string | null>;
   let forget: () => Promise<unknown>;
@@ -58,7 +53,7 @@ describe("bucket script", function () {
     take = async (rule, want, known) => {
       const call = { keys: [key], arguments: scriptArguments(rule, want, known) };
       const [answer] = readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), 1);
-      return answer as ScriptAnswer;
+      return answer as BucketAnswer;
     };
     takeAll = async (asks) => {
       const call = {

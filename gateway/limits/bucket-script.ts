@@ -1,4 +1,5 @@
 import { type Bucket, DAY_US } from "./bucket.ts";
+import type { BucketAnswer } from "./bucket-keeper.ts";
 import { COST, type LimitRule } from "./rule.ts";
 
 const FIELDS_ASKED = 7;
@@ -62,14 +63,8 @@ export function scriptArguments(rule: LimitRule, want: number, known: KnownBucke
   return [rule.drain, rule.capacity, rule.dailyQuota ?? -1, want, level, day, used].map(String);
 }
 
-export interface ScriptAnswer {
-  readonly granted: number;
-  /** By the clock of Redis. */
-  readonly bucket: Bucket;
-}
-
 /** The answers for so many buckets; throws on what is not the script's answer. */
-export function readScriptAnswers(answer: unknown, buckets: number): ScriptAnswer[] {
+export function readScriptAnswers(answer: unknown, buckets: number): BucketAnswer[] {
   if (
     !Array.isArray(answer) ||
     answer.length !== buckets * FIELDS_ANSWERED ||

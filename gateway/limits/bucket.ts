@@ -64,6 +64,18 @@ export function takeFrom(
   return { bucket: { level, atUs: nowUs, day, used }, granted };
 }
 
+/** The bucket without so many requests that were taken from it and did not come. Pure. */
+export function putBack(bucket: Bucket, rule: LimitRule, count: number): Bucket {
+  const used = rule.dailyQuota === null ? bucket.used : Math.max(0, bucket.used - count);
+  return { ...bucket, level: Math.max(0, bucket.level - count * COST), used };
+}
+
+/** How many requests a bucket could take at once. Pure. */
+export function roomOf({ level, used }: Bucket, rule: LimitRule): number {
+  const room = Math.max(0, Math.floor((rule.capacity - level) / COST));
+  return rule.dailyQuota === null ? room : Math.max(0, Math.min(room, rule.dailyQuota - used));
+}
+
 /** What is left after requests were taken, for headers and waits. */
 export interface Left {
   /** Requests of the burst that could pass at once. */

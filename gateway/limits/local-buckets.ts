@@ -1,6 +1,6 @@
 import { BoundedMap } from "../access/bounded-map.ts";
 import type { Clock } from "../clock.ts";
-import { type Bucket, type Moment, type Taken, takeFrom } from "./bucket.ts";
+import { type Bucket, type Moment, putBack, type Taken, takeFrom } from "./bucket.ts";
 import { LIMIT_KINDS, type LimitKind } from "./limiter.ts";
 import type { LimitRule } from "./rule.ts";
 
@@ -45,6 +45,12 @@ export class LocalBuckets {
     const taken = this.tryTake(wanted, moment);
     if (taken.granted > 0) this.set(wanted, taken.bucket);
     return taken;
+  }
+
+  /** Takes back requests that were taken and did not come. */
+  giveBack(unused: Wanted, moment: Moment): void {
+    const { bucket } = this.tryTake({ ...unused, want: 0 }, moment);
+    this.set(unused, putBack(bucket, unused.rule, unused.want));
   }
 
   set({ kind, subject }: Pick<Wanted, "kind" | "subject">, bucket: Bucket): void {

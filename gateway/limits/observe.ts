@@ -48,6 +48,7 @@ export function watchSharing({ log, metrics }: { log: Log; metrics: Metrics }): 
   let alone = 0;
   new Gauge({
     name: "gateway_limiter_shared",
+    aggregator: "min",
     help: "1 while limits are decided in Redis for all gateways, 0 while this one decides alone since Redis is away",
     registers,
     collect() {

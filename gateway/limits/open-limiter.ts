@@ -3,6 +3,8 @@ import { openRedisConnection } from "../../services/shared/cache/redis-connectio
 import type { Log } from "../../services/shared/host/log.ts";
 import type { Metrics } from "../../services/shared/host/metrics.ts";
 import type { Clock } from "../clock.ts";
+import { createAskingLimiter } from "./asking-limiter.ts";
+import type { BucketKeeper } from "./bucket-keeper.ts";
 import type { Limiter } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 import { createLocalLimiter } from "./local-limiter.ts";
@@ -11,6 +13,8 @@ import { createSharedLimiter } from "./shared-limiter.ts";
 
 export interface OpenLimiterOptions {
   readonly redisUrl: string | undefined;
+  /** Who keeps the buckets without Redis; undefined = this process. */
+  readonly keeper?: BucketKeeper | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -24,12 +28,13 @@ export interface OpenedLimiter {
 /** A gateway that is ready a moment too early would decide its first requests alone. */
 const FIRST_CONNECTION_MS = 1_000;
 
-/** The gateway's limiter: shared through Redis where there is one, else of this process. Never fails. */
+/** The gateway's limiter: shared through Redis, else with who else has the keeper, else of this process. Never fails. */
 export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLimiter> {
-  const { redisUrl, clock, log, metrics } = options;
+  const { redisUrl, keeper, clock, log, metrics } = options;
   const buckets = new LocalBuckets(clock);
   if (redisUrl === undefined) {
-    return { limiter: measureDecisions(createLocalLimiter(buckets), metrics), close: () => {} };
+    const limiter = keeper ? createAskingLimiter({ keeper, buckets }) : createLocalLimiter(buckets);
+    return { limiter: measureDecisions(limiter, metrics), close: () => {} };
   }
   const redis = await openRedisConnection({
     url: redisUrl,

@@ -40,11 +40,13 @@ export function watchFacilitator(options: FacilitatorWatchOptions): FacilitatorW
 
   const usable = new Gauge({
     name: "gateway_facilitator_usable",
+    aggregator: "min",
     help: "1 while the facilitator answers and settles on our network, else 0",
     registers,
   });
   const balances = new Gauge({
     name: "gateway_facilitator_balance_ether",
+    aggregator: "max",
     help: "What the facilitator's wallets have to pay for gas, where it names them; absent while the chain cannot be asked",
     labelNames: ["address"],
     registers,

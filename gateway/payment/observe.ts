@@ -50,6 +50,7 @@ export function createPaymentMetrics({ registry }: Metrics): PaymentMetrics {
   });
   const open = new Gauge({
     name: "gateway_payments_open",
+    aggregator: "max",
     help: "Payments whose settlement was asked for a while ago and whose end is not known",
     registers,
   });

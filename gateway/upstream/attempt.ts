@@ -1,3 +1,4 @@
+import { parse } from "node:url";
 import proxy from "express-http-proxy";
 import type { Answer } from "./answer.ts";
 import { headersForUpstream, isAnswerHeader } from "./headers.ts";
@@ -37,6 +38,8 @@ export type Send = (question: Question, end: AttemptEnd) => Attempt;
  */
 export function createSend({ url, pool }: { readonly url: string; readonly pool: Pool }): Send {
   const { host } = new URL(url);
+  // It parses its host for each request, unless that is what it would make of it.
+  const parsed = Object.assign(parse(url), { toString: () => url });
   const options = {
     parseReqBody: false,
     proxyReqPathResolver: ({ question }: Sending) => targetOf(question),
@@ -57,7 +60,7 @@ export function createSend({ url, pool }: { readonly url: string; readonly pool:
       }),
     proxyErrorHandler: (error: unknown, _res: unknown, next: (error: unknown) => void) => next(error),
   };
-  const handle = proxy(url, options as never) as unknown as Handle;
+  const handle = proxy(() => parsed as never, options as never) as unknown as Handle;
 
   return (question, { onAnswer, onFailure }) => {
     const sending = new Sending(question);

@@ -8,6 +8,7 @@ export function measureUpstreams(groups: Iterable<UpstreamGroup>, { registry }: 
   const registers = [registry];
   new Gauge({
     name: "gateway_upstream_serving",
+    aggregator: "min",
     help: "1 while the replica says it serves, else 0",
     labelNames: ["upstream"],
     registers,
@@ -26,6 +27,7 @@ export function measureUpstreams(groups: Iterable<UpstreamGroup>, { registry }: 
   });
   new Gauge({
     name: "gateway_upstream_breaker_open",
+    aggregator: "max",
     help: "1 while the replica gets no requests, or a single one to try, since it failed several in a row",
     labelNames: ["upstream"],
     registers,

@@ -254,6 +254,13 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "Milliseconds after which a silent ingest's chain is taken over by a waiting one",
   },
+  GATEWAY_WORKERS: {
+    parse: integer({ min: 1, max: 64 }),
+    default: "1",
+    usedBy: ["gateway"],
+    meaning:
+      "Processes that answer behind the gateway's port, for machines with more cores than one; they share limits, and where requests are sold they need Redis for it",
+  },
   RESPONSE_CACHE_MB: {
     parse: integer({ min: 0, max: 65_536 }),
     default: "64",

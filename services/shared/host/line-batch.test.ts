@@ -39,6 +39,29 @@ describe("host/line-batch", () => {
     closeSync(reader);
   });
 
+  it("writes what follows at once together, some milliseconds later", async () => {
+    const batch = new LineBatch(writer);
+    batch.write("first\n");
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    for (let turn = 0; turn < 3; turn += 1) {
+      batch.write(`${turn}\n`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(readAll()).to.equal("first\n");
+    const waited = performance.now();
+    let text = "";
+    while (text === "" && performance.now() - waited < 1_000) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      try {
+        text = readAll();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      }
+    }
+    expect(text).to.equal("0\n1\n2\n");
+    closeSync(reader);
+  });
+
   it("loses lines that nobody is there to read, and nothing else", () => {
     closeSync(reader);
     const batch = new LineBatch(writer);

@@ -5,16 +5,20 @@ export type LineSink = number | { write(text: string): unknown };
 
 /** Lines that one write should have at most. */
 const MAX_LINES = 500;
+/** Where lines were written so lately, the next ones wait as long: a busy process writes them by the hundred. */
+const BUSY_MS = 4;
 /** How long to wait for the reader of a full pipe before the next try. */
 const FULL_PIPE_MS = 5;
 
 /**
- * Writes the lines of one turn of the event loop together: under load a system call for dozens of lines in place of one
- * each. Nothing waits longer than that, and nothing is left at the exit of the process.
+ * Writes the lines of one turn of the event loop together, and under load those of some milliseconds: a system call for
+ * a hundred lines in place of one each. Nothing waits longer than that, and nothing is left at the exit of the process.
  */
 export class LineBatch {
   readonly #sink: LineSink;
   #lines: string[] = [];
+  #flushedMs = Number.NEGATIVE_INFINITY;
+  readonly #flush = (): void => this.flushSync();
 
   constructor(sink: LineSink) {
     this.#sink = sink;
@@ -22,7 +26,10 @@ export class LineBatch {
   }
 
   write(line: string): void {
-    if (this.#lines.length === 0) setImmediate(() => this.flushSync());
+    if (this.#lines.length === 0) {
+      if (performance.now() - this.#flushedMs > BUSY_MS) setImmediate(this.#flush);
+      else setTimeout(this.#flush, BUSY_MS);
+    }
     this.#lines.push(line);
     if (this.#lines.length > MAX_LINES) this.flushSync();
   }
@@ -30,18 +37,19 @@ export class LineBatch {
   /** Pino calls it after a fatal line. */
   flushSync(): void {
     if (this.#lines.length === 0) return;
+    this.#flushedMs = performance.now();
     const text = this.#lines.join("");
     this.#lines = [];
-    if (typeof this.#sink === "number") writeAll(this.#sink, Buffer.from(text));
+    if (typeof this.#sink === "number") writeWhole(this.#sink, Buffer.from(text));
     else this.#sink.write(text);
   }
 }
 
 /**
- * Waits for a reader that is slow, as a blocking write would. Where the reader is gone, lines are lost: a service does
+ * Writes all of it. Waits for a reader that is slow, as a blocking write would. Where the reader is gone, lines are lost: a service does
  * not end because nobody reads its log. Throws what else goes wrong.
  */
-function writeAll(fd: number, bytes: Buffer): void {
+export function writeWhole(fd: number, bytes: Buffer): void {
   let at = 0;
   while (at < bytes.length) {
     try {

@@ -22,6 +22,7 @@ export function createMetrics(options: { readonly name: string }): Metrics {
   const registers = [registry];
   new Gauge({
     name: "build_info",
+    aggregator: "first",
     help: "1, with the version as label",
     labelNames: ["version"],
     registers,

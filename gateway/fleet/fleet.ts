@@ -1,0 +1,141 @@
+import cluster, { type Worker } from "node:cluster";
+import prometheus from "prom-client";
+import { createLog, type Log } from "../../services/shared/host/log.ts";
+import { type Stoppable, SUPERVISED } from "../../services/shared/host/process.ts";
+import { systemClock } from "../clock.ts";
+import type { GatewayConfig } from "../config.ts";
+import { BucketRoom } from "../limits/bucket-room.ts";
+import { LocalBuckets } from "../limits/local-buckets.ts";
+import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
+import { isPiped, relayLines } from "./relay.ts";
+
+/** Between a worker's end and its successor's start: doubled up to the longest while they end young. */
+const RESTART_MS = { first: 500, longest: 30_000, stableAfter: 60_000 };
+/** On top of what a worker gives its requests to finish. */
+const STOP_GRACE_MS = 15_000;
+
+/**
+ * Runs a gateway as several processes behind one port, for machines with more cores than one. This process answers no
+ * request: it hands connections out in turn (node:cluster), keeps the limits that the workers share where no Redis
+ * does, puts their metrics together, and starts a worker anew that dies. Resolves when all listen; rejects when one
+ * ends before.
+ */
+export async function startFleet(config: GatewayConfig): Promise<Stoppable> {
+  const fleet = new Fleet(config);
+  await fleet.start();
+  return fleet;
+}
+
+class Fleet implements Stoppable {
+  readonly #config: GatewayConfig;
+  readonly #log: Log;
+  readonly #room = new BucketRoom(new LocalBuckets(systemClock));
+  readonly #registry = new prometheus.AggregatorRegistry();
+  /** Workers that ended young, one after the other. */
+  #failures = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #isStopping = false;
+
+  constructor(config: GatewayConfig) {
+    this.#config = config;
+    this.#log = createLog({ name: "gateway", level: config.logLevel });
+    // A file takes a write whole, whoever else writes; a pipe that is full mixes what comes.
+    cluster.setupPrimary({ stdio: ["pipe", isPiped(1) ? "pipe" : "inherit", "inherit", "ipc"] });
+    cluster.on("message", (worker, message) => {
+      if (isKind(message, ["buckets", "unused", "metrics"])) this.#hear(worker, message as ToFleet);
+    });
+  }
+
+  async start(): Promise<void> {
+    const { workers = 1 } = this.#config;
+    try {
+      await Promise.all(Array.from({ length: workers }, () => untilListening(this.#fork())));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#log.info({ workers }, "all workers listen");
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#restart);
+    await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => this.#end(worker as Worker)));
+  }
+
+  #fork(): Worker {
+    // Its standard input ends when this process asks it to stop, or is gone.
+    const worker = cluster.fork({ [SUPERVISED]: "1" });
+    const startedMs = performance.now();
+    worker.process.stdin?.on("error", () => {});
+    if (worker.process.stdout) relayLines(worker.process.stdout);
+    worker.once("exit", (code, signal) => {
+      if (!this.#isStopping) this.#replace(worker, { code, signal, ranMs: performance.now() - startedMs });
+    });
+    return worker;
+  }
+
+  #replace({ process: { pid } }: Worker, of: { code: number; signal: string; ranMs: number }): void {
+    const { first, longest, stableAfter } = RESTART_MS;
+    if (of.ranMs >= stableAfter) this.#failures = 0;
+    const restartInMs = Math.min(longest, first * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#log.error({ worker: pid, code: of.code, signal: of.signal, restartInMs }, "a worker ended");
+    this.#restart = setTimeout(() => this.#fork(), restartInMs);
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    const child = worker.process;
+    // Its last lines come before its close.
+    const closed = new Promise((resolve) => child.once("close", resolve));
+    child.stdin?.end();
+    const { drainDelayMs, drainTimeoutMs } = this.#config;
+    const kill = setTimeout(
+      () => {
+        this.#log.warn({ worker: child.pid }, "a worker did not stop in time and is killed");
+        child.kill("SIGKILL");
+      },
+      drainDelayMs + drainTimeoutMs + STOP_GRACE_MS,
+    );
+    await closed;
+    clearTimeout(kill);
+  }
+
+  #hear(worker: Worker, message: ToFleet): void {
+    switch (message.kind) {
+      case "unused":
+        this.#room.giveBack(message.wanted);
+        break;
+      case "buckets": {
+        const { id, questions } = message;
+        tell(worker, { kind: "buckets", id, answers: this.#room.answer(questions) });
+        break;
+      }
+      case "metrics":
+        void this.#tellMetrics(worker, message.id);
+    }
+  }
+
+  async #tellMetrics(worker: Worker, id: number): Promise<void> {
+    const text = await this.#registry.clusterMetrics().catch((err) => {
+      this.#log.warn({ err }, "the workers' metrics could not be put together");
+      return undefined;
+    });
+    tell(worker, { kind: "metrics", id, text });
+  }
+}
+
+/** Rejects where it ends before. */
+function untilListening(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.on("message", (message) => {
+      if (isKind(message, ["ready"])) resolve();
+    });
+    worker.once("exit", (code) => reject(new Error(`A worker ended with code ${code} before it listened`)));
+  });
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  // Nobody waits for an answer in a worker that has gone.
+  if (worker.isConnected()) worker.send(message, () => {});
+}

@@ -1,0 +1,22 @@
+import type { BucketAnswer, BucketQuestion } from "../limits/bucket-keeper.ts";
+import type { Wanted } from "../limits/local-buckets.ts";
+
+/** What a worker tells the process that started it. */
+export type ToFleet =
+  /** It listens. */
+  | { readonly kind: "ready" }
+  | { readonly kind: "buckets"; readonly id: number; readonly questions: readonly BucketQuestion[] }
+  | { readonly kind: "unused"; readonly wanted: readonly Wanted[] }
+  | { readonly kind: "metrics"; readonly id: number };
+
+/** What a worker is told. */
+export type ToWorker =
+  | { readonly kind: "buckets"; readonly id: number; readonly answers: readonly BucketAnswer[] }
+  /** Of all workers together; undefined where one of them did not answer. */
+  | { readonly kind: "metrics"; readonly id: number; readonly text: string | undefined };
+
+/** The channel carries messages of cluster and of prom-client, too. */
+export function isKind(message: unknown, kinds: readonly string[]): boolean {
+  const { kind } = (message ?? {}) as { kind?: unknown };
+  return typeof kind === "string" && kinds.includes(kind);
+}

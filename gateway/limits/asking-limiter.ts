@@ -1,0 +1,137 @@
+import type { BucketAnswer, BucketKeeper, BucketQuestion } from "./bucket-keeper.ts";
+import { decisionAt, Leases } from "./leases.ts";
+import { type Ask, type Decision, type Limiter, toDecision } from "./limiter.ts";
+import type { LocalBuckets, Wanted } from "./local-buckets.ts";
+import { createLocalLimiter, type LocalLimiter } from "./local-limiter.ts";
+
+export interface AskingLimiterOptions {
+  readonly keeper: BucketKeeper;
+  /** What is known here: the last answer for each bucket, and where the next decision goes on without the keeper. */
+  readonly buckets: LocalBuckets;
+}
+
+interface Waiter {
+  readonly ask: Ask;
+  readonly decide: (decision: Decision) => void;
+}
+
+/** Who asks for one bucket under one rule, in the order of coming. */
+interface Line {
+  readonly ask: Ask;
+  readonly waiters: Waiter[];
+}
+
+/** The keeper does nothing else meanwhile: some milliseconds at most. */
+const MAX_BATCH = 1_000;
+
+/**
+ * Limits that several gateways share, exact to the request: every request that passes was taken from the one bucket
+ * before, and none was taken that did not ask. It is cheap all the same:
+ * - one question is under way at a time, and asks for everybody who came meanwhile: the busier the gateway, the fewer
+ *   questions a request (limiter.bench.ts);
+ * - a request that cannot pass by what was said last is refused without asking, since nothing but time empties a
+ *   bucket. A flood costs the keeper nothing;
+ * - of a bucket that is far from full, some are taken ahead, where the keeper has them (leases.ts).
+ * While the keeper is away, buckets go on here from what was known, each gateway for itself.
+ */
+export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): Limiter {
+  const local = createLocalLimiter(buckets);
+  const leases = keeper.giveBack && new Leases({ giveBack: (wanted) => keeper.giveBack?.(wanted) });
+  let waiting: Waiter[] = [];
+  let isAsking = false;
+
+  const question = async (
+    wanted: readonly (Wanted & Pick<BucketQuestion, "ahead" | "unused">)[],
+  ): Promise<readonly BucketAnswer[] | undefined> => {
+    const sent = buckets.moment();
+    const answers = await keeper.ask(
+      wanted.map((each) => ({ ...each, known: buckets.tryTake({ ...each, want: 0 }, sent).bucket })),
+    );
+    // As of when it was asked, which is before it was decided: what is known here is never more than the truth.
+    for (const [place, answer] of (answers ?? []).entries())
+      buckets.follow(wanted[place] as Wanted, answer.bucket, sent);
+    return answers;
+  };
+
+  const serve = async (): Promise<void> => {
+    isAsking = true;
+    try {
+      while (waiting.length > 0) {
+        const lines = linesOf(waiting.slice(0, MAX_BATCH));
+        waiting = waiting.slice(MAX_BATCH);
+        const answers = await question(
+          lines.map(({ ask, waiters }) => ({
+            ...ask,
+            want: waiters.length,
+            ahead: leases?.aheadOf(ask) ?? 0,
+            unused: leases?.unusedOf(ask) ?? 0,
+          })),
+        );
+        for (const [place, line] of lines.entries()) {
+          const answer = answers?.[place];
+          decideAll(line, answer, local);
+          if (answer !== undefined) leases?.open(line.ask, answer, line.waiters.length);
+        }
+        if (leases !== undefined) waiting = waiting.filter((waiter) => !decideFrom(leases, waiter));
+      }
+    } finally {
+      isAsking = false;
+    }
+  };
+
+  return {
+    take(ask) {
+      const leased = leases?.take(ask);
+      if (leased !== undefined) return leased;
+      const moment = buckets.moment();
+      const { kind, subject, rule } = ask;
+      const { granted, bucket } = buckets.tryTake({ kind, subject, rule, want: 1 }, moment);
+      if (granted === 0) return toDecision(false, { bucket, rule, wallUs: moment.wallUs });
+      return new Promise((decide) => {
+        waiting.push({ ask, decide });
+        if (!isAsking) void serve();
+      });
+    },
+    async peek(ask) {
+      const answers = await question([{ ...ask, want: 0, ahead: 0, unused: 0 }]);
+      const bucket = answers?.[0]?.bucket;
+      if (bucket === undefined) return local.peek(ask);
+      const state = toDecision(false, { bucket, rule: ask.rule, wallUs: bucket.atUs });
+      return state.waitUs > 0 ? state : { ...state, isAllowed: true };
+    },
+    peekHere: local.peek,
+    learn: local.learn,
+  };
+}
+
+/** Those who ask for the same bucket under the same rule, together. */
+function linesOf(waiters: readonly Waiter[]): readonly Line[] {
+  const lines: Line[] = [];
+  const lastOf = new Map<string, Line>();
+  for (const waiter of waiters) {
+    const { ask } = waiter;
+    const name = `${ask.kind}:${ask.subject}`;
+    const last = lastOf.get(name);
+    if (last?.ask.rule === ask.rule) {
+      last.waiters.push(waiter);
+      continue;
+    }
+    const line = { ask, waiters: [waiter] };
+    lastOf.set(name, line);
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** Whether a lease lets pass who came while the question for it was under way. */
+function decideFrom(leases: Leases, { ask, decide }: Waiter): boolean {
+  const decision = leases.take(ask);
+  if (decision === undefined) return false;
+  decide(decision);
+  return true;
+}
+
+function decideAll({ ask, waiters }: Line, answer: BucketAnswer | undefined, local: LocalLimiter): void {
+  for (const [turn, { decide }] of waiters.entries())
+    decide(answer ? decisionAt(turn, answer, ask.rule) : local.take(ask));
+}

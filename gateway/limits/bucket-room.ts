@@ -1,0 +1,42 @@
+import { roomOf } from "./bucket.ts";
+import type { BucketAnswer, BucketQuestion } from "./bucket-keeper.ts";
+import type { LocalBuckets, Wanted } from "./local-buckets.ts";
+
+/**
+ * What a bucket must have room for besides what it lets go ahead. No machine's workers pass on so many until a lease's
+ * rest is given back (40 ms), so that who asks meanwhile cannot be refused for what another has and does not use.
+ */
+const ROOM_LEFT = 10_000;
+
+/** Keeps the buckets of a gateway's workers: what Redis does for several gateways, in their parent process. */
+export class BucketRoom {
+  readonly #buckets: LocalBuckets;
+
+  constructor(buckets: LocalBuckets) {
+    this.#buckets = buckets;
+  }
+
+  answer(questions: readonly BucketQuestion[]): BucketAnswer[] {
+    return questions.map((question) => this.#decide(question));
+  }
+
+  giveBack(unused: readonly Wanted[]): void {
+    const moment = this.#buckets.moment();
+    for (const wanted of unused) this.#buckets.giveBack(wanted, moment);
+  }
+
+  #decide({ ahead, unused, known, ...wanted }: BucketQuestion): BucketAnswer {
+    const { kind, subject, rule } = wanted;
+    // A day's requests that were read from the store; levels are known here best.
+    if (kind === "key" && known.used > 0) this.#buckets.learn({ subject, day: known.day, used: known.used });
+    const moment = this.#buckets.moment();
+    if (unused > 0) this.#buckets.giveBack({ ...wanted, want: unused }, moment);
+    let taken = this.#buckets.take(wanted, moment);
+    let { granted } = taken;
+    if (ahead > 0 && roomOf(taken.bucket, rule) >= ahead + ROOM_LEFT) {
+      taken = this.#buckets.take({ ...wanted, want: ahead }, moment);
+      granted += taken.granted;
+    }
+    return { granted, bucket: { ...taken.bucket, atUs: moment.wallUs } };
+  }
+}

@@ -1,0 +1,108 @@
+import type { BucketAnswer } from "./bucket-keeper.ts";
+import { type Ask, type Decision, toDecision } from "./limiter.ts";
+import type { Wanted } from "./local-buckets.ts";
+import { COST, type LimitRule } from "./rule.ts";
+
+/** For how long what was taken ahead may be used. */
+export const LEASE_MS = 20;
+
+interface Lease {
+  readonly ask: Ask;
+  readonly answer: BucketAnswer;
+  /** Who comes next in the line that was granted. */
+  turn: number;
+  /** Where the line ends: as long as it was granted, until the rest is given back. */
+  end: number;
+  readonly endsMs: number;
+}
+
+export interface LeasesOptions {
+  readonly giveBack: (wanted: readonly Wanted[]) => void;
+}
+
+/**
+ * Requests that a keeper has let pass ahead of their coming. As many are asked for as came within the last lease, so
+ * that a bucket that is asked for now and then is never taken from ahead, and one that is asked for all the time costs
+ * one question a lease. What is left at a lease's end is given back, with the next question where that comes soon.
+ *
+ * A request is counted at most LEASE_MS before it comes, as if it had come faster. That nobody else is refused for it
+ * is the keeper's part: it lets nothing go ahead of a bucket that could be full before the lease ends (bucket-room.ts).
+ */
+export class Leases {
+  readonly #giveBack: LeasesOptions["giveBack"];
+  readonly #leases = new Map<string, Lease>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ giveBack }: LeasesOptions) {
+    this.#giveBack = giveBack;
+  }
+
+  /** The decision on a request that was let pass ahead; undefined = the keeper must be asked. */
+  take(ask: Ask): Decision | undefined {
+    const lease = this.#leases.get(nameOf(ask));
+    // A rule that has changed since, or time that is over.
+    if (lease === undefined || lease.ask.rule !== ask.rule || lease.turn >= lease.end) return undefined;
+    if (performance.now() >= lease.endsMs) return undefined;
+    const decision = decisionAt(lease.turn, lease.answer, ask.rule);
+    lease.turn += 1;
+    return decision;
+  }
+
+  /** How many to ask for ahead: twice what the last lease let pass, if that was just now. */
+  aheadOf(ask: Ask): number {
+    const lease = this.#leases.get(nameOf(ask));
+    return lease === undefined ? 0 : lease.turn * 2;
+  }
+
+  /** What is left of a lease that is over, for the question that follows it; it is the keeper's again. */
+  unusedOf(ask: Ask): number {
+    const lease = this.#leases.get(nameOf(ask));
+    if (lease === undefined || lease.ask.rule !== ask.rule) return 0;
+    const unused = lease.end - lease.turn;
+    lease.end = lease.turn;
+    return unused;
+  }
+
+  /** Begins a lease; `turn` requests of the answer have been let pass already. */
+  open(ask: Ask, answer: BucketAnswer, turn: number): void {
+    const before = this.#leases.get(nameOf(ask));
+    if (before !== undefined) this.#return([before]);
+    const end = Math.max(turn, answer.granted);
+    this.#leases.set(nameOf(ask), { ask, answer, turn, end, endsMs: performance.now() + LEASE_MS });
+    this.#timer ??= setTimeout(() => this.#sweep(), LEASE_MS).unref();
+  }
+
+  /** A lease is remembered for a time of its own length after its end: for what it says about the next, and for its rest. */
+  #sweep(): void {
+    const forgetMs = performance.now() - LEASE_MS;
+    const ended = [...this.#leases.values()].filter((lease) => forgetMs >= lease.endsMs);
+    this.#return(ended);
+    for (const lease of ended) this.#leases.delete(nameOf(lease.ask));
+    this.#timer = this.#leases.size === 0 ? undefined : setTimeout(() => this.#sweep(), LEASE_MS).unref();
+  }
+
+  #return(leases: readonly Lease[]): void {
+    const unused: Wanted[] = [];
+    for (const lease of leases) {
+      if (lease.turn < lease.end) unused.push({ ...lease.ask, want: lease.end - lease.turn });
+      lease.end = Math.min(lease.end, lease.turn);
+    }
+    if (unused.length > 0) this.#giveBack(unused);
+  }
+}
+
+/** What the request at this turn of a line is told: as if the line had come one after the other. */
+export function decisionAt(turn: number, { granted, bucket }: BucketAnswer, rule: LimitRule): Decision {
+  const after = Math.max(0, granted - 1 - turn);
+  const { level, used } = bucket;
+  const then = {
+    ...bucket,
+    level: level - after * COST,
+    used: rule.dailyQuota === null ? used : used - after,
+  };
+  return toDecision(turn < granted, { bucket: then, rule, wallUs: bucket.atUs });
+}
+
+function nameOf({ kind, subject }: Ask): string {
+  return `${kind}:${subject}`;
+}
