@@ -8,7 +8,7 @@
  * Load and service are raw sockets in this process, which is as cheap as they can be in Node and shares the cores with
  * the proxies: how much of a core the proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its rounds. Then
  * latency at half of that load, the gateway's memory over many requests, and what a payment adds to a request.
- * BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64), BENCH_MEMORY_REQUESTS (1,000,000) and BENCH_PAID
+ * BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS (1,000,000) and BENCH_PAID
  * (100); 0 leaves such a part out.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ import { cpuSecondsOf, cpuSecondsOfFamily, memoryMbOfFamily } from "./process-co
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const WORKERS = Number(process.env.BENCH_WORKERS ?? availableParallelism());
-const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 64);
+const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 64 * WORKERS);
 const MEMORY_REQUESTS = Number(process.env.BENCH_MEMORY_REQUESTS ?? 1_000_000);
 const PAID_REQUESTS = Number(process.env.BENCH_PAID ?? 100);
 const WARM_UP_REQUESTS = 20_000;

@@ -4,10 +4,11 @@
  */
 import cluster from "node:cluster";
 import { runMain } from "../services/shared/host/process.ts";
-import { makeObjectsYoung } from "../services/shared/host/young-heap.ts";
+import { collectOldSeldom, makeObjectsYoung } from "../services/shared/host/young-heap.ts";
 import { readGatewayConfig } from "./config.ts";
 
 makeObjectsYoung();
+collectOldSeldom();
 await runMain("gateway", async () => {
   const config = readGatewayConfig(process.env);
   // The parent of workers has nothing of what they are made of.

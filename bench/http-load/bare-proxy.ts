@@ -1,8 +1,7 @@
 /**
  * The process of startBareProxy: a reverse proxy of node:http's server and client with kept connections and nothing else,
  * no key, limit, metric or log. What a gateway on node:http costs more than this is its own. Argument: the upstream's
- * port. Prints its own. Ends with its standard
- * input.
+ * port. Prints its own. Ends with its standard input.
  */
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,5 +16,7 @@ const server = createServer((req, res) => {
   asking.on("error", () => res.destroy());
   asking.end();
 });
+// As ours: connections that a pace leaves idle for a while are used again.
+server.keepAliveTimeout = 65_000;
 server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));
 process.stdin.resume().once("end", () => process.exit(0));

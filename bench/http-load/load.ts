@@ -61,6 +61,7 @@ function openConnection(port: number): Promise<Connection> {
 export class Load {
   readonly #target: Target;
   readonly #lines: Line[];
+  #isClosed = false;
   readonly #tail: string;
   #onEnded: (line: Line, ended: number) => void = () => {};
   #sent = 0;
@@ -71,6 +72,10 @@ export class Load {
     this.#tail = ` HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
     this.#lines = connections.map(({ socket, reading }) => {
       const line: Line = { socket, scanner: new AnswerScanner(), dueMs: [] };
+      // An answer that never comes would be waited for without end.
+      socket.once("close", () => {
+        if (!this.#isClosed) throw new Error(`Port ${target.port} closed a connection`);
+      });
       reading.hear = (chunk) => {
         const ended = line.scanner.read(chunk);
         if (ended > 0) this.#onEnded(line, ended);
@@ -156,6 +161,7 @@ export class Load {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const { socket } of this.#lines) socket.destroy();
   }
 

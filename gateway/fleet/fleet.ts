@@ -42,7 +42,7 @@ class Fleet implements Stoppable {
     // A file takes a write whole, whoever else writes; a pipe that is full mixes what comes.
     cluster.setupPrimary({ stdio: ["pipe", isPiped(1) ? "pipe" : "inherit", "inherit", "ipc"] });
     cluster.on("message", (worker, message) => {
-      if (isKind(message, ["buckets", "unused", "metrics"])) this.#hear(worker, message as ToFleet);
+      if (isKind(message, ["buckets", "unused", "learnt", "metrics"])) this.#hear(worker, message as ToFleet);
     });
   }
 
@@ -105,6 +105,9 @@ class Fleet implements Stoppable {
     switch (message.kind) {
       case "unused":
         this.#room.giveBack(message.wanted);
+        break;
+      case "learnt":
+        this.#room.learn(message.of);
         break;
       case "buckets": {
         const { id, questions } = message;

@@ -1,4 +1,4 @@
-import type { BucketAnswer, BucketQuestion } from "../limits/bucket-keeper.ts";
+import type { BucketAnswer, BucketQuestion, Learnt } from "../limits/bucket-keeper.ts";
 import type { Wanted } from "../limits/local-buckets.ts";
 
 /** What a worker tells the process that started it. */
@@ -7,6 +7,7 @@ export type ToFleet =
   | { readonly kind: "ready" }
   | { readonly kind: "buckets"; readonly id: number; readonly questions: readonly BucketQuestion[] }
   | { readonly kind: "unused"; readonly wanted: readonly Wanted[] }
+  | { readonly kind: "learnt"; readonly of: Learnt }
   | { readonly kind: "metrics"; readonly id: number };
 
 /** What a worker is told. */

@@ -44,6 +44,7 @@ export function openFleetLine(channel: Channel = process): FleetLine {
       // No deadline: a parent that is gone ends this process, and one that is busy will answer.
       ask: (questions) => ask<readonly BucketAnswer[]>((id) => ({ kind: "buckets", id, questions })),
       giveBack: (wanted) => tell({ kind: "unused", wanted }),
+      learn: (of) => tell({ kind: "learnt", of }),
     },
     joinMetrics(metrics) {
       prometheus.AggregatorRegistry.setRegistries(metrics.registry);

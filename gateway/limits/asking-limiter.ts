@@ -53,18 +53,20 @@ export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): 
     return answers;
   };
 
-  const serve = async (): Promise<void> => {
+  /** Asks for all who wait, and for another lease of a bucket that nobody waits for yet. */
+  const serve = async (renewed?: Ask): Promise<void> => {
     isAsking = true;
     try {
-      while (waiting.length > 0) {
+      for (let renewal = renewed; waiting.length > 0 || renewal !== undefined; renewal = undefined) {
         const lines = linesOf(waiting.slice(0, MAX_BATCH));
+        if (renewal !== undefined) lines.push({ ask: renewal, waiters: [] });
         waiting = waiting.slice(MAX_BATCH);
         const answers = await question(
           lines.map(({ ask, waiters }) => ({
             ...ask,
             want: waiters.length,
             ahead: leases?.aheadOf(ask) ?? 0,
-            unused: leases?.unusedOf(ask) ?? 0,
+            unused: leases?.unusedOf(ask, waiters.length > 0) ?? 0,
           })),
         );
         for (const [place, line] of lines.entries()) {
@@ -82,7 +84,10 @@ export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): 
   return {
     take(ask) {
       const leased = leases?.take(ask);
-      if (leased !== undefined) return leased;
+      if (leased !== undefined) {
+        if (!isAsking && leases?.wantsRenewal(ask)) void serve(ask);
+        return leased;
+      }
       const moment = buckets.moment();
       const { kind, subject, rule } = ask;
       const { granted, bucket } = buckets.tryTake({ kind, subject, rule, want: 1 }, moment);
@@ -100,12 +105,15 @@ export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): 
       return state.waitUs > 0 ? state : { ...state, isAllowed: true };
     },
     peekHere: local.peek,
-    learn: local.learn,
+    learn(of) {
+      local.learn(of);
+      keeper.learn?.(of);
+    },
   };
 }
 
 /** Those who ask for the same bucket under the same rule, together. */
-function linesOf(waiters: readonly Waiter[]): readonly Line[] {
+function linesOf(waiters: readonly Waiter[]): Line[] {
   const lines: Line[] = [];
   const lastOf = new Map<string, Line>();
   for (const waiter of waiters) {

@@ -18,10 +18,19 @@ export interface BucketAnswer {
   readonly bucket: Bucket;
 }
 
+/** Requests that a subject is known to have had passed on a day. */
+export interface Learnt {
+  readonly subject: string;
+  readonly day: number;
+  readonly used: number;
+}
+
 /** Who keeps the buckets that several gateways share. */
 export interface BucketKeeper {
   /** One answer a question, in order; undefined = it cannot be asked for now. Never rejects. */
   ask(questions: readonly BucketQuestion[]): Promise<readonly BucketAnswer[] | undefined>;
   /** Takes back what was granted ahead and not used. A keeper without it is not asked for anything ahead. */
   giveBack?(wanted: readonly Wanted[]): void;
+  /** Hears what the store tells of a day's requests, where questions do not say it (`known`). */
+  learn?(of: Learnt): void;
 }

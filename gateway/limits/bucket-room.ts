@@ -1,5 +1,5 @@
 import { roomOf } from "./bucket.ts";
-import type { BucketAnswer, BucketQuestion } from "./bucket-keeper.ts";
+import type { BucketAnswer, BucketQuestion, Learnt } from "./bucket-keeper.ts";
 import type { LocalBuckets, Wanted } from "./local-buckets.ts";
 
 /**
@@ -25,10 +25,13 @@ export class BucketRoom {
     for (const wanted of unused) this.#buckets.giveBack(wanted, moment);
   }
 
-  #decide({ ahead, unused, known, ...wanted }: BucketQuestion): BucketAnswer {
-    const { kind, subject, rule } = wanted;
-    // A day's requests that were read from the store; levels are known here best.
-    if (kind === "key" && known.used > 0) this.#buckets.learn({ subject, day: known.day, used: known.used });
+  learn(of: Learnt): void {
+    this.#buckets.learn(of);
+  }
+
+  /** What a worker knows of the bucket came from here, but for what it has given back since: it is not looked at. */
+  #decide({ ahead, unused, known: _known, ...wanted }: BucketQuestion): BucketAnswer {
+    const { rule } = wanted;
     const moment = this.#buckets.moment();
     if (unused > 0) this.#buckets.giveBack({ ...wanted, want: unused }, moment);
     let taken = this.#buckets.take(wanted, moment);

@@ -27,12 +27,15 @@ function setUp() {
       return answers;
     },
     giveBack: (unused) => room.giveBack(unused),
+    learn: (of) => room.learn(of),
   };
   const workers = [0, 1].map(() => createAskingLimiter({ keeper, buckets: new LocalBuckets(clock) }));
   return {
     questions: () => questions,
     take: async (worker: number, rule: LimitRule) =>
       (workers[worker % 2] as (typeof workers)[number]).take({ kind: "key", subject: "a", rule }),
+    learn: (used: number) =>
+      workers[0]?.learn({ subject: "a", day: Math.floor(clock.nowMs() / 86_400_000), used }),
     /** What the room says is left of the burst. */
     left: (rule: LimitRule) => {
       const { bucket } = buckets.tryTake({ kind: "key", subject: "a", rule, want: 0 }, buckets.moment());
@@ -103,6 +106,14 @@ describe("limits that workers share: leases", () => {
       if (round === 50) await rest();
     }
     expect(passed).to.equal(10_500);
+  });
+
+  it("counts what one of them learns from the store against all", async () => {
+    const { take, learn } = setUp();
+    const rule = slow(100, 50);
+    learn(47);
+    const told = await Promise.all([1, 1, 1, 1, 0].map((worker) => take(worker, rule)));
+    expect(told.filter(({ isAllowed }) => isAllowed)).to.have.length(3);
   });
 
   it("does not use what was taken ahead under another rule", async () => {

@@ -6,6 +6,9 @@ import { COST, type LimitRule } from "./rule.ts";
 /** For how long what was taken ahead may be used. */
 export const LEASE_MS = 20;
 
+/** A lease that passed fewer is not worth a question before somebody asks. */
+const BUSY_TURNS = 20;
+
 interface Lease {
   readonly ask: Ask;
   readonly answer: BucketAnswer;
@@ -13,6 +16,9 @@ interface Lease {
   turn: number;
   /** Where the line ends: as long as it was granted, until the rest is given back. */
   end: number;
+  /** Unused of leases before it, which the keeper has not been told of yet. */
+  owed: number;
+  isRenewed: boolean;
   readonly endsMs: number;
 }
 
@@ -48,27 +54,49 @@ export class Leases {
     return decision;
   }
 
+  /** Whether it is time to ask for the next lease of a busy bucket: so nobody has to wait for it. Says so once a lease. */
+  wantsRenewal(ask: Ask): boolean {
+    const lease = this.#leases.get(nameOf(ask));
+    if (lease === undefined || lease.isRenewed || lease.turn < BUSY_TURNS) return false;
+    const isShort =
+      lease.end - lease.turn < lease.turn / 2 || performance.now() > lease.endsMs - LEASE_MS / 2;
+    if (isShort) lease.isRenewed = true;
+    return isShort;
+  }
+
   /** How many to ask for ahead: twice what the last lease let pass, if that was just now. */
   aheadOf(ask: Ask): number {
     const lease = this.#leases.get(nameOf(ask));
     return lease === undefined ? 0 : lease.turn * 2;
   }
 
-  /** What is left of a lease that is over, for the question that follows it; it is the keeper's again. */
-  unusedOf(ask: Ask): number {
+  /**
+   * What the next question gives back: what leases that are over have left, and of this one too where it `isOver`.
+   * The keeper has it again.
+   */
+  unusedOf(ask: Ask, isOver: boolean): number {
     const lease = this.#leases.get(nameOf(ask));
     if (lease === undefined || lease.ask.rule !== ask.rule) return 0;
-    const unused = lease.end - lease.turn;
-    lease.end = lease.turn;
-    return unused;
+    if (isOver) close(lease);
+    const { owed } = lease;
+    lease.owed = 0;
+    return owed;
   }
 
   /** Begins a lease; `turn` requests of the answer have been let pass already. */
   open(ask: Ask, answer: BucketAnswer, turn: number): void {
     const before = this.#leases.get(nameOf(ask));
-    if (before !== undefined) this.#return([before]);
+    let owed = 0;
+    if (before !== undefined && before.ask.rule === ask.rule) {
+      close(before);
+      owed = before.owed;
+    } else if (before !== undefined) this.#return([before]);
     const end = Math.max(turn, answer.granted);
-    this.#leases.set(nameOf(ask), { ask, answer, turn, end, endsMs: performance.now() + LEASE_MS });
+    this.#leases.set(nameOf(ask), {
+      ...{ ask, answer, turn, end, owed },
+      isRenewed: false,
+      endsMs: performance.now() + LEASE_MS,
+    });
     this.#timer ??= setTimeout(() => this.#sweep(), LEASE_MS).unref();
   }
 
@@ -84,11 +112,17 @@ export class Leases {
   #return(leases: readonly Lease[]): void {
     const unused: Wanted[] = [];
     for (const lease of leases) {
-      if (lease.turn < lease.end) unused.push({ ...lease.ask, want: lease.end - lease.turn });
-      lease.end = Math.min(lease.end, lease.turn);
+      close(lease);
+      if (lease.owed > 0) unused.push({ ...lease.ask, want: lease.owed });
+      lease.owed = 0;
     }
     if (unused.length > 0) this.#giveBack(unused);
   }
+}
+
+function close(lease: Lease): void {
+  lease.owed += lease.end - lease.turn;
+  lease.end = lease.turn;
 }
 
 /** What the request at this turn of a line is told: as if the line had come one after the other. */

