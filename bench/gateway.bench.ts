@@ -5,11 +5,11 @@
  * writes its access log; nginx writes its own. Both have a worker for each core (BENCH_WORKERS). Beside them a proxy of
  * node:http alone, uncached, one process, which does none of this.
  *
- * Load and service are raw sockets in this process, which is as cheap as they can be in Node and shares the cores with
- * the proxies: how much of a core the proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its rounds. Then
- * latency at half of that load, the gateway's memory over many requests, and what a payment adds to a request.
- * BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS (1,000,000) and BENCH_PAID
- * (100); 0 leaves such a part out.
+ * Load and service are raw sockets in this process, which shares the cores with the proxies: how much of a core the
+ * proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its
+ * rounds. Then latency at half of that load, the gateway's memory over many requests, and what a payment adds to a
+ * request. BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS
+ * (1,000,000) and BENCH_PAID (100); 0 leaves such a part out.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
