@@ -33,7 +33,8 @@ class Fleet implements Stoppable {
   readonly #registry = new prometheus.AggregatorRegistry();
   /** Workers that ended young, one after the other. */
   #failures = 0;
-  #restart: NodeJS.Timeout | undefined;
+  /** Of workers that will be started anew. */
+  readonly #restarts = new Set<NodeJS.Timeout>();
   #isStopping = false;
 
   constructor(config: GatewayConfig) {
@@ -59,7 +60,7 @@ class Fleet implements Stoppable {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearTimeout(this.#restart);
+    for (const timer of this.#restarts) clearTimeout(timer);
     await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => this.#end(worker as Worker)));
   }
 
@@ -81,10 +82,15 @@ class Fleet implements Stoppable {
     const restartInMs = Math.min(longest, first * 2 ** this.#failures);
     this.#failures += 1;
     this.#log.error({ worker: pid, code: of.code, signal: of.signal, restartInMs }, "a worker ended");
-    this.#restart = setTimeout(() => this.#fork(), restartInMs);
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer);
+      this.#fork();
+    }, restartInMs);
+    this.#restarts.add(timer);
   }
 
   async #end(worker: Worker): Promise<void> {
+    if (worker.isDead()) return;
     const child = worker.process;
     // Its last lines come before its close.
     const closed = new Promise((resolve) => child.once("close", resolve));
