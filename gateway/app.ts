@@ -2,6 +2,7 @@ import express, { type Express, type Request, type Response } from "express";
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../services/shared/errors.ts";
 import { answerFailure, beginExchange, type Exchange } from "../services/shared/host/exchange.ts";
+import { keepAliveHeader } from "../services/shared/host/http-server.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
 import type { Tracing } from "../services/shared/tracing/tracing.ts";
@@ -9,7 +10,7 @@ import { createKeyGate } from "./access/key-gate.ts";
 import type { Access } from "./access/open-access.ts";
 import type { Clock } from "./clock.ts";
 import { keyCors } from "./http/cors.ts";
-import { HeaderList } from "./http/header-list.ts";
+import { fixHeaders, HeaderList } from "./http/header-list.ts";
 import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
@@ -118,13 +119,14 @@ export function createGateway(deps: GatewayDeps): Express {
 }
 
 /** Of every table at this host. */
-const tableHeaders: readonly string[] = [...tableSecurityHeaders, ...keyCors.headers];
+const tableHeaders = fixHeaders([...tableSecurityHeaders, ...keyCors.headers, ...keepAliveHeader]);
 
 /** Of pages and errors. */
 function setHeadersOf(res: Response, { session }: Exchange): void {
   res.setHeader("X-Session-Id", session);
   setSecurityHeaders(res);
   keyCors.allowAnyOrigin(res);
+  res.setHeader(...keepAliveHeader);
 }
 
 function nothingHere(): ServiceError {

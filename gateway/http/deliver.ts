@@ -9,6 +9,8 @@ import type { Answer } from "../upstream/answer.ts";
 import { answerIsBad } from "../upstream/failure.ts";
 import type { LiveBody } from "../upstream/transport/live-body.ts";
 import { createCompressor, negotiateEncoding } from "./encoding.ts";
+import { toLines } from "./header-list.ts";
+import { takesReadyHead, writeReadyHead } from "./ready-head.ts";
 import { layOut, type WholeAnswer } from "./whole-answer.ts";
 
 export type LiveAnswer = Answer & { readonly body: LiveBody };
@@ -56,7 +58,12 @@ export function createDelivery(of: {
       const { req, res } = passage;
       if (res.destroyed) return;
       passage.fields.bytes = bytes.length;
-      writeHead(passage, 200, answer.rawHeaders(encoding, bytes.length).concat(more));
+      const { headers, session } = passage;
+      // What is set on a response header by header is not among these lines.
+      if (headers !== undefined && !isDraining() && takesReadyHead(res)) {
+        const own = answer.headerLines(encoding, bytes.length) + toLines(more) + headers.lines();
+        writeReadyHead(res, `${own}X-Session-Id: ${session}\r\n`);
+      } else writeHead(passage, 200, answer.rawHeaders(encoding, bytes.length).concat(more));
       if (req.method === "HEAD") res.end();
       else ending.add({ res, bytes });
     };

@@ -1,5 +1,6 @@
 import type { GoodAnswer } from "../passage.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "./encoding.ts";
+import { toLines } from "./header-list.ts";
 
 /** The body in one coding: bytes once they are made, and the headers it is sent with. */
 interface Form {
@@ -16,8 +17,8 @@ export class WholeAnswer implements GoodAnswer {
   onGrowth: (() => void) | undefined;
   /** By coding; most answers are asked for in none. */
   #forms: Map<Encoding, Form> | undefined;
-  #plainHeaders: readonly string[] | undefined;
-  #codedHeaders: Map<Encoding, readonly string[]> | undefined;
+  #plainLines: string | undefined;
+  #codedLines: Map<Encoding, string> | undefined;
 
   /** `known` holds the same body: what was made of it is shared. */
   constructor({ headers, body }: GoodAnswer, known?: WholeAnswer) {
@@ -65,25 +66,26 @@ export class WholeAnswer implements GoodAnswer {
   }
 
   /** Names and values of the headers that the body in a coding has, as writeHead takes them. */
-  rawHeaders(encoding: Encoding | undefined, length: number): readonly string[] {
-    if (encoding === undefined) {
-      this.#plainHeaders ??= this.#layOut(encoding, length);
-      return this.#plainHeaders;
-    }
-    this.#codedHeaders ??= new Map();
-    let raw = this.#codedHeaders.get(encoding);
-    if (raw === undefined) {
-      raw = this.#layOut(encoding, length);
-      this.#codedHeaders.set(encoding, raw);
-    }
-    return raw;
-  }
-
-  #layOut(encoding: Encoding | undefined, length: number): readonly string[] {
+  rawHeaders(encoding: Encoding | undefined, length: number): string[] {
     const raw = layOut(this.headers, { isCompressible: this.isCompressible });
     raw.push("Content-Length", String(length));
     if (encoding !== undefined) raw.push("Content-Encoding", encoding);
     return raw;
+  }
+
+  /** The same as lines, made once however many ask. */
+  headerLines(encoding: Encoding | undefined, length: number): string {
+    if (encoding === undefined) {
+      this.#plainLines ??= toLines(this.rawHeaders(encoding, length));
+      return this.#plainLines;
+    }
+    this.#codedLines ??= new Map();
+    let lines = this.#codedLines.get(encoding);
+    if (lines === undefined) {
+      lines = toLines(this.rawHeaders(encoding, length));
+      this.#codedLines.set(encoding, lines);
+    }
+    return lines;
   }
 
   /** Those of 304, which tells of no body. */

@@ -1,6 +1,6 @@
 import { openRedisConnection } from "../../services/shared/cache/redis-connection.ts";
 import { systemClock } from "../clock.ts";
-import { HeaderList } from "../http/header-list.ts";
+import { fixHeaders, HeaderList } from "../http/header-list.ts";
 import { createUsageCounter } from "../usage/usage-counter.ts";
 import { setLimitHeaders } from "./headers.ts";
 import { LocalBuckets } from "./local-buckets.ts";
@@ -39,7 +39,8 @@ measure("a refusal", () => limiter.take({ kind: "key", subject: "slow", rule: sl
 measure("a decision for one of 10,000 keys", (round) =>
   limiter.take({ kind: "key", subject: subjects[round % subjects.length] as string, rule }),
 );
-measure("its headers", () => setLimitHeaders(new HeaderList([]), decision));
+const none = fixHeaders([]);
+measure("its headers", () => setLimitHeaders(new HeaderList(none), decision));
 measure("a request counted", () =>
   usage.count({ subject: "a", key: "a", endpoint: "/evm/chains", isPassed: true }),
 );

@@ -3,6 +3,7 @@ import { TurnEnd } from "../../../services/shared/host/turn-end.ts";
 import { type BodyReader, createBodyReader } from "./body.ts";
 import { BadHttp, BrokenOff, NotReached } from "./faults.ts";
 import { type Head, parseHead } from "./head.ts";
+import type { Wire } from "./wire.ts";
 
 /** Hears one answer. After `onEnd` or `onFail` it hears nothing more. */
 export interface Receiver {
@@ -44,18 +45,19 @@ export class Connection {
   #isGone = false;
   #failure: Error | undefined;
 
-  constructor(socket: Socket, events: ConnectionEvents & { readonly madeBy: "connect" | "secureConnect" }) {
+  constructor(wire: Wire, events: ConnectionEvents) {
+    const { socket, madeBy } = wire;
     this.#socket = socket;
     this.#events = events;
     socket.setNoDelay(true);
     socket.setTimeout(CONNECT_TIMEOUT_MS, () => {
       if (!this.#isMade) socket.destroy(new Error(`No connection within ${CONNECT_TIMEOUT_MS} ms`));
     });
-    socket.once(events.madeBy, () => {
+    socket.once(madeBy, () => {
       this.#isMade = true;
       socket.setTimeout(0);
     });
-    socket.on("data", (chunk: Buffer) => this.#onData(chunk));
+    wire.onBytes = (bytes, isLent) => this.#onBytes(bytes, isLent);
     socket.on("error", (error) => {
       this.#failure ??= error;
     });
@@ -100,9 +102,9 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #onData(chunk: Buffer): void {
+  #onBytes(chunk: Buffer, isLent: boolean): void {
     try {
-      this.#read(chunk);
+      this.#read(chunk, isLent);
     } catch (error) {
       const receiver = this.#receiver;
       this.destroy();
@@ -110,17 +112,17 @@ export class Connection {
     }
   }
 
-  #read(chunk: Buffer): void {
+  #read(chunk: Buffer, isLent: boolean): void {
     const receiver = this.#receiver;
     if (receiver === undefined) throw new BadHttp("Bytes came that nobody asked for");
     let rest: Buffer | undefined = chunk;
     while (this.#head === undefined) {
-      rest = this.#readHead(rest, receiver);
+      rest = this.#readHead(rest, { receiver, isLent });
       // The receiver may have given up at what it saw.
       if (rest === undefined || this.#receiver !== receiver) return;
     }
     const behind = this.#body?.read(rest, (piece) => {
-      if (this.#receiver === receiver) receiver.onPiece(piece);
+      if (this.#receiver === receiver) receiver.onPiece(isLent ? Buffer.from(piece) : piece);
     });
     if (behind === undefined || this.#receiver !== receiver) return;
     if (behind.length > 0) throw new BadHttp("The answer is longer than it says");
@@ -133,12 +135,15 @@ export class Connection {
   }
 
   /** Bytes behind the head; undefined while it is not complete. */
-  #readHead(chunk: Buffer, receiver: Receiver): Buffer | undefined {
+  #readHead(
+    chunk: Buffer,
+    { receiver, isLent }: { readonly receiver: Receiver; readonly isLent: boolean },
+  ): Buffer | undefined {
     const bytes = this.#begun === undefined ? chunk : Buffer.concat([this.#begun, chunk]);
     const end = bytes.indexOf(HEAD_END);
     if ((end === -1 ? bytes.length : end) > MAX_HEAD_BYTES)
       throw new BadHttp("The answer's head is too long");
-    this.#begun = end === -1 ? bytes : undefined;
+    this.#begun = end === -1 ? (isLent ? Buffer.from(bytes) : bytes) : undefined;
     if (end === -1) return undefined;
     const head = parseHead(bytes.toString("latin1", 0, end));
     if (head.status === 101) throw new BadHttp("The service changes protocols, which nobody asked for");

@@ -64,6 +64,7 @@ describe("transport: head of an answer", () => {
       "a bare line feed": head("X-A: 1\nX-B: 2", "Content-Length: 0"),
       "a bare carriage return": head("X-A: 1\rX-B: 2", "Content-Length: 0"),
       "a NUL": head("X-A: \0", "Content-Length: 0"),
+      "another control character": head("X-A: \x1b[0m", "Content-Length: 0"),
       "a coding of the body": head("Content-Encoding: gzip", "Content-Length: 0"),
     };
     for (const [what, text] of Object.entries(bad)) expect(() => parseHead(text), what).to.throw(BadHttp);

@@ -17,8 +17,11 @@ export interface Head {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n\0]*)?$/;
-/** A line that goes on from the one before begins with a blank, which no name holds. */
-const LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n\0]*)$/;
+/**
+ * A line that goes on from the one before begins with a blank, which no name holds. Values hold what RFC 9110 §5.5 lets
+ * them: they are written into answers as they are.
+ */
+const LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Reads a head without its empty last line. Throws BadHttp. */
 export function parseHead(text: string): Head {

@@ -1,6 +1,5 @@
-import { connect, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
 import { Connection, type Receiver } from "./connection.ts";
+import { wiresTo } from "./wire.ts";
 
 export interface PoolOptions {
   /** Scheme, host and port. */
@@ -29,10 +28,7 @@ const SWEEP_MS = 5_000;
 
 /** Kept connections to one origin. The last one used is used first, so that those a quiet hour needs not go idle. */
 export function createPool({ origin, maxConnections }: PoolOptions): Pool {
-  const { protocol, hostname, port } = new URL(origin);
-  const isTls = protocol === "https:";
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const address = { host, port: Number(port) || (isTls ? 443 : 80) };
+  const openWire = wiresTo(origin);
   const idle: Connection[] = [];
   const all = new Set<Connection>();
   const queue = new Set<Request>();
@@ -40,9 +36,7 @@ export function createPool({ origin, maxConnections }: PoolOptions): Pool {
   const leaveQueue = (request: Request) => void queue.delete(request);
 
   const open = (): Connection => {
-    const socket: Socket = isTls ? connectTls({ ...address, ...nameFor(host) }) : connect(address);
-    const madeBy = isTls ? "secureConnect" : "connect";
-    const connection = new Connection(socket, { onIdle, onGone, madeBy });
+    const connection = new Connection(openWire(), { onIdle, onGone });
     all.add(connection);
     return connection;
   };
@@ -124,9 +118,4 @@ class Request implements Running {
     if (this.#connection === undefined) this.#leaveQueue(this);
     else this.#connection.abort(this.#receiver);
   }
-}
-
-/** Server names are for names: TLS knows none for addresses. */
-function nameFor(host: string): { servername?: string } {
-  return isIP(host) === 0 ? { servername: host } : {};
 }

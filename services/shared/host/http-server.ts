@@ -4,17 +4,14 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
+import { closeQuietConnections, type QuietLimits } from "./quiet-connections.ts";
 
 /** How long clients may keep a connection waiting, in milliseconds. */
-export interface HttpTimeouts {
+export interface HttpTimeouts extends QuietLimits {
   /** From the first moment of a connection, or the first byte of a further request, to the end of its head. */
   readonly headersMs: number;
   /** The same to the end of its body. */
   readonly requestMs: number;
-  /** Between requests. */
-  readonly idleMs: number;
-  /** With an answer waiting of which the client takes nothing; noticed after this and before twice as much. */
-  readonly stallMs: number;
 }
 
 export const HTTP_TIMEOUTS: HttpTimeouts = {
@@ -24,6 +21,11 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
   idleMs: 65_000,
   stallMs: 60_000,
 };
+/** What tells clients for how long they may use a connection again. */
+export const keepAliveHeader: readonly [name: string, value: string] = [
+  "Keep-Alive",
+  `timeout=${HTTP_TIMEOUTS.idleMs / 1000}`,
+];
 /** How much later than it should a slow request may be found. */
 const CHECK_MS = 2_000;
 
@@ -45,7 +47,6 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   const options = {
     IncomingMessage: AppRequest,
     ServerResponse: AppResponse,
-    keepAliveTimeout: idleMs,
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(headersMs / 4)),
@@ -53,12 +54,7 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   const server = createServer(options, app);
   // Beyond so many Node would leave headers out, a Content-Length too; their size is bounded anyway.
   server.maxHeadersCount = 0;
-  server.timeout = stallMs;
-  server.on("timeout", (socket: AnsweringSocket) => {
-    // Nothing is being answered, or the client takes nothing; else it is we who are slow, for which there are deadlines.
-    if (!socket._httpMessage || socket.writableLength > 0) socket.destroy();
-    else socket.setTimeout(stallMs);
-  });
+  closeQuietConnections(server, { idleMs, stallMs });
   server.on("clientError", answerBrokenHttp);
   server.on("connect", (_request, socket) => sendRaw(socket, noSuchMethod()));
   return server;
