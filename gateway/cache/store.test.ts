@@ -55,6 +55,16 @@ describe("kept answers", () => {
     );
   });
 
+  it("hold no more memory than they count, of bodies that came in a shared buffer and of what is made of them", async () => {
+    const kept = createKeptAnswers({ maxBytes: 100_000 });
+    const body = Buffer.alloc(65_536, "a").subarray(100, 2_100);
+    const answer = new WholeAnswer({ headers: {}, body });
+    kept.put({ key: "a", answer, askedAtMs: 0, freshUntilMs: 0 });
+    const forms = [answer.body, await answer.encode("gzip"), await answer.encode("br")];
+    expect(forms[0]?.equals(body)).to.equal(true);
+    for (const form of forms) expect(form.buffer.byteLength).to.be.at.most(2 * form.length);
+  });
+
   it("count what an answer grows by, and nothing of one that was replaced", async () => {
     const kept = createKeptAnswers({ maxBytes: 100_000 });
     const first = entryOf("a", 5_000);

@@ -104,6 +104,7 @@ export function createKeptAnswers({ maxBytes }: KeptAnswersOptions): KeptAnswers
         const isKnown = doorkeeper.seesAgain(entry.key, entry.askedAtMs);
         if (isFull && !isKnown && !isWanted) return;
       }
+      entry.answer.settle();
       const place: Place = { entry, cost: 0, newer: undefined, older: undefined };
       places.set(entry.key, place);
       link(place);

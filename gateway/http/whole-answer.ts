@@ -1,6 +1,7 @@
 import type { GoodAnswer } from "../passage.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "./encoding.ts";
 import { toLines } from "./header-list.ts";
+import { toOwnMemory } from "./own-memory.ts";
 
 /** The body in one coding: bytes once they are made, and the headers it is sent with. */
 interface Form {
@@ -11,7 +12,7 @@ interface Form {
 /** A table that is here as a whole, in each content coding that somebody asked for. */
 export class WholeAnswer implements GoodAnswer {
   readonly headers: GoodAnswer["headers"];
-  readonly body: Buffer;
+  #body: Buffer;
   readonly etag: string | undefined;
   /** Told when more is held than before. */
   onGrowth: (() => void) | undefined;
@@ -24,8 +25,17 @@ export class WholeAnswer implements GoodAnswer {
   constructor({ headers, body }: GoodAnswer, known?: WholeAnswer) {
     this.headers = headers;
     this.etag = headers.etag;
-    this.body = body;
+    this.#body = body;
     this.#forms = known === undefined ? undefined : known.#forms;
+  }
+
+  get body(): Buffer {
+    return this.#body;
+  }
+
+  /** Before it is kept: from here on it holds no more memory than it says. */
+  settle(): void {
+    this.#body = toOwnMemory(this.#body);
   }
 
   /** Whether it is worth compressing; then its bytes depend on Accept-Encoding. */
@@ -56,7 +66,7 @@ export class WholeAnswer implements GoodAnswer {
 
   async #make(form: Form, encoding: Encoding): Promise<Buffer> {
     try {
-      const made = await compress(this.body, encoding);
+      const made = toOwnMemory(await compress(this.body, encoding));
       form.bytes = made;
       this.onGrowth?.();
       return made;

@@ -16,36 +16,50 @@ export interface Head {
   readonly isKept: boolean;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [^\r\n\0]*)?$/;
 /**
- * A line that goes on from the one before begins with a blank, which no name holds. Values hold what RFC 9110 §5.5 lets
- * them: they are written into answers as they are.
+ * A whole head without its empty last line, judged in one go. A line that goes on from the one before begins with a
+ * blank, which no name holds. Values hold what RFC 9110 §5.5 lets them: they are written into answers as they are.
  */
-const LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
+const HEAD =
+  /^HTTP\/1\.[01] [1-5]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*$/;
+const MINOR_AT = "HTTP/1.".length;
+const STATUS_AT = "HTTP/1.x ".length;
 
 /** Reads a head without its empty last line. Throws BadHttp. */
 export function parseHead(text: string): Head {
-  let end = text.indexOf("\r\n");
-  const first = end === -1 ? text : text.slice(0, end);
-  const [, minor, digits] = STATUS_LINE.exec(first) ?? [];
-  if (digits === undefined) throw new BadHttp("The answer does not begin with an HTTP/1.1 status line");
-  const status = Number(digits);
+  if (!HEAD.test(text)) throw new BadHttp("The answer does not begin with a head of HTTP/1.1");
+  const isOld = text[MINOR_AT] === "0";
+  const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
   const headers: Record<string, string> = Object.create(null);
+  let end = text.indexOf("\r\n");
   while (end !== -1) {
     const start = end + 2;
-    end = text.indexOf("\r\n", start);
-    const [, name, value] = LINE.exec(end === -1 ? text.slice(start) : text.slice(start, end)) ?? [];
-    if (name === undefined || value === undefined) throw new BadHttp("A header line is none");
-    const key = name.toLowerCase();
-    const before = headers[key];
-    headers[key] = before === undefined ? value.trim() : `${before}, ${value.trim()}`;
+    const colon = text.indexOf(":", start);
+    end = text.indexOf("\r\n", colon);
+    const name = lowerCase(text.slice(start, colon));
+    const value = text.slice(colon + 1, end === -1 ? undefined : end).trim();
+    const before = headers[name];
+    headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new BadHttp("The body is in a content coding that nobody asked for");
   const framing = framingOf(status, headers);
   const connection = headers.connection?.toLowerCase();
-  const isKept = minor === "1" ? connection?.includes("close") !== true : connection === "keep-alive";
+  const isKept = isOld ? connection === "keep-alive" : connection?.includes("close") !== true;
   return { status, headers, framing, isKept };
+}
+
+/** Services have few names for their headers; more than these would be a fault, not a reason to grow. */
+const MAX_NAMES = 100;
+const MAX_NAME_LENGTH = 50;
+const lowerNames = new Map<string, string>();
+
+function lowerCase(name: string): string {
+  const known = lowerNames.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  if (lowerNames.size < MAX_NAMES && name.length <= MAX_NAME_LENGTH) lowerNames.set(name, lower);
+  return lower;
 }
 
 function framingOf(status: number, headers: Readonly<Record<string, string>>): Framing {
