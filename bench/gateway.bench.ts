@@ -7,7 +7,7 @@
  *
  * Load and service are raw sockets in this process, which shares the cores with the proxies: how much of a core the
  * proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its
- * rounds. Then latency at half of that load, the gateway's memory over many requests, and what a payment adds to a
+ * rounds. Then latency at half of that load (after BENCH_SECONDS of it), the gateway's memory over many requests, and what a payment adds to a
  * request. BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS
  * (1,000,000) and BENCH_PAID (100); 0 leaves such a part out.
  */
@@ -118,15 +118,19 @@ async function measureRound({ pid, target, perSecond, cpuUs, coreUse, ownUse }: 
 /** Of latency under a pace: a full collection, of which there are some a minute, should count for what it is. */
 const PACE_ROUNDS = 5;
 
-/** Latency at half of what was reached. */
+/**
+ * Latency at half of what was reached, once the proxy and the load have gone at that pace for a while: each has stood
+ * still while the others were measured, and its first second finds cold caches and code that must be compiled anew.
+ */
 async function measurePace({
   target,
   perSecond,
 }: Contender): Promise<{ p50: number; p99: number; rate: number }> {
   const rate = Math.floor(median(perSecond) / 2);
-  const tookMs = await withLoad(target, (load) =>
-    load.pace({ perSecond: rate, seconds: SECONDS * PACE_ROUNDS }),
-  );
+  const tookMs = await withLoad(target, async (load) => {
+    await load.pace({ perSecond: rate, seconds: SECONDS });
+    return load.pace({ perSecond: rate, seconds: SECONDS * PACE_ROUNDS });
+  });
   const part = (share: number) => tookMs[Math.floor(tookMs.length * share)] as number;
   return { p50: part(0.5), p99: part(0.99), rate };
 }
