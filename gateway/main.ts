@@ -4,11 +4,18 @@
  */
 import cluster from "node:cluster";
 import { runMain } from "../services/shared/host/process.ts";
-import { collectOldSeldom, makeObjectsYoung } from "../services/shared/host/young-heap.ts";
+import {
+  collectOldSeldom,
+  growYoungHeapAtOnce,
+  keepHeapInQuietHours,
+  makeObjectsYoung,
+} from "../services/shared/host/young-heap.ts";
 import { readGatewayConfig } from "./config.ts";
 
 makeObjectsYoung();
 collectOldSeldom();
+growYoungHeapAtOnce();
+keepHeapInQuietHours();
 await runMain("gateway", async () => {
   const config = readGatewayConfig(process.env);
   // The parent of workers has nothing of what they are made of.
