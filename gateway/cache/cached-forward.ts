@@ -1,4 +1,4 @@
-import { askFor, type ForwardOptions, leftOf, sendAnswer, tagsOf, untilGone } from "../http/forward.ts";
+import { askFor, askUntilGone, type ForwardOptions, leftOf, sendAnswer, tagsOf } from "../http/forward.ts";
 import { WholeAnswer } from "../http/whole-answer.ts";
 import type { Forward, Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
@@ -78,15 +78,9 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
   /** Asks on behalf of all who join, until there is an answer. */
   const depart = (passage: Passage, key: string, stale: Entry | undefined): Flight<Outcome> => {
     const askedAtMs = clock.monotonicMs();
-    const asked = askFor(passage, stale?.answer.etag ?? tagsOf(passage), options);
     const name = flightName(passage, key, stale);
     // A flight that was given up may be followed by another of its name before it hears of its end.
     const strike = () => flights.remove(name, flight);
-    const flight = new Flight<Outcome>(() => {
-      strike();
-      asked.abandon();
-    });
-    flights.add(name, flight);
     const onAnswer = (answer: Answer): void => {
       strike();
       const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);
@@ -94,21 +88,26 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
       if (isWhole) flight.land({ answer: keep({ key, askedAtMs, isWanted }, answer), word: "miss" });
       else if (answer.status === 304 && stale?.answer.etag !== undefined) {
         flight.land({ answer: renew(stale, askedAtMs, answer), word: "revalidated" });
-      } else if (flight.size > 0) flight.land({ passing: answer, isTaken: false });
-      else if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
+      } else flight.land({ passing: answer, isTaken: false });
     };
     const onFailure = (error: unknown): void => {
       strike();
       flight.fail(error);
     };
-    asked.answer.then(onAnswer, onFailure);
+    const ifNoneMatch = stale?.answer.etag ?? tagsOf(passage);
+    const asked = askFor(passage, { ifNoneMatch, asker: { onAnswer, onFailure } }, options);
+    const flight = new Flight<Outcome>(() => {
+      strike();
+      asked.abandon();
+    });
+    flights.add(name, flight);
     return flight;
   };
 
   /** Asks for this request alone; keeps what may be kept. */
   const askAlone = async (passage: Passage, key: string | undefined): Promise<void> => {
     const askedAtMs = clock.monotonicMs();
-    const answer = await untilGone(passage, askFor(passage, tagsOf(passage), options));
+    const answer = await askUntilGone(passage, options);
     if (answer === undefined) return;
     if (key === undefined || answer.status !== 200 || !Buffer.isBuffer(answer.body)) {
       return sendPassing(passage, answer);
@@ -132,21 +131,36 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
   };
 
   /** Joins the question that is under way, or begins one. */
-  const fly = async (passage: Passage, key: string, stale: Entry | undefined): Promise<void> => {
-    const name = flightName(passage, key, stale);
-    for (let flight = flights.get(name); flight !== undefined; flight = flights.get(name)) {
-      const error = new DeadlinePassed(options.deadlineMs);
-      try {
-        const outcome = await flight.join(passage, { leftMs: leftOf(passage, options), error });
-        return outcome && land(passage, outcome, false);
-      } catch (failure) {
-        // The deadline of who asked first is over, this one's is not.
-        if (failure === error || !(failure instanceof DeadlinePassed)) throw failure;
-      }
-    }
-    const outcome = await depart(passage, key, stale).join(passage);
-    return outcome && land(passage, outcome, true);
-  };
+  const fly = (passage: Passage, key: string, stale: Entry | undefined): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const name = flightName(passage, key, stale);
+      const end = (outcome: Outcome | undefined, isFirst: boolean): void => {
+        try {
+          resolve(outcome && land(passage, outcome, isFirst));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const join = (flight: Flight<Outcome>): void => {
+        const error = new DeadlinePassed(options.deadlineMs);
+        const onFailure = (failure: unknown): void => {
+          // Else the deadline of who asked first is over, this one's is not.
+          if (failure === error || !(failure instanceof DeadlinePassed)) reject(failure);
+          else board();
+        };
+        const onOutcome = (outcome: Outcome | undefined) => end(outcome, false);
+        flight.join({ passage, onOutcome, onFailure, deadline: { leftMs: leftOf(passage, options), error } });
+      };
+      const board = (): void => {
+        const flight = flights.get(name);
+        if (flight !== undefined) join(flight);
+        else {
+          const onOutcome = (outcome: Outcome | undefined) => end(outcome, true);
+          depart(passage, key, stale).join({ passage, onOutcome, onFailure: reject });
+        }
+      };
+      board();
+    });
 
   return (passage) => {
     // Gone while its key or its limits were asked for: nobody would say so again.

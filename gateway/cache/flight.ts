@@ -2,10 +2,18 @@ import type { Span } from "@opentelemetry/api";
 import { exchangeOf } from "../../services/shared/host/exchange.ts";
 import type { Passage } from "../passage.ts";
 
-interface Waiter<T> {
+/** On whose behalf a flight is waited for: told of one of the two, once. */
+export interface Waiting<T> {
   readonly passage: Passage;
-  readonly resolve: (outcome: T | undefined) => void;
-  readonly reject: (error: unknown) => void;
+  /** The outcome, or undefined when the client goes away before. */
+  readonly onOutcome: (outcome: T | undefined) => void;
+  /** What the flight fails of, or `deadline.error` when that passes before. */
+  readonly onFailure: (error: unknown) => void;
+  readonly deadline?: { readonly leftMs: number; readonly error: Error };
+}
+
+interface Waiter<T> {
+  readonly waiting: Waiting<T>;
   readonly timer: NodeJS.Timeout | undefined;
 }
 
@@ -29,33 +37,25 @@ export class Flight<T> {
     return (this.#first === undefined ? 0 : 1) + (this.#others?.size ?? 0);
   }
 
-  /**
-   * Waits for the end on behalf of a client: the outcome, or undefined when the client goes away before. Rejects with
-   * what the flight fails of, or with the error of `deadline` when that passes before.
-   */
-  join(
-    passage: Passage,
-    deadline?: { readonly leftMs: number; readonly error: Error },
-  ): Promise<T | undefined> {
+  /** Waits for the end on behalf of a client. */
+  join(waiting: Waiting<T>): void {
+    const { passage, onOutcome, onFailure, deadline } = waiting;
     if (passage.span !== undefined) this.#showQuestion(passage.span);
-    return new Promise((resolve, reject) => {
-      const onGone = () => {
-        this.#leave(waiter);
-        resolve(undefined);
-      };
-      const onLate = () => {
-        this.#leave(waiter);
-        reject(deadline?.error);
-      };
-      const timer = deadline && setTimeout(onLate, Math.max(0, deadline.leftMs));
-      const waiter: Waiter<T> = { passage, resolve, reject, timer };
-      if (this.size === 0) this.#first = waiter;
-      else {
-        this.#others ??= new Set();
-        this.#others.add(waiter);
-      }
-      exchangeOf(passage.res).onClose = onGone;
-    });
+    const onLate = () => {
+      this.#leave(waiter);
+      onFailure(deadline?.error);
+    };
+    const timer = deadline && setTimeout(onLate, Math.max(0, deadline.leftMs));
+    const waiter: Waiter<T> = { waiting, timer };
+    if (this.size === 0) this.#first = waiter;
+    else {
+      this.#others ??= new Set();
+      this.#others.add(waiter);
+    }
+    exchangeOf(passage.res).onClose = () => {
+      this.#leave(waiter);
+      onOutcome(undefined);
+    };
   }
 
   /** Links the trace of a request to the one that has the question it waits for. */
@@ -66,30 +66,30 @@ export class Flight<T> {
 
   /** Ends it for all who wait, in the order in which they came. */
   land(outcome: T): void {
-    this.#end((waiter) => waiter.resolve(outcome));
+    this.#end(({ onOutcome }) => onOutcome(outcome));
   }
 
   fail(error: unknown): void {
-    this.#end((waiter) => waiter.reject(error));
+    this.#end(({ onFailure }) => onFailure(error));
   }
 
-  #end(tell: (waiter: Waiter<T>) => void): void {
+  #end(tell: (waiting: Waiting<T>) => void): void {
     this.#isOver = true;
     const first = this.#first;
     if (first !== undefined) {
       this.#leave(first);
-      tell(first);
+      tell(first.waiting);
     }
     if (this.#others === undefined) return;
     for (const waiter of this.#others) {
       this.#leave(waiter);
-      tell(waiter);
+      tell(waiter.waiting);
     }
   }
 
   #leave(waiter: Waiter<T>): void {
     clearTimeout(waiter.timer);
-    exchangeOf(waiter.passage.res).onClose = undefined;
+    exchangeOf(waiter.waiting.passage.res).onClose = undefined;
     if (this.#first === waiter) this.#first = undefined;
     else this.#others?.delete(waiter);
     if (!this.#isOver && this.size === 0) this.#abandon();

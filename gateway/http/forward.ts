@@ -3,7 +3,7 @@ import { exchangeOf } from "../../services/shared/host/exchange.ts";
 import type { Clock } from "../clock.ts";
 import type { Forward, Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
-import type { Ask, Asked } from "../upstream/proxy.ts";
+import type { Ask, Asked, Asker } from "../upstream/proxy.ts";
 import type { ReceiveOptions } from "../upstream/transport/answer-receiver.ts";
 import type { Delivery } from "./deliver.ts";
 import { WholeAnswer } from "./whole-answer.ts";
@@ -24,8 +24,7 @@ const MAX_HELD_BYTES = 64 * 1_048_576;
 export function createForward(options: ForwardOptions): Forward {
   return async (passage) => {
     if (passage.res.destroyed) return;
-    const asked = askFor(passage, tagsOf(passage), options);
-    const answer = await untilGone(passage, asked);
+    const answer = await askUntilGone(passage, options);
     if (answer !== undefined) await sendAnswer(passage, answer, { delivery: options.delivery, more: [] });
   };
 }
@@ -36,14 +35,18 @@ export function leftOf({ arrivedMs }: Passage, { clock, deadlineMs }: ForwardOpt
 }
 
 /** Asks the service of a request, with these tags. */
-export function askFor(passage: Passage, ifNoneMatch: string | undefined, options: ForwardOptions): Asked {
+export function askFor(
+  passage: Passage,
+  { ifNoneMatch, asker }: { readonly ifNoneMatch: string | undefined; readonly asker: Asker },
+  options: ForwardOptions,
+): Asked {
   const { endpoint, query, session, fields, span, beforeAnswer } = passage;
   const maxSilenceMs = options.deadlineMs;
   const reading: ReceiveOptions = beforeAnswer
     ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs }
     : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs };
   const leftMs = leftOf(passage, options);
-  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields, span });
+  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields, span }, asker);
 }
 
 /** Sends what a service answered to this request alone. */
@@ -57,18 +60,25 @@ export function sendAnswer(
   return delivery.sendWhole(passage, new WholeAnswer({ headers, body }), more);
 }
 
-/** The answer, or undefined when the client went away before: then nobody is asked any more. */
-export async function untilGone({ res }: Passage, asked: Asked): Promise<Answer | undefined> {
+/** Asks for this request alone: the answer, or undefined when the client went away before. Then nobody is asked any more. */
+export function askUntilGone(passage: Passage, options: ForwardOptions): Promise<Answer | undefined> {
+  const { res } = passage;
   const exchange = exchangeOf(res);
-  exchange.onClose = () => asked.abandon();
-  try {
-    return await asked.answer;
-  } catch (error) {
-    if (res.destroyed) return undefined;
-    throw error;
-  } finally {
-    exchange.onClose = undefined;
-  }
+  return new Promise((resolve, reject) => {
+    const asker: Asker = {
+      onAnswer(answer) {
+        exchange.onClose = undefined;
+        resolve(answer);
+      },
+      onFailure(error) {
+        exchange.onClose = undefined;
+        if (res.destroyed) resolve(undefined);
+        else reject(error);
+      },
+    };
+    const asked = askFor(passage, { ifNoneMatch: tagsOf(passage), asker }, options);
+    exchange.onClose = () => asked.abandon();
+  });
 }
 
 /** The tags that a client knows the answer by; "*" is none. */

@@ -23,16 +23,21 @@ export interface ProxyOptions {
 
 /** A question under way. */
 export interface Asked {
-  /**
-   * Rejects with ServiceRefusal (the service's own error), `unavailable` (no replica serves, or its answer is broken),
-   * DeadlinePassed, or Abandoned.
-   */
-  readonly answer: Promise<Answer>;
   /** Nobody waits any more: the service is told by the end of its connection. */
   abandon(): void;
 }
 
-export type Ask = (question: Question) => Asked;
+/** Who asks: told once of the end, never before `Ask` has returned. Functions, since promises would wait for each other. */
+export interface Asker {
+  onAnswer(answer: Answer): void;
+  /**
+   * ServiceRefusal (the service's own error), `unavailable` (no replica serves, or its answer is broken),
+   * DeadlinePassed, or Abandoned.
+   */
+  onFailure(error: Error): void;
+}
+
+export type Ask = (question: Question, asker: Asker) => Asked;
 
 export interface ServiceProxy {
   readonly ask: Ask;
@@ -57,8 +62,9 @@ export function createProxy(options: ProxyOptions): ServiceProxy {
   }
 
   return {
-    ask: (question) =>
+    ask: (question, asker) =>
       new Asking(question, {
+        asker,
         group: groups.get(question.endpoint.family),
         sends,
         clock,
@@ -72,6 +78,7 @@ export function createProxy(options: ProxyOptions): ServiceProxy {
 }
 
 interface AskingOptions {
+  readonly asker: Asker;
   readonly group: UpstreamGroup | undefined;
   readonly sends: ReadonlyMap<Upstream, Send>;
   readonly clock: Clock;
@@ -88,12 +95,9 @@ interface Trying {
 }
 
 class Asking implements Asked {
-  readonly answer: Promise<Answer>;
   readonly #question: Question;
   readonly #options: AskingOptions;
   readonly #deadline: NodeJS.Timeout;
-  #resolve: (answer: Answer) => void = () => {};
-  #reject: (error: Error) => void = () => {};
   #current: Trying | undefined;
   /** Where the first attempt failed, and how: there is one more. */
   #failed: { readonly upstream: Upstream; readonly failure: Error } | undefined;
@@ -102,10 +106,6 @@ class Asking implements Asked {
   constructor(question: Question, options: AskingOptions) {
     this.#question = question;
     this.#options = options;
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.#deadline = setTimeout(
       () => this.#giveUp(new DeadlinePassed(options.deadlineMs), "failure"),
       Math.max(0, question.leftMs),
@@ -121,7 +121,8 @@ class Asking implements Asked {
     const question = this.#question;
     const { sends, clock, tracing } = this.#options;
     if (upstream === undefined) {
-      this.#end(serviceIsDown(question.endpoint.family, this.#failed?.failure));
+      const error = serviceIsDown(question.endpoint.family, this.#failed?.failure);
+      queueMicrotask(() => this.#end(error));
       return;
     }
     upstream.inFlight += 1;
@@ -198,8 +199,9 @@ class Asking implements Asked {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#deadline);
-    if (result instanceof Error) this.#reject(result);
-    else this.#resolve(result);
+    const { asker } = this.#options;
+    if (result instanceof Error) asker.onFailure(result);
+    else asker.onAnswer(result);
   }
 }
 
