@@ -10,6 +10,8 @@ export interface CommandOptions {
   readonly timeoutMs?: number;
   /** Ends the command early, as a time-out does. */
   readonly signal?: AbortSignal;
+  /** Called with the command's process group before it is ended early. */
+  readonly beforeCut?: (pgid: number) => void;
   /** Also print what the command prints, as it comes. */
   readonly echo?: boolean;
 }
@@ -28,7 +30,7 @@ export interface CommandResult {
  * Never throws for a failing command: read `ok`.
  */
 export async function run(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { cwd = HOUSE, env = {}, timeoutMs = 600_000, signal, echo = false } = options;
+  const { cwd = HOUSE, env = {}, timeoutMs = 600_000, signal, beforeCut, echo = false } = options;
   const [program = "", ...args] = command;
   const stdout: Buffer[] = [];
   const output: Buffer[] = [];
@@ -50,6 +52,7 @@ export async function run(command: readonly string[], options: CommandOptions = 
   });
   const cut = (): void => {
     timedOut = true;
+    if (child.pid !== undefined) beforeCut?.(child.pid);
     killGroup(child, "SIGKILL");
   };
   const timer = setTimeout(cut, timeoutMs);

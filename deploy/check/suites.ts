@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CommandResult, run } from "./command.ts";
+import { describeGroup } from "./left-open.ts";
 import type { Finding, Tally } from "./step.ts";
 
 /** What a run of mocha counted; see reporter.cjs. */
@@ -74,7 +75,10 @@ async function runUntilRecorded(
     if (recordedMs !== undefined && Date.now() - recordedMs > endGraceMs) leftOpen.abort();
   }, 1_000);
   try {
-    return await run(command, { env, timeoutMs, signal: leftOpen.signal, echo });
+    const beforeCut = (pgid: number) => {
+      if (echo) console.log(`Still running:\n${describeGroup(pgid)}`);
+    };
+    return await run(command, { env, timeoutMs, signal: leftOpen.signal, beforeCut, echo });
   } finally {
     clearInterval(watch);
   }

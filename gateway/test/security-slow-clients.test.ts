@@ -90,6 +90,17 @@ describe("gateway: slow clients", function () {
     expect(readAnswer(client.text()).status).to.equal(200);
   });
 
+  it("are not those who ask again and again on one connection", async () => {
+    const client = open();
+    const count = () => client.text().split("HTTP/1.1 200").length - 1;
+    for (let asked = 1; asked <= 5; asked += 1) {
+      client.socket.write(`${HEAD.replace(PATH, "/evm/chains")}\r\n`);
+      await until(() => count() === asked);
+      await new Promise((resolve) => setTimeout(resolve, TIMEOUTS.idleMs / 2));
+    }
+    expect(client.isClosed()).to.equal(false);
+  });
+
   it("that do not read a long answer are cut, and the service is free for others", async () => {
     let closed = 0;
     gateway.evmDex.answer = (req, res) => {
