@@ -40,11 +40,11 @@ interface Asking {
 }
 
 /** A gateway whose services answer when the test says so. */
-function createScene(deadlineMs = 60_000) {
+function createScene(deadlineMs = 60_000, kept = createKeptAnswers({ maxBytes: 1_000_000 })) {
   const questions: Asking[] = [];
   const sent: { passage: Passage; body: string }[] = [];
   const forward = createCachedForward({
-    kept: createKeptAnswers({ maxBytes: 1_000_000 }),
+    kept,
     clock: systemClock,
     deadlineMs,
     ask: (_question, { onAnswer, onFailure }) => {
@@ -147,5 +147,20 @@ describe("cached forward: flights", () => {
     ]);
     void forward(createClient().passage);
     expect(questions).to.have.length(2);
+  });
+
+  it("fails all of them, and leaves nobody waiting, where an answer cannot be kept", async () => {
+    const error = new Error("no room");
+    const put = () => {
+      throw error;
+    };
+    const { forward, questions } = createScene(60_000, { get: () => undefined, put, size: 0, bytes: 0 });
+    const done = [createClient(), createClient()].map(({ passage }) => forward(passage));
+    questions[0]?.resolve({ ...table("one"), headers: { "cache-control": "max-age=1" } });
+    const ends = await Promise.allSettled(done);
+    expect(ends).to.deep.equal([
+      { status: "rejected", reason: error },
+      { status: "rejected", reason: error },
+    ]);
   });
 });

@@ -81,14 +81,22 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     const name = flightName(passage, key, stale);
     // A flight that was given up may be followed by another of its name before it hears of its end.
     const strike = () => flights.remove(name, flight);
-    const onAnswer = (answer: Answer): void => {
-      strike();
+    const arrive = (answer: Answer): void => {
       const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);
       const isWanted = flight.size > 1;
       if (isWhole) flight.land({ answer: keep({ key, askedAtMs, isWanted }, answer), word: "miss" });
       else if (answer.status === 304 && stale?.answer.etag !== undefined) {
         flight.land({ answer: renew(stale, askedAtMs, answer), word: "revalidated" });
       } else flight.land({ passing: answer, isTaken: false });
+    };
+    const onAnswer = (answer: Answer): void => {
+      strike();
+      try {
+        arrive(answer);
+      } catch (error) {
+        // Whoever told of the answer has no more to tell: those who wait would do so for ever.
+        flight.fail(error);
+      }
     };
     const onFailure = (error: unknown): void => {
       strike();
