@@ -3,6 +3,22 @@
 const { writeFileSync } = require("node:fs");
 const { reporters, Runner } = require("mocha");
 
+/** After the last test the process should end by itself; when it has not by now, it says what holds it. */
+const HELD_MS = 10_000;
+
+function tellWhatHolds() {
+  const held = process.getActiveResourcesInfo?.() ?? [];
+  const counts = {};
+  for (const kind of held) counts[kind] = (counts[kind] ?? 0) + 1;
+  // No public list has them singly; Node and Deno both have this one. Threads are in neither: they are what is not named.
+  const handles = (process._getActiveHandles?.() ?? []).map((handle) => {
+    const { localPort, remoteAddress, remotePort, pid, spawnargs, threadId, listening } = handle;
+    const told = { localPort, remoteAddress, remotePort, pid, spawnargs, threadId, listening };
+    return `${handle.constructor?.name} ${JSON.stringify(told)}`;
+  });
+  console.error(`Held by ${JSON.stringify(counts)}\n${handles.map((line) => `  ${line}`).join("\n")}`);
+}
+
 /**
  * Mocha's spec reporter, which also writes what ran to a file: `--reporter-option output=FILE`.
  * The file holds { passes, failures, pending: [full titles] } as JSON; without an end of the run there is no file.
@@ -17,6 +33,7 @@ class RecordingReporter extends reporters.Spec {
     runner.once(Runner.constants.EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       writeFileSync(output, JSON.stringify({ passes, failures, pending }));
+      setTimeout(tellWhatHolds, HELD_MS).unref();
     });
   }
 }
