@@ -1,3 +1,4 @@
+import { openLazily } from "../lazy-store.ts";
 import type { UsageStore } from "../usage/usage-store.ts";
 import type { KeyDirectory, KeyStore } from "./key-store.ts";
 
@@ -16,35 +17,20 @@ export interface OpenedKeys {
   close(): Promise<void>;
 }
 
-/**
- * A key directory whose store may be away when the gateway starts: it is opened at the first question that finds it.
- * Otherwise a database restart at the wrong moment would take the gateway down with it.
- */
+/** A key directory in a store that may be away. */
 export function createLazyKeyDirectory(openKeys: () => Promise<OpenedKeys>): LazyKeyDirectory {
-  let opening: Promise<OpenedKeys> | undefined;
-
-  const opened = (): Promise<OpenedKeys> => {
-    opening ??= openKeys().catch((error) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  };
-
+  const store = openLazily(openKeys);
   return {
     async open() {
-      await opened();
+      await store.get();
     },
     async usage() {
-      return (await opened()).usage;
+      return (await store.get()).usage;
     },
     async findByHash(hash) {
-      const { keys } = await opened();
+      const { keys } = await store.get();
       return keys.findByHash(hash);
     },
-    async close() {
-      const store = await opening?.catch(() => undefined);
-      await store?.close();
-    },
+    close: store.close,
   };
 }

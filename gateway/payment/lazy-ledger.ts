@@ -1,3 +1,4 @@
+import { openLazily } from "../lazy-store.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface OpenedLedger {
@@ -12,14 +13,8 @@ export interface LazyLedger extends Ledger {
 
 /** A ledger whose store may be away when the gateway starts: it is opened at the first question that finds it. */
 export function createLazyLedger(open: () => Promise<OpenedLedger>): LazyLedger {
-  let opening: Promise<OpenedLedger> | undefined;
-  const opened = async (): Promise<Ledger> => {
-    opening ??= open().catch((error) => {
-      opening = undefined;
-      throw error;
-    });
-    return (await opening).ledger;
-  };
+  const store = openLazily(open);
+  const opened = async (): Promise<Ledger> => (await store.get()).ledger;
   return {
     find: async (key) => (await opened()).find(key),
     open: async (record) => (await opened()).open(record),
@@ -35,9 +30,6 @@ export function createLazyLedger(open: () => Promise<OpenedLedger>): LazyLedger 
     keepAnswer: async (record, answer) => (await opened()).keepAnswer(record, answer),
     findAnswer: async (record) => (await opened()).findAnswer(record),
     clean: async (options) => (await opened()).clean(options),
-    async close() {
-      const store = await opening?.catch(() => undefined);
-      await store?.close();
-    },
+    close: store.close,
   };
 }
