@@ -7,8 +7,8 @@
  *
  * Load and service are raw sockets in this process, which shares the cores with the proxies: how much of a core the
  * proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its
- * rounds. Then latency at half of that load (after BENCH_SECONDS of it), the gateway's memory over many requests, and what a payment adds to a
- * request. BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS
+ * rounds. Then latency at half of that load (after BENCH_SECONDS of it), the gateway's memory over many requests, and
+ * what a payment adds to a request. BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS
  * (1,000,000) and BENCH_PAID (100); 0 leaves such a part out.
  */
 import { mkdtempSync, rmSync } from "node:fs";

@@ -2,7 +2,7 @@ import express, { type Express, type Request, type Response } from "express";
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../services/shared/errors.ts";
 import { answerFailure, beginExchange, type Exchange } from "../services/shared/host/exchange.ts";
-import { keepAliveHeader } from "../services/shared/host/http-server.ts";
+import { offerConnection } from "../services/shared/host/http-server.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
 import type { Tracing } from "../services/shared/tracing/tracing.ts";
@@ -119,14 +119,14 @@ export function createGateway(deps: GatewayDeps): Express {
 }
 
 /** Of every table at this host. */
-const tableHeaders = fixHeaders([...tableSecurityHeaders, ...keyCors.headers, ...keepAliveHeader]);
+const tableHeaders = fixHeaders([...tableSecurityHeaders, ...keyCors.headers]);
 
 /** Of pages and errors. */
 function setHeadersOf(res: Response, { session }: Exchange): void {
   res.setHeader("X-Session-Id", session);
   setSecurityHeaders(res);
   keyCors.allowAnyOrigin(res);
-  res.setHeader(...keepAliveHeader);
+  offerConnection(res);
 }
 
 function nothingHere(): ServiceError {

@@ -2,7 +2,7 @@ import { pipeline } from "node:stream";
 import type { Response } from "express";
 import { matchesTag } from "../../services/shared/host/conditional.ts";
 import { exchangeOf } from "../../services/shared/host/exchange.ts";
-import { HTTP_TIMEOUTS } from "../../services/shared/host/http-server.ts";
+import { HTTP_TIMEOUTS, keepAliveHeader } from "../../services/shared/host/http-server.ts";
 import { TurnEnd } from "../../services/shared/host/turn-end.ts";
 import type { Passage } from "../passage.ts";
 import type { Answer } from "../upstream/answer.ts";
@@ -43,6 +43,7 @@ export function createDelivery(of: {
     if (isDraining()) res.shouldKeepAlive = false;
     const raw = headers === undefined ? (own as string[]) : headers.after(own);
     raw.push("X-Session-Id", session);
+    if (res.shouldKeepAlive) raw.push(...keepAliveHeader);
     res.writeHead(status, raw);
   };
 

@@ -1,4 +1,8 @@
 import type { Response } from "express";
+import { keepAliveHeader } from "../../services/shared/host/http-server.ts";
+import { toLines } from "./header-list.ts";
+
+const KEPT = toLines(["Connection", "keep-alive", ...keepAliveHeader]);
 
 /** What node:http keeps the head of an answer in, from when it is put together until it is sent. */
 interface Inside {
@@ -17,8 +21,7 @@ export function takesReadyHead(res: Response): boolean {
  * (upstream/transport/head.ts), the others are ours.
  */
 export function writeReadyHead(res: Response, lines: string): void {
-  (res as unknown as Inside)._header =
-    `HTTP/1.1 200 OK\r\n${lines}Date: ${httpDate()}\r\nConnection: keep-alive\r\n\r\n`;
+  (res as unknown as Inside)._header = `HTTP/1.1 200 OK\r\n${lines}Date: ${httpDate()}\r\n${KEPT}\r\n`;
 }
 
 let lastSecond = 0;

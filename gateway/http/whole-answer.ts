@@ -1,3 +1,4 @@
+import { rememberNames } from "../known-names.ts";
 import type { GoodAnswer } from "../passage.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "./encoding.ts";
 import { toLines } from "./header-list.ts";
@@ -122,15 +123,5 @@ export function layOut(
   return raw;
 }
 
-/** Services have few names for their headers; more than these would be a fault, not a reason to grow. */
-const MAX_NAMES = 100;
-const displayNames = new Map<string, string>();
-
 /** "x-data-block" as "X-Data-Block"; nothing but the look of it. */
-function displayName(name: string): string {
-  const known = displayNames.get(name);
-  if (known !== undefined) return known;
-  const shown = name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase());
-  if (displayNames.size < MAX_NAMES) displayNames.set(name, shown);
-  return shown;
-}
+const displayName = rememberNames((name) => name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase()));

@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
 import { beginExchange, type ExchangeSinks, exchangeOf } from "../../services/shared/host/exchange.ts";
+import { offerConnection } from "../../services/shared/host/http-server.ts";
 import { runIn } from "../../services/shared/tracing/active.ts";
 import type { Clock } from "../clock.ts";
 import { payCors } from "../http/cors.ts";
@@ -47,6 +48,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
   return async (req, res) => {
     res.setHeader("X-Session-Id", exchangeOf(res).session);
     setSecurityHeaders(res);
+    offerConnection(res);
     payCors.allowAnyOrigin(res);
     try {
       await runIn(exchangeOf(res).span, () => dispatch(req, res));

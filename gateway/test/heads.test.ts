@@ -52,4 +52,9 @@ describe("gateway: heads of tables", () => {
     const refused = await fetch(`${gateway.url}/nothing`);
     expect(refused.headers.get("keep-alive")).to.equal("timeout=65");
   });
+
+  it("say nothing of it where the connection is closed", async () => {
+    const { closed } = await askTwice();
+    expect(closed.headers).not.to.have.property("keep-alive");
+  });
 });

@@ -1,5 +1,6 @@
 /** The head of an HTTP/1.1 answer: status, headers, and how far its body reaches (RFC 9112 §6). Pure. */
 
+import { rememberNames } from "../../known-names.ts";
 import { BadHttp } from "./faults.ts";
 
 export type Framing =
@@ -49,18 +50,7 @@ export function parseHead(text: string): Head {
   return { status, headers, framing, isKept };
 }
 
-/** Services have few names for their headers; more than these would be a fault, not a reason to grow. */
-const MAX_NAMES = 100;
-const MAX_NAME_LENGTH = 50;
-const lowerNames = new Map<string, string>();
-
-function lowerCase(name: string): string {
-  const known = lowerNames.get(name);
-  if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  if (lowerNames.size < MAX_NAMES && name.length <= MAX_NAME_LENGTH) lowerNames.set(name, lower);
-  return lower;
-}
+const lowerCase = rememberNames((name) => name.toLowerCase());
 
 function framingOf(status: number, headers: Readonly<Record<string, string>>): Framing {
   const coding = headers["transfer-encoding"]?.toLowerCase();

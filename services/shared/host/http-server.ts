@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { createServer, IncomingMessage, METHODS, type Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
-import { closeQuietConnections, type QuietLimits } from "./quiet-connections.ts";
+import { type AnsweringSocket, closeQuietConnections, type QuietLimits } from "./quiet-connections.ts";
 
 /** How long clients may keep a connection waiting, in milliseconds. */
 export interface HttpTimeouts extends QuietLimits {
@@ -26,6 +26,12 @@ export const keepAliveHeader: readonly [name: string, value: string] = [
   "Keep-Alive",
   `timeout=${HTTP_TIMEOUTS.idleMs / 1000}`,
 ];
+
+/** Says so on an answer that is put together header by header, unless its connection is closed after it. */
+export function offerConnection(res: ServerResponse): void {
+  if (res.shouldKeepAlive) res.setHeader(...keepAliveHeader);
+}
+
 /** How much later than it should a slow request may be found. */
 const CHECK_MS = 2_000;
 
@@ -60,8 +66,6 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   return server;
 }
 
-/** Node notes there what it is answering. */
-type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent?: boolean } | null };
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
 
 function answerBrokenHttp(error: ClientError, stream: unknown): void {

@@ -9,7 +9,7 @@ export interface QuietLimits {
 }
 
 /** Node notes there what it is answering. */
-type AnsweringSocket = Socket & { readonly _httpMessage?: unknown };
+export type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent?: boolean } | null };
 
 interface Seen {
   bytesRead: number;
