@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type Response } from "express";
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../services/shared/errors.ts";
-import { answerFailure, beginExchange, type Exchange } from "../services/shared/host/exchange.ts";
+import { answerFailure, type Exchange } from "../services/shared/host/exchange.ts";
 import { offerConnection } from "../services/shared/host/http-server.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
@@ -10,11 +10,12 @@ import { createKeyGate } from "./access/key-gate.ts";
 import type { Access } from "./access/open-access.ts";
 import type { Clock } from "./clock.ts";
 import { keyCors } from "./http/cors.ts";
+import { createDoor } from "./http/door.ts";
 import { fixHeaders, HeaderList } from "./http/header-list.ts";
 import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
-import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "./http/target.ts";
+import { checkForm, splitTarget } from "./http/target.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
@@ -55,11 +56,11 @@ export function createGateway(deps: GatewayDeps): Express {
 
   const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    checkTarget(req);
+    checkForm(req);
     const { path, query } = splitTarget(req.url);
     const route = routes.get(path);
     if (route) exchange.route = route.path;
-    if (route?.kind !== "endpoint" || (req.method !== "GET" && req.method !== "HEAD") || carriesBody(req)) {
+    if (route?.kind !== "endpoint" || (req.method !== "GET" && req.method !== "HEAD")) {
       setHeadersOf(res, exchange);
       return answerOtherwise(req, res, route);
     }
@@ -88,7 +89,6 @@ export function createGateway(deps: GatewayDeps): Express {
   const answerOtherwise = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
     if (route && req.method === "OPTIONS") return keyCors.answerPreflight(res);
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw nothingHere();
-    if (carriesBody(req)) throw new ServiceError("bad_request", "A request must not carry a body.");
     return route.kind === "page" ? route.page(req, res) : undefined;
   };
 
@@ -96,16 +96,12 @@ export function createGateway(deps: GatewayDeps): Express {
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  // One middleware, since each costs every request: what others would do for all answers is done where it is needed.
-  app.use((req: Request, res: Response) => {
-    if (comesAfterBody(req)) return;
-    const exchange = beginExchange({ log, metrics, tracing }, { req, res });
-    if (isDraining()) res.shouldKeepAlive = false;
+  const serve = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);
     const fail = async (error: unknown): Promise<void> => {
       const answered = await addressLimits.judge(error, req, res);
       if (!res.headersSent) setHeadersOf(res, exchange);
-      refuse(req, res, answered);
+      refuse(res, answered);
     };
     try {
       const done = dispatch(req, res, exchange);
@@ -113,7 +109,8 @@ export function createGateway(deps: GatewayDeps): Express {
     } catch (error) {
       return fail(error);
     }
-  });
+  };
+  app.use(createDoor({ log, metrics, tracing, isDraining }, serve));
   app.use(answerFailure());
   return app;
 }

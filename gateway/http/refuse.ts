@@ -1,14 +1,13 @@
-import type { Request, Response } from "express";
+import type { Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
 import { sendFailure } from "../../services/shared/host/exchange.ts";
 import { ServiceRefusal } from "../upstream/failure.ts";
-import { carriesBody } from "./target.ts";
 
 /** Headers of a service's error that say something of the request; the others are of our own making. */
 const OF_ERRORS = ["x-ignored-parameters"];
 
 /** Answers a request with what went wrong. */
-export function refuse(req: Request, res: Response, error: unknown): void {
+export function refuse(res: Response, error: unknown): void {
   if (!res.headersSent) {
     if (error instanceof ServiceRefusal) {
       for (const name of OF_ERRORS) {
@@ -19,8 +18,6 @@ export function refuse(req: Request, res: Response, error: unknown): void {
     if (error instanceof ServiceError && error.code === "unauthorized") {
       res.setHeader("WWW-Authenticate", 'ApiKey header="X-API-KEY"');
     }
-    // A body nobody reads must not be taken for the next request on this connection.
-    if (carriesBody(req)) res.setHeader("Connection", "close");
   }
   sendFailure(res, error);
 }

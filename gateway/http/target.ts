@@ -1,5 +1,6 @@
 import type { Request } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
+import { faultOfForm } from "../../services/shared/host/request-form.ts";
 
 /** Characters of a request target. The longest sensible query of the catalogue is under 1 KB. */
 export const MAX_TARGET_LENGTH = 8_192;
@@ -27,8 +28,13 @@ export function splitTarget(target: string): Target {
     : { path: whole.slice(0, mark), query: whole.slice(mark + 1) };
 }
 
-/** Throws `bad_request` for a target or head that no route of ours can mean. */
-export function checkTarget(req: Request): void {
+/**
+ * Throws for a form that no route of ours can mean: `bad_request` for its target, head or body,
+ * `http_version_not_supported`. The first check at both hosts.
+ */
+export function checkForm(req: Request): void {
+  const fault = faultOfForm(req);
+  if (fault !== undefined) throw fault;
   if (req.headers.host === undefined && req.httpVersion !== "1.0") {
     throw new ServiceError("bad_request", "The header Host is missing.");
   }
@@ -54,25 +60,4 @@ function namesTwoHosts(rawHeaders: readonly string[]): boolean {
     if (name.length === 4 && name.toLowerCase() === "host") count += 1;
   }
   return count > 1;
-}
-
-/** Whether a request announces a body. None of our routes takes one, and passed on it would read as a second request. */
-export function carriesBody(req: Request): boolean {
-  const length = req.headers["content-length"];
-  return req.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
-}
-
-/** Set on a connection on which a request with a body has come. */
-const HAD_BODY = Symbol("had body");
-
-/**
- * Whether an earlier request on the same connection carried a body. It is refused and the connection closed, but what
- * came in one packet with it has been read by then: nobody waits for its answer, and whoever stood before us may have
- * seen no request there. Asked once for each request, first.
- */
-export function comesAfterBody(req: Request): boolean {
-  const connection = req.socket as Request["socket"] & { [HAD_BODY]?: true };
-  if (connection[HAD_BODY]) return true;
-  if (carriesBody(req)) connection[HAD_BODY] = true;
-  return false;
 }

@@ -25,6 +25,7 @@ const WHEN: Readonly<Record<keyof typeof STATUS_OF, string>> = {
     "Too many requests with this key, or from this address too many that had to be refused; Retry-After says when to come back.",
   internal: "A fault of the service; the session names the request in its log.",
   unavailable: "A part of the service is down or has no data yet; Retry-After says when to come back.",
+  http_version_not_supported: "The request line names a version of HTTP other than 1.0 and 1.1.",
 };
 
 export interface DocsSource {

@@ -1,13 +1,14 @@
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
-import { beginExchange, type ExchangeSinks, exchangeOf } from "../../services/shared/host/exchange.ts";
+import { type ExchangeSinks, exchangeOf } from "../../services/shared/host/exchange.ts";
 import { offerConnection } from "../../services/shared/host/http-server.ts";
 import { runIn } from "../../services/shared/tracing/active.ts";
 import type { Clock } from "../clock.ts";
 import { payCors } from "../http/cors.ts";
+import { createDoor } from "../http/door.ts";
 import { refuse } from "../http/refuse.ts";
 import { setSecurityHeaders } from "../http/security-headers.ts";
-import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "../http/target.ts";
+import { checkForm, splitTarget } from "../http/target.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { Offers } from "./offers.ts";
 import type { Till } from "./till.ts";
@@ -31,14 +32,13 @@ export type PayDoor = (req: Request, res: Response) => Promise<void>;
 export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDeps): PayDoor {
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    checkTarget(req);
+    checkForm(req);
     const { path, query } = splitTarget(req.url);
     const exchange = exchangeOf(res);
     const offer = offers.get(path);
     if (offer) exchange.route = path;
     if (offer && req.method === "OPTIONS") return payCors.answerPreflight(res);
     if (!offer || req.method !== "GET") throw nothingForSale(offers);
-    if (carriesBody(req)) throw new ServiceError("bad_request", "A request must not carry a body.");
     // Nobody should pay to hear that nothing has changed.
     delete req.headers["if-none-match"];
     const { session, fields, span } = exchange;
@@ -53,7 +53,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     try {
       await runIn(exchangeOf(res).span, () => dispatch(req, res));
     } catch (error) {
-      refuse(req, res, await addressLimits.judge(error, req, res));
+      refuse(res, await addressLimits.judge(error, req, res));
     }
   };
 }
@@ -61,18 +61,13 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
 /** The pay-per-request host as an application of its own, for a port of its own. */
 export function createPayApp(
   answer: PayDoor,
-  of: ExchangeSinks & { readonly isDraining: () => boolean },
+  options: ExchangeSinks & { readonly isDraining: () => boolean },
 ): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  app.use((req: Request, res: Response) => {
-    if (comesAfterBody(req)) return;
-    beginExchange(of, { req, res });
-    if (of.isDraining()) res.shouldKeepAlive = false;
-    return answer(req, res);
-  });
+  app.use(createDoor(options, answer));
   return app;
 }
 

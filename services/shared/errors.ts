@@ -9,6 +9,7 @@ export const STATUS_OF = {
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
+  http_version_not_supported: 505,
 } as const;
 
 export type ErrorCode = keyof typeof STATUS_OF;

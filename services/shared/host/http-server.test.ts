@@ -74,6 +74,24 @@ describe("host/http-server", () => {
     }
   });
 
+  it("refuses a body and a version that it does not speak, and closes the connection", async () => {
+    app = await startTestApp();
+    const cases: [string, number][] = [
+      ["GET /test/things HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 400],
+      ["OPTIONS /test/things HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 400],
+      ["POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400],
+      ["GET /test/things HTTP/2.0\r\nHost: x\r\n\r\n", 505],
+      ["GET /test/things HTTP/0.9\r\nHost: x\r\n\r\n", 505],
+      ["GET /test/things HTTP/1.2\r\nHost: x\r\n\r\n", 505],
+    ];
+    for (const [text, status] of cases) {
+      const answer = await sendRaw(portOf(app), `${text}GET /livez HTTP/1.1\r\nHost: x\r\n\r\n`);
+      expect(answer.match(/HTTP\/1\.1 \d+/g), text).to.deep.equal([`HTTP/1.1 ${status}`]);
+      const [head = "", body = ""] = answer.split("\r\n\r\n");
+      expect(JSON.parse(body).session).to.equal(/X-Session-Id: (\S+)/.exec(head)?.[1]);
+    }
+  });
+
   it("says why it cannot listen", async () => {
     app = await startTestApp();
     const port = portOf(app);

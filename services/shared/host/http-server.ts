@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { createServer, IncomingMessage, METHODS, type Server, ServerResponse } from "node:http";
+import { createServer, IncomingMessage, METHODS, type Server, ServerResponse, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
 import { type AnsweringSocket, closeQuietConnections, type QuietLimits } from "./quiet-connections.ts";
+import { versionNotSupported } from "./request-form.ts";
 
 /** How long clients may keep a connection waiting, in milliseconds. */
 export interface HttpTimeouts extends QuietLimits {
@@ -62,33 +63,55 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   server.maxHeadersCount = 0;
   closeQuietConnections(server, { idleMs, stallMs });
   server.on("clientError", answerBrokenHttp);
-  server.on("connect", (_request, socket) => sendRaw(socket, noSuchMethod()));
+  server.on("connect", (_request, socket) => whenAnswered(socket as AnsweringSocket, () => sendRaw(socket, noSuchMethod())));
   return server;
 }
 
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
 
+/** Connections whose error is answered, or will be. Whatever else comes on one is another error of the parser. */
+const broken = new WeakSet<Duplex>();
+
 function answerBrokenHttp(error: ClientError, stream: unknown): void {
   const socket = stream as AnsweringSocket;
-  // After a begun answer, raw text would be taken for a part of it.
-  if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?._headerSent === true) {
+  if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  sendRaw(socket, describeBrokenHttp(error), { isHead: startOf(error).startsWith("HEAD ") });
+  if (broken.has(socket)) return;
+  broken.add(socket);
+  const isHead = startOf(error).startsWith("HEAD ");
+  whenAnswered(socket, () => sendRaw(socket, describeBrokenHttp(error), { isHead }));
 }
 
-/** Of what could not be read. */
-function startOf({ rawPacket }: ClientError): string {
-  return rawPacket === undefined ? "" : Buffer.from(rawPacket.subarray(0, 64)).toString("latin1");
+/**
+ * Calls back when the requests before have their answers: raw text would be taken for one of these, or a part of it. A
+ * client that does not read its answers is cut by the watch over quiet connections.
+ */
+function whenAnswered(socket: AnsweringSocket, then: () => void): void {
+  const answering = socket._httpMessage;
+  if (!socket.writable) return;
+  if (!answering) then();
+  // Node looks for the next answer when it hears of the end of this one, which it does before us.
+  else answering.once("finish", () => whenAnswered(socket, then));
 }
+
+/** The first line of what could not be read, as far as it is of use. */
+function startOf({ rawPacket }: ClientError): string {
+  if (rawPacket === undefined) return "";
+  const text = Buffer.from(rawPacket.subarray(0, MAX_START)).toString("latin1");
+  const end = text.search(/[\r\n]/);
+  return end === -1 ? text : text.slice(0, end);
+}
+
+const MAX_START = 16_384;
 
 /** A whole answer where there is no response object to write it with; to HEAD without its body, as it is anywhere. */
 function sendRaw(socket: Duplex, error: ServiceError, { isHead = false } = {}): void {
   const { status, body } = toErrorBody(error, randomUUID());
   const text = JSON.stringify(body);
   const head = [
-    `HTTP/1.1 ${status} Broken`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(text)}`,
     `X-Session-Id: ${body.session}`,
@@ -111,10 +134,14 @@ function describeBrokenHttp(error: ClientError): ServiceError {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return new ServiceError("request_timeout", "The request was not complete in time.");
   }
-  // Deno has no code of its own for a method the parser does not know, so both runtimes are asked by the text.
-  const method = /^([A-Za-z-]+) \S/.exec(startOf(error))?.[1];
+  // Deno has codes neither for a method the parser does not know nor for a version: both runtimes are asked by the text.
+  const start = startOf(error);
+  const method = /^([A-Za-z-]+) \S/.exec(start)?.[1];
   if (method !== undefined && !METHODS.includes(method)) {
     return noSuchMethod();
+  }
+  if (code === "HPE_INVALID_VERSION" || / HTTP\/(?!1\.[01]$)\d+(\.\d+)?$/.test(start)) {
+    return versionNotSupported();
   }
   return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
 }

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 export interface QuietLimits {
@@ -9,7 +9,7 @@ export interface QuietLimits {
 }
 
 /** Node notes there what it is answering. */
-export type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent?: boolean } | null };
+export type AnsweringSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 interface Seen {
   bytesRead: number;

@@ -18,6 +18,7 @@ import { type AnyHandler, absent, type HandlerTable } from "./handlers.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { probes, type Readiness } from "./probes.ts";
+import { admitForm, refuseBadForm } from "./request-form.ts";
 
 export interface ServiceAppOptions {
   readonly endpoints: readonly Endpoint[];
@@ -59,6 +60,9 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   app.enable("case sensitive routing");
   app.enable("strict routing");
   const { log, metrics, tracing, readiness } = options;
+  app.use((req, res, next) => {
+    if (admitForm(req, res)) next();
+  });
   app.use(
     trackExchanges({
       log,
@@ -68,6 +72,7 @@ export function createServiceApp(options: ServiceAppOptions): Express {
       ...(options.draining && { draining: options.draining }),
     }),
   );
+  app.use(refuseBadForm());
   for (const endpoint of options.endpoints) {
     app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
   }

@@ -97,11 +97,19 @@ const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly descr
     description: "The service failed; the session names the request in its log.",
   },
   unavailable: { name: "ServiceUnavailable", description: "The data cannot be served at the moment." },
+  http_version_not_supported: {
+    name: "HttpVersionNotSupported",
+    description: "The request line names a version of HTTP other than 1.0 and 1.1.",
+  },
 };
+
+/** A client made from the document has no say in the version that it speaks. */
+const OF_NO_OPERATION: ReadonlySet<ErrorCode> = new Set(["http_version_not_supported"]);
+const DOCUMENTED = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !OF_NO_OPERATION.has(code));
 
 /** References to the error responses of an operation; `paid` adds 402. */
 export function errorResponses(paid: boolean): Record<string, unknown> {
-  const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => paid || code !== "payment_required");
+  const codes = DOCUMENTED.filter((code) => paid || code !== "payment_required");
   return Object.fromEntries(
     codes.map((code) => [STATUS_OF[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]),
   );
@@ -197,6 +205,6 @@ export const SHARED_COMPONENTS = {
       description: "The data has not changed since the ETag sent in If-None-Match.",
       headers: headerRefs(["X-Session-Id", "ETag"]),
     },
-    ...Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map(errorComponent)),
+    ...Object.fromEntries(DOCUMENTED.map(errorComponent)),
   },
 };
