@@ -6,8 +6,10 @@ import { offerConnection } from "../services/shared/host/http-server.ts";
 import type { Log } from "../services/shared/host/log.ts";
 import type { Metrics } from "../services/shared/host/metrics.ts";
 import type { Tracing } from "../services/shared/tracing/tracing.ts";
+import { SuspendedKey } from "./access/key-check.ts";
 import { createKeyGate } from "./access/key-gate.ts";
 import type { Access } from "./access/open-access.ts";
+import { createOpenDoors } from "./access/open-doors.ts";
 import type { Clock } from "./clock.ts";
 import { keyCors } from "./http/cors.ts";
 import { createDoor } from "./http/door.ts";
@@ -42,17 +44,19 @@ export interface GatewayDeps {
 /**
  * The gateway as an Express application; does no I/O by itself.
  *
- * Order of checks: form of the request (400) → path and method (404) → key (401, 403) → its limits (429) → the service.
+ * Order of checks: form of the request (400) → path and method (404) → key (401, 403 where it is suspended) → its limits (429) → its scope (403) → the service.
  * Parameters are judged by the service alone, although the parser could run here too: one judge cannot disagree with
  * itself while services of a newer version are rolled out behind an older gateway, and the hot path parses once.
- * What is refused before the service is asked counts against the client's address, and is 429 where that is too often.
+ * Once the key is known, every answer counts against its limits alone, errors too. What is refused without a valid key,
+ * pages and OPTIONS count against the client's address, and are 429 where they are too many.
  * A response cache wraps `forward`. Payment is no gate but a host of its own (payment/pay-app.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
   const { log, metrics, tracing, clock, forward, isDraining, access } = deps;
   const { addressLimits } = access;
+  const doors = createOpenDoors(access);
   const keyGate = createKeyGate({ check: access.checkKey, addresses: addressLimits, admit: access.admitKey });
-  const routes = createRoutes(deps.catalogue, createPages(deps));
+  const routes = createRoutes(deps.catalogue, createPages({ ...deps, doors }));
 
   const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
@@ -67,14 +71,18 @@ export function createGateway(deps: GatewayDeps): Express {
     const { session, fields, span } = exchange;
     const headers = new HeaderList(tableHeaders);
     const { endpoint } = route;
-    return answerTable({ req, res, endpoint, query, session, arrivedMs, fields, span, headers });
+    return answerTable({ req, res, endpoint, query, session, arrivedMs, fields, span, headers }, exchange);
   };
 
   /** Waits only where there is something to wait for: on the hottest path nothing is. */
-  const answerTable = (passage: Passage): void | Promise<void> => {
-    const fail = (error: unknown): never => {
-      if (!passage.res.headersSent) passage.headers?.setOn(passage.res);
-      throw error;
+  const answerTable = (passage: Passage, exchange: Exchange): void | Promise<void> => {
+    const fail = (error: unknown): void => {
+      const { res, fields, headers } = passage;
+      if (!res.headersSent) headers?.setOn(res);
+      if (fields.key === undefined || error instanceof SuspendedKey) throw error;
+      // The key's limits have counted the request already.
+      if (!res.headersSent) setHeadersOf(res, exchange);
+      refuse(res, error);
     };
     try {
       const passing = keyGate(passage);
@@ -87,7 +95,8 @@ export function createGateway(deps: GatewayDeps): Express {
 
   /** Everything but a table. */
   const answerOtherwise = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
-    if (route && req.method === "OPTIONS") return keyCors.answerPreflight(res);
+    if (route && req.method === "OPTIONS")
+      return doors.charge("preflight", req, res).then(() => keyCors.answerPreflight(res));
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw nothingHere();
     return route.kind === "page" ? route.page(req, res) : undefined;
   };
@@ -99,7 +108,7 @@ export function createGateway(deps: GatewayDeps): Express {
   const serve = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);
     const fail = async (error: unknown): Promise<void> => {
-      const answered = await addressLimits.judge(error, req, res);
+      const answered = await doors.judge(error, req, res);
       if (!res.headersSent) setHeadersOf(res, exchange);
       refuse(res, answered);
     };

@@ -5,7 +5,7 @@ import { createRule } from "../limits/rule.ts";
 import { createManualClock } from "../testkit/clock.ts";
 import { createFakeDirectory } from "../testkit/keys.ts";
 import { mintApiKey } from "./api-key.ts";
-import { authorize, createKeyCheck } from "./key-check.ts";
+import { authorize, createKeyCheck, refuseSuspended } from "./key-check.ts";
 import { createKeyLookup } from "./key-lookup.ts";
 
 const rule = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
@@ -94,7 +94,7 @@ describe("key check", () => {
   it("forbids suspended keys and families outside the scopes", async () => {
     const { check, directory } = setUp();
     const suspended = await check(directory.add({ suspendedAt: 1 }));
-    expect(() => authorize(suspended, "solana"))
+    expect(() => refuseSuspended(suspended))
       .to.throw(ServiceError, "suspended")
       .with.property("code", "forbidden");
     const narrow = await check(directory.add({ scopes: ["solana"] }));

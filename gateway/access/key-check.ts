@@ -34,8 +34,8 @@ export interface KeyCheck {
 const MAX_HASHES = 10_000;
 
 export interface KeyCheckCall {
-  /** Called before the store is asked for a key that is not remembered; what it throws is the answer. */
-  readonly beforeLookup?: () => void;
+  /** Waited for before the store is asked for a key that is not remembered; what it throws is the answer. */
+  readonly beforeLookup?: () => Promise<void>;
 }
 
 export interface KeyCheckOptions {
@@ -110,14 +110,19 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
   });
 }
 
-/** Throws `forbidden` for a suspended key. */
-export function refuseSuspended({ isSuspended }: KeyHolder): void {
-  if (isSuspended) throw new ServiceError("forbidden", "The key in X-API-KEY is suspended.");
+/** A suspended key is no valid one: its errors count against the address. */
+export class SuspendedKey extends ServiceError {
+  constructor() {
+    super("forbidden", "The key in X-API-KEY is suspended.");
+  }
 }
 
-/** Throws `forbidden` for a suspended key and for a family outside the key's scopes. */
+export function refuseSuspended({ isSuspended }: KeyHolder): void {
+  if (isSuspended) throw new SuspendedKey();
+}
+
+/** Throws `forbidden` for a family outside the key's scopes. */
 export function authorize(holder: KeyHolder, family: Family): void {
-  refuseSuspended(holder);
   if (!holder.scopes.includes(family)) {
     const scopes = holder.scopes.join(", ") || "none";
     throw new ServiceError(

@@ -1,10 +1,10 @@
 import type { AddressLimits } from "../limits/address-limits.ts";
 import type { Gate, Passage } from "../passage.ts";
-import { authorize, type KeyCheck, type KeyHolder } from "./key-check.ts";
+import { authorize, type KeyCheck, type KeyHolder, refuseSuspended } from "./key-check.ts";
 
 export interface KeyGateOptions {
   readonly check: KeyCheck;
-  readonly addresses: Pick<AddressLimits, "refuseFlood">;
+  readonly addresses: Pick<AddressLimits, "admitLookup">;
   /** Counts a request of a holder against its limits; throws `rate_limited`. */
   readonly admit: (holder: KeyHolder, passage: Passage) => void | Promise<void>;
 }
@@ -16,16 +16,18 @@ export interface KeyGateOptions {
  */
 export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate {
   const pass = (holder: KeyHolder, passage: Passage): void | Promise<void> => {
-    // Before the scope is looked at: the log of a refusal should say whose it was.
+    // Before anything is refused: the log should say whose it was.
     passage.fields.key = holder.id;
+    refuseSuspended(holder);
+    const admitted = admit(holder, passage);
+    // After the limits, since a refusal is the key's own, as any answer from here on.
+    if (admitted instanceof Promise) return admitted.then(() => authorize(holder, passage.endpoint.family));
     authorize(holder, passage.endpoint.family);
-    return admit(holder, passage);
   };
 
   const ask = async (sent: string | undefined, passage: Passage): Promise<void> => {
     const { req, res } = passage;
-    // Who has sent so many wrong keys may not have the store asked for more of them.
-    const holder = await check(sent, { beforeLookup: () => addresses.refuseFlood(req, res) });
+    const holder = await check(sent, { beforeLookup: () => addresses.admitLookup(req, res) });
     await pass(holder, passage);
   };
 

@@ -20,8 +20,8 @@ export interface KeyLookupOptions {
 }
 
 export interface KeyLookup {
-  /** `beforeAsking` is called where the store would have to be asked; what it throws is the answer. */
-  (hash: string, beforeAsking?: () => void): Promise<KeyRecord | undefined>;
+  /** `beforeAsking` is waited for where the store would have to be asked; what it throws is the answer. */
+  (hash: string, beforeAsking?: () => Promise<void>): Promise<KeyRecord | undefined>;
   /** A key that is remembered and need not be asked for, at once. */
   fresh(hash: string): KeyRecord | undefined;
   /** A key has been made or changed: what is remembered of it, and answers still under way, count no more. */
@@ -85,7 +85,7 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
   const isFresh = (known: Remembered<unknown>, nowMs: number): boolean =>
     nowMs - known.askedAtMs < freshMs && known.era === era;
 
-  const lookup = async (hash: string, beforeAsking?: () => void) => {
+  const lookup = async (hash: string, beforeAsking?: () => Promise<void>) => {
     const nowMs = clock.monotonicMs();
     const known = found.get(hash);
     if (known && isFresh(known, nowMs)) return known.value;
@@ -95,8 +95,8 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     let question = underway.get(hash);
     if (!question) {
       // A key that was known goes on being looked up, whatever else comes from the same address.
-      if (!known) beforeAsking?.();
-      const asked = ask(hash).finally(() => {
+      const turn = known ? undefined : beforeAsking?.();
+      const asked = (turn === undefined ? ask(hash) : turn.then(() => ask(hash))).finally(() => {
         if (underway.get(hash) === asked) underway.delete(hash);
       });
       underway.set(hash, asked);

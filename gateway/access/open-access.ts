@@ -9,8 +9,9 @@ import { createAddressOf } from "../limits/client-address.ts";
 import { type AdmitKey, createKeyLimits } from "../limits/key-limits.ts";
 import { createKeyRules } from "../limits/key-rules.ts";
 import type { Limiter } from "../limits/limiter.ts";
+import { createLookupLine } from "../limits/lookup-line.ts";
 import { openLimiter } from "../limits/open-limiter.ts";
-import { createRule } from "../limits/rule.ts";
+import { createRule, type LimitSettings, MAX_BURST, MAX_RATE } from "../limits/rule.ts";
 import { rememberQuotas } from "../usage/quota-memory.ts";
 import { createUsageCounter, type UsageCounter } from "../usage/usage-counter.ts";
 import type { UsageStore } from "../usage/usage-store.ts";
@@ -44,6 +45,11 @@ export interface Access {
 }
 
 const LAST_FLUSH_MS = 5_000;
+/**
+ * Preflights for one page's answer that an address may have. A browser sends one before each request with a key for a URL
+ * that is new to it, and without the key: too few would stop valid keys there. They are the cheapest answer there is.
+ */
+const PREFLIGHTS = 10;
 
 /** Everything between a request's head and the service it asks. Redis and store may be away. */
 export async function openAccess(config: GatewayConfig, parts: AccessParts): Promise<Access> {
@@ -84,7 +90,11 @@ export async function openAccess(config: GatewayConfig, parts: AccessParts): Pro
         refusal: createRule(limits.address, "refused"),
         unpaid: createRule(limits.address, "unpaid"),
         verification: createRule(limits.verification, "verify"),
+        lookup: createRule(limits.address, "lookup"),
+        page: createRule(limits.address, "pages"),
+        preflight: createRule(timesOf(limits.address, PREFLIGHTS), "preflight"),
       },
+      line: createLookupLine(),
     }),
     limiter,
     usage,
@@ -98,6 +108,14 @@ export async function openAccess(config: GatewayConfig, parts: AccessParts): Pro
       );
       await within(LAST_FLUSH_MS, store.close()).catch(warnOfStore);
     },
+  };
+}
+
+function timesOf({ ratePerSecond, burst, dailyQuota }: LimitSettings, factor: number): LimitSettings {
+  return {
+    ratePerSecond: Math.min(MAX_RATE, ratePerSecond * factor),
+    burst: Math.min(MAX_BURST, burst * factor),
+    dailyQuota,
   };
 }
 

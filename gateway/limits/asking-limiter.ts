@@ -104,7 +104,6 @@ export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): 
       const state = toDecision(false, { bucket, rule: ask.rule, wallUs: bucket.atUs });
       return state.waitUs > 0 ? state : { ...state, isAllowed: true };
     },
-    peekHere: local.peek,
     learn(of) {
       local.learn(of);
       keeper.learn?.(of);

@@ -2,10 +2,19 @@ import { type Bucket, type Left, leftOf, waitOf } from "./bucket.ts";
 import type { LimitRule } from "./rule.ts";
 
 /**
- * Whom a limit is for: holders of keys; addresses whose requests are refused (401, 403, 404 and the like), asked to pay
- * (402), or have their payments verified. Each kind counts by itself.
+ * Whom a limit is for: holders of keys; addresses whose requests are refused (401, 404 and the like), asked to pay (402),
+ * have their payments verified, show keys that must be looked up, read pages, or ask by OPTIONS what they may ask. Each
+ * kind counts by itself.
  */
-export const LIMIT_KINDS = ["key", "refusal", "unpaid", "verification"] as const;
+export const LIMIT_KINDS = [
+  "key",
+  "refusal",
+  "unpaid",
+  "verification",
+  "lookup",
+  "page",
+  "preflight",
+] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
 export interface Decision {
@@ -32,8 +41,6 @@ export interface Limiter {
   take(ask: Ask): Decision | Promise<Decision>;
   /** What is left, without taking; `isAllowed` says whether one more would fit. */
   peek(ask: Ask): Decision | Promise<Decision>;
-  /** As peek, by what this process knows alone. */
-  peekHere(ask: Ask): Decision;
   /** A number of requests that a subject is known to have had passed on a UTC day: its quota counts at least them. */
   learn(of: { readonly subject: string; readonly day: number; readonly used: number }): void;
 }

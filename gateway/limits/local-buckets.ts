@@ -11,7 +11,7 @@ export interface Wanted {
   readonly want: number;
 }
 
-/** Of each kind: some 250 bytes each, so at worst some 50 MB in a flood from ever new addresses. */
+/** Of each kind: some 250 bytes each, so at worst some 90 MB in a flood from ever new addresses. */
 const MAX_EACH = 50_000;
 
 /**

@@ -24,7 +24,6 @@ export function createLocalLimiter(buckets: LocalBuckets): LocalLimiter {
       return toDecision(granted === 1, { bucket, rule, wallUs: moment.wallUs });
     },
     peek,
-    peekHere: peek,
     learn: (of) => buckets.learn(of),
   };
 }

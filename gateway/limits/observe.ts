@@ -35,7 +35,7 @@ export function measureDecisions(limiter: Limiter, { registry }: Metrics): Limit
 }
 
 function countsByKind(): Record<LimitKind, number> {
-  return { key: 0, refusal: 0, unpaid: 0, verification: 0 };
+  return Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 0])) as Record<LimitKind, number>;
 }
 
 /**

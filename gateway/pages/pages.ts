@@ -2,6 +2,7 @@ import type { Endpoint, Family } from "../../services/shared/contract/endpoint.t
 import type { Metrics } from "../../services/shared/host/metrics.ts";
 import { probes } from "../../services/shared/host/probes.ts";
 import type { Access } from "../access/open-access.ts";
+import type { OpenDoors } from "../access/open-doors.ts";
 import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
 import type { UpstreamGroup } from "../upstream/upstream.ts";
@@ -16,6 +17,7 @@ export interface PagesDeps {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly metrics: Metrics;
   readonly access: Access;
+  readonly doors: Pick<OpenDoors, "charge">;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
   readonly publicUrl?: string | undefined;
@@ -23,7 +25,10 @@ export interface PagesDeps {
   readonly payUrl?: string | undefined;
 }
 
-/** The gateway's own pages by path. None but /usage needs a key. */
+/**
+ * The gateway's own pages by path. None but /usage needs a key, and its key pays for it. Probes are not counted: they cost
+ * what their refusal would, and a load balancer that shares its address with a flood must not take the gateway for dead.
+ */
 export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
   const router = probes({ metrics: deps.metrics, readiness: async () => readinessOf(deps) });
   const probe: Page = (req, res) =>
@@ -31,10 +36,16 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
       res.once("close", resolve);
       router(req, res, reject);
     });
+  const counted =
+    (page: Page): Page =>
+    async (req, res) => {
+      await deps.doors.charge("page", req, res);
+      await page(req, res);
+    };
   return {
-    "/": homePage,
-    "/docs": createDocsPage(deps),
-    "/openapi.json": createOpenApiPage(deps),
+    "/": counted(homePage),
+    "/docs": counted(createDocsPage(deps)),
+    "/openapi.json": counted(createOpenApiPage(deps)),
     "/usage": createUsagePage({ ...deps.access, clock: deps.clock }),
     "/livez": probe,
     "/readyz": probe,

@@ -57,7 +57,7 @@ export function createUsagePage(deps: UsagePageDeps): Page {
   return async (req, res) => {
     const sent = req.headers["x-api-key"];
     const holder = await checkKey(typeof sent === "string" ? sent : undefined, {
-      beforeLookup: () => addressLimits.refuseFlood(req, res),
+      beforeLookup: () => addressLimits.admitLookup(req, res),
     });
     exchangeOf(res).fields.key = holder.id;
     refuseSuspended(holder);

@@ -18,7 +18,7 @@ export interface PayDoorDeps {
   readonly till: Till;
   readonly clock: Clock;
   /** Of answers that cost a client nothing; the till counts offers and payments by itself. */
-  readonly addressLimits: Pick<AddressLimits, "judge">;
+  readonly addressLimits: Pick<AddressLimits, "judge" | "charge">;
 }
 
 /** Answers a request at the pay-per-request host, whichever port it came to; its exchange has begun. Never rejects. */
@@ -37,7 +37,10 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     const exchange = exchangeOf(res);
     const offer = offers.get(path);
     if (offer) exchange.route = path;
-    if (offer && req.method === "OPTIONS") return payCors.answerPreflight(res);
+    if (offer && req.method === "OPTIONS") {
+      await addressLimits.charge("preflight", req, res);
+      return payCors.answerPreflight(res);
+    }
     if (!offer || req.method !== "GET") throw nothingForSale(offers);
     // Nobody should pay to hear that nothing has changed.
     delete req.headers["if-none-match"];

@@ -4,6 +4,8 @@ import { mintApiKey } from "../access/api-key.ts";
 import { createManualClock, type ManualClock } from "../testkit/clock.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
+import { until } from "../testkit/until.ts";
+import { answerError } from "../testkit/upstream.ts";
 
 const FIVE = { ratePerSecond: 0.5, burst: 5, dailyQuota: null };
 
@@ -93,14 +95,14 @@ describe("gateway: limits", function () {
   it("answers an address that is refused again and again with 429, and its valid keys as ever", async () => {
     await start({ address: FIVE });
     const key = gateway.keys.add();
-    const other = gateway.keys.add({ scopes: ["solana"] });
+    const suspended = gateway.keys.add({ suspendedAt: 1 });
     expect((await withKey(key)).status).to.equal(200);
     expect((await ask("/evm/chains")).status).to.equal(401);
     expect((await withKey(mintApiKey())).status).to.equal(401);
-    expect((await withKey(other)).status).to.equal(403);
+    expect((await withKey(suspended)).status).to.equal(403);
     expect((await ask("/evm/nothing")).status).to.equal(404);
     expect((await ask(`/evm/chains?${"x".repeat(9_000)}`)).status).to.equal(400);
-    for (const flood of [ask("/evm/chains"), withKey("ct_wrong"), withKey(other), ask("/wp-login.php")]) {
+    for (const flood of [ask("/evm/chains"), withKey("ct_wrong"), withKey(suspended), ask("/wp-login.php")]) {
       const refused = await flood;
       expect(refused.headers.get("retry-after")).to.equal("2");
       expect(limitsOf(refused)).to.equal('"refused";r=0;t=2');
@@ -113,19 +115,152 @@ describe("gateway: limits", function () {
     expect((await ask("/evm/chains")).status).to.equal(429);
   });
 
-  it("asks the store for no more unknown keys of such an address", async () => {
-    await start({ address: { ...FIVE, burst: 3 } });
-    const known = gateway.keys.add();
-    expect((await withKey(known)).status).to.equal(200);
-    for (let i = 0; i < 3; i += 1) expect((await withKey(mintApiKey())).status).to.equal(401);
-    const asked = gateway.keys.questions;
-    for (let i = 0; i < 20; i += 1) await expectError(await withKey(mintApiKey()), "rate_limited");
-    expect(gateway.keys.questions).to.equal(asked);
-    // Stale by now, and looked up again all the same.
-    clock.advance(5_001);
-    for (let i = 0; i < 5; i += 1) await ask("/evm/nothing");
-    expect((await withKey(known)).status).to.equal(200);
-    expect(gateway.keys.questions).to.equal(asked + 1);
+  describe("errors of a valid key", () => {
+    /** Every kind of error that is the key's own, and its status. */
+    const errorsOf = (narrow: string, wide: string): [() => Promise<Response>, number][] => [
+      [() => withKey(wide, "/evm/dexb/v3/pool?pool_address=0x1"), 404],
+      [() => withKey(wide, "/evm/dexb/v3/pools?limit=0"), 400],
+      [() => withKey(wide, "/evm/nothing"), 404],
+      [() => withKey(wide, `/evm/chains?${"x".repeat(9_000)}`), 400],
+      [() => fetch(`${gateway.url}/evm/chains`, { method: "POST", headers: { "X-API-KEY": wide } }), 404],
+      [() => withKey(narrow), 403],
+    ];
+    const answerErrors = () => {
+      gateway.evmDex.answer = (req, res) => {
+        const isBad = (req.url ?? "").includes("limit=0");
+        return answerError(isBad ? 400 : 404, isBad ? "bad_request" : "not_found")(req, res);
+      };
+    };
+
+    it("count against that key's limits alone, say so in headers, and leave the address what it has", async () => {
+      await start({
+        key: { ratePerSecond: 0.5, burst: 6, dailyQuota: null },
+        address: { ...FIVE, burst: 1 },
+      });
+      const wide = gateway.keys.add();
+      const narrow = gateway.keys.add({ scopes: ["solana"] });
+      answerErrors();
+      const burst = new Map([
+        [wide, 6],
+        [narrow, 6],
+      ]);
+      for (const [send, status] of errorsOf(narrow, wide)) {
+        const key = status === 403 ? narrow : wide;
+        burst.set(key, (burst.get(key) as number) - 1);
+        const answer = await send();
+        expect(answer.status).to.equal(status);
+        expect(limitsOf(answer)).to.match(new RegExp(`^"burst";r=${burst.get(key)};t=2$`));
+        expect(answer.headers.get("ratelimit-policy")).to.equal('"burst";q=6;w=12');
+      }
+      expect((await withKey(wide, "/evm/nothing")).status).to.equal(404);
+      const refused = await withKey(wide, "/evm/nothing");
+      expect(limitsOf(refused)).to.equal('"burst";r=0;t=2');
+      const { message } = await expectError(refused, "rate_limited");
+      expect(message).to.contain("with this key");
+      // The address has its one refusal still.
+      expect((await ask("/evm/nothing")).status).to.equal(404);
+      expect((await ask("/evm/nothing")).status).to.equal(429);
+    });
+
+    it("are what they are, never 429, however much strangers have been refused at the same address", async () => {
+      await start({ address: { ...FIVE, burst: 1 } });
+      const wide = gateway.keys.add();
+      const narrow = gateway.keys.add({ scopes: ["solana"] });
+      answerErrors();
+      for (let i = 0; i < 5; i += 1) await ask("/evm/nothing");
+      for (let i = 0; i < 3; i += 1) {
+        for (const [send, status] of errorsOf(narrow, wide)) expect((await send()).status).to.equal(status);
+      }
+    });
+
+    it("are answered 450 times in a row to the key without limits", async () => {
+      await start({ key: { ...FIVE, burst: 1 }, address: { ...FIVE, burst: 1 } });
+      answerErrors();
+      for (let i = 0; i < 225; i += 1) {
+        for (const path of ["/evm/dexb/v3/pool?pool_address=0x1", "/evm/nothing"]) {
+          const answer = await gateway.get(path);
+          expect(answer.status).to.equal(404);
+          expect(limitsOf(answer)).to.equal(null);
+        }
+      }
+    });
+  });
+
+  describe("look-ups of keys", () => {
+    it("are limited by themselves: a new key works at an address that is refused everything", async () => {
+      await start({ address: { ...FIVE, burst: 2 } });
+      for (let i = 0; i < 20; i += 1) await ask("/evm/nothing");
+      expect((await ask("/evm/nothing")).status).to.equal(429);
+      expect((await withKey(gateway.keys.add())).status).to.equal(200);
+    });
+
+    it("go on at a steady pace where invented keys have used up those of the address", async () => {
+      await start({ address: { ...FIVE, burst: 2 } });
+      const known = gateway.keys.add();
+      expect((await withKey(known)).status).to.equal(200);
+      let isFlooding = true;
+      let asked = 0;
+      const flood = async () => {
+        while (isFlooding) {
+          asked += 1;
+          expect((await withKey(mintApiKey())).status).to.be.oneOf([401, 429]);
+        }
+      };
+      const floods = Array.from({ length: 20 }, flood);
+      await until(() => asked > 100);
+      const before = gateway.keys.questions;
+      const startedMs = performance.now();
+      expect((await withKey(gateway.keys.add())).status).to.equal(200);
+      expect((await withKey(known)).status).to.equal(200);
+      isFlooding = false;
+      await Promise.all(floods);
+      const paced = (performance.now() - startedMs) / 10;
+      expect(gateway.keys.questions - before).to.be.at.most(paced + 2);
+    });
+  });
+
+  describe("what needs no key", () => {
+    const pages = ["/", "/docs", "/openapi.json"];
+    const options = (headers: Record<string, string> = {}) =>
+      fetch(`${gateway.url}/evm/chains`, { method: "OPTIONS", headers });
+
+    it("pages count by address, together, and not as refusals; probes never", async () => {
+      await start({ address: { ...FIVE, burst: 3 } });
+      for (const path of pages) expect((await ask(path)).status, path).to.equal(200);
+      for (const path of pages) {
+        const refused = await ask(path);
+        expect(limitsOf(refused), path).to.equal('"pages";r=0;t=2');
+        await expectError(refused, "rate_limited");
+      }
+      expect((await ask("/evm/nothing")).status).to.equal(404);
+      for (let i = 0; i < 50; i += 1) {
+        for (const path of ["/livez", "/readyz"]) expect((await ask(path)).status).to.equal(200);
+      }
+      clock.advance(2_000);
+      expect((await ask("/docs")).status).to.equal(200);
+    });
+
+    it("OPTIONS counts by itself, ten times as many: a browser sends one before each request of a key", async () => {
+      await start({ address: { ...FIVE, burst: 1 } });
+      for (let i = 0; i < 10; i += 1) expect((await options()).status).to.equal(204);
+      await expectError(await options(), "rate_limited");
+      expect((await ask("/docs")).status).to.equal(200);
+    });
+
+    it("is the key's where a valid one comes along and the address has used up its own", async () => {
+      await start({ key: { ...FIVE, burst: 2 }, address: { ...FIVE, burst: 1 } });
+      const key = gateway.keys.add();
+      expect((await ask("/docs")).status).to.equal(200);
+      expect((await ask("/docs")).status).to.equal(429);
+      const answer = await withKey(key, "/docs");
+      expect(answer.status).to.equal(200);
+      expect(limitsOf(answer)).to.equal('"burst";r=1;t=2');
+      for (let i = 0; i < 5; i += 1) {
+        const unlimited = await gateway.get("/docs");
+        expect(unlimited.status).to.equal(200);
+        expect(limitsOf(unlimited)).to.equal(null);
+      }
+    });
   });
 
   it("counts the client that a trusted proxy names, and nobody else's word for it", async () => {

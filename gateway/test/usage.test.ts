@@ -55,7 +55,7 @@ describe("gateway: usage", function () {
     expect(answer.status).to.equal(200);
     expect(answer.headers.get("content-type")).to.equal("application/json");
     expect(answer.headers.get("cache-control")).to.equal("no-store");
-    expect(answer.headers.get("ratelimit")).to.equal('"burst";r=2;t=2, "daily";r=97;t=43200');
+    expect(answer.headers.get("ratelimit")).to.equal('"burst";r=1;t=2, "daily";r=96;t=43200');
     expect(answer.json()).to.deep.equal({
       key: {
         id: "key_mine",
@@ -67,15 +67,17 @@ describe("gateway: usage", function () {
         rotatedTo: null,
       },
       limits: { ratePerSecond: 0.5, burst: 6, dailyQuota: 100 },
-      remaining: { burst: 2, daily: 97, dayEndsAt: "2026-05-02T00:00:00.000Z" },
+      remaining: { burst: 1, daily: 96, dayEndsAt: "2026-05-02T00:00:00.000Z" },
       usage: [
         {
           day: "2026-05-01",
-          requests: 3,
+          requests: 4,
           limited: 0,
           endpoints: [
             { path: "/api/v1/solana/tokens", requests: 1, limited: 0 },
             { path: "/evm/chains", requests: 2, limited: 0 },
+            // Out of its scopes, and its own request all the same.
+            { path: "/evm/lending/lendinga/v3/pools", requests: 1, limited: 0 },
           ],
         },
       ],

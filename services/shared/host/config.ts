@@ -88,7 +88,7 @@ export const SETTINGS = {
     default: "20",
     usedBy: ["gateway"],
     meaning:
-      "Answers a second to one client address (IPv6: one /64) that need no key: 400, 401, 403 and 404 before a service is asked, and, counted by themselves, 402",
+      "Answers a second to one client address (IPv6: one /64) that need no valid key: refusals (400, 401, 404 and the like), and, each counted by itself, 402, pages, and look-ups of keys not seen before; ten times as many for OPTIONS",
   },
   ADDRESS_BURST: {
     parse: requestBurst,
