@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { sendText } from "../../services/shared/host/exchange.ts";
 import type { Page } from "../http/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { renderDocs } from "./docs-html.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
+import { createDocument } from "./document.ts";
 import type { DocumentDeps } from "./openapi.ts";
 
 /** Allows the page's own style sheet by its hash, and nothing else. */
@@ -23,11 +23,13 @@ const UNKNOWN_BASE_URL = "$BASE_URL";
 /** GET /docs: the documentation of every endpoint. */
 export function createDocsPage({ catalogue, publicUrl, payUrl }: DocumentDeps): Page {
   let pieces: string[] | undefined;
-  return (req, res) => {
-    pieces ??= renderDocs({ catalogue, baseUrl: BASE_URL_MARK, payUrl }).split(BASE_URL_MARK);
-    const baseUrl = baseUrlOf(req, publicUrl) || UNKNOWN_BASE_URL;
-    res.setHeader("Content-Security-Policy", POLICY);
-    res.setHeader("Cache-Control", "private, max-age=60");
-    sendText(res, { status: 200, type: "text/html; charset=utf-8", text: pieces.join(baseUrl) });
-  };
+  return createDocument({
+    type: "text/html; charset=utf-8",
+    headers: { "Content-Security-Policy": POLICY },
+    baseUrlOf: (req) => baseUrlOf(req, publicUrl) || UNKNOWN_BASE_URL,
+    render(baseUrl) {
+      pieces ??= renderDocs({ catalogue, baseUrl: BASE_URL_MARK, payUrl }).split(BASE_URL_MARK);
+      return pieces.join(baseUrl);
+    },
+  });
 }

@@ -1,8 +1,8 @@
 import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
-import { sendText } from "../../services/shared/host/exchange.ts";
 import type { Page } from "../http/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
+import { createDocument } from "./document.ts";
 
 export interface DocumentDeps {
   readonly catalogue: readonly Endpoint[];
@@ -18,11 +18,12 @@ const BASE_URL_MARK = "{base_url}";
 export function createOpenApiPage({ catalogue, publicUrl, payUrl }: DocumentDeps): Page {
   let pieces: string[] | undefined;
   const options = { serverUrl: BASE_URL_MARK, ...(payUrl !== undefined && { payUrl }) };
-  return (req, res) => {
-    pieces ??= JSON.stringify(toOpenApi(catalogue, options)).split(BASE_URL_MARK);
-    const serverUrl = baseUrlOf(req, publicUrl) || "/";
-    // The document names the host it was asked at: no shared cache may give it to others.
-    res.setHeader("Cache-Control", "private, max-age=60");
-    sendText(res, { status: 200, type: "application/json", text: pieces.join(serverUrl) });
-  };
+  return createDocument({
+    type: "application/json",
+    baseUrlOf: (req) => baseUrlOf(req, publicUrl) || "/",
+    render(serverUrl) {
+      pieces ??= JSON.stringify(toOpenApi(catalogue, options)).split(BASE_URL_MARK);
+      return pieces.join(serverUrl);
+    },
+  });
 }

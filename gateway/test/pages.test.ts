@@ -57,6 +57,33 @@ describe("gateway: pages", function () {
     expect(page.match(/href="[^#/]/g)).to.equal(null);
   });
 
+  for (const path of ["/docs", "/openapi.json"]) {
+    it(`${path} is served from memory: tagged, compressed where that is taken, 304 where it is known`, async () => {
+      const plain = await read(path, { headers: { "Accept-Encoding": "identity" } });
+      const text = await plain.text();
+      expect(plain.headers.get("content-encoding")).to.equal(null);
+      expect(plain.headers.get("cache-control")).to.equal("private, max-age=60");
+      const etag = plain.headers.get("etag") as string;
+      expect(etag).to.match(/^W\/"[\w-]{22}"$/);
+      for (const encoding of ["br", "gzip"]) {
+        const coded = await read(path, { headers: { "Accept-Encoding": encoding } });
+        expect(coded.headers.get("content-encoding")).to.equal(encoding);
+        expect(coded.headers.get("vary")).to.equal("Accept-Encoding");
+        expect(coded.headers.get("etag")).to.equal(etag);
+        expect(Number(coded.headers.get("content-length"))).to.be.below(text.length / 4);
+        expect(await coded.text()).to.equal(text);
+      }
+      const known = await read(path, { headers: { "If-None-Match": `"other", ${etag}` } });
+      expect([known.status, await known.text()]).to.deep.equal([304, ""]);
+      expect(known.headers.get("etag")).to.equal(etag);
+      const head = await read(path, { method: "HEAD", headers: { "Accept-Encoding": "identity" } });
+      expect(head.headers.get("content-length")).to.equal(plain.headers.get("content-length"));
+      const elsewhere = await rawGet(gateway.url, path, { Host: "localhost:1" });
+      expect(elsewhere.headers.etag).not.to.equal(etag);
+      expect(elsewhere.body).to.contain("http://localhost:1").and.not.to.contain(gateway.url);
+    });
+  }
+
   it("/docs has a style sheet that its own policy allows", async () => {
     const answer = await read("/docs");
     const style = /<style>([\s\S]*)<\/style>/.exec(await answer.text())?.[1] ?? "";

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import type { Request } from "express";
+import { matchesTag } from "../../services/shared/host/conditional.ts";
+import { BoundedMap } from "../access/bounded-map.ts";
+import { negotiateEncoding } from "../http/encoding.ts";
+import type { Page } from "../http/routes.ts";
+import { WholeAnswer } from "../http/whole-answer.ts";
+
+export interface DocumentOptions {
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The base address that a request sees; the only part of it that a document may depend on. */
+  readonly baseUrlOf: (req: Request) => string;
+  /** The whole text for a base address. Called again after some time, since its examples may have changed. */
+  readonly render: (baseUrl: string) => string;
+}
+
+/** As long as clients may keep it. */
+const KEPT_SECONDS = 60;
+/** Base addresses whose documents are kept: the name of this machine has many spellings, and clients choose. */
+const MAX_KEPT = 8;
+
+interface Kept {
+  readonly answer: WholeAnswer;
+  readonly renderedMs: number;
+}
+
+/** A page that is rendered, tagged and compressed once, and then served from memory. */
+export function createDocument(options: DocumentOptions): Page {
+  const { type, headers = {}, baseUrlOf, render } = options;
+  const kept = new BoundedMap<Kept>(MAX_KEPT);
+
+  const answerFor = (baseUrl: string): WholeAnswer => {
+    const known = kept.get(baseUrl);
+    const nowMs = performance.now();
+    if (known !== undefined && nowMs - known.renderedMs < KEPT_SECONDS * 1000) return known.answer;
+    const body = Buffer.from(render(baseUrl));
+    const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    const answer =
+      known?.answer.etag === etag
+        ? known.answer
+        : new WholeAnswer({ headers: { "content-type": type, etag }, body });
+    kept.set(baseUrl, { answer, renderedMs: nowMs });
+    return answer;
+  };
+
+  return async (req, res) => {
+    const answer = answerFor(baseUrlOf(req));
+    const etag = answer.etag as string;
+    // The document names the host it was asked at: no shared cache may give it to others.
+    res.setHeader("Cache-Control", `private, max-age=${KEPT_SECONDS}`);
+    res.setHeader("ETag", etag);
+    res.setHeader("Vary", "Accept-Encoding");
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    if (matchesTag(req.headers["if-none-match"], etag)) {
+      res.statusCode = 304;
+      res.end();
+      return;
+    }
+    const encoding = answer.isCompressible
+      ? negotiateEncoding(req.headers["accept-encoding"] as string | undefined)
+      : undefined;
+    const bytes = await answer.encode(encoding);
+    res.setHeader("Content-Type", type);
+    if (encoding !== undefined) res.setHeader("Content-Encoding", encoding);
+    res.setHeader("Content-Length", bytes.length);
+    res.end(bytes);
+  };
+}
