@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/rpc/server.ts";
 
 export interface SeenRequest {
@@ -26,6 +27,8 @@ export interface FakeUpstream {
   /** How the next requests are answered. */
   answer: Answer;
   healthy: boolean;
+  /** Milliseconds by which probes are answered late. */
+  probeDelayMs: number;
   /** Ends both servers at once, as a kill would. */
   stop(): Promise<void>;
   /** Listens again at the same addresses. */
@@ -39,7 +42,7 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
   const listenOn = async (httpPort: number, grpcPort: number) => {
     const http = createServer((req, res) => {
       if (req.url === "/livez") {
-        res.end("ok");
+        setTimeout(() => res.end("ok"), upstream.probeDelayMs);
         return;
       }
       const { method = "", url = "", headers, rawHeaders } = req;
@@ -58,7 +61,10 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
         status: {
           getStatus: async () => ({ service: name, mode: "serving", version: "0", chains: [], peers: [] }),
         },
-        health: async () => upstream.healthy,
+        health: async () => {
+          if (upstream.probeDelayMs > 0) await sleep(upstream.probeDelayMs);
+          return upstream.healthy;
+        },
       },
     });
     return { http, grpc };
@@ -70,6 +76,7 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
     seen,
     answer: answerTable,
     healthy: true,
+    probeDelayMs: 0,
     async stop() {
       const { http, grpc } = running;
       const closed = new Promise((resolve) => http.close(resolve));

@@ -13,8 +13,8 @@ export interface Breaker {
   /** Told when a request is sent, and then how it went; `unknown` when nobody waited for its end. */
   begin(): void;
   end(outcome: "success" | "failure" | "unknown"): void;
-  /** Forgets what it knows: the replica is another process now. */
-  reset(): void;
+  /** Forgets what it knows and lets one request through first: the replica was gone, and is back. */
+  halfOpen(): void;
 }
 
 export interface BreakerOptions {
@@ -42,17 +42,22 @@ export function createBreaker(options: BreakerOptions): Breaker {
       if (openUntilMs !== undefined) isProbing = true;
     },
     end(outcome) {
-      if (outcome === "success") breaker.reset();
+      if (outcome === "success") close();
       else if (outcome === "unknown") isProbing = false;
       else fail();
     },
-    reset() {
-      failures = 0;
-      pauseMs = firstPauseMs;
-      openUntilMs = undefined;
-      isProbing = false;
+    halfOpen() {
+      close();
+      openUntilMs = clock.monotonicMs();
     },
   };
+
+  function close(): void {
+    failures = 0;
+    pauseMs = firstPauseMs;
+    openUntilMs = undefined;
+    isProbing = false;
+  }
 
   function fail(): void {
     failures += 1;

@@ -40,6 +40,31 @@ describe("health poll", () => {
     poll.stop();
   });
 
+  it("lets one or two late probes pass, and asks soon again", async () => {
+    let late = 0;
+    let asked = 0;
+    const { upstream, poll } = setUp({
+      check: async () => {
+        asked += 1;
+        if (late > 0) {
+          late -= 1;
+          throw new Error("late");
+        }
+        return "serving";
+      },
+    });
+    await poll.start();
+    for (let time = 0; time < 10; time += 1) {
+      late = 2;
+      const before = asked;
+      await until(() => asked > before + 2);
+      expect(upstream.state).to.equal("serving");
+    }
+    late = Number.POSITIVE_INFINITY;
+    await until(() => upstream.state === "unreachable");
+    poll.stop();
+  });
+
   it("asks nobody and reports nothing once it has stopped", async () => {
     let answer = (_state: "serving") => {};
     let closed = 0;

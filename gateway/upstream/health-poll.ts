@@ -1,8 +1,8 @@
-import type { Upstream, UpstreamGroup, UpstreamState } from "./upstream.ts";
+import type { Upstream, UpstreamGroup } from "./upstream.ts";
 
 /** Asks one replica whether it serves; a rejection says why it cannot be reached. */
 export interface HealthProbe {
-  check(): Promise<UpstreamState>;
+  check(): Promise<"serving" | "not_serving">;
   close(): void;
 }
 
@@ -15,6 +15,8 @@ export interface PolledUpstream {
 export interface HealthPollOptions {
   readonly polled: readonly PolledUpstream[];
   readonly intervalMs?: number;
+  /** Until a replica is asked again that serves and was missed: whether it is gone should be known soon. */
+  readonly retryMs?: number;
 }
 
 export interface HealthPoll {
@@ -24,10 +26,14 @@ export interface HealthPoll {
 }
 
 /**
- * Keeps the state of replicas true to what each replica last said of itself. Each replica is asked on its own clock,
+ * Keeps the state of replicas true to what each replica last said of itself, or whether it can be reached. Each replica is asked on its own clock,
  * so that a slow one delays no other.
  */
-export function createHealthPoll({ polled, intervalMs = 1_000 }: HealthPollOptions): HealthPoll {
+export function createHealthPoll({
+  polled,
+  intervalMs = 1_000,
+  retryMs = 250,
+}: HealthPollOptions): HealthPoll {
   const timers = new Map<Upstream, NodeJS.Timeout>();
   let isStopped = false;
 
@@ -36,16 +42,19 @@ export function createHealthPoll({ polled, intervalMs = 1_000 }: HealthPollOptio
       const state = await probe.check();
       if (!isStopped) group.report(upstream, state);
     } catch (error) {
-      if (!isStopped) group.report(upstream, "unreachable", error);
+      if (!isStopped) group.reportFailure(upstream, error);
     }
   };
 
   const repeat = async (member: PolledUpstream): Promise<void> => {
     await ask(member);
     if (isStopped) return;
+    const { state, failures } = member.upstream;
+    const isMissed = state === "serving" && failures > 0;
+    const pauseMs = isMissed ? Math.min(retryMs, intervalMs) : intervalMs;
     timers.set(
       member.upstream,
-      setTimeout(() => void repeat(member), intervalMs),
+      setTimeout(() => void repeat(member), pauseMs),
     );
   };
 

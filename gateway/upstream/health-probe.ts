@@ -11,6 +11,8 @@ export function createHealthProbe({ url, grpc }: UpstreamAddress, timeoutMs = 1_
   return {
     async check() {
       const [state, error] = await Promise.all([health.check(), missHttp(url, timeoutMs)]);
+      if (state !== "serving" && state !== "not_serving")
+        throw new Error(`grpc.health.v1 is ${state}`, { cause: error });
       if (state === "serving" && error !== undefined) throw error;
       return state;
     },

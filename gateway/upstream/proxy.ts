@@ -148,6 +148,7 @@ class Asking implements Asked {
       return;
     }
     this.#current?.call?.end({ status: answer.status });
+    this.#options.group?.reportAnswer(upstream);
     this.#endAttempt("success");
     occupyUntilRead(upstream, answer);
     this.#end(answer);
@@ -158,6 +159,7 @@ class Asking implements Asked {
     if (this.#isOver || upstream === undefined) return;
     this.#current?.call?.end(outcomeOf(error));
     // The service's own errors are answers: its health check and its log say what is wrong with it.
+    if (error instanceof ServiceRefusal) this.#options.group?.reportAnswer(upstream);
     this.#endAttempt(error instanceof ServiceRefusal ? "success" : "failure");
     const { family } = this.#question.endpoint;
     if (error instanceof NotReached || error instanceof BrokenOff) this.#tryAgain(upstream, error);
@@ -171,10 +173,10 @@ class Asking implements Asked {
       return;
     }
     this.#failed = { upstream, failure };
-    // Nobody else should be sent to where nobody is before the next probe has found it again.
-    if (failure instanceof NotReached) group?.report(upstream, "unreachable", failure);
+    if (failure instanceof NotReached) group?.reportFailure(upstream, failure);
     // A lone replica gets a second chance after a broken connection: it may just have closed an idle one.
-    this.#tryAt(group?.choose(upstream) ?? (upstream.state === "serving" ? upstream : undefined));
+    const isThere = failure instanceof BrokenOff && upstream.state === "serving";
+    this.#tryAt(group?.choose(upstream) ?? (isThere ? upstream : undefined));
   }
 
   #endAttempt(outcome: "success" | "failure" | "unknown"): void {
