@@ -16,14 +16,24 @@ makeObjectsYoung();
 collectOldSeldom();
 growYoungHeapAtOnce();
 keepHeapInQuietHours();
-await runMain("gateway", async () => {
-  const config = readGatewayConfig(process.env);
-  // The parent of workers has nothing of what they are made of.
-  if (config.workers !== undefined && config.workers > 1 && cluster.isPrimary) {
-    return (await import("./fleet/fleet.ts")).startFleet(config);
-  }
-  const { startGateway } = await import("./service.ts");
-  if (cluster.isPrimary) return startGateway(config);
-  const { startWorker } = await import("./fleet/worker.ts");
-  return startWorker(config, startGateway);
-});
+const help = {
+  command: "npm run gateway",
+  about:
+    "Answers the public API from the services, with API keys, limits, documentation and payments (x402).",
+  reads: ["gateway"],
+};
+await runMain(
+  "gateway",
+  async () => {
+    const config = readGatewayConfig(process.env);
+    // The parent of workers has nothing of what they are made of.
+    if (config.workers !== undefined && config.workers > 1 && cluster.isPrimary) {
+      return (await import("./fleet/fleet.ts")).startFleet(config);
+    }
+    const { startGateway } = await import("./service.ts");
+    if (cluster.isPrimary) return startGateway(config);
+    const { startWorker } = await import("./fleet/worker.ts");
+    return startWorker(config, startGateway);
+  },
+  { help },
+);
