@@ -7,6 +7,7 @@ import {
   readTogether,
 } from "../services/shared/host/config.ts";
 import { refuseMisspeltNames } from "../services/shared/host/setting-names.ts";
+import { findStore } from "../services/shared/host/store-in-use.ts";
 import { readTracingConfig, type TracingConfig } from "../services/shared/tracing/config.ts";
 import type { LimitSettings } from "./limits/rule.ts";
 import type { UpstreamAddress } from "./upstream/upstream.ts";
@@ -75,6 +76,12 @@ export interface StoreConfig {
 export function readStoreConfig(env: Environment): StoreConfig {
   const { MONGODB_URL, DATA_DIR } = readSettings(env, ["MONGODB_URL", "DATA_DIR"]);
   return { mongodbUrl: MONGODB_URL, dataDir: DATA_DIR };
+}
+
+/** For commands beside a gateway: the store that it works on, which npm start may have put into a folder of its own. */
+export function findStoreConfig(env: Environment): StoreConfig & { readonly note: string | undefined } {
+  const { dataDir, mongodbUrl, note } = findStore(env);
+  return { dataDir, mongodbUrl, note };
 }
 
 export function readRedisUrl(env: Environment): string | undefined {
