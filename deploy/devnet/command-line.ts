@@ -1,5 +1,7 @@
 /** What the commands of both local chains share: words, signals, exit codes. */
 
+const SAME_SIGNAL_MS = 500;
+
 /** A wrong call: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -31,9 +33,11 @@ export async function runCommand(
   }
   const stop = new AbortController();
   let isServing = false;
+  let askedMs = 0;
   const end = () => {
-    // Asked twice: do not wait for the save.
-    if (stop.signal.aborted) process.exit(1);
+    // Asked twice: do not wait for the save. npm passes on a Ctrl-C that has reached us already.
+    if (stop.signal.aborted && performance.now() - askedMs > SAME_SIGNAL_MS) process.exit(1);
+    askedMs ||= performance.now();
     stop.abort();
     if (!isServing) process.exit(0);
   };

@@ -10,7 +10,7 @@ import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../share
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
-import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -137,14 +137,14 @@ async function indexChain(
     log: (message, fields) => log.warn(fields, message),
     onEvent: gauges.onEvent,
   };
-  const source = createEvmSource(config);
+  const source = closeOnAbort(signal, createEvmSource(config));
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
       runChain({
         store,
         source,
-        openBulkSource: () => readInThread(source, config),
+        openBulkSource: () => closeOnAbort(signal, readInThread(source, config)),
         chain,
         startBlock,
         quietPerSecond: deps.quietPerSecond,

@@ -6,7 +6,7 @@ import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metr
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
-import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -111,12 +111,15 @@ async function indexChain(
   const { store, ttlMs, refreshSeconds, metrics, signal } = deps;
   const { chainId } = chain;
   const log = deps.log.child({ chainId });
-  const source = createEvmSource({
-    chainId,
-    urls,
-    log: (message, fields) => log.warn(fields, message),
-    onEvent: metrics.onEvent,
-  });
+  const source = closeOnAbort(
+    signal,
+    createEvmSource({
+      chainId,
+      urls,
+      log: (message, fields) => log.warn(fields, message),
+      onEvent: metrics.onEvent,
+    }),
+  );
   try {
     const name = `lending-ingest-${chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>

@@ -6,7 +6,7 @@ import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metr
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readSolanaUrls } from "../../shared/host/rpc-urls.ts";
-import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -83,8 +83,8 @@ async function index(
     log: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(fields, message),
     onEvent: metrics.onEvent,
   };
-  const source = createSolanaSource(config);
-  const reader = readInThread(source, config);
+  const source = closeOnAbort(signal, createSolanaSource(config));
+  const reader = closeOnAbort(signal, readInThread(source, config));
   try {
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
     await leadAndRun(lease, (lead) =>
