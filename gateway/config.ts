@@ -4,7 +4,10 @@ import {
   type Environment,
   type LogLevel,
   readSettings,
+  readTogether,
 } from "../services/shared/host/config.ts";
+import { refuseMisspeltNames } from "../services/shared/host/setting-names.ts";
+import { findStore } from "../services/shared/host/store-in-use.ts";
 import { readTracingConfig, type TracingConfig } from "../services/shared/tracing/config.ts";
 import type { LimitSettings } from "./limits/rule.ts";
 import type { UpstreamAddress } from "./upstream/upstream.ts";
@@ -75,12 +78,29 @@ export function readStoreConfig(env: Environment): StoreConfig {
   return { mongodbUrl: MONGODB_URL, dataDir: DATA_DIR };
 }
 
+/** For commands beside a gateway: the store that it works on, which npm start may have put into a folder of its own. */
+export function findStoreConfig(env: Environment): StoreConfig & { readonly note: string | undefined } {
+  const { dataDir, mongodbUrl, note } = findStore(env);
+  return { dataDir, mongodbUrl, note };
+}
+
 export function readRedisUrl(env: Environment): string | undefined {
   return readSettings(env, ["REDIS_URL"]).REDIS_URL;
 }
 
 /** Throws ConfigError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
+  const [config] = readTogether(
+    () => readConfig(env),
+    () => readUpstreams(env),
+    () => readPaymentConfig(env),
+    () => readTracingConfig(env, "gateway"),
+    () => refuseMisspeltNames(env),
+  );
+  return config;
+}
+
+function readConfig(env: Environment): GatewayConfig {
   const settings = readSettings(env, [
     "BIND_HOST",
     "GATEWAY_PORT",
@@ -94,12 +114,6 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "VERIFY_RATE",
     "VERIFY_BURST",
     "TRUSTED_PROXIES",
-    "EVM_DEX_URL",
-    "EVM_DEX_GRPC",
-    "LENDING_URL",
-    "LENDING_GRPC",
-    "SOLANA_URL",
-    "SOLANA_GRPC",
     "PUBLIC_URL",
     "GATEWAY_WORKERS",
     "RESPONSE_CACHE_MB",
@@ -107,6 +121,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
     "LOG_LEVEL",
+    "LOG_FORMAT",
   ]);
   const payment = readPaymentConfig(env);
   checkWorkers(settings.GATEWAY_WORKERS, { isSelling: payment !== undefined, redisUrl: settings.REDIS_URL });
@@ -114,11 +129,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
     publicUrl: normalise(settings.PUBLIC_URL),
-    upstreams: {
-      "evm-dex": pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
-      lending: pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
-      solana: pairUp("SOLANA", settings.SOLANA_URL, settings.SOLANA_GRPC),
-    },
+    upstreams: readUpstreams(env),
     bootstrapKey: settings.BOOTSTRAP_API_KEY,
     store: readStoreConfig(env),
     redisUrl: settings.REDIS_URL,
@@ -211,6 +222,23 @@ const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
 /** Nothing in it needs escaping where documents show it, and no slash stands at its end. */
 function normalise(url: string | undefined): string | undefined {
   return url && new URL(url).href.replace(/\/+$/, "");
+}
+
+function readUpstreams(env: Environment): GatewayConfig["upstreams"] {
+  const settings = readSettings(env, [
+    "EVM_DEX_URL",
+    "EVM_DEX_GRPC",
+    "LENDING_URL",
+    "LENDING_GRPC",
+    "SOLANA_URL",
+    "SOLANA_GRPC",
+  ]);
+  const [evmDex, lending, solana] = readTogether(
+    () => pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
+    () => pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
+    () => pairUp("SOLANA", settings.SOLANA_URL, settings.SOLANA_GRPC),
+  );
+  return { "evm-dex": evmDex, lending, solana };
 }
 
 /** The replicas of a service: its n-th URL and its n-th gRPC address are the same process. */

@@ -8,7 +8,7 @@ import { KEYS_USAGE } from "./access/keys-help.ts";
 import { UsageError } from "./access/keys-values.ts";
 import { openKeys } from "./access/open-keys.ts";
 import { systemClock as clock } from "./clock.ts";
-import { readRedisUrl, readStoreConfig } from "./config.ts";
+import { findStoreConfig, readRedisUrl } from "./config.ts";
 
 async function announce(hashes: readonly string[]): Promise<void> {
   const redisUrl = readRedisUrl(process.env);
@@ -22,7 +22,9 @@ try {
     process.stdout.write(KEYS_USAGE);
   } else {
     readRedisUrl(process.env);
-    const { keys, usage, close } = await openKeys(readStoreConfig(process.env), clock);
+    const { note, ...store } = findStoreConfig(process.env);
+    if (note !== undefined) process.stderr.write(`${note}\n`);
+    const { keys, usage, close } = await openKeys(store, clock);
     try {
       process.stdout.write(await runKeysCommand(command, { keys, usage, clock, announce }));
     } finally {

@@ -3,27 +3,47 @@
  * more for each worker, by itself.
  */
 import cluster from "node:cluster";
+import { openFolder } from "../services/shared/host/folder.ts";
 import { runMain } from "../services/shared/host/process.ts";
+import { markStore } from "../services/shared/host/store-in-use.ts";
 import {
   collectOldSeldom,
   growYoungHeapAtOnce,
   keepHeapInQuietHours,
   makeObjectsYoung,
 } from "../services/shared/host/young-heap.ts";
-import { readGatewayConfig } from "./config.ts";
+import { readGatewayConfig, type StoreConfig } from "./config.ts";
 
 makeObjectsYoung();
 collectOldSeldom();
 growYoungHeapAtOnce();
 keepHeapInQuietHours();
-await runMain("gateway", async () => {
-  const config = readGatewayConfig(process.env);
-  // The parent of workers has nothing of what they are made of.
-  if (config.workers !== undefined && config.workers > 1 && cluster.isPrimary) {
-    return (await import("./fleet/fleet.ts")).startFleet(config);
-  }
-  const { startGateway } = await import("./service.ts");
-  if (cluster.isPrimary) return startGateway(config);
-  const { startWorker } = await import("./fleet/worker.ts");
-  return startWorker(config, startGateway);
-});
+/** Shows that the folder can be used, and commands which one it is. */
+async function claimStore({ mongodbUrl, dataDir }: StoreConfig): Promise<void> {
+  if (mongodbUrl !== undefined) return;
+  await openFolder("DATA_DIR", dataDir);
+  await markStore(dataDir, { folder: ".", usesMongodb: false, isLocalChain: false });
+}
+
+const help = {
+  command: "npm run gateway",
+  about:
+    "Answers the public API from the services, with API keys, limits, documentation and payments (x402).",
+  reads: ["gateway"],
+};
+await runMain(
+  "gateway",
+  async () => {
+    const config = readGatewayConfig(process.env);
+    if (cluster.isPrimary) await claimStore(config.store);
+    // The parent of workers has nothing of what they are made of.
+    if (config.workers !== undefined && config.workers > 1 && cluster.isPrimary) {
+      return (await import("./fleet/fleet.ts")).startFleet(config);
+    }
+    const { startGateway } = await import("./service.ts");
+    if (cluster.isPrimary) return startGateway(config);
+    const { startWorker } = await import("./fleet/worker.ts");
+    return startWorker(config, startGateway);
+  },
+  { help },
+);

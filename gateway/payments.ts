@@ -3,7 +3,7 @@ import { ConfigError } from "../services/shared/host/config.ts";
 import { cleanText } from "../services/shared/host/log.ts";
 import { UsageError } from "./access/keys-values.ts";
 import { systemClock as clock } from "./clock.ts";
-import { readStoreConfig } from "./config.ts";
+import { findStoreConfig } from "./config.ts";
 import { openStoredLedger } from "./payment/open-ledger.ts";
 import { PAYMENTS_USAGE, parsePaymentsCommand } from "./payment/payments-arguments.ts";
 import { runPaymentsCommand } from "./payment/payments-command.ts";
@@ -13,7 +13,8 @@ try {
   if (command === "help") {
     process.stdout.write(PAYMENTS_USAGE);
   } else {
-    const store = readStoreConfig(process.env);
+    const { note, ...store } = findStoreConfig(process.env);
+    if (note !== undefined) process.stderr.write(`${note}\n`);
     const { ledger, close } = await openStoredLedger(store, { clock, answersKeptMs: 0 });
     try {
       process.stdout.write(await runPaymentsCommand(command, ledger));

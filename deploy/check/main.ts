@@ -44,9 +44,18 @@ async function runAndSay(steps: readonly Step[]): Promise<boolean> {
   return failed === 0;
 }
 
+const USAGE = `Usage: npm run check|ok|check:full|build|lockfile
+
+check       walls, lint, types, generated files
+ok          check, and every test that needs no server
+check:full  all of it with servers, manifests and production builds: what CI runs
+build       what the image runs, into dist/
+lockfile    completes package-lock.json`;
+
 const command = commands[process.argv[2] ?? ""];
-if (command === undefined) {
-  console.error(`Usage: node --import tsx deploy/check/main.ts ${Object.keys(commands).join("|")}`);
+if (process.argv.slice(2).some((word) => word === "--help" || word === "-h")) console.log(USAGE);
+else if (command === undefined) {
+  console.error(USAGE);
   process.exitCode = 2;
 } else if (!(await command())) {
   process.exitCode = 1;

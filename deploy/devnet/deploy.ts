@@ -32,7 +32,7 @@ export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promi
   if (Number(await rpc.call("eth_blockNumber")) !== 0)
     throw new Error("The devnet is deployed on a fresh chain only");
   await installMulticall(rpc);
-  for (const transactions of blocksOf(deployment)) await mineTransactions(rpc, transactions);
+  for (const transactions of blocksOf(deployment, options)) await mineTransactions(rpc, transactions);
   const { aerodrome, aave, morpho, euler, tokens } = deployment;
   const last = aerodrome ? await aerodromeStakes(rpc, aerodrome, tokens.AERO.usd) : [];
   if (aave) last.push(...aaveBorrows(aave));
@@ -45,7 +45,7 @@ export async function deployDevnet(rpc: Rpc, options: DeployOptions = {}): Promi
   return deployment;
 }
 
-function blocksOf(deployment: Deployment): Transaction[][] {
+function blocksOf(deployment: Deployment, { plantFaults = true }: DeployOptions): Transaction[][] {
   const { factory, pools, desk, tokens, aerodrome, slipstream, pancake, sushi, aave, morpho, euler } =
     deployment;
   const uniswap: UniswapDeployment = { owner: deployment.accounts[0] as Address, factory, pools };
@@ -83,7 +83,7 @@ function blocksOf(deployment: Deployment): Transaction[][] {
   }
   if (euler) {
     contracts.push(...eulerContracts(euler));
-    creations.push(...eulerVaults(euler));
+    creations.push(...eulerVaults(euler, { plantFaults }));
     liquidity.push(...eulerLiquidity(euler));
   }
   return [contracts, creations, liquidity];

@@ -28,6 +28,8 @@ export interface DeployOptions {
   readonly poolCount?: number | undefined;
   /** Absent = none: Uniswap v3 alone. */
   readonly families?: readonly Family[] | undefined;
+  /** False leaves out contracts that only exist to fail readers, such as Euler's broken vault. Absent = true. */
+  readonly plantFaults?: boolean | undefined;
 }
 
 export interface Deployment {

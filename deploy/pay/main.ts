@@ -3,6 +3,10 @@ import { parseArgs } from "node:util";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
+import { ConfigError } from "../../services/shared/host/config.ts";
+import { cleanText } from "../../services/shared/host/log.ts";
+import { describeError } from "../../services/shared/host/log-text.ts";
+import { findStore } from "../../services/shared/host/store-in-use.ts";
 import { demoPayer } from "../devnet/usdc/demo-wallets.ts";
 import { describeReceipt, describeRows } from "./describe.ts";
 
@@ -10,21 +14,36 @@ const DEFAULT_URL = "http://127.0.0.1:8402";
 const USAGE = `Usage:
   npm run pay -- <path with query> [--url <base address>] [--json]
 
-Asks for the path at the pay-per-request host (${DEFAULT_URL} unless --url or X402_PUBLIC_URL says otherwise), pays what
+Asks for the path at the pay-per-request host (--url, X402_PUBLIC_URL, that of the npm start that runs, or ${DEFAULT_URL}), pays what
 is asked for, and prints the rows and the receipt. --json prints the answer's body as it came.
 The wallet is that of PAY_PRIVATE_KEY, else the one that npm start funds on its local chain.
 
   npm run pay -- '/api/v1/solana/token-transactions?token_address=So11111111111111111111111111111111111111112&days=1'
 `;
 
+/** A wrong call. */
+class UsageError extends Error {}
+
+function readWords() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { url: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 function readCall() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { url: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean" } },
-  });
-  const [path] = positionals;
-  if (values.help === true || path === undefined || positionals.length > 1) return undefined;
-  const base = values.url ?? (process.env.X402_PUBLIC_URL || DEFAULT_URL);
+  const { values, positionals } = readWords();
+  if (values.help === true) return "help";
+  const [path, extra] = positionals;
+  if (path === undefined) throw new UsageError("A path is needed, such as /evm/chains.");
+  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one word too many.`);
+  const set = values.url ?? process.env.X402_PUBLIC_URL?.trim();
+  // Where npm start has put its pay-per-request host, it says so in DATA_DIR.
+  const base = set || findStore(process.env).running?.payUrl || DEFAULT_URL;
   return { url: `${base.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`, asJson: values.json === true };
 }
 
@@ -47,10 +66,10 @@ async function pay({ url, asJson }: { url: string; asJson: boolean }): Promise<n
 
 try {
   const call = readCall();
-  if (call === undefined) process.stderr.write(USAGE);
-  process.exitCode = call === undefined ? 2 : await pay(call);
+  if (call === "help") process.stdout.write(USAGE);
+  else process.exitCode = await pay(call);
 } catch (error) {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  console.error(`${error instanceof Error ? error.message : String(error)}${cause}`);
-  process.exitCode = 1;
+  const isUsage = error instanceof UsageError;
+  console.error(`${cleanText(describeError(error))}${isUsage ? `\n\n${USAGE}` : ""}`);
+  process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

@@ -53,6 +53,8 @@ const MAX_DAYS = 400;
  */
 export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" {
   const [name, ...rest] = args;
+  // A command's own help is a part of the whole one, which is short enough.
+  if (rest.includes("--help") || rest.includes("-h")) return "help";
   switch (name) {
     case "create": {
       const { values, asJson } = parse(rest, SETTINGS, 0);

@@ -31,5 +31,5 @@ revoke   ends a key for good.
 usage    shows the requests of one key by day and endpoint, or of every key.
 
 Running gateways know of a change within 10 seconds, with REDIS_URL at once.
-The store is the one the gateway uses: MONGODB_URL, or the embedded database in DATA_DIR.
+The store is the one the gateway uses: MONGODB_URL, or the embedded database that the server of DATA_DIR works on.
 `;

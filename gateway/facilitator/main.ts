@@ -2,4 +2,10 @@
 import { runMain } from "../../services/shared/host/process.ts";
 import { readFacilitatorConfig, startFacilitator } from "./service.ts";
 
-await runMain("facilitator", async () => startFacilitator(readFacilitatorConfig(process.env)));
+await runMain("facilitator", async () => startFacilitator(readFacilitatorConfig(process.env)), {
+  help: {
+    command: "npm run facilitator",
+    about: "Checks payments (x402) and settles them on Base, from a wallet that pays for their gas.",
+    reads: ["facilitator"],
+  },
+});

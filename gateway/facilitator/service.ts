@@ -8,10 +8,12 @@ import {
   type Environment,
   type LogLevel,
   readSettings,
+  readTogether,
 } from "../../services/shared/host/config.ts";
 import { closeHttpServer, createHttpServer, listen } from "../../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../../services/shared/host/log.ts";
 import { Counter, createMetrics, type Metrics } from "../../services/shared/host/metrics.ts";
+import { refuseMisspeltNames } from "../../services/shared/host/setting-names.ts";
 import { readTracingConfig, type TracingConfig } from "../../services/shared/tracing/config.ts";
 import { openTracing } from "../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../payment/network.ts";
@@ -49,6 +51,15 @@ const RECEIPT_TIMEOUT_MS = 8_000;
 
 /** Throws ConfigError naming every variable that is wrong or missing. */
 export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
+  const [config] = readTogether(
+    () => readConfig(env),
+    () => readTracingConfig(env, "facilitator"),
+    () => refuseMisspeltNames(env),
+  );
+  return config;
+}
+
+function readConfig(env: Environment): FacilitatorConfig {
   const settings = readSettings(env, [
     "BIND_HOST",
     "FACILITATOR_PORT",
@@ -60,6 +71,7 @@ export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
     "LOG_LEVEL",
+    "LOG_FORMAT",
   ]);
   const { FACILITATOR_PRIVATE_KEY, X402_PAY_TO } = settings;
   const rpcUrls = (settings.EVM_RPC_8453 ?? []).filter((url) => url.startsWith("http"));

@@ -9,7 +9,7 @@ list    shows payments, the newest first: time, state, amount, payer, endpoint, 
         settled: the chain has the transfer; open: nobody has seen yet what came of it; void: nothing was charged.
         --limit is 50 unless said otherwise, 10000 at most.
 
-The store is the one the gateway uses: MONGODB_URL, or the embedded database in DATA_DIR.
+The store is the one the gateway uses: MONGODB_URL, or the embedded database that the server of DATA_DIR works on.
 `;
 
 export interface PaymentsCommand {
@@ -24,7 +24,7 @@ const STATES = ["settled", "open", "void"] as const satisfies readonly PaymentSt
 /** Reads the words after the program's name; "help" when that is what they ask for. Throws UsageError. */
 export function parsePaymentsCommand(args: readonly string[]): PaymentsCommand | "help" {
   const [name, ...rest] = args;
-  if (name === "help" || name === "--help" || name === "-h") return "help";
+  if (name === "help" || args.some((word) => word === "--help" || word === "-h")) return "help";
   if (name !== "list") {
     throw new UsageError(
       name === undefined ? "A command is needed." : `There is no command ${JSON.stringify(name)}.`,

@@ -1,4 +1,11 @@
 import { runMain } from "../shared/host/process.ts";
 import { startEvmDex } from "./service.ts";
 
-await runMain("evm-dex", () => startEvmDex(process.env));
+await runMain("evm-dex", () => startEvmDex(process.env), {
+  help: {
+    command: "npm run evm-dex",
+    about:
+      "Serves the tables of EVM exchanges from the store: HTTP for the gateway, prices and health over gRPC.",
+    reads: ["evm-dex"],
+  },
+});

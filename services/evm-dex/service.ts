@@ -1,8 +1,9 @@
-import { readServiceConfig, readSettings } from "../shared/host/config.ts";
+import { readNamedFile, readServiceConfig, readSettings, readTogether } from "../shared/host/config.ts";
 import type { Environment } from "../shared/host/env.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
+import { refuseMisspeltNames } from "../shared/host/setting-names.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
 import { openTracing } from "../shared/tracing/open.ts";
@@ -20,10 +21,13 @@ const MAPPED_BYTES = 2 ** 30;
 
 /** Starts the evm-dex service: its HTTP endpoints, and Prices, Status and health over gRPC. */
 export async function startEvmDex(env: Environment): Promise<RunningService> {
-  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL", "DEPLOYMENTS_FILE"]);
-  const config = readServiceConfig("evm-dex", env);
-  const tracingConfig = readTracingConfig(env, "evm-dex");
-  const chains = loadDeployments(settings.DEPLOYMENTS_FILE);
+  const [settings, config, tracingConfig, chains] = readTogether(
+    () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL"]),
+    () => readServiceConfig("evm-dex", env),
+    () => readTracingConfig(env, "evm-dex"),
+    () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
+    () => refuseMisspeltNames(env),
+  );
   const log = createLog({ name: "evm-dex", level: config.logLevel });
   const metrics = createMetrics({ name: "evm-dex" });
   const tracing = await openTracing({ config: tracingConfig, trustsCallers: true, log, metrics });

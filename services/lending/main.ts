@@ -1,4 +1,11 @@
 import { runMain } from "../shared/host/process.ts";
 import { startLending } from "./service.ts";
 
-await runMain("lending", () => startLending(process.env));
+await runMain("lending", () => startLending(process.env), {
+  help: {
+    command: "npm run lending",
+    about:
+      "Serves the tables of lending markets and vaults from the store: HTTP for the gateway, health over gRPC.",
+    reads: ["lending"],
+  },
+});

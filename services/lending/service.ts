@@ -1,7 +1,14 @@
-import { type Environment, readServiceConfig, readSettings } from "../shared/host/config.ts";
+import {
+  type Environment,
+  readNamedFile,
+  readServiceConfig,
+  readSettings,
+  readTogether,
+} from "../shared/host/config.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics, Gauge } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
+import { refuseMisspeltNames } from "../shared/host/setting-names.ts";
 import { watchPeer } from "../shared/rpc/peer.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
@@ -25,18 +32,15 @@ export async function startLending(
   of: { chains?: readonly ChainDeployments[] } = {},
 ): Promise<RunningService> {
   const name = "lending";
-  const config = readServiceConfig(name, env);
-  const tracingConfig = readTracingConfig(env, name);
-  const settings = readSettings(env, [
-    "EVM_DEX_GRPC",
-    "DATA_DIR",
-    "MONGODB_URL",
-    "DEPLOYMENTS_FILE",
-    "CURATORS_FILE",
-    "PRICE_STALE_SECONDS",
-  ]);
-  const chains = of.chains ?? loadDeployments(settings.DEPLOYMENTS_FILE);
-  const curators = loadCurators(settings.CURATORS_FILE);
+  const [config, tracingConfig, settings, chains, curators] = readTogether(
+    () => readServiceConfig(name, env),
+    () => readTracingConfig(env, name),
+    () => readSettings(env, ["EVM_DEX_GRPC", "DATA_DIR", "MONGODB_URL", "PRICE_STALE_SECONDS"]),
+    () =>
+      of.chains ?? readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path) }),
+    () => readNamedFile(env, { setting: "CURATORS_FILE", load: loadCurators }),
+    () => refuseMisspeltNames(env),
+  );
   const store = await openStore({
     service: name,
     dataDir: settings.DATA_DIR,

@@ -1,4 +1,10 @@
 import { runMain } from "../shared/host/process.ts";
 import { startSolana } from "./service.ts";
 
-await runMain("solana", () => startSolana(process.env));
+await runMain("solana", () => startSolana(process.env), {
+  help: {
+    command: "npm run solana",
+    about: "Serves the tables of Solana from the store: HTTP for the gateway, health over gRPC.",
+    reads: ["solana"],
+  },
+});

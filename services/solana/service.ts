@@ -1,7 +1,8 @@
-import { type Environment, readServiceConfig, readSettings } from "../shared/host/config.ts";
+import { type Environment, readServiceConfig, readSettings, readTogether } from "../shared/host/config.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
+import { refuseMisspeltNames } from "../shared/host/setting-names.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
 import { openTracing } from "../shared/tracing/open.ts";
@@ -22,9 +23,12 @@ import { CHAIN_ID } from "./store/queries.ts";
  */
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
-  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL"]);
-  const config = readServiceConfig(name, env);
-  const tracingConfig = readTracingConfig(env, name);
+  const [settings, config, tracingConfig] = readTogether(
+    () => readSettings(env, ["DATA_DIR", "MONGODB_URL"]),
+    () => readServiceConfig(name, env),
+    () => readTracingConfig(env, name),
+    () => refuseMisspeltNames(env),
+  );
   const log = createLog({ name, level: config.logLevel });
   const metrics = createMetrics({ name });
   const tracing = await openTracing({ config: tracingConfig, trustsCallers: true, log, metrics });

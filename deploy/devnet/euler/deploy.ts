@@ -49,7 +49,10 @@ export function eulerContracts({ owner: from, connector, implementation }: Euler
 }
 
 /** All vaults with what their governor and owners decide. */
-export function eulerVaults(of: EulerDeployment): Transaction[] {
+export function eulerVaults(
+  of: EulerDeployment,
+  { plantFaults }: { readonly plantFaults: boolean },
+): Transaction[] {
   const { owner, factory, implementation } = of;
   const broken = getContractAddress({ from: owner, nonce: 2n });
   const use = (kind: Address) =>
@@ -60,9 +63,9 @@ export function eulerVaults(of: EulerDeployment): Transaction[] {
     ...of.vaults.map(({ asset, unit }) =>
       create(concat([asset.address, unit === undefined ? zeroAddress : of.oracle, unit ?? zeroAddress])),
     ),
-    use(broken),
-    create(concat([zeroAddress, zeroAddress, zeroAddress])),
-    use(implementation),
+    ...(plantFaults
+      ? [use(broken), create(concat([zeroAddress, zeroAddress, zeroAddress])), use(implementation)]
+      : []),
     ...oraclePrices(of),
     ...of.vaults.flatMap((vault) => vaultSettings(of, vault)),
     ...of.earnVaults.flatMap((vault) => earnSettings(of, vault)),

@@ -44,7 +44,7 @@ export interface EulerDeployment {
   readonly rateModels: Readonly<Record<keyof typeof RATES, Address>>;
   readonly earnFactory: Address;
   readonly vaults: readonly EulerVault[];
-  /** Last in the factory's list; answers nothing. */
+  /** Last in the factory's list; answers nothing. Only there where faults are planted. */
   readonly brokenVault: Address;
   readonly earnVaults: readonly EulerEarn[];
   readonly tokens: Tokens;

@@ -1,9 +1,12 @@
 import { parseArgs } from "node:util";
+import { readInteger, runCommand } from "../command-line.ts";
 import { openSolanaDevnet } from "./devnet.ts";
 import { chainOfBlocks, readRecordedBlocks } from "./server/recorded-chain.ts";
 import { startRpcServer } from "./server/rpc-server.ts";
 
-const USAGE = `devnet/solana: a chain with pools of Raydium, Orca, Meteora and Pump.fun and with traders, kept in DATA_DIR/solana-devnet
+const USAGE = `Usage: npm run devnet:solana -- [options]
+
+A chain with pools of Raydium, Orca, Meteora and Pump.fun and with traders, kept in DATA_DIR/solana-devnet
 
   --port <n>           port of JSON-RPC and websocket, 0 = a free one  (default 8899)
   --data-dir <path>    where the chain is kept                         (DATA_DIR, default ./data)
@@ -23,7 +26,6 @@ function readOptions() {
       "history-hours": { type: "string", default: "192" },
       blocks: { type: "string" },
       "watch-stdin": { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
   return {
@@ -33,33 +35,7 @@ function readOptions() {
     historyS: 3_600 * readInteger("--history-hours", values["history-hours"], { min: 0, max: 24 * 365 }),
     blocks: values.blocks,
     watchStdin: values["watch-stdin"],
-    help: values.help,
   };
-}
-
-function readInteger(name: string, text: string, { min, max }: { min: number; max: number }): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < min || value > max)
-    throw new Error(`Cannot use ${name}: ${text} is not an integer from ${min} to ${max}`);
-  return value;
-}
-
-async function main(): Promise<void> {
-  const { help, watchStdin, blocks, ...options } = readOptions();
-  if (help) {
-    console.log(USAGE);
-    return;
-  }
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-  if (watchStdin) process.stdin.on("close", () => stop.abort()).resume();
-  const say = (message: string) => console.error(`solana devnet: ${message}`);
-  const { run, ...ready } =
-    blocks === undefined
-      ? await openSolanaDevnet({ ...options, say })
-      : await openRecorded(blocks, options.port);
-  console.log(JSON.stringify(ready));
-  await run(stop.signal);
 }
 
 /** A node that has come to the last of the recorded blocks, and stays there. */
@@ -71,11 +47,15 @@ async function openRecorded(folder: string, port: number) {
   return { url, wsUrl, firstSlot: chain.firstAvailable(), lastSlot: chain.head("confirmed"), run: ended };
 }
 
-try {
-  await main();
-  // Standard input may still be open, and would keep the process.
-  process.exit(0);
-} catch (error) {
-  console.error(`solana devnet: ${error instanceof Error ? error.message : String(error)}`);
-  process.exit(1);
-}
+await runCommand({ name: "solana devnet", usage: USAGE }, async (lifetime) => {
+  const { watchStdin, blocks, ...options } = readOptions();
+  if (watchStdin) lifetime.watchStdin();
+  const say = (message: string) => console.error(`solana devnet: ${message}`);
+  const { run, ...ready } =
+    blocks === undefined
+      ? await openSolanaDevnet({ ...options, say })
+      : await openRecorded(blocks, options.port);
+  lifetime.startServing();
+  console.log(JSON.stringify(ready));
+  await run(lifetime.signal);
+});

@@ -2,11 +2,11 @@ export const AUDIT_USAGE = `Holds rows of the store against the chain: each valu
 
   npm run audit -- --chain 8453 [--pools 20] [--seed 1]
 
-  --chain N   8453 or 1; asks the first URL of EVM_RPC_<chain>
+  --chain N   8453 or 1; asks the local chain of the npm start that runs, else the first URL of EVM_RPC_<chain>
   --pools N   how many pools are sampled (default 20)
   --seed N    the same seed takes the same sample (default: the time)
 
-Reads the store of the services (DATA_DIR or MONGODB_URL). Ends with 1 where anything differs.
+Reads the store of the services: MONGODB_URL, or what the server of DATA_DIR works on. Ends with 1 where anything differs.
 `;
 
 export class UsageError extends Error {

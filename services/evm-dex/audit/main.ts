@@ -1,6 +1,8 @@
 /** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
-import { ConfigError, readSettings } from "../../shared/host/config.ts";
+import { ConfigError } from "../../shared/host/config.ts";
 import { cleanText } from "../../shared/host/log.ts";
+import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
+import { findStore } from "../../shared/host/store-in-use.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";
@@ -19,15 +21,25 @@ try {
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }
 
+function isHttp(url: string): boolean {
+  return /^https?:/i.test(url);
+}
+
 /** Answers how many differences there are. */
 async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
-  const settings = readSettings(process.env, ["DATA_DIR", "MONGODB_URL", "EVM_RPC_8453", "EVM_RPC_1"]);
-  const [url] = (chain === 1 ? settings.EVM_RPC_1 : settings.EVM_RPC_8453) ?? [];
-  if (url === undefined) throw new ConfigError([`EVM_RPC_${chain} must name an RPC endpoint to ask.`]);
+  const { dataDir, mongodbUrl, running, note } = findStore(process.env);
+  if (note !== undefined) process.stderr.write(`${note}\n`);
+  const url = running?.localRpc?.[chain] ?? readRpcUrls(process.env).get(chain)?.find(isHttp);
+  if (url === undefined)
+    throw new ConfigError([
+      note === undefined || running?.isLocalChain
+        ? `EVM_RPC_${chain} must name an RPC endpoint to ask.`
+        : "The local chain does not run: start it with npm start, or name an RPC endpoint in EVM_RPC_8453.",
+    ]);
   const store = await openStore({
     service: "evm-dex",
-    dataDir: settings.DATA_DIR,
-    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
+    dataDir,
+    ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   await store.declare(COLLECTIONS);
   const all: Finding[] = [];

@@ -7,4 +7,11 @@ startThreadAhead();
 const { runMain } = await import("../../shared/host/process.ts");
 const { startIngest } = await import("./service.ts");
 
-await runMain("evm-dex-ingest", () => startIngest(process.env));
+await runMain("evm-dex-ingest", () => startIngest(process.env), {
+  help: {
+    command: "npm run ingest:evm-dex",
+    about:
+      "Reads exchanges from the RPC endpoints of EVM_RPC_8453 and EVM_RPC_1 into the store: pools, the past, then the head.",
+    reads: ["ingest"],
+  },
+});

@@ -3,13 +3,15 @@ import { outages } from "../../shared/cache/outage.ts";
 import type { Cache } from "../../shared/cache/port.ts";
 import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import { readInThread, type ThreadConfig } from "../../shared/chain/evm/thread.ts";
+import { checkEndpoints, evmEndpoints } from "../../shared/chain/preflight.ts";
 import { readSettings } from "../../shared/host/config.ts";
-import { ConfigError, type Environment } from "../../shared/host/env.ts";
+import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/host/env.ts";
 import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
-import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
@@ -17,6 +19,19 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { runChain } from "./run-chain.ts";
 
 const CACHE_TIMEOUT_MS = 50;
+
+const SETTINGS_READ = [
+  "DATA_DIR",
+  "MONGODB_URL",
+  "REDIS_URL",
+  "LOG_LEVEL",
+  "LOG_FORMAT",
+  "LEASE_TTL_MS",
+  "QUIET_POOLS_PER_SECOND",
+  "MAX_LOG_ADDRESSES",
+  "BIND_HOST",
+  "INGEST_METRICS_PORT",
+] as const;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
@@ -26,19 +41,16 @@ interface ChainToRun {
 
 /** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const settings = readSettings(env, [
-    "DATA_DIR",
-    "MONGODB_URL",
-    "REDIS_URL",
-    "LOG_LEVEL",
-    "LEASE_TTL_MS",
-    "QUIET_POOLS_PER_SECOND",
-    "MAX_LOG_ADDRESSES",
-    "BIND_HOST",
-    "INGEST_METRICS_PORT",
-  ]);
-  const toRun = chainsToRun(env);
+  const [settings, toRun] = readTogether(
+    () => readSettings(env, SETTINGS_READ),
+    () => chainsToRun(env),
+    () => refuseMisspeltNames(env),
+  );
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
+  await checkEndpoints(
+    toRun.map(({ chain, urls }) => evmEndpoints(chain.chainId, urls)),
+    { log },
+  );
   const metrics = createIngestMetrics({ name: "evm-dex-ingest" });
   const stopMetrics = await serveMetrics(metrics, {
     host: settings.BIND_HOST,
@@ -81,13 +93,16 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
 }
 
 function chainsToRun(env: Environment): ChainToRun[] {
-  const settings = readSettings(env, ["DEPLOYMENTS_FILE", "START_BLOCK_8453", "START_BLOCK_1"]);
-  const rpc = readRpcUrls(env);
+  const [settings, rpc, deployments] = readTogether(
+    () => readSettings(env, ["START_BLOCK_8453", "START_BLOCK_1"]),
+    () => readRpcUrls(env),
+    () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
+  );
   const start: Record<number, number | undefined> = {
     1: settings.START_BLOCK_1,
     8453: settings.START_BLOCK_8453,
   };
-  const toRun = loadDeployments(settings.DEPLOYMENTS_FILE).flatMap((chain): ChainToRun[] => {
+  const toRun = deployments.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
     return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
   });
@@ -122,14 +137,14 @@ async function indexChain(
     log: (message, fields) => log.warn(fields, message),
     onEvent: gauges.onEvent,
   };
-  const source = createEvmSource(config);
+  const source = closeOnAbort(signal, createEvmSource(config));
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
       runChain({
         store,
         source,
-        openBulkSource: () => readInThread(source, config),
+        openBulkSource: () => closeOnAbort(signal, readInThread(source, config)),
         chain,
         startBlock,
         quietPerSecond: deps.quietPerSecond,

@@ -1,11 +1,13 @@
 import { createEvmSource } from "../../shared/chain/evm/source.ts";
+import { checkEndpoints, evmEndpoints } from "../../shared/chain/preflight.ts";
 import { readSettings } from "../../shared/host/config.ts";
-import { ConfigError, type Environment } from "../../shared/host/env.ts";
+import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
-import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
@@ -14,6 +16,17 @@ import type { LendingProtocol } from "../protocols/protocol.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { type ChainMetrics, lendingMetrics } from "./metrics.ts";
 import { runChain } from "./run-chain.ts";
+
+const SETTINGS_READ = [
+  "DATA_DIR",
+  "MONGODB_URL",
+  "LOG_LEVEL",
+  "LOG_FORMAT",
+  "LEASE_TTL_MS",
+  "LENDING_REFRESH_SECONDS",
+  "BIND_HOST",
+  "INGEST_METRICS_PORT",
+] as const;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
@@ -28,17 +41,18 @@ export async function startIngest(
   env: Environment,
   protocols: readonly LendingProtocol[] = PROTOCOLS,
 ): Promise<Stoppable> {
-  const settings = readSettings(env, [
-    "DATA_DIR",
-    "MONGODB_URL",
-    "LOG_LEVEL",
-    "LEASE_TTL_MS",
-    "LENDING_REFRESH_SECONDS",
-    "BIND_HOST",
-    "INGEST_METRICS_PORT",
-  ]);
+  const [settings, toRun] = readTogether(
+    () => readSettings(env, SETTINGS_READ),
+    () => chainsToRun(env, protocols),
+    () => refuseMisspeltNames(env),
+  );
   const log = createLog({ name: "lending-ingest", level: settings.LOG_LEVEL });
-  const toRun = chainsToRun(env, { protocols, log });
+  if (toRun.length === 0)
+    log.warn("the deployments have no lending protocol on the chains with RPC endpoints: nothing to do");
+  await checkEndpoints(
+    toRun.map(({ chain, urls }) => evmEndpoints(chain.chainId, urls)),
+    { log },
+  );
   const metrics = createIngestMetrics({ name: "lending-ingest" });
   const ofChain = lendingMetrics(metrics);
   const stopMetrics = await serveMetrics(metrics, {
@@ -69,20 +83,17 @@ export async function startIngest(
   });
 }
 
-function chainsToRun(
-  env: Environment,
-  { protocols, log }: { protocols: readonly LendingProtocol[]; log: Log },
-): ChainToRun[] {
-  const { DEPLOYMENTS_FILE } = readSettings(env, ["DEPLOYMENTS_FILE"]);
-  const rpc = readRpcUrls(env);
+function chainsToRun(env: Environment, protocols: readonly LendingProtocol[]): ChainToRun[] {
+  const [rpc, deployments] = readTogether(
+    () => readRpcUrls(env),
+    () =>
+      readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path, protocols) }),
+  );
   if (rpc.size === 0) throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint."]);
-  const toRun = loadDeployments(DEPLOYMENTS_FILE, protocols).flatMap((chain): ChainToRun[] => {
+  return deployments.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
     return urls === undefined || chain.protocols.length === 0 ? [] : [{ chain, urls }];
   });
-  if (toRun.length === 0)
-    log.warn("the deployments have no lending protocol on the chains with RPC endpoints: nothing to do");
-  return toRun;
 }
 
 /** Indexes a chain whenever it holds the chain's lease. */
@@ -100,12 +111,15 @@ async function indexChain(
   const { store, ttlMs, refreshSeconds, metrics, signal } = deps;
   const { chainId } = chain;
   const log = deps.log.child({ chainId });
-  const source = createEvmSource({
-    chainId,
-    urls,
-    log: (message, fields) => log.warn(fields, message),
-    onEvent: metrics.onEvent,
-  });
+  const source = closeOnAbort(
+    signal,
+    createEvmSource({
+      chainId,
+      urls,
+      log: (message, fields) => log.warn(fields, message),
+      onEvent: metrics.onEvent,
+    }),
+  );
   try {
     const name = `lending-ingest-${chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>

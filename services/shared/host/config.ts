@@ -17,7 +17,7 @@ import { PAYMENT_SETTINGS } from "./payment-settings.ts";
 import { TRACING_SETTINGS } from "./tracing-settings.ts";
 
 // biome-ignore lint/performance/noBarrelFile: who reads settings needs their errors, and no second import.
-export { ConfigError, type Environment, readEnv } from "./env.ts";
+export { ConfigError, type Environment, readEnv, readNamedFile, readTogether } from "./env.ts";
 
 /** The deployable services with the ports they listen on when nothing is configured. */
 export const SERVICE_PORTS = {
@@ -294,6 +294,12 @@ export const SETTINGS = {
     usedBy: [...everyone, "facilitator"],
     meaning: `Least severe level that is logged: ${LOG_LEVELS.join(", ")}`,
   },
+  LOG_FORMAT: {
+    parse: oneOf(["json", "text"]),
+    usedBy: [...everyone, "facilitator", "all-in-one"],
+    meaning:
+      "Form of log lines: json, an object a line for log collectors, or text for people; unset = text for npm start and where standard output is a terminal, else json",
+  },
   ...TRACING_SETTINGS,
 } as const satisfies Settings;
 
@@ -349,6 +355,7 @@ export function readServiceConfig(name: ServiceName, env: Environment): ServiceC
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
     "LOG_LEVEL",
+    "LOG_FORMAT",
   ]);
   return {
     bindHost: settings.BIND_HOST,

@@ -76,6 +76,46 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
   return values as EnvOf<S>;
 }
 
+type Results<R extends readonly (() => unknown)[]> = { -readonly [K in keyof R]: ReturnType<R[K]> };
+
+/**
+ * Runs every reader and returns their results. Throws one ConfigError with the problems of all of them: a person who
+ * has to fix settings wants to see every wrong one at the first try.
+ */
+export function readTogether<const R extends readonly (() => unknown)[]>(...readers: R): Results<R> {
+  const problems = new Set<string>();
+  const results = readers.map((read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const problem of error.problems) problems.add(problem);
+      return undefined;
+    }
+  });
+  if (problems.size > 0) throw new ConfigError([...problems]);
+  return results as Results<R>;
+}
+
+/**
+ * Loads the file that a setting names, by `load`, which gets undefined where it is unset. Throws ConfigError with the
+ * reason: a file that is missing or wrong is a wrong setting.
+ */
+export function readNamedFile<T>(
+  env: Environment,
+  { setting, load }: { readonly setting: string; readonly load: (path: string | undefined) => T },
+): T {
+  const path = env[setting]?.trim() || undefined;
+  if (path === undefined) return load(undefined);
+  try {
+    return load(path);
+  } catch (error) {
+    // The path stands in the sentence already.
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/, open '.*'$/, "");
+    throw new ConfigError([`Cannot use ${setting}: ${reason}`]);
+  }
+}
+
 export function text(): Parse<string> {
   return (value) => value;
 }

@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import { activeSpan } from "../tracing/active.ts";
 import type { LogLevel } from "./config.ts";
 import { LineBatch } from "./line-batch.ts";
+import { logFormatOf, toText } from "./log-text.ts";
 import { hideSecrets } from "./secrets.ts";
 import { VERSION } from "./version.ts";
 
@@ -61,7 +62,7 @@ function ofTrace(): object {
 }
 
 /**
- * A logger that writes one JSON object a line. The default destination is stdout, written at the end of the turn of the
+ * A logger that writes one JSON object a line, or text where a person reads it (LOG_FORMAT). The default destination is stdout, written at the end of the turn of the
  * event loop and at exit. Redaction works on the finished line: no call can forget it.
  */
 export function createLog(options: {
@@ -72,6 +73,7 @@ export function createLog(options: {
 }): Log {
   const target = options.destination ?? 1;
   const stream = typeof target === "number" ? batchOf(target) : target;
+  const isText = typeof target === "number" && logFormatOf(target) === "text";
   return pino(
     {
       level: options.level,
@@ -82,7 +84,7 @@ export function createLog(options: {
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),
       },
-      hooks: { streamWrite: cleanText },
+      hooks: { streamWrite: isText ? (line) => cleanText(toText(line)) : cleanText },
     },
     stream,
   );

@@ -1,5 +1,9 @@
 import { ConfigError } from "./env.ts";
-import { createLog } from "./log.ts";
+import { answerWords, type ProcessHelp } from "./help.ts";
+import { createLastWords } from "./last-words.ts";
+import { writeWhole } from "./line-batch.ts";
+import { preferText } from "./log-text.ts";
+import { findMisspeltNames } from "./setting-names.ts";
 
 export interface Stoppable {
   /** Bounded in time by itself. */
@@ -18,37 +22,63 @@ export const SUPERVISED = "CHAINTABLES_SUPERVISED";
  */
 const SAME_SIGNAL_MS = 500;
 
+/** How long a start that is under way may take to notice that it is not wanted any more. */
+const START_GRACE_MS = 2_000;
+
+export interface MainOptions {
+  /** Without it the process reads its own arguments. */
+  readonly help?: ProcessHelp;
+  /** It speaks to a person wherever its output goes, unless LOG_FORMAT says otherwise. */
+  readonly prefersText?: boolean;
+}
+
 /**
  * Runs a process: `start` builds everything, and the result is stopped once on SIGINT, SIGTERM or the death of a
- * supervisor, with exit code 0. A second signal exits at once with 1. A failed start or stop, an unhandled rejection
- * or an uncaught exception is logged and exits with 1; a ConfigError with 78.
+ * supervisor, with exit code 0. A start that is still under way then sees its signal abort, and is not waited for for
+ * long. A second signal exits at once with 1. A failed start or stop, an unhandled rejection or an uncaught exception is
+ * logged and exits with 1; a ConfigError with 78. With `help`, --help exits with 0 and unknown words with 2.
  */
-export async function runMain(name: string, start: () => Promise<Stoppable>): Promise<void> {
-  // Not by LOG_LEVEL: what is logged here is why a process ends.
-  const log = createLog({ name, level: "info" });
+export async function runMain(
+  name: string,
+  start: (stopping: AbortSignal) => Promise<Stoppable>,
+  { help, prefersText = false }: MainOptions = {},
+): Promise<void> {
+  const answer = help && answerWords(process.argv.slice(2), help);
+  if (answer !== undefined) {
+    writeWhole(answer.exitCode === 0 ? 1 : 2, Buffer.from(answer.text));
+    process.exit(answer.exitCode);
+  }
+  if (prefersText) preferText();
+  const say = createLastWords(name);
+  // Its supervisor has said it already, in whose environment the names are too.
+  if (process.env[SUPERVISED] === undefined)
+    for (const warning of findMisspeltNames(process.env).warnings) say.warning(warning);
   let dying = false;
   const die = (err: unknown, message: string): void => {
     // A log that cannot be written (its reader is gone) would bring us here again.
     if (!dying) {
       dying = true;
-      if (err instanceof ConfigError) log.fatal({ problems: err.problems }, "the configuration is wrong");
-      else log.fatal({ err }, message);
+      say.failure(err, message);
     }
     process.exit(err instanceof ConfigError ? EXIT_CONFIG : 1);
   };
   process.on("unhandledRejection", (reason) => die(reason, "unhandled rejection"));
   process.on("uncaughtException", (error) => die(error, "uncaught exception"));
 
-  let askToStop = (_why: string): void => {};
+  const stopping = new AbortController();
   const asked = new Promise<string>((resolve) => {
-    askToStop = resolve;
+    onTermination((why) => {
+      resolve(why);
+      stopping.abort();
+    });
   });
-  onTermination((why) => askToStop(why));
-
   try {
-    const running = await start();
-    log.info({ why: await asked }, "stopping");
-    await running.stop();
+    const starting = start(stopping.signal);
+    await Promise.race([starting, asked]);
+    say.stopping(await asked);
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, START_GRACE_MS, undefined));
+    const running = await Promise.race([starting.catch(() => undefined), late]);
+    await running?.stop();
   } catch (error) {
     die(error, "the process failed");
   }

@@ -61,6 +61,32 @@ export async function retryUntil(
 }
 
 const IDLE_MS = 3_600_000;
+/** Together they stay below what a person waits after a Ctrl-C. */
+const RUNS_STOP_MS = 1_200;
+const CLOSE_MS = 500;
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const settled = new AbortController();
+  await Promise.race([work, pause(ms, settled.signal)]);
+  settled.abort();
+}
+
+/**
+ * The source, closed at the signal: its pending questions fail at once, where RPC endpoints would be waited for and asked
+ * again for minutes.
+ */
+export function closeOnAbort<S extends { close(): Promise<void> }>(signal: AbortSignal, source: S): S {
+  const closeNow = () => void source.close().catch(() => {});
+  signal.addEventListener("abort", closeNow, { once: true });
+  if (signal.aborted) closeNow();
+  return {
+    ...source,
+    close() {
+      signal.removeEventListener("abort", closeNow);
+      return source.close();
+    },
+  };
+}
 
 /**
  * An ingest's process: its runs side by side (one for each chain, or none) until it is stopped. A run ends by itself
@@ -82,8 +108,15 @@ export function runIngest(of: {
   return {
     async stop() {
       stopping.abort();
-      await runs.catch(() => {});
-      await onStop();
+      // What hangs (a store that is away, a write to it) is left: the next start goes on from the checkpoint.
+      await within(
+        RUNS_STOP_MS,
+        runs.catch(() => {}),
+      );
+      await within(
+        CLOSE_MS,
+        onStop().catch((err) => log.warn({ err }, "the ingest could not close everything")),
+      );
     },
   };
 }

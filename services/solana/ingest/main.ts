@@ -3,4 +3,10 @@ import { limitYoungHeapOfThreads } from "../../shared/host/young-heap.ts";
 import { startIngest } from "./service.ts";
 
 limitYoungHeapOfThreads(16);
-await runMain("solana-ingest", () => startIngest(process.env));
+await runMain("solana-ingest", () => startIngest(process.env), {
+  help: {
+    command: "npm run ingest:solana",
+    about: "Reads Solana's slots from the RPC endpoints of SOLANA_RPC into the store, and follows the head.",
+    reads: ["ingest"],
+  },
+});

@@ -1,10 +1,13 @@
+import { checkEndpoints, solanaEndpoints } from "../../shared/chain/preflight.ts";
 import { createSolanaSource } from "../../shared/chain/solana/source.ts";
 import { readSettings } from "../../shared/host/config.ts";
-import type { Environment } from "../../shared/host/env.ts";
+import { type Environment, readTogether } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
-import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { readSolanaUrls } from "../../shared/host/rpc-urls.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
+import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -12,24 +15,31 @@ import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
 import { readInThread } from "./read/reader.ts";
 import { runSolana } from "./run.ts";
 
+const SETTINGS_READ = [
+  "DATA_DIR",
+  "MONGODB_URL",
+  "LOG_LEVEL",
+  "LOG_FORMAT",
+  "LEASE_TTL_MS",
+  "START_BLOCK_SOLANA",
+  "SOLANA_RAW_DAYS",
+  "BIND_HOST",
+  "INGEST_METRICS_PORT",
+] as const;
+
 /**
  * Starts indexing Solana; where no RPC endpoint is configured it waits idle, so that an installation can do without.
  * Throws ConfigError, and Error when the metrics' port is taken.
  */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const settings = readSettings(env, [
-    "DATA_DIR",
-    "MONGODB_URL",
-    "LOG_LEVEL",
-    "LEASE_TTL_MS",
-    "SOLANA_RPC",
-    "START_BLOCK_SOLANA",
-    "SOLANA_RAW_DAYS",
-    "BIND_HOST",
-    "INGEST_METRICS_PORT",
-  ]);
-  const { SOLANA_RPC: urls, MONGODB_URL: mongodbUrl } = settings;
+  const [settings, urls] = readTogether(
+    () => readSettings(env, SETTINGS_READ),
+    () => readSolanaUrls(env),
+    () => refuseMisspeltNames(env),
+  );
+  const { MONGODB_URL: mongodbUrl } = settings;
   const log = createLog({ name: "solana-ingest", level: settings.LOG_LEVEL });
+  await checkEndpoints(urls === undefined ? [] : [solanaEndpoints(urls)], { log });
   const registry = createIngestMetrics({ name: "solana-ingest" });
   const metrics = solanaMetrics(registry, (message, fields) => log.warn(fields, message));
   const stopMetrics = await serveMetrics(registry, {
@@ -73,8 +83,8 @@ async function index(
     log: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(fields, message),
     onEvent: metrics.onEvent,
   };
-  const source = createSolanaSource(config);
-  const reader = readInThread(source, config);
+  const source = closeOnAbort(signal, createSolanaSource(config));
+  const reader = closeOnAbort(signal, readInThread(source, config));
   try {
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
     await leadAndRun(lease, (lead) =>
