@@ -17,12 +17,14 @@ import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-header
 import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "./http/target.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
-import type { UpstreamGroup } from "./upstream/upstream.ts";
+import type { Upstream, UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
   readonly access: Access;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  /** Replicas that refuse this gateway's service token. */
+  readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly forward: Forward;
   readonly log: Log;
   readonly metrics: Metrics;

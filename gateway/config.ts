@@ -16,6 +16,8 @@ export interface GatewayConfig {
   /** Base address as clients see it, without a slash at the end; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
+  /** Lets the gateway into services that demand one. */
+  readonly serviceToken?: string | undefined;
   readonly bootstrapKey?: string | undefined;
   readonly store: StoreConfig;
   /** Shares limits, changes of keys and locks on payments between gateways; unset = each for itself. */
@@ -100,6 +102,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     "LENDING_GRPC",
     "SOLANA_URL",
     "SOLANA_GRPC",
+    "SERVICE_TOKEN",
     "PUBLIC_URL",
     "GATEWAY_WORKERS",
     "RESPONSE_CACHE_MB",
@@ -119,6 +122,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       lending: pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
       solana: pairUp("SOLANA", settings.SOLANA_URL, settings.SOLANA_GRPC),
     },
+    serviceToken: settings.SERVICE_TOKEN?.[0],
     bootstrapKey: settings.BOOTSTRAP_API_KEY,
     store: readStoreConfig(env),
     redisUrl: settings.REDIS_URL,

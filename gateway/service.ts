@@ -29,7 +29,12 @@ import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
 import { createProxy } from "./upstream/proxy.ts";
-import { createUpstreamGroup, type UpstreamAddress, type UpstreamGroup } from "./upstream/upstream.ts";
+import {
+  createUpstreamGroup,
+  type Upstream,
+  type UpstreamAddress,
+  type UpstreamGroup,
+} from "./upstream/upstream.ts";
 
 /** What may be replaced: by tests, and by a process that runs more than the gateway. */
 export interface GatewayParts {
@@ -76,11 +81,11 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     keeper: parts.keeper,
   });
 
-  const { groups, polled } = createUpstreams(config.upstreams, { log, clock });
+  const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });
   const poll = createHealthPoll({ polled });
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
-  const proxy = createProxy({ groups, clock, deadlineMs, tracing });
+  const proxy = createProxy({ groups, clock, deadlineMs, tracing, serviceToken: config.serviceToken });
   const delivery = createDelivery({ isDraining: () => isDraining, stallMs: parts.httpTimeouts?.stallMs });
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
@@ -97,6 +102,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     catalogue,
     access,
     groups,
+    tokenRefusedBy,
     forward,
     log,
     metrics,
@@ -158,16 +164,23 @@ async function openPayHost({
   return payment && startPayHost({ ...deps, config: { ...config, payment } });
 }
 
-function createUpstreams(addresses: GatewayConfig["upstreams"], { log, clock }: { log: Log; clock: Clock }) {
+function createUpstreams(
+  { upstreams: addresses, serviceToken }: GatewayConfig,
+  { log, clock }: { log: Log; clock: Clock },
+) {
   const onChange = logStateChanges(log);
   const groups = new Map<Family, UpstreamGroup>();
   const polled: PolledUpstream[] = [];
+  const tokenRefusedBy = new Set<Upstream>();
   for (const [family, replicas] of Object.entries(addresses) as [Family, readonly UpstreamAddress[]][]) {
     const group = createUpstreamGroup({ family, urls: replicas.map(({ url }) => url), onChange, clock });
     groups.set(family, group);
     for (const [position, upstream] of group.members.entries()) {
-      polled.push({ group, upstream, probe: createHealthProbe(replicas[position] as UpstreamAddress) });
+      const onToken = (isRefused: boolean) =>
+        void (isRefused ? tokenRefusedBy.add(upstream) : tokenRefusedBy.delete(upstream));
+      const probe = createHealthProbe(replicas[position] as UpstreamAddress, { serviceToken, onToken });
+      polled.push({ group, upstream, probe });
     }
   }
-  return { groups, polled };
+  return { groups, polled, tokenRefusedBy };
 }

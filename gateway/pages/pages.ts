@@ -4,7 +4,7 @@ import { probes } from "../../services/shared/host/probes.ts";
 import type { Access } from "../access/open-access.ts";
 import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
-import type { UpstreamGroup } from "../upstream/upstream.ts";
+import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
 import { createDocsPage } from "./docs.ts";
 import { homePage } from "./home.ts";
 import { createOpenApiPage } from "./openapi.ts";
@@ -14,6 +14,7 @@ import { createUsagePage } from "./usage.ts";
 export interface PagesDeps {
   readonly catalogue: readonly Endpoint[];
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly metrics: Metrics;
   readonly access: Access;
   readonly clock: Clock;

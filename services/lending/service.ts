@@ -64,6 +64,7 @@ export async function startLending(
   const serving = await openServing({
     ...{ store, chains, curators, log, metrics, tracing },
     pricesFrom: settings.EVM_DEX_GRPC,
+    serviceToken: config.serviceTokens?.[0],
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });
   const stop = async (): Promise<void> => {

@@ -9,6 +9,7 @@ import { createLog, type Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Readiness } from "./probes.ts";
 import { createServiceApp } from "./service-app.ts";
+import { createTokenCheck, isLoopback } from "./service-token.ts";
 import { VERSION } from "./version.ts";
 
 /** What a service knows of itself; runService adds its name, version and the mode of a shutdown. */
@@ -71,9 +72,11 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
       return { ready: false };
     }
   };
+  const isTrusted = createTokenCheck(config.serviceTokens);
   const app = createServiceApp({
     endpoints: options.endpoints,
     handlers: options.handlers,
+    isTrusted,
     log,
     metrics,
     tracing: options.tracing,
@@ -87,6 +90,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const grpc = await startGrpcServer({
     host: config.bindHost,
     port: config.grpcPort,
+    isTrusted,
     tracing: options.tracing,
     services: {
       status,
@@ -105,6 +109,12 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const running = { httpUrl: `http://${host}:${httpPort}`, grpcAddress: grpc.address };
   log.info(running, "listening");
+  if (isTrusted === undefined && !isLoopback(config.bindHost)) {
+    log.warn(
+      { httpPort, grpcAddress: grpc.address },
+      "Whoever reaches these ports skips keys, limits and payment: set SERVICE_TOKEN, or let the network admit only the gateway and the other services.",
+    );
+  }
   let stopped: Promise<void> | undefined;
   return {
     ...running,

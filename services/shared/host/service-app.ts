@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
 import { parseQuery } from "../contract/parse.ts";
+import { ServiceError } from "../errors.ts";
 import { renderTable } from "../table.ts";
 import { runIn } from "../tracing/active.ts";
 import { inStep, type Tracing } from "../tracing/tracing.ts";
@@ -18,6 +19,7 @@ import { type AnyHandler, absent, type HandlerTable } from "./handlers.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { probes, type Readiness } from "./probes.ts";
+import { TOKEN_HEADER, type TokenCheck } from "./service-token.ts";
 
 export interface ServiceAppOptions {
   readonly endpoints: readonly Endpoint[];
@@ -25,6 +27,8 @@ export interface ServiceAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
+  /** Lets requests in by the service token; absent = all of them. */
+  readonly isTrusted?: TokenCheck | undefined;
   /** Milliseconds until 408. */
   readonly deadlineMs: number;
   /** For /readyz. */
@@ -68,13 +72,38 @@ export function createServiceApp(options: ServiceAppOptions): Express {
       ...(options.draining && { draining: options.draining }),
     }),
   );
+  const isTrusted = options.isTrusted && ofRequest(options.isTrusted);
+  if (isTrusted !== undefined) app.use(demandToken(isTrusted));
   for (const endpoint of options.endpoints) {
     app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
   }
-  app.use(probes({ metrics, readiness }));
+  app.use(probes({ metrics, readiness, mayKnow: isTrusted }));
   app.use(answerUnknown());
   app.use(answerFailure());
   return app;
+}
+
+/** Probes of orchestrators cannot read a Secret: these answer everybody, and say no more than a status. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz"]);
+
+function ofRequest(isTrusted: TokenCheck) {
+  return (req: Request): boolean => isTrusted(req.headers[TOKEN_HEADER]);
+}
+
+/**
+ * 401 without the service token. WWW-Authenticate on the answer of an open path (RFC 9110 allows it on any) lets a
+ * gateway's health check notice that its requests would be refused.
+ */
+function demandToken(isTrusted: (req: Request) => boolean): RequestHandler {
+  return (req, res, next) => {
+    if (isTrusted(req)) return next();
+    res.setHeader("WWW-Authenticate", "Bearer");
+    if (OPEN_PATHS.has(req.path)) return next();
+    throw new ServiceError(
+      "unauthorized",
+      "This is an internal port: the service token is missing or wrong. Clients send their requests to the gateway.",
+    );
+  };
 }
 
 function serveEndpoint(
