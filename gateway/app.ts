@@ -15,6 +15,7 @@ import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
 import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "./http/target.ts";
+import type { LiveExamples } from "./pages/live-examples.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
 import type { Upstream, UpstreamGroup } from "./upstream/upstream.ts";
@@ -38,6 +39,8 @@ export interface GatewayDeps {
   readonly payHost?: PayHost | undefined;
   /** Base address of the pay-per-request host as clients see it, for documents. */
   readonly payUrl?: string | undefined;
+  /** Examples for documents. */
+  readonly liveExamples?: (() => LiveExamples) | undefined;
 }
 
 /**

@@ -17,6 +17,7 @@ import { createDelivery } from "./http/deliver.ts";
 import { createForward, type ForwardOptions } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
 import type { BucketKeeper } from "./limits/bucket-keeper.ts";
+import { LiveExampleWatch } from "./pages/live-examples.ts";
 import type { Forward } from "./passage.ts";
 import {
   type PayHostDeps,
@@ -98,6 +99,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     parts: parts.payment ?? {},
   });
 
+  const liveExamples = new LiveExampleWatch({ catalogue, groups, serviceToken: config.serviceToken, log });
   const app = createGateway({
     catalogue,
     access,
@@ -112,6 +114,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     publicUrl: config.publicUrl,
     payHost: payHost?.behindGateway,
     payUrl: payHost?.publicUrl,
+    liveExamples: () => liveExamples.current(),
   });
   const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
@@ -122,6 +125,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const url = `http://${host}:${port}`;
   log.info({ url }, "listening");
   await Promise.all([poll.start(), access.open()]);
+  liveExamples.start();
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -130,6 +134,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
     await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
+    liveExamples.stop();
     proxy.close();
     await access.close();
     await tracing?.close();

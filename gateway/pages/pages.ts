@@ -6,7 +6,8 @@ import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
 import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
 import { createDocsPage } from "./docs.ts";
-import { homePage } from "./home.ts";
+import { docsRedirect, homePage } from "./home.ts";
+import type { LiveExamples } from "./live-examples.ts";
 import { createOpenApiPage } from "./openapi.ts";
 import { readinessOf } from "./readiness.ts";
 import { createUsagePage } from "./usage.ts";
@@ -22,6 +23,7 @@ export interface PagesDeps {
   readonly publicUrl?: string | undefined;
   /** Of the pay-per-request host, where there is one. */
   readonly payUrl?: string | undefined;
+  readonly liveExamples?: (() => LiveExamples) | undefined;
 }
 
 /** The gateway's own pages by path. None but /usage needs a key. */
@@ -35,6 +37,7 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
   return {
     "/": homePage,
     "/docs": createDocsPage(deps),
+    "/docs/": docsRedirect,
     "/openapi.json": createOpenApiPage(deps),
     "/usage": createUsagePage({ ...deps.access, clock: deps.clock }),
     "/livez": probe,

@@ -10,6 +10,7 @@ import { endpoints } from "./contract.ts";
 import { loadCurators } from "./curators.ts";
 import { type ChainDeployments, loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
+import { findExampleScenes } from "./serve/example-scenes.ts";
 import { openServing } from "./serve/serving.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
@@ -73,10 +74,12 @@ export async function startLending(
     await store.close();
   };
   try {
+    const handlers = createHandlers(serving);
     return await runService({
       name,
       endpoints,
-      handlers: createHandlers(serving),
+      handlers,
+      findScenes: findExampleScenes({ endpoints, handlers, chains }),
       config,
       log,
       metrics,

@@ -3,6 +3,7 @@ import { type RunningGrpcServer, startGrpcServer } from "../rpc/server.ts";
 import type { PriceSource, ServiceMode, ServiceStatus, StatusSource } from "../rpc/types.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { ServiceConfig, ServiceName } from "./config.ts";
+import { ExampleFinder, type FindScenes } from "./examples.ts";
 import type { HandlerTable } from "./handlers.ts";
 import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
 import { createLog, type Log } from "./log.ts";
@@ -24,6 +25,8 @@ export interface ServiceOptions {
   /** Quick and cheap: /readyz, gRPC health and Status rest on it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
+  /** Where examples of the endpoints' parameters are found in the stored data; absent = there are none. */
+  readonly findScenes?: FindScenes;
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
@@ -72,11 +75,14 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
       return { ready: false };
     }
   };
+  const { endpoints, handlers, findScenes } = options;
+  const finder = findScenes && new ExampleFinder({ endpoints, handlers, findScenes, log });
   const isTrusted = createTokenCheck(config.serviceTokens);
   const app = createServiceApp({
-    endpoints: options.endpoints,
-    handlers: options.handlers,
+    endpoints,
+    handlers,
     isTrusted,
+    examples: finder && (() => finder.find()),
     log,
     metrics,
     tracing: options.tracing,

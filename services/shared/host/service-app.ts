@@ -1,5 +1,6 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
+import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
 import { parseQuery } from "../contract/parse.ts";
 import { ServiceError } from "../errors.ts";
 import { renderTable } from "../table.ts";
@@ -34,6 +35,8 @@ export interface ServiceAppOptions {
   /** For /readyz. */
   readonly readiness: () => Promise<Readiness>;
   readonly draining?: () => boolean;
+  /** Example values out of this service's data, for the documents of gateways. */
+  readonly examples?: (() => Promise<Examples>) | undefined;
   /**
    * The version an answer would have now, where that is cheaper to know than the answer: lets If-None-Match be
    * answered with 304 without running the handler. Must be the version the handler would report.
@@ -77,6 +80,7 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   for (const endpoint of options.endpoints) {
     app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
   }
+  if (options.examples !== undefined) app.get(EXAMPLES_PATH, serveExamples(options.examples));
   app.use(probes({ metrics, readiness, mayKnow: isTrusted }));
   app.use(answerUnknown());
   app.use(answerFailure());
@@ -103,6 +107,17 @@ function demandToken(isTrusted: (req: Request) => boolean): RequestHandler {
       "unauthorized",
       "This is an internal port: the service token is missing or wrong. Clients send their requests to the gateway.",
     );
+  };
+}
+
+function serveExamples(find: () => Promise<Examples>): RequestHandler {
+  return async (_req, res) => {
+    const exchange = exchangeOf(res);
+    exchange.route = EXAMPLES_PATH;
+    exchange.quiet = true;
+    const text = JSON.stringify(await find());
+    res.setHeader("Cache-Control", "no-store");
+    sendText(res, { status: 200, type: "application/json", text });
   };
 }
 
