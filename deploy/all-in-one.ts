@@ -58,7 +58,8 @@ async function startAll(given: Environment): Promise<Stoppable> {
     const common: Environment = { ...given, ...own, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
     const ofSolana: Environment = { ...common, DATA_DIR: settings.DATA_DIR, ...localSolana };
-    const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0" };
+    // Whoever reaches these skips keys and payment: only the gateway's listeners follow BIND_HOST.
+    const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
     const lending = await keep(startLending({ ...common, ...anyPort, ...peers }));
@@ -118,7 +119,9 @@ async function startAll(given: Environment): Promise<Stoppable> {
     const isElsewhere = Boolean(settled.X402_FACILITATOR_URL);
     if (isElsewhere || !settled.X402_PAY_TO || !settled.FACILITATOR_PRIVATE_KEY) return local;
     const { readFacilitatorConfig, startFacilitator } = await import("../gateway/facilitator/service.ts");
-    const { url } = await keep(startFacilitator(readFacilitatorConfig(settled)));
+    const { url } = await keep(
+      startFacilitator(readFacilitatorConfig({ ...settled, BIND_HOST: "127.0.0.1" })),
+    );
     return { X402_FACILITATOR_URL: url, ...local };
   }
 

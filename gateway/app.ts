@@ -18,14 +18,17 @@ import { refuse } from "./http/refuse.ts";
 import { createRoutes, type Route } from "./http/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-headers.ts";
 import { checkForm, splitTarget } from "./http/target.ts";
+import type { LiveExamples } from "./pages/live-examples.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
-import type { UpstreamGroup } from "./upstream/upstream.ts";
+import type { Upstream, UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
   readonly access: Access;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  /** Replicas that refuse this gateway's service token. */
+  readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly forward: Forward;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -39,6 +42,8 @@ export interface GatewayDeps {
   readonly payHost?: PayHost | undefined;
   /** Base address of the pay-per-request host as clients see it, for documents. */
   readonly payUrl?: string | undefined;
+  /** Examples for documents. */
+  readonly liveExamples?: (() => LiveExamples) | undefined;
 }
 
 /**

@@ -19,6 +19,8 @@ export interface GatewayConfig {
   /** Base address as clients see it, without a slash at the end; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
+  /** Lets the gateway into services that demand one. */
+  readonly serviceToken?: string | undefined;
   readonly bootstrapKey?: string | undefined;
   readonly store: StoreConfig;
   /** Shares limits, changes of keys and locks on payments between gateways; unset = each for itself. */
@@ -114,6 +116,7 @@ function readConfig(env: Environment): GatewayConfig {
     "VERIFY_RATE",
     "VERIFY_BURST",
     "TRUSTED_PROXIES",
+    "SERVICE_TOKEN",
     "PUBLIC_URL",
     "GATEWAY_WORKERS",
     "RESPONSE_CACHE_MB",
@@ -130,6 +133,7 @@ function readConfig(env: Environment): GatewayConfig {
     port: settings.GATEWAY_PORT,
     publicUrl: normalise(settings.PUBLIC_URL),
     upstreams: readUpstreams(env),
+    serviceToken: settings.SERVICE_TOKEN?.[0],
     bootstrapKey: settings.BOOTSTRAP_API_KEY,
     store: readStoreConfig(env),
     redisUrl: settings.REDIS_URL,

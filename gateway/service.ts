@@ -17,6 +17,7 @@ import { createDelivery } from "./http/deliver.ts";
 import { createForward, type ForwardOptions } from "./http/forward.ts";
 import { createGatewayServer } from "./http/server.ts";
 import type { BucketKeeper } from "./limits/bucket-keeper.ts";
+import { LiveExampleWatch } from "./pages/live-examples.ts";
 import type { Forward } from "./passage.ts";
 import {
   type PayHostDeps,
@@ -29,7 +30,12 @@ import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
 import { createProxy } from "./upstream/proxy.ts";
-import { createUpstreamGroup, type UpstreamAddress, type UpstreamGroup } from "./upstream/upstream.ts";
+import {
+  createUpstreamGroup,
+  type Upstream,
+  type UpstreamAddress,
+  type UpstreamGroup,
+} from "./upstream/upstream.ts";
 
 /** What may be replaced: by tests, and by a process that runs more than the gateway. */
 export interface GatewayParts {
@@ -76,11 +82,11 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     keeper: parts.keeper,
   });
 
-  const { groups, polled } = createUpstreams(config.upstreams, { log, clock });
+  const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });
   const poll = createHealthPoll({ polled });
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
-  const proxy = createProxy({ groups, clock, deadlineMs, tracing });
+  const proxy = createProxy({ groups, clock, deadlineMs, tracing, serviceToken: config.serviceToken });
   const delivery = createDelivery({ isDraining: () => isDraining, stallMs: parts.httpTimeouts?.stallMs });
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
@@ -93,10 +99,12 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     parts: parts.payment ?? {},
   });
 
+  const liveExamples = new LiveExampleWatch({ catalogue, groups, serviceToken: config.serviceToken, log });
   const app = createGateway({
     catalogue,
     access,
     groups,
+    tokenRefusedBy,
     forward,
     log,
     metrics,
@@ -106,6 +114,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     publicUrl: config.publicUrl,
     payHost: payHost?.behindGateway,
     payUrl: payHost?.publicUrl,
+    liveExamples: () => liveExamples.current(),
   });
   const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
@@ -116,6 +125,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const url = `http://${host}:${port}`;
   log.info({ url }, "listening");
   await Promise.all([poll.start(), access.open()]);
+  liveExamples.start();
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -124,6 +134,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
     await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
+    liveExamples.stop();
     proxy.close();
     await access.close();
     await tracing?.close();
@@ -158,16 +169,23 @@ async function openPayHost({
   return payment && startPayHost({ ...deps, config: { ...config, payment } });
 }
 
-function createUpstreams(addresses: GatewayConfig["upstreams"], { log, clock }: { log: Log; clock: Clock }) {
+function createUpstreams(
+  { upstreams: addresses, serviceToken }: GatewayConfig,
+  { log, clock }: { log: Log; clock: Clock },
+) {
   const onChange = logStateChanges(log);
   const groups = new Map<Family, UpstreamGroup>();
   const polled: PolledUpstream[] = [];
+  const tokenRefusedBy = new Set<Upstream>();
   for (const [family, replicas] of Object.entries(addresses) as [Family, readonly UpstreamAddress[]][]) {
     const group = createUpstreamGroup({ family, urls: replicas.map(({ url }) => url), onChange, clock });
     groups.set(family, group);
     for (const [position, upstream] of group.members.entries()) {
-      polled.push({ group, upstream, probe: createHealthProbe(replicas[position] as UpstreamAddress) });
+      const onToken = (isRefused: boolean) =>
+        void (isRefused ? tokenRefusedBy.add(upstream) : tokenRefusedBy.delete(upstream));
+      const probe = createHealthProbe(replicas[position] as UpstreamAddress, { serviceToken, onToken });
+      polled.push({ group, upstream, probe });
     }
   }
-  return { groups, polled };
+  return { groups, polled, tokenRefusedBy };
 }

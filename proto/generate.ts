@@ -1,13 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { catalogue } from "../gateway/catalogue.ts";
+import { HOST_PATHS } from "../gateway/pages/host-paths.ts";
 import { toOpenApi } from "../services/shared/contract/derive/openapi.ts";
 
 const FILE = new URL("./openapi.json", import.meta.url);
 
 /** The text of proto/openapi.json: equal declarations give equal text. */
 export function renderOpenApi(): string {
-  return `${JSON.stringify(toOpenApi(catalogue), null, 2)}\n`;
+  return `${JSON.stringify(toOpenApi(catalogue, { hostPaths: HOST_PATHS }), null, 2)}\n`;
 }
 
 export interface GenerateOptions {

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { x402Facilitator } from "@x402/core/facilitator";
 import { parsePaymentPayload, parsePaymentRequirements } from "@x402/core/schemas";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
@@ -14,6 +13,7 @@ import {
 import type { Log } from "../../services/shared/host/log.ts";
 import type { Metrics } from "../../services/shared/host/metrics.ts";
 import { probes, type Readiness } from "../../services/shared/host/probes.ts";
+import { createTokenCheck, TOKEN_HEADER } from "../../services/shared/host/service-token.ts";
 import type { Tracing } from "../../services/shared/tracing/tracing.ts";
 
 export interface FacilitatorAppDeps {
@@ -82,12 +82,11 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
   return app;
 }
 
-/** Everything but the probes is for who knows the token. Compared by hashes of equal length, in equal time. */
+/** Everything but the probes needs the token, where there is one. */
 function checkToken(token: string | undefined) {
-  const hash = (text: string) => createHash("sha256").update(text).digest();
-  const wanted = token === undefined ? undefined : hash(`Bearer ${token}`);
+  const isTrusted = createTokenCheck(token === undefined ? [] : [token]);
   return (req: Request, _res: Response, next: () => void): void => {
-    if (wanted !== undefined && !timingSafeEqual(wanted, hash(req.headers.authorization ?? "")))
+    if (isTrusted?.(req.headers[TOKEN_HEADER]) === false)
       throw new ServiceError("unauthorized", "The bearer token is missing or wrong.");
     next();
   };

@@ -13,6 +13,7 @@ import {
 import { closeHttpServer, createHttpServer, listen } from "../../services/shared/host/http-server.ts";
 import { createLog, type Log } from "../../services/shared/host/log.ts";
 import { Counter, createMetrics, type Metrics } from "../../services/shared/host/metrics.ts";
+import { isLoopback } from "../../services/shared/host/service-token.ts";
 import { refuseMisspeltNames } from "../../services/shared/host/setting-names.ts";
 import { readTracingConfig, type TracingConfig } from "../../services/shared/tracing/config.ts";
 import { openTracing } from "../../services/shared/tracing/open.ts";
@@ -124,6 +125,12 @@ export async function startFacilitator(
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
   log.info({ url, address: wallet.address, payTo: config.payTo }, "listening");
+  if (config.token === undefined && !isLoopback(config.bindHost)) {
+    log.warn(
+      { port },
+      "Whoever reaches this port can have payments settled at the wallet's expense: set X402_FACILITATOR_TOKEN, or let the network admit only the gateway.",
+    );
+  }
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {

@@ -1,7 +1,13 @@
 import type { Column } from "../../services/shared/contract/column.ts";
 import { ruleOf } from "../../services/shared/contract/derive/markdown.ts";
-import { describeParameters, type ParameterDoc } from "../../services/shared/contract/derive/parameters.ts";
+import {
+  describeParameters,
+  leastRequest,
+  type ParameterDoc,
+  shownExamples,
+} from "../../services/shared/contract/derive/parameters.ts";
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
+import type { ExampleParams, Examples } from "../../services/shared/contract/examples.ts";
 import { STATUS_OF } from "../../services/shared/errors.ts";
 import { VERSION } from "../../services/shared/host/version.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
@@ -34,10 +40,24 @@ export interface DocsSource {
   readonly baseUrl: string;
   /** Where requests are sold; absent = nowhere. */
   readonly payUrl?: string | undefined;
+  /** Of this instance's data; endpoints that are not in it show the examples of their declarations. */
+  readonly examples?: Examples;
 }
 
+/** A table of rows, as an image that is part of the page: a browser without one asks for /favicon.ico. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0a5bd3"/><path d="M3 5h10M3 8h10M3 11h10" stroke="#fff"/></svg>',
+)}`;
+
+/** Whose addresses the declarations' examples are. */
+const MAINNET: Readonly<Record<Family, string>> = {
+  "evm-dex": "Base mainnet",
+  lending: "Base mainnet",
+  solana: "Solana mainnet",
+};
+
 /** The documentation as one self-contained page: no script, nothing loaded from elsewhere. */
-export function renderDocs({ catalogue, baseUrl, payUrl }: DocsSource): string {
+export function renderDocs({ catalogue, baseUrl, payUrl, examples = {} }: DocsSource): string {
   const families = (Object.keys(TITLES) as Family[])
     .map((family) => ({ family, endpoints: catalogue.filter((endpoint) => endpoint.family === family) }))
     .filter(({ endpoints }) => endpoints.length > 0);
@@ -47,6 +67,7 @@ export function renderDocs({ catalogue, baseUrl, payUrl }: DocsSource): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>chaintables</title>
+<link rel="icon" href="${ICON}">
 <style>${{ markup: DOCS_STYLE }}</style>
 </head>
 <body>
@@ -83,7 +104,7 @@ ${general(baseUrl)}
 ${payUrl === undefined ? "" : payment(catalogue, payUrl)}
 ${families.map(
   ({ family, endpoints }) => html`<h2 class="family">${TITLES[family]}</h2>
-${endpoints.map((endpoint) => section(endpoint, baseUrl))}`,
+${endpoints.map((endpoint) => section(endpoint, { baseUrl, live: examples[endpoint.path] }))}`,
 )}
 </main>
 </div>
@@ -96,8 +117,10 @@ ${endpoints.map((endpoint) => section(endpoint, baseUrl))}`,
 function general(baseUrl: string): Html {
   return html`<section id="start">
 <h3>First request</h3>
-<p>Every endpoint is a GET with query parameters. Send your API key in the header <code>X-API-KEY</code>.</p>
-<pre>curl -H "X-API-KEY: $KEY" "${baseUrl}/evm/chains"</pre>
+<p>Every endpoint is a GET with query parameters. Send your API key in the header <code>X-API-KEY</code>; the examples here read it from the shell's variable <code>KEY</code>.</p>
+<p>A key comes from the operator of this instance. On your own: <code>npm start</code> prints a demo key, and <code>npm run keys -- create --label my-agent</code> makes one.</p>
+<pre>export KEY=… # your key
+curl -H "X-API-KEY: $KEY" "${baseUrl}/evm/chains"</pre>
 </section>
 <section id="tables">
 <h3>Tables</h3>
@@ -144,9 +167,13 @@ ${table(
 </section>`;
 }
 
-function section(endpoint: Endpoint, baseUrl: string): Html {
+function section(
+  endpoint: Endpoint,
+  { baseUrl, live }: { readonly baseUrl: string; readonly live: ExampleParams | undefined },
+): Html {
   const { path, summary, description, mediaType, columns, rowOrder, whenAbsent } = endpoint;
   const parameters = describeParameters(endpoint);
+  const example = leastRequest(parameters, shownExamples(parameters, live));
   const order = rowOrder === "one row" ? "One row" : `Rows in order of ${rowOrder}`;
   const absence =
     whenAbsent === "not_found" ? "404 where nothing is known of the address" : "no rows where there are none";
@@ -161,8 +188,13 @@ ${
 }<p class="soft">${prose(order)}; ${absence}. <span class="tag">${mediaType}</span></p>
 ${parameters.length === 0 ? html`<p class="soft">No parameters.</p>` : table(["Parameter", "Rule", "Meaning"], parameters.map(parameterRow))}
 ${table(["Column", "Type", "Unit", "Meaning"], columns.map(columnRow))}
-<pre>curl -H "X-API-KEY: $KEY" "${baseUrl}${path}${exampleQuery(parameters)}"</pre>
-</section>
+<pre>curl -H "X-API-KEY: $KEY" "${baseUrl}${path}${queryOf(example)}"</pre>
+${
+  live !== undefined || example.length === 0
+    ? ""
+    : html`<p class="soft">An example of ${MAINNET[endpoint.family]}: this instance has found none in its own data yet.</p>
+`
+}</section>
 `;
 }
 
@@ -194,11 +226,8 @@ function table(headings: readonly string[], rows: readonly Html[]): Html {
 ${rows}</tbody></table></div>`;
 }
 
-/** The query of a request that works: every required parameter with its example. */
-function exampleQuery(parameters: readonly ParameterDoc[]): string {
-  const pairs = parameters
-    .filter(({ required, example }) => required && example !== undefined)
-    .map(({ name, example }) => `${name}=${encodeURIComponent(example ?? "")}`);
+function queryOf(example: readonly (readonly [name: string, value: string])[]): string {
+  const pairs = example.map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 

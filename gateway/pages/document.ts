@@ -11,8 +11,10 @@ export interface DocumentOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The base address that a request sees; the only part of it that a document may depend on. */
   readonly baseUrlOf: (req: Request) => string;
-  /** The whole text for a base address. Called again after some time, since its examples may have changed. */
+  /** The whole text for a base address. Called again after some time, and when `version` returns something else. */
   readonly render: (baseUrl: string) => string;
+  /** What the document is made from, besides its base address: compared by identity. */
+  readonly version?: (() => unknown) | undefined;
 }
 
 /** As long as clients may keep it. */
@@ -23,6 +25,7 @@ const MAX_KEPT = 8;
 interface Kept {
   readonly answer: WholeAnswer;
   readonly renderedMs: number;
+  readonly version: unknown;
 }
 
 /** A page that is rendered, tagged and compressed once, and then served from memory. */
@@ -33,14 +36,16 @@ export function createDocument(options: DocumentOptions): Page {
   const answerFor = (baseUrl: string): WholeAnswer => {
     const known = kept.get(baseUrl);
     const nowMs = performance.now();
-    if (known !== undefined && nowMs - known.renderedMs < KEPT_SECONDS * 1000) return known.answer;
+    const version = options.version?.();
+    const isFresh = known !== undefined && nowMs - known.renderedMs < KEPT_SECONDS * 1000;
+    if (isFresh && known.version === version) return known.answer;
     const body = Buffer.from(render(baseUrl));
     const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     const answer =
       known?.answer.etag === etag
         ? known.answer
         : new WholeAnswer({ headers: { "content-type": type, etag }, body });
-    kept.set(baseUrl, { answer, renderedMs: nowMs });
+    kept.set(baseUrl, { answer, renderedMs: nowMs, version });
     return answer;
   };
 

@@ -9,6 +9,12 @@ const text = JSON.stringify({
   openapi: "/openapi.json",
 });
 
+/** GET /docs/: the slash at the end is not part of the address. */
+export const docsRedirect: Page = (_req, res) => {
+  res.setHeader("Location", "/docs");
+  sendText(res, { status: 308, type: "text/plain; charset=utf-8", text: "See /docs\n" });
+};
+
 /** GET /: browsers are sent to the documentation, programs are told where everything is. */
 export const homePage: Page = (req, res) => {
   res.setHeader("Vary", "Accept");

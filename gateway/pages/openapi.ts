@@ -3,27 +3,48 @@ import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { Page } from "../http/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { createDocument } from "./document.ts";
+import { HOST_PATHS } from "./host-paths.ts";
+import type { LiveExamples } from "./live-examples.ts";
 
 export interface DocumentDeps {
   readonly catalogue: readonly Endpoint[];
   readonly publicUrl?: string | undefined;
   /** Of the pay-per-request host, where there is one. */
   readonly payUrl?: string | undefined;
+  /** What documents show in place of the declarations' examples; from memory, another object when they change. */
+  readonly liveExamples?: (() => LiveExamples) | undefined;
 }
 
-/** Put where the base address goes, so that the document, the dearest thing to make here, is made only once. */
+/** Put where the base address goes, so that the document, the dearest thing to make here, is made once for its examples. */
 const BASE_URL_MARK = "{base_url}";
 
 /** GET /openapi.json: the document of proto/openapi.json with this gateway as its server. */
-export function createOpenApiPage({ catalogue, publicUrl, payUrl }: DocumentDeps): Page {
-  let pieces: string[] | undefined;
-  const options = { serverUrl: BASE_URL_MARK, ...(payUrl !== undefined && { payUrl }) };
+export function createOpenApiPage({ catalogue, publicUrl, payUrl, liveExamples }: DocumentDeps): Page {
+  const options = {
+    serverUrl: BASE_URL_MARK,
+    hostPaths: HOST_PATHS,
+    ...(payUrl !== undefined && { payUrl }),
+  };
+  const makePieces = onceFor(liveExamples, (examples) =>
+    JSON.stringify(toOpenApi(catalogue, { ...options, examples })).split(BASE_URL_MARK),
+  );
   return createDocument({
     type: "application/json",
+    version: liveExamples,
     baseUrlOf: (req) => baseUrlOf(req, publicUrl) || "/",
-    render(serverUrl) {
-      pieces ??= JSON.stringify(toOpenApi(catalogue, options)).split(BASE_URL_MARK);
-      return pieces.join(serverUrl);
-    },
+    render: (serverUrl) => makePieces().join(serverUrl),
   });
+}
+
+/** Makes a document when it is first asked for, and again when its examples have changed. */
+export function onceFor<T>(
+  liveExamples: DocumentDeps["liveExamples"],
+  make: (examples: LiveExamples["examples"]) => T,
+): () => T {
+  let made: { readonly live: LiveExamples | undefined; readonly document: T } | undefined;
+  return () => {
+    const live = liveExamples?.();
+    if (made === undefined || made.live !== live) made = { live, document: make(live?.examples ?? {}) };
+    return made.document;
+  };
 }

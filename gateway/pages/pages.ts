@@ -5,9 +5,10 @@ import type { Access } from "../access/open-access.ts";
 import type { OpenDoors } from "../access/open-doors.ts";
 import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
-import type { UpstreamGroup } from "../upstream/upstream.ts";
+import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
 import { createDocsPage } from "./docs.ts";
-import { homePage } from "./home.ts";
+import { docsRedirect, homePage } from "./home.ts";
+import type { LiveExamples } from "./live-examples.ts";
 import { createOpenApiPage } from "./openapi.ts";
 import { readinessOf } from "./readiness.ts";
 import { createUsagePage } from "./usage.ts";
@@ -15,6 +16,7 @@ import { createUsagePage } from "./usage.ts";
 export interface PagesDeps {
   readonly catalogue: readonly Endpoint[];
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly metrics: Metrics;
   readonly access: Access;
   readonly doors: Pick<OpenDoors, "charge">;
@@ -23,6 +25,7 @@ export interface PagesDeps {
   readonly publicUrl?: string | undefined;
   /** Of the pay-per-request host, where there is one. */
   readonly payUrl?: string | undefined;
+  readonly liveExamples?: (() => LiveExamples) | undefined;
 }
 
 /**
@@ -45,6 +48,7 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
   return {
     "/": counted(homePage),
     "/docs": counted(createDocsPage(deps)),
+    "/docs/": counted(docsRedirect),
     "/openapi.json": counted(createOpenApiPage(deps)),
     "/usage": createUsagePage({ ...deps.access, clock: deps.clock }),
     "/livez": probe,

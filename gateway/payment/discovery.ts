@@ -20,7 +20,7 @@ export function declareExtensions(endpoint: Endpoint): Extensions {
 function declareDiscovery(endpoint: Endpoint): unknown {
   const parameters = describeParameters(endpoint);
   const examples = parameters.flatMap((doc) =>
-    doc.required && doc.example !== undefined ? [[doc.name, typedExample(doc)]] : [],
+    doc.required && doc.example !== undefined ? [[doc.name, typedExample(doc, doc.example)]] : [],
   );
   const columns = endpoint.columns.map(({ name, type }) => ({ name, type }));
   const table = { columns, data: [], rows: 0 };

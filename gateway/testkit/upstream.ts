@@ -45,6 +45,11 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
         setTimeout(() => res.end("ok"), upstream.probeDelayMs);
         return;
       }
+      // A service without examples, as those of another version are.
+      if (req.url?.startsWith("/internal/")) {
+        res.writeHead(404).end();
+        return;
+      }
       const { method = "", url = "", headers, rawHeaders } = req;
       seen.push({ method, url, headers, rawHeaders });
       void upstream.answer(req, res);

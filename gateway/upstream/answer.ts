@@ -1,5 +1,5 @@
 import { type ErrorBody, STATUS_OF } from "../../services/shared/errors.ts";
-import { answerIsBad, ServiceRefusal } from "./failure.ts";
+import { answerIsBad, ServiceRefusal, tokenIsRefused } from "./failure.ts";
 import type { Question } from "./question.ts";
 import type { LiveBody } from "./transport/live-body.ts";
 
@@ -22,6 +22,10 @@ export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: 
   if (status === 200 && mediaType === endpoint.mediaType) return;
   if (status === 304 && ifNoneMatch !== undefined) return;
 
+  if (status === STATUS_OF.unauthorized) {
+    if (!Buffer.isBuffer(body)) body.destroy();
+    throw tokenIsRefused(endpoint.family, String(fields.upstream));
+  }
   const refuse = (why: string) =>
     answerIsBad(endpoint.family, new Error(`${fields.upstream}: status ${status}, ${why}`));
   if (!Buffer.isBuffer(body)) {

@@ -6,7 +6,7 @@ import type { Question } from "./question.ts";
 import { AnswerReceiver, type AnswerWaiter, type ReceivedAnswer } from "./transport/answer-receiver.ts";
 import type { LiveBody } from "./transport/live-body.ts";
 import type { Pool } from "./transport/pool.ts";
-import { renderRequest } from "./transport/request-text.ts";
+import { fixedLines, renderRequest } from "./transport/request-text.ts";
 
 /** One question to one replica. */
 export interface Attempt {
@@ -36,8 +36,16 @@ export type Send = (question: Question, end: AttemptEnd) => Attempt;
  * - Never its option `headers` (one object for all requests); `parseReqBody` off; an error handler; the path resolved
  *   here, since its own resolver rewrites characters of a target with a fragment.
  */
-export function createSend({ url, pool }: { readonly url: string; readonly pool: Pool }): Send {
-  const { host } = new URL(url);
+export function createSend({
+  url,
+  pool,
+  serviceToken,
+}: {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly serviceToken?: string | undefined;
+}): Send {
+  const fixed = fixedLines({ host: new URL(url).host, serviceToken });
   // It parses its host for each request, unless that is what it would make of it.
   const parsed = Object.assign(parse(url), { toString: () => url });
   const options = {
@@ -50,7 +58,7 @@ export function createSend({ url, pool }: { readonly url: string; readonly pool:
     sendProxyRequest: (container: Container) =>
       new Promise<Container>((resolve, reject) => {
         const { path, headers } = container.proxy.reqBuilder;
-        const text = renderRequest({ target: path, host, headers });
+        const text = renderRequest({ target: path, fixed, headers });
         const onReceived = ({ head, body }: ReceivedAnswer) => {
           const pipe = (arriving: Arriving) => arriving.accept(body);
           container.proxy.res = { statusCode: head.status, headers: head.headers, pipe };

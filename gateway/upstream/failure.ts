@@ -16,6 +16,23 @@ export function answerIsBad(family: string, cause: unknown): ServiceError {
   });
 }
 
+/**
+ * The service does not let this gateway in. To a client that is a service which cannot be reached: its own key is none
+ * of the service's business, so a 401 would tell it something wrong. The log has the cause.
+ */
+export function tokenIsRefused(family: string, upstream: string): ServiceError {
+  return serviceIsDown(family, new TokenRefused(upstream));
+}
+
+export class TokenRefused extends Error {
+  override readonly name = "TokenRefused";
+  constructor(upstream: string) {
+    super(
+      `${upstream} refuses this gateway's SERVICE_TOKEN: it is missing here, or not in the service's list`,
+    );
+  }
+}
+
 /** The deadline passed before the service had answered. */
 export class DeadlinePassed extends ServiceError {
   constructor(timeoutMs: number) {

@@ -16,6 +16,8 @@ export interface ProxyOptions {
   readonly clock: Clock;
   /** For the text of 408: what a client is promised. */
   readonly deadlineMs: number;
+  /** Lets requests into services that demand one. */
+  readonly serviceToken?: string | undefined;
   /** Connections a replica gets at most; further requests wait for one until their deadline. */
   readonly maxConnections?: number;
   readonly tracing?: Tracing | undefined;
@@ -50,14 +52,14 @@ export interface ServiceProxy {
  * is one: every request is a read, and nothing of the answer has gone to anybody yet.
  */
 export function createProxy(options: ProxyOptions): ServiceProxy {
-  const { groups, clock, deadlineMs, tracing, maxConnections = 512 } = options;
+  const { groups, clock, deadlineMs, tracing, serviceToken, maxConnections = 512 } = options;
   const pools: Pool[] = [];
   const sends = new Map<Upstream, Send>();
   for (const { members } of groups.values()) {
     for (const upstream of members) {
       const pool = createPool({ origin: upstream.url, maxConnections });
       pools.push(pool);
-      sends.set(upstream, createSend({ url: upstream.url, pool }));
+      sends.set(upstream, createSend({ url: upstream.url, pool, serviceToken }));
     }
   }
 

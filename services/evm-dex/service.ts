@@ -11,6 +11,7 @@ import { traceStore } from "../shared/tracing/store.ts";
 import { endpoints } from "./contract.ts";
 import { loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
+import { findExampleScenes } from "./serve/example-scenes.ts";
 import { createPriceSource } from "./serve/prices.ts";
 import { openReading } from "./serve/reading.ts";
 import { createStatus } from "./serve/status.ts";
@@ -48,6 +49,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     config,
     status: createStatus(deps),
     prices: createPriceSource(deps),
+    findScenes: findExampleScenes(deps),
     dataVersion: reading.dataVersion,
     maxAgeSeconds: reading.maxAgeSeconds,
     log,

@@ -17,6 +17,7 @@ import { endpoints } from "./contract.ts";
 import { loadCurators } from "./curators.ts";
 import { type ChainDeployments, loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
+import { findExampleScenes } from "./serve/example-scenes.ts";
 import { openServing } from "./serve/serving.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
@@ -68,6 +69,7 @@ export async function startLending(
   const serving = await openServing({
     ...{ store, chains, curators, log, metrics, tracing },
     pricesFrom: settings.EVM_DEX_GRPC,
+    serviceToken: config.serviceTokens?.[0],
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });
   const stop = async (): Promise<void> => {
@@ -76,10 +78,12 @@ export async function startLending(
     await store.close();
   };
   try {
+    const handlers = createHandlers(serving);
     return await runService({
       name,
       endpoints,
-      handlers: createHandlers(serving),
+      handlers,
+      findScenes: findExampleScenes({ endpoints, handlers, chains }),
       config,
       log,
       metrics,

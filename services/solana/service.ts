@@ -11,6 +11,7 @@ import { endpoints } from "./contract.ts";
 import { createHandlers } from "./handlers.ts";
 import { versionOf } from "./serve/answer.ts";
 import { createDeps } from "./serve/deps.ts";
+import { findExampleScenes } from "./serve/example-scenes.ts";
 import { watchHead } from "./serve/heads.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
 import { createStatus } from "./serve/status.ts";
@@ -56,6 +57,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       metrics,
       tracing,
       status: createStatus(store),
+      findScenes: findExampleScenes(deps),
       dataVersion(endpoint) {
         const head = heads.current(CHAIN_ID);
         return head && versionOf(endpoint, head);

@@ -43,13 +43,10 @@ export const pairFilters = {
   }).optional(),
 } as const;
 
-/** Parameters of the vaults of one curator. */
-export function curatorVaults(protocol: string) {
+/** Parameters of the vaults of one curator; `example` is one who curates vaults of the protocol. */
+export function curatorVaults(protocol: string, example: string) {
   return {
-    curator_address: evmAddress({
-      description: "Address of the curator.",
-      example: "0x1111111111111111111111111111111111111111",
-    }),
+    curator_address: evmAddress({ description: "Address of the curator.", example }),
     ...underlyingFilter,
     ...listFilters(protocol),
     ...evmPage(),

@@ -4,6 +4,7 @@ import { HeadWatcher } from "../../shared/host/head-watcher.ts";
 import type { Log } from "../../shared/host/log.ts";
 import type { Metrics } from "../../shared/host/metrics.ts";
 import { createPricesClient } from "../../shared/rpc/client.ts";
+import { isTokenRefused } from "../../shared/rpc/errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../curators.ts";
@@ -26,6 +27,8 @@ export interface ServingOptions {
   readonly curators: CuratorRegistry;
   /** Addresses of evm-dex, which tells prices. */
   readonly pricesFrom: readonly string[];
+  /** Lets us into evm-dex, where that demands it. */
+  readonly serviceToken?: string | undefined;
   readonly staleSeconds: number;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -45,7 +48,11 @@ export interface Serving {
 /** Watches the heads, keeps tables and prices up with them. Resolves when the store has told where each chain stands. */
 export async function openServing(options: ServingOptions): Promise<Serving> {
   const { store, chains, log, tracing } = options;
-  const prices = createPricesClient(options.pricesFrom, { deadlineMs: PRICES_DEADLINE_MS, tracing });
+  const prices = createPricesClient(options.pricesFrom, {
+    deadlineMs: PRICES_DEADLINE_MS,
+    serviceToken: options.serviceToken,
+    tracing,
+  });
   const heads = new HeadWatcher<CheckpointRow>({
     read: (chainId) => getCheckpoint(store, chainId),
     hasData,
@@ -114,7 +121,7 @@ function eventsFor({ log, metrics }: ServingOptions): TableEvents {
       if (error === undefined) log.info({ chainId }, "evm-dex tells prices");
       // Where it never had any, it may just have been started, as we were.
       else
-        log[hadPrices ? "warn" : "info"](
+        log[hadPrices || isTokenRefused(error) ? "warn" : "info"](
           { reason: reasonOf(error), chainId },
           "evm-dex cannot be asked for prices",
         );

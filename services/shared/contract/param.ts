@@ -10,7 +10,7 @@ export interface ParamDocs {
   readonly description: string;
   /** A value that the parameter accepts, as sent. */
   readonly example?: string;
-  /** A default the specification documents but that is not applied by parsing; the description says what applies. */
+  /** A default that the specification names and that is not applied; the description says so, and what applies. */
   readonly documentedDefault?: number;
 }
 
@@ -130,7 +130,7 @@ export function page<const D extends number>({
     offset: z
       .preprocess(readInteger, z.int().min(0).max(maxOffset))
       .default(0)
-      .meta({ description: "Number of rows to skip before the first returned one.", example: "20" }),
+      .meta({ description: "Number of rows to skip before the first returned one.", example: "0" }),
   } as const;
 }
 

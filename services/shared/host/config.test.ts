@@ -63,6 +63,7 @@ describe("host/config", () => {
       "EVM_RPC_8453",
       "EVM_RPC_1",
       "SOLANA_RPC",
+      "SERVICE_TOKEN",
       "X402_FACILITATOR_TOKEN",
       "FACILITATOR_PRIVATE_KEY",
     ] as const) {

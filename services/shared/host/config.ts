@@ -14,6 +14,7 @@ import {
   url,
 } from "./env.ts";
 import { PAYMENT_SETTINGS } from "./payment-settings.ts";
+import { serviceTokens } from "./service-token.ts";
 import { TRACING_SETTINGS } from "./tracing-settings.ts";
 
 // biome-ignore lint/performance/noBarrelFile: who reads settings needs their errors, and no second import.
@@ -129,6 +130,13 @@ export const SETTINGS = {
     parse: port(),
     usedBy: services,
     meaning: `Port of a service's gRPC listener; ${defaultPorts("grpc")} when unset, 0 for any free port`,
+  },
+  SERVICE_TOKEN: {
+    parse: serviceTokens,
+    secret: true,
+    usedBy: ["gateway", ...services],
+    meaning:
+      "Token that services demand on their HTTP and gRPC ports (probes apart), and that the gateway and lending send them: at least 32 characters. A comma-separated list to change it: every one is accepted, the first one is sent; unset = whoever reaches the ports is answered",
   },
   EVM_DEX_URL: upstreamUrls("evm-dex"),
   LENDING_URL: upstreamUrls("lending"),
@@ -339,6 +347,8 @@ export interface ServiceConfig {
   /** 0 = any free port. */
   readonly httpPort: number;
   readonly grpcPort: number;
+  /** Accepted on both ports; the first one is what peers are sent. None = no request needs one. */
+  readonly serviceTokens?: readonly string[] | undefined;
   readonly deadlineMs: number;
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
@@ -351,6 +361,7 @@ export function readServiceConfig(name: ServiceName, env: Environment): ServiceC
     "BIND_HOST",
     "HTTP_PORT",
     "GRPC_PORT",
+    "SERVICE_TOKEN",
     "DEADLINE_MS",
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
@@ -361,6 +372,7 @@ export function readServiceConfig(name: ServiceName, env: Environment): ServiceC
     bindHost: settings.BIND_HOST,
     httpPort: settings.HTTP_PORT ?? SERVICE_PORTS[name].http,
     grpcPort: settings.GRPC_PORT ?? SERVICE_PORTS[name].grpc,
+    serviceTokens: settings.SERVICE_TOKEN,
     deadlineMs: settings.DEADLINE_MS,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import { Router } from "express";
+import { type Request, Router } from "express";
 import { exchangeOf, sendText } from "./exchange.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -13,6 +13,8 @@ export interface Readiness {
 export function probes(options: {
   readonly metrics: Metrics;
   readonly readiness: () => Promise<Readiness>;
+  /** Whether a request may be told more than that the process is ready; all may where it is absent. */
+  readonly mayKnow?: ((req: Request) => boolean) | undefined;
 }): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use((_req, res, next) => {
@@ -23,10 +25,11 @@ export function probes(options: {
     mark(res, "/livez");
     sendText(res, { status: 200, type: "application/json", text: '{"status":"ok"}' });
   });
-  router.get("/readyz", async (_req, res) => {
+  router.get("/readyz", async (req, res) => {
     mark(res, "/readyz");
     const { ready, details } = await options.readiness();
-    const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...details });
+    const shown = options.mayKnow?.(req) === false ? undefined : details;
+    const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...shown });
     sendText(res, { status: ready ? 200 : 503, type: "application/json", text });
   });
   router.get("/metrics", async (_req, res) => {

@@ -3,12 +3,14 @@ import { type RunningGrpcServer, startGrpcServer } from "../rpc/server.ts";
 import type { PriceSource, ServiceMode, ServiceStatus, StatusSource } from "../rpc/types.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import type { ServiceConfig, ServiceName } from "./config.ts";
+import { ExampleFinder, type FindScenes } from "./examples.ts";
 import type { HandlerTable } from "./handlers.ts";
 import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Readiness } from "./probes.ts";
 import { createServiceApp } from "./service-app.ts";
+import { createTokenCheck, isLoopback } from "./service-token.ts";
 import { VERSION } from "./version.ts";
 
 /** What a service knows of itself; runService adds its name, version and the mode of a shutdown. */
@@ -23,6 +25,8 @@ export interface ServiceOptions {
   /** Quick and cheap: /readyz, gRPC health and Status rest on it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
+  /** Where examples of the endpoints' parameters are found in the stored data; absent = there are none. */
+  readonly findScenes?: FindScenes;
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
@@ -71,9 +75,14 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
       return { ready: false };
     }
   };
+  const { endpoints, handlers, findScenes } = options;
+  const finder = findScenes && new ExampleFinder({ endpoints, handlers, findScenes, log });
+  const isTrusted = createTokenCheck(config.serviceTokens);
   const app = createServiceApp({
-    endpoints: options.endpoints,
-    handlers: options.handlers,
+    endpoints,
+    handlers,
+    isTrusted,
+    examples: finder && (() => finder.find()),
     log,
     metrics,
     tracing: options.tracing,
@@ -87,6 +96,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const grpc = await startGrpcServer({
     host: config.bindHost,
     port: config.grpcPort,
+    isTrusted,
     tracing: options.tracing,
     services: {
       status,
@@ -105,6 +115,12 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const running = { httpUrl: `http://${host}:${httpPort}`, grpcAddress: grpc.address };
   log.info(running, "listening");
+  if (isTrusted === undefined && !isLoopback(config.bindHost)) {
+    log.warn(
+      { httpPort, grpcAddress: grpc.address },
+      "Whoever reaches these ports skips keys, limits and payment: set SERVICE_TOKEN, or let the network admit only the gateway and the other services.",
+    );
+  }
   let stopped: Promise<void> | undefined;
   return {
     ...running,

@@ -1,6 +1,8 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
+import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
 import { parseQuery } from "../contract/parse.ts";
+import { ServiceError } from "../errors.ts";
 import { renderTable } from "../table.ts";
 import { runIn } from "../tracing/active.ts";
 import { inStep, type Tracing } from "../tracing/tracing.ts";
@@ -19,6 +21,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { probes, type Readiness } from "./probes.ts";
 import { admitForm, refuseBadForm } from "./request-form.ts";
+import { TOKEN_HEADER, type TokenCheck } from "./service-token.ts";
 
 export interface ServiceAppOptions {
   readonly endpoints: readonly Endpoint[];
@@ -26,11 +29,15 @@ export interface ServiceAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
+  /** Lets requests in by the service token; absent = all of them. */
+  readonly isTrusted?: TokenCheck | undefined;
   /** Milliseconds until 408. */
   readonly deadlineMs: number;
   /** For /readyz. */
   readonly readiness: () => Promise<Readiness>;
   readonly draining?: () => boolean;
+  /** Example values out of this service's data, for the documents of gateways. */
+  readonly examples?: (() => Promise<Examples>) | undefined;
   /**
    * The version an answer would have now, where that is cheaper to know than the answer: lets If-None-Match be
    * answered with 304 without running the handler. Must be the version the handler would report.
@@ -73,13 +80,50 @@ export function createServiceApp(options: ServiceAppOptions): Express {
     }),
   );
   app.use(refuseBadForm());
+  const isTrusted = options.isTrusted && ofRequest(options.isTrusted);
+  if (isTrusted !== undefined) app.use(demandToken(isTrusted));
   for (const endpoint of options.endpoints) {
     app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
   }
-  app.use(probes({ metrics, readiness }));
+  if (options.examples !== undefined) app.get(EXAMPLES_PATH, serveExamples(options.examples));
+  app.use(probes({ metrics, readiness, mayKnow: isTrusted }));
   app.use(answerUnknown());
   app.use(answerFailure());
   return app;
+}
+
+/** Probes of orchestrators cannot read a Secret: these answer everybody, and say no more than a status. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz"]);
+
+function ofRequest(isTrusted: TokenCheck) {
+  return (req: Request): boolean => isTrusted(req.headers[TOKEN_HEADER]);
+}
+
+/**
+ * 401 without the service token. WWW-Authenticate on the answer of an open path (RFC 9110 allows it on any) lets a
+ * gateway's health check notice that its requests would be refused.
+ */
+function demandToken(isTrusted: (req: Request) => boolean): RequestHandler {
+  return (req, res, next) => {
+    if (isTrusted(req)) return next();
+    res.setHeader("WWW-Authenticate", "Bearer");
+    if (OPEN_PATHS.has(req.path)) return next();
+    throw new ServiceError(
+      "unauthorized",
+      "This is an internal port: the service token is missing or wrong. Clients send their requests to the gateway.",
+    );
+  };
+}
+
+function serveExamples(find: () => Promise<Examples>): RequestHandler {
+  return async (_req, res) => {
+    const exchange = exchangeOf(res);
+    exchange.route = EXAMPLES_PATH;
+    exchange.quiet = true;
+    const text = JSON.stringify(await find());
+    res.setHeader("Cache-Control", "no-store");
+    sendText(res, { status: 200, type: "application/json", text });
+  };
 }
 
 function serveEndpoint(

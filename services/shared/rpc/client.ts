@@ -7,6 +7,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
+import { bearer, TOKEN_HEADER } from "../host/service-token.ts";
 import { beginRpcClient, endRpc } from "../tracing/rpc.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { fromGrpcError } from "./errors.ts";
@@ -27,6 +28,8 @@ import {
 export interface ClientOptions {
   /** Time for a whole call, retries on other replicas included. Default 5 s. */
   readonly deadlineMs?: number;
+  /** Lets the calls into services that demand one. */
+  readonly serviceToken?: string | undefined;
   /** Of calls on behalf of a span. */
   readonly tracing?: Tracing | undefined;
 }
@@ -55,7 +58,7 @@ interface Caller extends RpcClient {
 function createCaller(
   service: ServiceClientConstructor,
   addresses: string | readonly string[],
-  { deadlineMs = DEFAULT_DEADLINE_MS, tracing }: ClientOptions,
+  { deadlineMs = DEFAULT_DEADLINE_MS, serviceToken, tracing }: ClientOptions,
 ): Caller {
   const targets = typeof addresses === "string" ? [addresses] : addresses;
   const channels = targets.map((target) => new Client(target, clientCredentials(), CHANNEL_OPTIONS));
@@ -70,6 +73,7 @@ function createCaller(
         signal?.throwIfAborted();
         const place = (first + tried) % channels.length;
         const metadata = new Metadata();
+        if (serviceToken !== undefined) metadata.set(TOKEN_HEADER, bearer(serviceToken));
         const { path } = definition;
         const span = beginRpcClient(tracing, { path, target: targets[place] as string, metadata });
         try {

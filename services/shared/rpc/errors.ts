@@ -3,6 +3,7 @@ import { type ErrorCode, ServiceError } from "../errors.ts";
 
 const STATUS_OF_CODE: Partial<Record<ErrorCode, status>> = {
   bad_request: status.INVALID_ARGUMENT,
+  unauthorized: status.UNAUTHENTICATED,
   not_found: status.NOT_FOUND,
   request_timeout: status.DEADLINE_EXCEEDED,
   rate_limited: status.RESOURCE_EXHAUSTED,
@@ -25,6 +26,21 @@ export function fromGrpcError(error: GrpcError, peer: string): ServiceError {
   if (error.code === status.INVALID_ARGUMENT)
     return new ServiceError("bad_request", error.details, { cause: error });
   if (error.code === status.NOT_FOUND) return new ServiceError("not_found", error.details, { cause: error });
-  const reason = error.code === status.DEADLINE_EXCEEDED ? "did not answer in time" : "is not available";
-  return new ServiceError("unavailable", `${peer} ${reason}.`, { cause: error, retryAfterSeconds: 1 });
+  return new ServiceError("unavailable", `${peer} ${reasonOf(error)}.`, {
+    cause: error,
+    retryAfterSeconds: 1,
+  });
+}
+
+function reasonOf({ code }: GrpcError): string {
+  if (code === status.DEADLINE_EXCEEDED) return "did not answer in time";
+  if (code === status.UNAUTHENTICATED) return "refuses the SERVICE_TOKEN of this process";
+  return "is not available";
+}
+
+/** Whether a peer refused a call for want of the service token: waiting does not cure that. */
+export function isTokenRefused(error: unknown): boolean {
+  return (
+    error instanceof ServiceError && (error.cause as GrpcError | undefined)?.code === status.UNAUTHENTICATED
+  );
 }

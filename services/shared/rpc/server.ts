@@ -1,5 +1,6 @@
-import { Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { type Metadata, Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
+import { TOKEN_HEADER, type TokenCheck } from "../host/service-token.ts";
 import { runIn } from "../tracing/active.ts";
 import { beginRpcServer, endRpc } from "../tracing/rpc.ts";
 import type { Tracing } from "../tracing/tracing.ts";
@@ -26,6 +27,8 @@ export interface GrpcServerOptions {
     /** Whether this process can answer; a rejection counts as no. */
     readonly health: () => Promise<boolean>;
   };
+  /** Lets calls in by the service token, but health's, which answers everybody; absent = all of them. */
+  readonly isTrusted?: TokenCheck | undefined;
   /** Told of every call that failed for a reason of our own. */
   readonly onInternalError?: (error: unknown, method: string) => void;
   /** How often health is asked for while somebody watches it. */
@@ -103,14 +106,22 @@ function shutDown(server: Server, timeoutMs: number): Promise<void> {
 /** A unary method from an async function; the client's cancellation and deadline abort its signal. */
 function unary<Q, A>(
   method: string,
-  { onInternalError, tracing }: Pick<GrpcServerOptions, "onInternalError" | "tracing">,
+  {
+    onInternalError,
+    tracing,
+    isTrusted,
+  }: Pick<GrpcServerOptions, "onInternalError" | "tracing" | "isTrusted">,
   answer: (request: Q, options: Required<CallOptions>) => Promise<A>,
 ) {
   return (call: ServerUnaryCall<Q, A>, callback: sendUnaryData<A>): void => {
     const controller = new AbortController();
     call.on("cancelled", () => controller.abort());
     const span = beginRpcServer(tracing, { path: call.getPath(), metadata: call.metadata });
-    runIn(span, () => answer(call.request, { signal: controller.signal })).then(
+    const answerTrusted = async (): Promise<A> => {
+      checkToken(isTrusted, call.metadata);
+      return answer(call.request, { signal: controller.signal });
+    };
+    runIn(span, answerTrusted).then(
       (message) => {
         endRpc(span, status.OK, "server");
         callback(null, message);
@@ -123,6 +134,11 @@ function unary<Q, A>(
       },
     );
   };
+}
+
+function checkToken(isTrusted: TokenCheck | undefined, metadata: Metadata): void {
+  if (isTrusted === undefined || isTrusted(metadata.get(TOKEN_HEADER)[0]?.toString())) return;
+  throw new ServiceError("unauthorized", "The service token is missing or wrong.");
 }
 
 function checkPricesRequest({ chainId, tokens }: PricesRequest): void {

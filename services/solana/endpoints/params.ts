@@ -44,13 +44,13 @@ export const requiredWindow = {
 export const optionalWindow = {
   after_time: unixTime({
     description:
-      "Start of the time range, Unix seconds, included. Must be below before_time; without it, days decides.",
+      "Start of the time range, Unix seconds, included. Must be below before_time; without it, days decides (the specification's default 1735689600 is not applied).",
     example: "1735689600",
     documentedDefault: 1735689600,
   }).optional(),
   before_time: unixTime({
     description:
-      "End of the time range, Unix seconds, excluded; without it, days or the indexed head decides.",
+      "End of the time range, Unix seconds, excluded; without it, days or the indexed head decides (the specification's default 1735776000 is not applied).",
     example: "1735776000",
     documentedDefault: 1735776000,
   }).optional(),

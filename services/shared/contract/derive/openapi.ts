@@ -1,13 +1,18 @@
 import type { Endpoint } from "../endpoint.ts";
+import type { Examples } from "../examples.ts";
 import { columnsTable, describeAnswer } from "./markdown.ts";
 import { errorResponses, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
-import { describeParameters, type ParameterDoc, typedExample } from "./parameters.ts";
+import { describeParameters, type ParameterDoc, shownExamples, typedExample } from "./parameters.ts";
 
 export interface OpenApiOptions {
   /** Where the API-key host answers; the document's own origin when absent. */
   readonly serverUrl?: string;
   /** Where the pay-per-request host answers. */
   readonly payUrl?: string;
+  /** What the instance has found in its own data; other endpoints show the examples of their declarations. */
+  readonly examples?: Examples;
+  /** Operations of the host that are no endpoints, by path. */
+  readonly hostPaths?: Readonly<Record<string, unknown>>;
 }
 
 /** Version of the service description, in the specification's words. */
@@ -31,14 +36,20 @@ export function toOpenApi(
       title: "chaintables",
       version: API_VERSION,
       description:
-        "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values. GET /usage, with the same key, answers a JSON object with the key's limits, what remains of them and its requests by day and endpoint.",
+        "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values. The examples of an operation's parameters are one request together: of data of this instance where `x-examples-of` says so, else of Base and Solana mainnet.",
     },
     servers: [{ url: options.serverUrl ?? "/" }],
     security: [{ ApiKey: [] }],
-    tags: families.map((family) => ({ name: family, description: TAGS[family] })),
-    paths: Object.fromEntries(
-      endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, options) }]),
-    ),
+    tags: [
+      ...families.map((family) => ({ name: family, description: TAGS[family] })),
+      ...(options.hostPaths === undefined ? [] : [{ name: "gateway", description: "Keys and health" }]),
+    ],
+    paths: {
+      ...Object.fromEntries(
+        endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, options) }]),
+      ),
+      ...options.hostPaths,
+    },
     components: SHARED_COMPONENTS,
   };
 }
@@ -52,6 +63,9 @@ export function operationId(endpoint: Endpoint): string {
 function operation(endpoint: Endpoint, options: OpenApiOptions): Record<string, unknown> {
   const paid = endpoint.priceUsd !== undefined;
   const description = [endpoint.description, describeAnswer(endpoint)].filter((part) => part !== undefined);
+  const docs = describeParameters(endpoint);
+  const live = options.examples?.[endpoint.path];
+  const examples = shownExamples(docs, live);
   return {
     operationId: operationId(endpoint),
     tags: [endpoint.family],
@@ -59,7 +73,9 @@ function operation(endpoint: Endpoint, options: OpenApiOptions): Record<string, 
     description: description.join("\n\n"),
     ...(paid && options.payUrl !== undefined ? { servers: payServers(options, options.payUrl) } : {}),
     ...(paid ? { "x-payment": { protocol: "x402", version: 2, priceUsd: endpoint.priceUsd } } : {}),
-    parameters: describeParameters(endpoint).map(parameter),
+    // Together they are one request: of data of this instance, or of mainnet where it has found none of its own.
+    "x-examples-of": live === undefined ? "mainnet" : "this instance",
+    parameters: docs.map((doc) => parameter(doc, examples.get(doc.name))),
     responses: {
       200: success(endpoint),
       304: { $ref: "#/components/responses/NotModified" },
@@ -75,7 +91,7 @@ function payServers(options: OpenApiOptions, payUrl: string): unknown[] {
   ];
 }
 
-function parameter(doc: ParameterDoc): Record<string, unknown> {
+function parameter(doc: ParameterDoc, example: string | undefined): Record<string, unknown> {
   const isList = doc.schema.type === "array";
   return {
     name: doc.name,
@@ -84,7 +100,8 @@ function parameter(doc: ParameterDoc): Record<string, unknown> {
     required: doc.required,
     ...(isList ? { allowEmptyValue: true, style: "form", explode: false } : {}),
     schema: doc.schema,
-    ...(doc.example === undefined ? {} : { example: typedExample(doc) }),
+    ...(example === undefined ? {} : { example: typedExample(doc, example) }),
+    ...(doc.documentedDefault === undefined ? {} : { "x-documented-default": doc.documentedDefault }),
   };
 }
 

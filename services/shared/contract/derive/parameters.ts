@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { sortableNames } from "../define.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { ExampleParams } from "../examples.ts";
 
 /** The part of JSON Schema (OpenAPI 3.0) that parameters use. */
 export interface ParameterSchema {
@@ -23,6 +24,8 @@ export interface ParameterDoc {
   readonly schema: ParameterSchema;
   /** A value as sent on the wire. */
   readonly example?: string;
+  /** A default that the specification names and that no request gets: never the schema's `default`. */
+  readonly documentedDefault?: unknown;
   /** The parameter this name is another name of. */
   readonly aliasOf?: string;
 }
@@ -80,15 +83,16 @@ function describe(name: string, schema: z.ZodType): ParameterDoc {
     published.format = "int64";
   }
   const absent = schema.safeParse(undefined);
-  const fallback = json.documentedDefault ?? absent.data;
-  if (fallback !== undefined) published.default = fallback;
+  if (absent.data !== undefined) published.default = absent.data;
   const example = json.example as string | undefined;
+  const { documentedDefault } = json;
   return {
     name,
     description: String(json.description ?? ""),
     required: !absent.success,
     schema: published as unknown as ParameterSchema,
     ...(example === undefined ? {} : { example }),
+    ...(documentedDefault === undefined ? {} : { documentedDefault }),
   };
 }
 
@@ -99,13 +103,42 @@ function orderDoc(direction: "asc" | "desc", names: readonly string[]): Paramete
     description: `Columns to order by, ${direction}ending, as a comma-separated list. An empty item leaves its position to ${other}; where both fill a position the ascending column comes first. A column may be named only once.`,
     required: false,
     schema: { type: "array", items: { type: "string", enum: [...names, ""] } },
-    example: names[0] as string,
+    // Not the column of the other list: clients that fill in every example would name it twice, which is an error.
+    example: (direction === "asc" ? names[0] : (names[1] ?? "")) as string,
   };
 }
 
+/**
+ * The parameters' examples, as sent, which together are one request: the instance's own where it has found some, else
+ * those of the declarations. An alias has none, since it and its parameter are not sent together.
+ */
+export function shownExamples(docs: readonly ParameterDoc[], live?: ExampleParams): Map<string, string> {
+  const shown = new Map<string, string>();
+  for (const { name, aliasOf, example } of docs) {
+    const value = live === undefined ? example : live[name];
+    if (aliasOf === undefined && value !== undefined) shown.set(name, value);
+  }
+  return shown;
+}
+
+/** The least of these examples that makes a request: what is required, and the chain where it is not the usual one. */
+export function leastRequest(
+  docs: readonly ParameterDoc[],
+  examples: ReadonlyMap<string, string>,
+): [name: string, value: string][] {
+  const needed = docs.filter(({ name, required, schema, aliasOf }) => {
+    const hasAlias = docs.some((other) => other.aliasOf === name);
+    const isOtherChain = name === "chain_id" && examples.get(name) !== String(schema.default);
+    return aliasOf === undefined && (required || hasAlias || isOtherChain);
+  });
+  return needed.flatMap(({ name }): [string, string][] => {
+    const value = examples.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+}
+
 /** An example as the typed value a JSON document shows. */
-export function typedExample(doc: ParameterDoc): unknown {
-  if (doc.example === undefined) return undefined;
-  if (doc.schema.type === "array") return [doc.example];
-  return doc.schema.type === "string" ? doc.example : JSON.parse(doc.example);
+export function typedExample({ schema }: ParameterDoc, example: string): unknown {
+  if (schema.type === "array") return [example];
+  return schema.type === "string" ? example : JSON.parse(example);
 }

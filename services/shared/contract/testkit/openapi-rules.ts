@@ -78,6 +78,8 @@ const operation = closed(
     summary: text,
     description: text,
     servers: { type: "array", items: server, minItems: 1 },
+    // Empty: no key is needed.
+    security: { type: "array", maxItems: 0 },
     parameters: { type: "array", items: parameter, uniqueItems: true },
     responses: mapOf({ anyOf: [refTo("responses"), response] }, "^[1-5]\\d\\d$"),
   },

@@ -9,7 +9,7 @@ export const endpoint = defineEndpoint({
   description: "The EulerEarn vaults of a curator.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
-  params: curatorVaults("euler-v2"),
+  params: curatorVaults("euler-v2", "0x1e13b0847808045854ddd908f2d770dc902dcfb8"),
   columns: eulerCuratorVaultColumns,
   rowOrder: "tvlUsd descending (unpriced last), then poolAddress ascending",
   whenAbsent: "empty",

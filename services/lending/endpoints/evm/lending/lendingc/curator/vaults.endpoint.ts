@@ -9,7 +9,7 @@ export const endpoint = defineEndpoint({
   description: "The MetaMorpho vaults of a curator.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
-  params: curatorVaults("morpho-v1"),
+  params: curatorVaults("morpho-v1", "0x9e33faae38ff641094fa68c65c2ce600b3410585"),
   columns: morphoCuratorVaultColumns,
   rowOrder: "tvlUsd descending (unpriced last), then poolAddress ascending",
   whenAbsent: "empty",

@@ -1,0 +1,81 @@
+import { errorResponses } from "../../services/shared/contract/derive/openapi-components.ts";
+
+const text = (description: string) => ({ type: "string", description });
+const nullable = (properties: Record<string, unknown>, description: string) => ({
+  type: "object",
+  nullable: true,
+  description,
+  properties,
+});
+
+function jsonAnswer(description: string, properties: Record<string, unknown>) {
+  return { description, content: { "application/json": { schema: { type: "object", properties } } } };
+}
+
+const status = (...values: string[]) => ({ type: "string", enum: values });
+
+/** What the gateway answers besides tables, as operations of its OpenAPI document. */
+export const HOST_PATHS: Readonly<Record<string, unknown>> = {
+  "/usage": {
+    get: {
+      operationId: "getUsage",
+      tags: ["gateway"],
+      summary: "Limits and usage of the key that asks",
+      description: "Counts against the key's rate, not against its daily quota.",
+      responses: {
+        200: jsonAnswer("The key, its limits, what remains of them, and its requests by UTC day.", {
+          key: { type: "object", description: "Who the key is: id, label, owner, scopes, times." },
+          limits: nullable(
+            {
+              ratePerSecond: { type: "number" },
+              burst: { type: "integer" },
+              dailyQuota: { type: "integer", nullable: true },
+            },
+            "Null for a key without limits.",
+          ),
+          remaining: nullable(
+            {
+              burst: { type: "integer" },
+              daily: { type: "integer", nullable: true },
+              dayEndsAt: text("End of the UTC day, ISO 8601."),
+            },
+            "Null for a key without limits.",
+          ),
+          usage: {
+            type: "array",
+            description: "Days with requests, the latest first.",
+            items: { type: "object" },
+          },
+        }),
+        ...errorResponses(false),
+      },
+    },
+  },
+  "/readyz": {
+    get: {
+      operationId: "getReadiness",
+      tags: ["gateway"],
+      summary: "Whether every service can be reached, service by service",
+      security: [],
+      responses: {
+        200: jsonAnswer("Ready.", {
+          status: status("ready"),
+          services: { type: "object", description: "By name of the service." },
+        }),
+        503: jsonAnswer("Not ready, or about to stop.", {
+          status: status("not_ready", "draining"),
+          services: { type: "object", description: "By name of the service." },
+        }),
+      },
+    },
+  },
+  "/livez": {
+    get: {
+      operationId: "getLiveness",
+      tags: ["gateway"],
+      summary: "Whether the gateway's process answers",
+      security: [],
+      responses: { 200: jsonAnswer("It does.", { status: status("ok") }) },
+    },
+  },
+};

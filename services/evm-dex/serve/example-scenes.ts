@@ -1,0 +1,137 @@
+import type { Endpoint } from "../../shared/contract/endpoint.ts";
+import type { FindScenes, Scene } from "../../shared/host/examples.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
+import { positionText } from "../metrics/lp-position.ts";
+import { type PoolRow, poolEvents, pools } from "../store/collections.ts";
+import { getCheckpoint, getPools } from "../store/queries.ts";
+import { lpEvents, lpPositions } from "../store/v2-collections.ts";
+import type { StoreDeps } from "./deps.ts";
+import { hasData } from "./head.ts";
+
+/** Rows looked at for what happens now, from the head backwards; the same for what is taken where nothing does. */
+const SAMPLE = 500;
+const SCENES_A_CHAIN = 8;
+/** The chain that requests mean when they name none. */
+const USUAL_CHAIN = 8453;
+
+/**
+ * Pools, tokens and liquidity providers that were busy in the last blocks, of the family and generation that the path
+ * names (/evm/<family>/<v2|v3>/…), on each chain that the endpoint knows.
+ */
+export function findExampleScenes({ store, chains }: StoreDeps): FindScenes {
+  return async (endpoint) => {
+    const scenes: Scene[] = [];
+    for (const chain of chainsOf(endpoint, chains)) {
+      if (!hasData(await getCheckpoint(store, chain.chainId))) continue;
+      scenes.push(...(await findOnChain(store, chain, endpoint)));
+    }
+    return scenes;
+  };
+}
+
+/** Those whose id its chain_id accepts, the usual one first; all of them where it has none. */
+function chainsOf({ params }: Endpoint, chains: readonly ChainDeployments[]): ChainDeployments[] {
+  const accepted = chains.filter(
+    ({ chainId }) => params.chain_id?.safeParse(String(chainId)).success !== false,
+  );
+  return accepted.sort((a, b) => Number(b.chainId === USUAL_CHAIN) - Number(a.chainId === USUAL_CHAIN));
+}
+
+async function findOnChain(
+  store: Store,
+  chain: ChainDeployments,
+  { path, params }: Endpoint,
+): Promise<Scene[]> {
+  const [, , family = "", generation = ""] = path.split("/");
+  const kinds = new Set(
+    chain.factories
+      .filter((factory) => factory.family === family && dexTypeOf(factory) === generation)
+      .map(({ kind }) => kind as string),
+  );
+  const ofChain = { chain_id: String(chain.chainId) };
+  // A list of chains or exchanges.
+  if (!chain.factories.some((factory) => factory.family === family)) return [ofChain];
+  const wanted = (pool: PoolRow) => pool.family === family && kinds.has(pool.protocol);
+  const found = await findPools(store, { chainId: chain.chainId, kinds, wanted });
+  if (found.length === 0) return [];
+  const wallets = "wallet_address" in params ? await findWallets(store, chain.chainId) : [undefined];
+  return wallets.slice(0, SCENES_A_CHAIN).flatMap((wallet_address) =>
+    found.slice(0, SCENES_A_CHAIN).map(({ poolAddress, token0Address }) => ({
+      ...ofChain,
+      pool_address: poolAddress,
+      token_address: token0Address,
+      ...(wallet_address !== undefined && { wallet_address }),
+    })),
+  );
+}
+
+/** The busiest of the last events; the youngest ones of each kind where none of them is wanted. */
+async function findPools(
+  store: Store,
+  of: { chainId: number; kinds: ReadonlySet<string>; wanted: (pool: PoolRow) => boolean },
+): Promise<PoolRow[]> {
+  const { chainId, kinds, wanted } = of;
+  const events = await store.find(poolEvents, {
+    filter: { chainId },
+    order: [
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+    ],
+    limit: SAMPLE,
+    fields: ["poolAddress"],
+  });
+  const addresses = byFrequency(events.map(({ poolAddress }) => poolAddress));
+  const rows = await getPools(store, { chainId, addresses });
+  const busy = rows.filter(wanted);
+  if (busy.length > 0) {
+    const rank = new Map(addresses.map((address, position) => [address, position]));
+    return busy.sort((a, b) => (rank.get(a.poolAddress) ?? 0) - (rank.get(b.poolAddress) ?? 0));
+  }
+  const young = await Promise.all(
+    [...kinds].map((protocol) =>
+      store.find(pools, {
+        filter: { chainId, protocol },
+        order: [
+          { field: "createdAt", direction: "desc" },
+          { field: "poolAddress", direction: "desc" },
+        ],
+        limit: SAMPLE,
+      }),
+    ),
+  );
+  return young.flat().filter(wanted);
+}
+
+/** Wallets that hold or stake LP tokens: those of the last events, else any. */
+async function findWallets(store: Store, chainId: number): Promise<string[]> {
+  const isHolding = ({ position }: { position: string }) => {
+    const { balance, staked } = positionText.read(position);
+    return balance + staked > 0n;
+  };
+  const last = await store.find(lpEvents, {
+    filter: { chainId },
+    order: [
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+      { field: "wallet", direction: "desc" },
+    ],
+    limit: SAMPLE,
+    fields: ["wallet", "position"],
+  });
+  const busy = last.filter(isHolding);
+  if (busy.length > 0) return byFrequency(busy.map(({ wallet }) => wallet));
+  const any = await store.find(lpPositions, {
+    filter: { chainId },
+    limit: SAMPLE,
+    fields: ["wallet", "position"],
+  });
+  return byFrequency(any.filter(isHolding).map(({ wallet }) => wallet));
+}
+
+/** Each once, the most frequent first. */
+function byFrequency(values: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a).map(([value]) => value);
+}

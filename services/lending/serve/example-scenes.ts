@@ -1,0 +1,106 @@
+import type { Cell } from "../../shared/contract/column.ts";
+import type { Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
+import { parseQuery } from "../../shared/contract/parse.ts";
+import type { FindScenes, Scene } from "../../shared/host/examples.ts";
+import type { HandlerTable } from "../../shared/host/handlers.ts";
+
+/** Rows of a list that are made into scenes, from its first on: those with the most in them. */
+const ROWS = 20;
+const DEADLINE_MS = 3_000;
+/** The chain that requests mean when they name none. */
+const USUAL_CHAIN = 8453;
+
+type Row = Readonly<Record<string, Cell>>;
+
+export interface SceneDeps {
+  readonly endpoints: readonly Endpoint[];
+  readonly handlers: HandlerTable;
+  readonly chains: readonly { readonly chainId: number }[];
+}
+
+/**
+ * Each scene is a row of a list: a parameter takes the value of the column that has its name (vault_address of
+ * `vaultAddress`). The list is the endpoint itself where it needs no parameters, else the list of the same protocol with
+ * the most of its parameters.
+ */
+export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): FindScenes {
+  const ids = chains
+    .map(({ chainId }) => chainId)
+    .sort((a, b) => Number(b === USUAL_CHAIN) - Number(a === USUAL_CHAIN));
+  return async (endpoint) => {
+    const scenes: Scene[] = [];
+    for (const chainId of ids) {
+      for (const list of listsFor(endpoint, endpoints)) {
+        const rows = await readRows(list, { handlers, chainId });
+        const found = rows.map((row) => sceneOf(row, { endpoint, chainId }));
+        scenes.push(...found.filter((scene) => scene !== undefined));
+        if (scenes.length > 0) break;
+      }
+    }
+    return scenes;
+  };
+}
+
+function isRequired(endpoint: Endpoint, name: string): boolean {
+  return endpoint.params[name]?.safeParse(undefined).success === false;
+}
+
+/** Lists whose rows have what the endpoint requires, the best one first. */
+function listsFor(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint[] {
+  const protocolOf = ({ path }: Endpoint) => path.split("/").slice(0, 4).join("/");
+  const names = Object.keys(endpoint.params);
+  const scoreOf = (list: Endpoint) => names.filter((name) => columnFor(name, list) !== undefined).length;
+  return endpoints
+    .filter((list) => protocolOf(list) === protocolOf(endpoint))
+    .filter((list) => !Object.keys(list.params).some((name) => isRequired(list, name)))
+    .filter((list) =>
+      names.every((name) => !isRequired(endpoint, name) || columnFor(name, list) !== undefined),
+    )
+    .sort((a, b) => Number(b === endpoint) - Number(a === endpoint) || scoreOf(b) - scoreOf(a));
+}
+
+function columnFor(param: string, { columns }: Endpoint): string | undefined {
+  return columns.find(({ name }) => name === columnName(param))?.name;
+}
+
+/** vault_address → vaultAddress. */
+function columnName(param: string): string {
+  return param.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+async function readRows(
+  list: Endpoint,
+  { handlers, chainId }: { handlers: HandlerTable; chainId: number },
+): Promise<Row[]> {
+  const { params } = parseQuery(list, `chain_id=${chainId}&limit=${ROWS}`);
+  const context = { session: "examples", signal: AbortSignal.timeout(DEADLINE_MS) };
+  const answer = await handlers[list.path]?.(params as ParamsOf<Endpoint>, context);
+  return (answer?.rows ?? []).map((row) => {
+    const cells = (typeof row === "string" ? JSON.parse(row) : row) as readonly Cell[];
+    return Object.fromEntries(list.columns.map(({ name }, position) => [name, cells[position] ?? null]));
+  });
+}
+
+/** Undefined where the row lacks what the endpoint requires. */
+function sceneOf(
+  row: Row,
+  { endpoint, chainId }: { endpoint: Endpoint; chainId: number },
+): Scene | undefined {
+  const scene: Record<string, string | undefined> = {};
+  for (const name of Object.keys(endpoint.params)) {
+    if (name === "limit" || name === "offset") continue;
+    scene[name] = textFor(name, row);
+    if (scene[name] === undefined && isRequired(endpoint, name)) return undefined;
+  }
+  return { ...scene, chain_id: String(chainId) };
+}
+
+/** Of numbers in the row, what lets the row pass. */
+function textFor(param: string, row: Row): string | undefined {
+  if (param === "min_tvl_usd") {
+    const tvl = row.tvlUsd ?? row.totalTvlUsd;
+    return typeof tvl === "number" && tvl < Number.MAX_SAFE_INTEGER ? String(Math.floor(tvl / 2)) : "0";
+  }
+  const value = row[columnName(param)];
+  return value === null || value === undefined ? undefined : String(value);
+}
