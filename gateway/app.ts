@@ -17,12 +17,15 @@ import { setSecurityHeaders, tableSecurityHeaders } from "./http/security-header
 import { carriesBody, checkTarget, comesAfterBody, splitTarget } from "./http/target.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
+import type { ServiceStatuses } from "./upstream/service-statuses.ts";
 import type { UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
   readonly access: Access;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  /** What services say of their chains, for /readyz. */
+  readonly statuses: ServiceStatuses;
   readonly forward: Forward;
   readonly log: Log;
   readonly metrics: Metrics;

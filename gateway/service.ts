@@ -29,6 +29,7 @@ import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
 import { createProxy } from "./upstream/proxy.ts";
+import { createServiceStatuses } from "./upstream/service-statuses.ts";
 import { createUpstreamGroup, type UpstreamAddress, type UpstreamGroup } from "./upstream/upstream.ts";
 
 /** What may be replaced: by tests, and by a process that runs more than the gateway. */
@@ -78,6 +79,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
 
   const { groups, polled } = createUpstreams(config.upstreams, { log, clock });
   const poll = createHealthPoll({ polled });
+  const statuses = createServiceStatuses(config.upstreams);
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
   const proxy = createProxy({ groups, clock, deadlineMs, tracing });
@@ -97,6 +99,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     catalogue,
     access,
     groups,
+    statuses,
     forward,
     log,
     metrics,
@@ -124,6 +127,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
     await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
+    statuses.close();
     proxy.close();
     await access.close();
     await tracing?.close();

@@ -4,6 +4,7 @@ import { probes } from "../../services/shared/host/probes.ts";
 import type { Access } from "../access/open-access.ts";
 import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
+import type { ServiceStatuses } from "../upstream/service-statuses.ts";
 import type { UpstreamGroup } from "../upstream/upstream.ts";
 import { createDocsPage } from "./docs.ts";
 import { homePage } from "./home.ts";
@@ -14,6 +15,7 @@ import { createUsagePage } from "./usage.ts";
 export interface PagesDeps {
   readonly catalogue: readonly Endpoint[];
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  readonly statuses: ServiceStatuses;
   readonly metrics: Metrics;
   readonly access: Access;
   readonly clock: Clock;
@@ -25,7 +27,7 @@ export interface PagesDeps {
 
 /** The gateway's own pages by path. None but /usage needs a key. */
 export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
-  const router = probes({ metrics: deps.metrics, readiness: async () => readinessOf(deps) });
+  const router = probes({ metrics: deps.metrics, readiness: (search) => readinessOf(deps, search) });
   const probe: Page = (req, res) =>
     new Promise((resolve, reject) => {
       res.once("close", resolve);

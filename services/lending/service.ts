@@ -1,4 +1,5 @@
 import { type Environment, readServiceConfig, readSettings } from "../shared/host/config.ts";
+import { openReadings } from "../shared/host/ingest-status/serve-readings.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics, Gauge } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
@@ -12,6 +13,7 @@ import { type ChainDeployments, loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
 import { openServing } from "./serve/serving.ts";
 import { createStatus } from "./serve/status.ts";
+import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
 /**
@@ -66,7 +68,10 @@ export async function startLending(
     pricesFrom: settings.EVM_DEX_GRPC,
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });
+  const chainIds = chains.map(({ chainId }) => chainId);
+  const readings = await openReadings({ store, chainIds, what: "The lending markets", env, log });
   const stop = async (): Promise<void> => {
+    readings.close();
     evmDex.close();
     await serving.close();
     await store.close();
@@ -80,7 +85,8 @@ export async function startLending(
       log,
       metrics,
       tracing,
-      status: createStatus({ ...serving, chains, peers: () => [evmDex.status()] }),
+      status: createStatus({ ...serving, chains, readings, peers: () => [evmDex.status()] }),
+      whyNoData: createWhyNoData(store, { dataVersion: serving.dataVersion, readings }),
       dataVersion: serving.dataVersion,
       maxAgeSeconds: serving.maxAgeSeconds,
       onStop: stop,

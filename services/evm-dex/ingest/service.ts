@@ -6,6 +6,13 @@ import { readInThread, type ThreadConfig } from "../../shared/chain/evm/thread.t
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment } from "../../shared/host/env.ts";
 import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
+import { hostsOf } from "../../shared/host/ingest-status/endpoint-news.ts";
+import {
+  createReporter,
+  type IngestReporter,
+  noteWithoutSource,
+} from "../../shared/host/ingest-status/reporter.ts";
+import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
@@ -37,7 +44,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     "BIND_HOST",
     "INGEST_METRICS_PORT",
   ]);
-  const toRun = chainsToRun(env);
+  const { toRun, withoutSource } = chainsToRun(env);
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
   const metrics = createIngestMetrics({ name: "evm-dex-ingest" });
   const stopMetrics = await serveMetrics(metrics, {
@@ -49,7 +56,8 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     dataDir: settings.DATA_DIR,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
-  await store.declare(COLLECTIONS);
+  await store.declare([...COLLECTIONS, ingestStatus]);
+  await noteWithoutSource(store, { chainIds: withoutSource, log });
   const cache = settings.REDIS_URL === undefined ? undefined : await openSharedCache(settings.REDIS_URL, log);
   const deps = {
     store,
@@ -61,9 +69,16 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   };
   return runIngest({
     log,
-    runs: toRun.map(
-      (each) => (signal) => indexChain(each, { ...deps, gauges: metrics.chain(each.chain.chainId), signal }),
-    ),
+    runs: toRun.map((each) => (signal) => {
+      const { chainId, name } = each.chain;
+      const reporter = createReporter({
+        ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
+        hosts: hostsOf(each.urls),
+        words: { chain: name, finds: "pools", place: "block", brings: "events" },
+      });
+      metrics.watch(chainId, reporter);
+      return indexChain(each, { ...deps, gauges: metrics.chain(chainId), reporter, signal });
+    }),
     async onStop() {
       await stopMetrics();
       await cache?.close();
@@ -80,14 +95,15 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
   return openCache({ redisUrl, commandTimeoutMs: CACHE_TIMEOUT_MS, onFailure });
 }
 
-function chainsToRun(env: Environment): ChainToRun[] {
+function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: number[] } {
   const settings = readSettings(env, ["DEPLOYMENTS_FILE", "START_BLOCK_8453", "START_BLOCK_1"]);
   const rpc = readRpcUrls(env);
   const start: Record<number, number | undefined> = {
     1: settings.START_BLOCK_1,
     8453: settings.START_BLOCK_8453,
   };
-  const toRun = loadDeployments(settings.DEPLOYMENTS_FILE).flatMap((chain): ChainToRun[] => {
+  const chains = loadDeployments(settings.DEPLOYMENTS_FILE);
+  const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
     return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
   });
@@ -96,7 +112,8 @@ function chainsToRun(env: Environment): ChainToRun[] {
       "EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments.",
     ]);
   }
-  return toRun;
+  const withoutSource = chains.filter(({ chainId }) => !rpc.has(chainId)).map(({ chainId }) => chainId);
+  return { toRun, withoutSource };
 }
 
 /** Indexes a chain whenever it holds the chain's lease. */
@@ -107,6 +124,7 @@ async function indexChain(
     cache: Cache | undefined;
     log: Log;
     gauges: ChainGauges;
+    reporter: IngestReporter;
     signal: AbortSignal;
     ttlMs: number;
     quietPerSecond: number;
@@ -114,7 +132,7 @@ async function indexChain(
   },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
-  const { store, cache, ttlMs, gauges, signal } = deps;
+  const { store, cache, ttlMs, gauges, reporter, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
   const config: ThreadConfig = {
     chainId: chain.chainId,
@@ -126,19 +144,22 @@ async function indexChain(
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      runChain({
-        store,
-        source,
-        openBulkSource: () => readInThread(source, config),
-        chain,
-        startBlock,
-        quietPerSecond: deps.quietPerSecond,
-        maxAddresses: deps.maxAddresses,
-        log,
-        gauges,
-        ...lead,
-        ...(cache && { cache }),
-      }),
+      reporter.during(source.head, () =>
+        runChain({
+          store,
+          source,
+          openBulkSource: () => readInThread(source, config),
+          chain,
+          startBlock,
+          quietPerSecond: deps.quietPerSecond,
+          maxAddresses: deps.maxAddresses,
+          log,
+          gauges,
+          reporter,
+          ...lead,
+          ...(cache && { cache }),
+        }),
+      ),
     );
   } finally {
     await source.close();

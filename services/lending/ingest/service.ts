@@ -2,6 +2,13 @@ import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
+import { hostsOf } from "../../shared/host/ingest-status/endpoint-news.ts";
+import {
+  createReporter,
+  type IngestReporter,
+  noteWithoutSource,
+} from "../../shared/host/ingest-status/reporter.ts";
+import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
@@ -38,7 +45,7 @@ export async function startIngest(
     "INGEST_METRICS_PORT",
   ]);
   const log = createLog({ name: "lending-ingest", level: settings.LOG_LEVEL });
-  const toRun = chainsToRun(env, { protocols, log });
+  const { toRun, withoutSource } = chainsToRun(env, { protocols, log });
   const metrics = createIngestMetrics({ name: "lending-ingest" });
   const ofChain = lendingMetrics(metrics);
   const stopMetrics = await serveMetrics(metrics, {
@@ -50,7 +57,8 @@ export async function startIngest(
     dataDir: settings.DATA_DIR,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
-  await store.declare(COLLECTIONS);
+  await store.declare([...COLLECTIONS, ingestStatus]);
+  await noteWithoutSource(store, { chainIds: withoutSource, log });
   const deps = {
     store,
     log,
@@ -59,9 +67,16 @@ export async function startIngest(
   };
   return runIngest({
     log,
-    runs: toRun.map(
-      (each) => (signal) => indexChain(each, { ...deps, metrics: ofChain(each.chain.chainId), signal }),
-    ),
+    runs: toRun.map((each) => (signal) => {
+      const { chainId, name } = each.chain;
+      const reporter = createReporter({
+        ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
+        hosts: hostsOf(each.urls),
+        words: { chain: `${name} lending`, finds: "units", place: "block", brings: "units" },
+      });
+      metrics.watch(chainId, reporter);
+      return indexChain(each, { ...deps, metrics: ofChain(chainId), reporter, signal });
+    }),
     async onStop() {
       await stopMetrics();
       await store.close();
@@ -72,17 +87,19 @@ export async function startIngest(
 function chainsToRun(
   env: Environment,
   { protocols, log }: { protocols: readonly LendingProtocol[]; log: Log },
-): ChainToRun[] {
+): { toRun: ChainToRun[]; withoutSource: number[] } {
   const { DEPLOYMENTS_FILE } = readSettings(env, ["DEPLOYMENTS_FILE"]);
   const rpc = readRpcUrls(env);
   if (rpc.size === 0) throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint."]);
-  const toRun = loadDeployments(DEPLOYMENTS_FILE, protocols).flatMap((chain): ChainToRun[] => {
+  const chains = loadDeployments(DEPLOYMENTS_FILE, protocols);
+  const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
     return urls === undefined || chain.protocols.length === 0 ? [] : [{ chain, urls }];
   });
   if (toRun.length === 0)
     log.warn("the deployments have no lending protocol on the chains with RPC endpoints: nothing to do");
-  return toRun;
+  const withoutSource = chains.filter(({ chainId }) => !rpc.has(chainId)).map(({ chainId }) => chainId);
+  return { toRun, withoutSource };
 }
 
 /** Indexes a chain whenever it holds the chain's lease. */
@@ -94,10 +111,11 @@ async function indexChain(
     ttlMs: number;
     refreshSeconds: number;
     metrics: ChainMetrics;
+    reporter: IngestReporter;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { store, ttlMs, refreshSeconds, metrics, signal } = deps;
+  const { store, ttlMs, refreshSeconds, metrics, reporter, signal } = deps;
   const { chainId } = chain;
   const log = deps.log.child({ chainId });
   const source = createEvmSource({
@@ -109,7 +127,9 @@ async function indexChain(
   try {
     const name = `lending-ingest-${chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      runChain({ store, source, chain, refreshSeconds, metrics, log, ...lead }),
+      reporter.during(source.head, () =>
+        runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead }),
+      ),
     );
   } finally {
     await source.close();

@@ -12,7 +12,8 @@ export interface Readiness {
 /** /livez (the process runs), /readyz (200 or 503) and /metrics (Prometheus text), as a router. */
 export function probes(options: {
   readonly metrics: Metrics;
-  readonly readiness: () => Promise<Readiness>;
+  /** `search` of the request, with its question mark; empty where there is none. */
+  readonly readiness: (search: string) => Promise<Readiness>;
 }): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use((_req, res, next) => {
@@ -23,9 +24,10 @@ export function probes(options: {
     mark(res, "/livez");
     sendText(res, { status: 200, type: "application/json", text: '{"status":"ok"}' });
   });
-  router.get("/readyz", async (_req, res) => {
+  router.get("/readyz", async (req, res) => {
     mark(res, "/readyz");
-    const { ready, details } = await options.readiness();
+    const queryAt = req.url.indexOf("?");
+    const { ready, details } = await options.readiness(queryAt < 0 ? "" : req.url.slice(queryAt));
     const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...details });
     sendText(res, { status: ready ? 200 : 503, type: "application/json", text });
   });

@@ -5,10 +5,11 @@ import type { Tracing } from "../tracing/tracing.ts";
 import type { ServiceConfig, ServiceName } from "./config.ts";
 import type { HandlerTable } from "./handlers.ts";
 import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
+import { showChains } from "./ingest-status/show-chains.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Readiness } from "./probes.ts";
-import { createServiceApp } from "./service-app.ts";
+import { createServiceApp, type ServiceAppOptions } from "./service-app.ts";
 import { VERSION } from "./version.ts";
 
 /** What a service knows of itself; runService adds its name, version and the mode of a shutdown. */
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
+  /** See ServiceAppOptions. */
+  readonly whyNoData?: ServiceAppOptions["whyNoData"];
   /** Made from name and config where absent. */
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -63,9 +66,10 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   };
   const readiness = async (): Promise<Readiness> => {
     try {
-      const { mode, peers } = await status.getStatus();
+      const { mode, peers, chains } = await status.getStatus();
       const shownPeers = Object.fromEntries(peers.map((peer) => [peer.name, peer.state]));
-      return { ready: READY.has(mode), details: { mode, peers: shownPeers } };
+      // Of the process alone: one chain without data keeps no other chain's tables from being served.
+      return { ready: READY.has(mode), details: { mode, peers: shownPeers, chains: showChains(chains) } };
     } catch (err) {
       log.warn({ err }, "the service cannot tell its status");
       return { ready: false };
@@ -80,6 +84,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     deadlineMs: config.deadlineMs,
     readiness,
     draining: () => draining,
+    ...(options.whyNoData && { whyNoData: options.whyNoData }),
     ...(options.dataVersion && { dataVersion: options.dataVersion }),
     ...(options.maxAgeSeconds && { maxAgeSeconds: options.maxAgeSeconds }),
   });
