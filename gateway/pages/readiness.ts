@@ -31,7 +31,10 @@ export async function readinessOf(
   const shown = Object.fromEntries(
     Object.entries(services).map(([family, { hasData, serving, replicas, chains }]) => {
       const ready = serving > 0 && (excludesData || hasData);
-      return [family, { ready, serving, replicas, ...(chains && { chains: showChains(chains) }) }];
+      // Nobody knows what a service that is away could answer by now.
+      const shownChains =
+        serving > 0 && chains !== undefined && chains.length > 0 ? { chains: showChains(chains) } : {};
+      return [family, { ready, serving, replicas, ...shownChains }];
     }),
   );
   if (isDraining()) return { ready: false, details: { status: "draining", services: shown } };

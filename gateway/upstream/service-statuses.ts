@@ -4,6 +4,8 @@ import type { ChainStatus, StatusSource } from "../../services/shared/rpc/types.
 import type { UpstreamAddress } from "./upstream.ts";
 
 const DEADLINE_MS = 1_000;
+/** What was last said still counts for this long after a service has stopped answering: its health says the rest. */
+const REMEMBERED_MS = 10_000;
 /** However often /readyz is asked for, services are not asked more often than this. */
 const KEPT_MS = 500;
 
@@ -33,6 +35,7 @@ export function createServiceStatuses(
     const targets = replicas.map(({ grpc }) => grpc);
     return { family: family as Family, client: createStatusClient(targets, { deadlineMs: DEADLINE_MS }) };
   });
+  const last = new Map<Family, { readonly atMs: number; readonly chains: readonly ChainStatus[] }>();
   let kept: { readonly atMs: number; readonly chains: Promise<ChainsByFamily> } | undefined;
 
   const readAll = async (): Promise<ChainsByFamily> =>
@@ -40,7 +43,10 @@ export function createServiceStatuses(
       await Promise.all(
         clients.map(async ({ family, client }) => {
           const status = await client.getStatus().catch(() => undefined);
-          return [family, status?.chains] as const;
+          if (status !== undefined) last.set(family, { atMs: now(), chains: status.chains });
+          const known = last.get(family);
+          const isRecent = known !== undefined && now() - known.atMs <= REMEMBERED_MS;
+          return [family, isRecent ? known.chains : undefined] as const;
         }),
       ),
     );

@@ -22,7 +22,7 @@ const HEAD_LINE_MS = 30_000;
 const RECOVERED_MS = 5_000;
 
 export interface ReporterOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, "write">;
   readonly chainId: number;
   /** Hosts of the RPC endpoints. */
   readonly hosts: readonly string[];

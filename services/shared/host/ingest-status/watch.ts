@@ -14,7 +14,7 @@ export interface SeenIngest {
 }
 
 export interface IngestWatchOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, "get">;
   readonly chainIds: readonly number[];
   readonly onFailure?: (error: unknown, chainId: number) => void;
   readonly pollMs?: number;
