@@ -21,6 +21,7 @@ import { checkForm, splitTarget } from "./http/target.ts";
 import type { LiveExamples } from "./pages/live-examples.ts";
 import { createPages } from "./pages/pages.ts";
 import type { Forward, Passage, PayHost } from "./passage.ts";
+import type { ServiceStatuses } from "./upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "./upstream/upstream.ts";
 
 export interface GatewayDeps {
@@ -29,6 +30,8 @@ export interface GatewayDeps {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   /** Replicas that refuse this gateway's service token. */
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
+  /** What services say of their chains, for /readyz. */
+  readonly statuses: ServiceStatuses;
   readonly forward: Forward;
   readonly log: Log;
   readonly metrics: Metrics;

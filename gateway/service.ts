@@ -30,6 +30,7 @@ import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts
 import { createHealthProbe } from "./upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
 import { createProxy } from "./upstream/proxy.ts";
+import { createServiceStatuses } from "./upstream/service-statuses.ts";
 import {
   createUpstreamGroup,
   type Upstream,
@@ -84,6 +85,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
 
   const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });
   const poll = createHealthPoll({ polled });
+  const statuses = createServiceStatuses(config.upstreams, config);
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
   const proxy = createProxy({ groups, clock, deadlineMs, tracing, serviceToken: config.serviceToken });
@@ -105,6 +107,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     access,
     groups,
     tokenRefusedBy,
+    statuses,
     forward,
     log,
     metrics,
@@ -135,6 +138,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
     liveExamples.stop();
+    statuses.close();
     proxy.close();
     await access.close();
     await tracing?.close();

@@ -5,6 +5,7 @@ import type { Access } from "../access/open-access.ts";
 import type { OpenDoors } from "../access/open-doors.ts";
 import type { Clock } from "../clock.ts";
 import type { Page } from "../http/routes.ts";
+import type { ServiceStatuses } from "../upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
 import { createDocsPage } from "./docs.ts";
 import { docsRedirect, homePage } from "./home.ts";
@@ -17,6 +18,7 @@ export interface PagesDeps {
   readonly catalogue: readonly Endpoint[];
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
+  readonly statuses: ServiceStatuses;
   readonly metrics: Metrics;
   readonly access: Access;
   readonly doors: Pick<OpenDoors, "charge">;
@@ -33,7 +35,7 @@ export interface PagesDeps {
  * what their refusal would, and a load balancer that shares its address with a flood must not take the gateway for dead.
  */
 export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
-  const router = probes({ metrics: deps.metrics, readiness: async () => readinessOf(deps) });
+  const router = probes({ metrics: deps.metrics, readiness: (search) => readinessOf(deps, search) });
   const probe: Page = (req, res) =>
     new Promise((resolve, reject) => {
       res.once("close", resolve);

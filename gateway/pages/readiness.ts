@@ -1,29 +1,69 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
+import { showChains } from "../../services/shared/host/ingest-status/show-chains.ts";
 import type { Readiness } from "../../services/shared/host/probes.ts";
+import type { ChainStatus } from "../../services/shared/rpc/types.ts";
+import type { ChainsByFamily, ServiceStatuses } from "../upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
 
 export interface ReadinessSources {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  readonly statuses: Pick<ServiceStatuses, "read">;
   /** Replicas that refuse this gateway's service token: no waiting cures that, so it is named. */
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly isDraining: () => boolean;
 }
 
 /**
- * What /readyz says: ready when every service has a serving replica and the gateway is not being stopped.
- * Names each service and the state of its replicas; their addresses stay inside.
+ * What /readyz says: ready when every service has a serving replica, every chain with a source can be answered from
+ * data, and the gateway is not being stopped. Names each service, the state of its replicas and what is read of each
+ * chain; addresses stay inside.
+ *
+ * With `exclude=data` chains are shown and not judged: for load balancers, since a first read of one chain may take
+ * hours and must not keep requests from all others.
  */
-export function readinessOf({ groups, tokenRefusedBy, isDraining }: ReadinessSources): Readiness {
-  const services = Object.fromEntries(
-    [...groups].map(([family, { members }]) => {
-      const serving = members.filter((member) => member.state === "serving").length;
-      const isRefused = members.some((member) => tokenRefusedBy?.has(member));
-      const replicas = members.map((member) => member.state);
-      const reason = isRefused ? { reason: "service_token_refused" } : {};
-      return [family, { ready: serving > 0, serving, replicas, ...reason }];
+export async function readinessOf(
+  { groups, statuses, tokenRefusedBy, isDraining }: ReadinessSources,
+  search = "",
+): Promise<Readiness> {
+  const excludesData = isDataExcluded(search);
+  const services = describeServices(groups, await statuses.read());
+  const isServed = Object.values(services).every(
+    ({ serving, hasData }) => serving > 0 && (excludesData || hasData),
+  );
+  const isRefused = (family: string) =>
+    groups.get(family as Family)?.members.some((member) => tokenRefusedBy?.has(member)) === true;
+  const shown = Object.fromEntries(
+    Object.entries(services).map(([family, { hasData, serving, replicas, chains }]) => {
+      const ready = serving > 0 && (excludesData || hasData);
+      const reason = isRefused(family) ? { reason: "service_token_refused" } : {};
+      // Nobody knows what a service that is away could answer by now.
+      const shownChains =
+        serving > 0 && chains !== undefined && chains.length > 0 ? { chains: showChains(chains) } : {};
+      return [family, { ready, serving, replicas, ...reason, ...shownChains }];
     }),
   );
-  const isServed = Object.values(services).every((service) => service.ready);
-  if (isDraining()) return { ready: false, details: { status: "draining", services } };
-  return { ready: isServed, details: { services } };
+  if (isDraining()) return { ready: false, details: { status: "draining", services: shown } };
+  return { ready: isServed, details: { services: shown } };
+}
+
+function describeServices(groups: ReadinessSources["groups"], chainsOf: ChainsByFamily) {
+  return Object.fromEntries(
+    [...groups].map(([family, { members }]) => {
+      const serving = members.filter((member) => member.state === "serving").length;
+      const chains = chainsOf.get(family);
+      // A service that serves and whose status is not to be had: nobody knows whether it has data.
+      const hasData = chains?.every(canAnswer) ?? false;
+      return [family, { serving, replicas: members.map((member) => member.state), chains, hasData }];
+    }),
+  );
+}
+
+/** What was read once is served whatever the ingest does; a chain that nobody configured is not waited for. */
+function canAnswer({ indexedBlock, state }: ChainStatus): boolean {
+  return indexedBlock !== null || state === "no_source" || state === "unknown";
+}
+
+/** Whether a probe leaves data out of account: `?exclude=data`, as Kubernetes' own /readyz leaves out checks. */
+export function isDataExcluded(search: string): boolean {
+  return new URLSearchParams(search).getAll("exclude").includes("data");
 }

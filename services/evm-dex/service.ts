@@ -1,5 +1,6 @@
 import { readNamedFile, readServiceConfig, readSettings, readTogether } from "../shared/host/config.ts";
 import type { Environment } from "../shared/host/env.ts";
+import { openReadings } from "../shared/host/ingest-status/serve-readings.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
@@ -15,6 +16,7 @@ import { findExampleScenes } from "./serve/example-scenes.ts";
 import { createPriceSource } from "./serve/prices.ts";
 import { openReading } from "./serve/reading.ts";
 import { createStatus } from "./serve/status.ts";
+import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
 /** Pages of large lists lie all over the file: read in place, they take two thirds of the time. */
@@ -42,12 +44,15 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   await store.declare(COLLECTIONS);
   const deps = { store, chains };
   const reading = await openReading({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
+  const chainIds = chains.map(({ chainId }) => chainId);
+  const readings = await openReadings({ store, chainIds, what: "The pools", env, log });
   return runService({
     name: "evm-dex",
     endpoints,
     handlers: createHandlers({ ...deps, pools: reading.pools }),
     config,
-    status: createStatus(deps),
+    status: createStatus({ ...deps, readings }),
+    whyNoData: createWhyNoData(store, readings),
     prices: createPriceSource(deps),
     findScenes: findExampleScenes(deps),
     dataVersion: reading.dataVersion,
@@ -56,6 +61,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     metrics,
     tracing,
     async onStop() {
+      readings.close();
       await reading.close();
       await store.close();
     },

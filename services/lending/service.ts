@@ -5,6 +5,7 @@ import {
   readSettings,
   readTogether,
 } from "../shared/host/config.ts";
+import { openReadings } from "../shared/host/ingest-status/serve-readings.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics, Gauge } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
@@ -20,6 +21,7 @@ import { createHandlers } from "./handlers.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { openServing } from "./serve/serving.ts";
 import { createStatus } from "./serve/status.ts";
+import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
 /**
@@ -72,7 +74,10 @@ export async function startLending(
     serviceToken: config.serviceTokens?.[0],
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });
+  const chainIds = chains.map(({ chainId }) => chainId);
+  const readings = await openReadings({ store, chainIds, what: "The lending markets", env, log });
   const stop = async (): Promise<void> => {
+    readings.close();
     evmDex.close();
     await serving.close();
     await store.close();
@@ -88,7 +93,8 @@ export async function startLending(
       log,
       metrics,
       tracing,
-      status: createStatus({ ...serving, chains, peers: () => [evmDex.status()] }),
+      status: createStatus({ ...serving, chains, readings, peers: () => [evmDex.status()] }),
+      whyNoData: createWhyNoData(store, { dataVersion: serving.dataVersion, readings }),
       dataVersion: serving.dataVersion,
       maxAgeSeconds: serving.maxAgeSeconds,
       onStop: stop,

@@ -1,4 +1,5 @@
 import { type Environment, readServiceConfig, readSettings, readTogether } from "../shared/host/config.ts";
+import { openReadings } from "../shared/host/ingest-status/serve-readings.ts";
 import { createLog } from "../shared/host/log.ts";
 import { createMetrics } from "../shared/host/metrics.ts";
 import { type RunningService, runService } from "../shared/host/run-service.ts";
@@ -12,11 +13,12 @@ import { createHandlers } from "./handlers.ts";
 import { versionOf } from "./serve/answer.ts";
 import { createDeps } from "./serve/deps.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
+import { hasData } from "./serve/head.ts";
 import { watchHead } from "./serve/heads.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
-import { CHAIN_ID } from "./store/queries.ts";
+import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
 
 /**
  * Starts the solana service: its HTTP endpoints, and Status and health over gRPC. Throws ConfigError, and Error when a
@@ -43,7 +45,12 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   const deps = createDeps(store);
   const heads = watchHead(store, { onFailure: (err) => log.warn({ err }, "the head cannot be read") });
   createServeMetrics(metrics, { heads, deps });
+  const readings = await openReadings({
+    ...{ store, chainIds: [CHAIN_ID], env, log },
+    what: "Solana's transactions and tokens",
+  });
   const stop = async (): Promise<void> => {
+    readings.close();
     heads.close();
     await store.close();
   };
@@ -56,8 +63,12 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       log,
       metrics,
       tracing,
-      status: createStatus(store),
+      status: createStatus({ store, readings }),
       findScenes: findExampleScenes(deps),
+      async whyNoData(_endpoint, { isAbsent }) {
+        const isRead = hasData(await getCheckpoint(store));
+        return isRead && isAbsent ? undefined : readings.refusal(CHAIN_ID, isRead);
+      },
       dataVersion(endpoint) {
         const head = heads.current(CHAIN_ID);
         return head && versionOf(endpoint, head);

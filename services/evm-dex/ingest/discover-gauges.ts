@@ -1,7 +1,7 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Guard } from "../../shared/host/lease.ts";
-import type { ProgressReport } from "../../shared/host/progress.ts";
+import type { PlannedScan, ProgressReport } from "../../shared/host/progress.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf, readerOf } from "../protocols/index.ts";
@@ -12,6 +12,20 @@ import { type GaugeRow, gauges } from "../store/v2-collections.ts";
 const INITIAL_RANGE = 10_000;
 const CONCURRENCY = 4;
 const VERIFY_BLOCKS = 20;
+
+/** What discoverGauges has to read, and how much of it is done. */
+export function planGauges(
+  store: Store,
+  { chainId, factories, toBlock }: { chainId: number; factories: readonly Factory[]; toBlock: number },
+): Promise<PlannedScan[]> {
+  return Promise.all(
+    [...factoriesByVoter(factories)].map(async ([voter, ofVoter]) => {
+      const done = await store.get(discoveries, { chainId, factory: voter });
+      const from = Math.min(...ofVoter.map((factory) => factory.fromBlock));
+      return { name: voter, from, at: Math.max(done?.blockNumber ?? -1, from - 1), to: toBlock };
+    }),
+  );
+}
 
 /**
  * Reads the gauges that the factories' voters created before the first indexed block, so that what they say is known
@@ -61,7 +75,8 @@ export async function discoverGauges(
         put(gauges, known),
         put(discoveries, [{ chainId, factory: voter, blockNumber: range.toBlock }]),
       ]);
-      report({ stage: "discovery", from: fromBlock, at: range.toBlock, to: toBlock, events: known.length });
+      const step = { from: fromBlock, at: range.toBlock, to: toBlock, events: known.length };
+      report({ stage: "discovery", scan: voter, ...step });
     }
   }
 }

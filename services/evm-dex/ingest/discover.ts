@@ -1,7 +1,7 @@
 import type { EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Guard } from "../../shared/host/lease.ts";
-import type { ProgressReport } from "../../shared/host/progress.ts";
+import type { PlannedScan, ProgressReport } from "../../shared/host/progress.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
@@ -31,6 +31,24 @@ const VERIFY_BLOCKS = 20;
  */
 const WRITE_POOLS = 20_000;
 const WRITE_AFTER_MS = 30_000;
+
+/** What discoverPools has to read, and how much of it is done. */
+export function planPools(
+  store: Store,
+  { chainId, factories, toBlock }: { chainId: number; factories: readonly Factory[]; toBlock: number },
+): Promise<PlannedScan[]> {
+  return Promise.all(
+    factories.map(async ({ address, fromBlock }) => {
+      const done = await store.get(discoveries, { chainId, factory: address });
+      return {
+        name: address,
+        from: fromBlock,
+        at: Math.max(done?.blockNumber ?? -1, fromBlock - 1),
+        to: toBlock,
+      };
+    }),
+  );
+}
 
 /**
  * Reads the PoolCreated events of factories from before the first indexed block, so that every pool is known when its
@@ -90,7 +108,8 @@ export async function discoverPools(
       found.pools.push(...described.pools);
       const isDue = found.pools.length >= writePools || performance.now() - found.sinceMs > WRITE_AFTER_MS;
       if (isDue || range.toBlock === toBlock) await write(range.toBlock);
-      report({ stage: "discovery", from: fromBlock, at: range.toBlock, to: toBlock, events: created.length });
+      const done = { from: fromBlock, at: range.toBlock, to: toBlock, events: created.length };
+      report({ stage: "discovery", scan: factory.address, ...done });
     }
   }
 }

@@ -3,15 +3,15 @@ import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import { OtherChain } from "../../shared/chain/evm/genesis.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { ChainGauges } from "../../shared/host/ingest-metrics.ts";
+import type { IngestReporter } from "../../shared/host/ingest-status/reporter.ts";
 import type { Guard } from "../../shared/host/lease.ts";
 import type { Log } from "../../shared/host/log.ts";
 import { pause } from "../../shared/host/pause.ts";
-import { createProgress } from "../../shared/host/progress.ts";
 import { retryUntil } from "../../shared/host/run-ingest.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { discoverPools } from "./discover.ts";
-import { discoverGauges } from "./discover-gauges.ts";
+import { discoverPools, planPools } from "./discover.ts";
+import { discoverGauges, planGauges } from "./discover-gauges.ts";
 import { readQuietPools } from "./quiet-pools.ts";
 import { SnapshotWriter } from "./snapshots.ts";
 import { openCheckpoint } from "./start-block.ts";
@@ -32,6 +32,8 @@ export interface RunChainOptions {
   readonly signal: AbortSignal;
   readonly guard: Guard;
   readonly gauges?: ChainGauges;
+  /** Says what is done; absent in tests. */
+  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
   /** Where services look for snapshots of hot pools; absent where they cannot share any. */
   readonly cache?: Cache;
 }
@@ -45,27 +47,33 @@ const WAIT_MS = 500;
 export async function runChain(options: RunChainOptions): Promise<void> {
   const { signal, log } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
-  await retryUntil(signal, { log, isFatal }, () => indexOnce(options));
+  const onFailure = (error: unknown) => options.reporter?.failed(error);
+  await retryUntil(signal, { log, isFatal, onFailure }, () => indexOnce(options));
 }
 
 async function indexOnce(options: RunChainOptions): Promise<void> {
   const { store, source, chain, signal, log, guard } = options;
-  const report = createProgress((line) => log.info(line), {
-    chain: chain.name,
-    now: () => performance.now(),
-  });
+  const report = options.reporter?.report ?? (() => {});
   const checkpoint = await openCheckpoint(store, {
     source,
     anchors: chain.stablecoins,
     startBlock: options.startBlock,
   });
   const head = await source.head();
+  options.gauges?.seeHead(head);
+  const toBlock = Math.min(checkpoint.fromBlock - 1, head.number);
+  const discovery = { chainId: chain.chainId, factories: chain.factories, toBlock };
+  report({
+    stage: "plan",
+    scans: [...(await planPools(store, discovery)), ...(await planGauges(store, discovery))],
+    backfill: { from: checkpoint.fromBlock, at: checkpoint.blockNumber },
+  });
   const bulk = openAhead(options.openBulkSource, head.number - checkpoint.blockNumber > KEPT_HEADERS);
   try {
     await discoverPools(store, {
       source,
       factories: chain.factories,
-      toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
+      toBlock,
       head: head.number,
       signal,
       report,
@@ -74,7 +82,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     await discoverGauges(store, {
       source,
       factories: chain.factories,
-      toBlock: Math.min(checkpoint.fromBlock - 1, head.number),
+      toBlock,
       signal,
       report,
       guard,

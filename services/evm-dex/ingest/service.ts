@@ -7,6 +7,13 @@ import { checkEndpoints, evmEndpoints } from "../../shared/chain/preflight.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/host/env.ts";
 import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
+import { hostsOf } from "../../shared/host/ingest-status/endpoint-news.ts";
+import {
+  createReporter,
+  type IngestReporter,
+  noteWithoutSource,
+} from "../../shared/host/ingest-status/reporter.ts";
+import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
@@ -41,7 +48,7 @@ interface ChainToRun {
 
 /** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const [settings, toRun] = readTogether(
+  const [settings, { toRun, withoutSource }] = readTogether(
     () => readSettings(env, SETTINGS_READ),
     () => chainsToRun(env),
     () => refuseMisspeltNames(env),
@@ -61,7 +68,8 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     dataDir: settings.DATA_DIR,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
-  await store.declare(COLLECTIONS);
+  await store.declare([...COLLECTIONS, ingestStatus]);
+  await noteWithoutSource(store, { chainIds: withoutSource, log });
   const cache = settings.REDIS_URL === undefined ? undefined : await openSharedCache(settings.REDIS_URL, log);
   const deps = {
     store,
@@ -73,9 +81,16 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   };
   return runIngest({
     log,
-    runs: toRun.map(
-      (each) => (signal) => indexChain(each, { ...deps, gauges: metrics.chain(each.chain.chainId), signal }),
-    ),
+    runs: toRun.map((each) => (signal) => {
+      const { chainId, name } = each.chain;
+      const reporter = createReporter({
+        ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
+        hosts: hostsOf(each.urls),
+        words: { chain: name, finds: "pools", place: "block", brings: "events" },
+      });
+      metrics.watch(chainId, reporter);
+      return indexChain(each, { ...deps, gauges: metrics.chain(chainId), reporter, signal });
+    }),
     async onStop() {
       await stopMetrics();
       await cache?.close();
@@ -92,8 +107,8 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
   return openCache({ redisUrl, commandTimeoutMs: CACHE_TIMEOUT_MS, onFailure });
 }
 
-function chainsToRun(env: Environment): ChainToRun[] {
-  const [settings, rpc, deployments] = readTogether(
+function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: number[] } {
+  const [settings, rpc, chains] = readTogether(
     () => readSettings(env, ["START_BLOCK_8453", "START_BLOCK_1"]),
     () => readRpcUrls(env),
     () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
@@ -102,7 +117,7 @@ function chainsToRun(env: Environment): ChainToRun[] {
     1: settings.START_BLOCK_1,
     8453: settings.START_BLOCK_8453,
   };
-  const toRun = deployments.flatMap((chain): ChainToRun[] => {
+  const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
     return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
   });
@@ -111,7 +126,8 @@ function chainsToRun(env: Environment): ChainToRun[] {
       "EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments.",
     ]);
   }
-  return toRun;
+  const withoutSource = chains.filter(({ chainId }) => !rpc.has(chainId)).map(({ chainId }) => chainId);
+  return { toRun, withoutSource };
 }
 
 /** Indexes a chain whenever it holds the chain's lease. */
@@ -122,6 +138,7 @@ async function indexChain(
     cache: Cache | undefined;
     log: Log;
     gauges: ChainGauges;
+    reporter: IngestReporter;
     signal: AbortSignal;
     ttlMs: number;
     quietPerSecond: number;
@@ -129,7 +146,7 @@ async function indexChain(
   },
 ): Promise<void> {
   const { chain, urls, startBlock } = of;
-  const { store, cache, ttlMs, gauges, signal } = deps;
+  const { store, cache, ttlMs, gauges, reporter, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
   const config: ThreadConfig = {
     chainId: chain.chainId,
@@ -141,19 +158,22 @@ async function indexChain(
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      runChain({
-        store,
-        source,
-        openBulkSource: () => closeOnAbort(signal, readInThread(source, config)),
-        chain,
-        startBlock,
-        quietPerSecond: deps.quietPerSecond,
-        maxAddresses: deps.maxAddresses,
-        log,
-        gauges,
-        ...lead,
-        ...(cache && { cache }),
-      }),
+      reporter.during(source.head, () =>
+        runChain({
+          store,
+          source,
+          openBulkSource: () => closeOnAbort(signal, readInThread(source, config)),
+          chain,
+          startBlock,
+          quietPerSecond: deps.quietPerSecond,
+          maxAddresses: deps.maxAddresses,
+          log,
+          gauges,
+          reporter,
+          ...lead,
+          ...(cache && { cache }),
+        }),
+      ),
     );
   } finally {
     await source.close();

@@ -246,7 +246,8 @@ export class ChainSync {
       observe: reachesHead,
     });
     this.#checkpoint = applied.checkpoint;
-    this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time });
+    const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
+    this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
   }
 

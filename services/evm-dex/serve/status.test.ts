@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { SERVED, unreported, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { type CheckpointRow, checkpoints } from "../store/collections.ts";
@@ -17,7 +18,10 @@ describe("createStatus", () => {
 
   const statusWith = async (...rows: readonly Partial<CheckpointRow>[]) => {
     await store.write([put(checkpoints, rows.map(checkpointRow))]);
-    return createStatus({ store, chains: loadDeployments(undefined) }, () => NOW_S * 1_000)();
+    return createStatus(
+      { store, chains: loadDeployments(undefined), readings: unreported },
+      () => NOW_S * 1_000,
+    )();
   };
   const NOTHING = {
     indexedBlock: null,
@@ -31,14 +35,17 @@ describe("createStatus", () => {
     expect(await statusWith()).to.deep.equal({
       mode: "empty",
       chains: [
-        { chainId: 1, name: "Ethereum", ...NOTHING, chainHead: null },
-        { chainId: 8453, name: "Base", ...NOTHING, chainHead: null },
+        { chainId: 1, name: "Ethereum", ...NOTHING, chainHead: null, ...withoutSource(1) },
+        { chainId: 8453, name: "Base", ...NOTHING, chainHead: null, ...withoutSource(8453) },
       ],
       peers: [],
     });
     const { mode, chains } = await statusWith({ fromBlock: 100, blockNumber: 99, chainHead: 5_000 });
     expect(mode).to.equal("empty");
-    expect(chains[1]).to.deep.equal({ chainId: 8453, name: "Base", ...NOTHING, chainHead: 5_000 });
+    expect(chains[1]).to.deep.equal({
+      ...{ chainId: 8453, name: "Base", ...NOTHING, chainHead: 5_000 },
+      ...withoutSource(8453),
+    });
   });
 
   it("tells block, time, coverage and lag of an indexed chain", async () => {
@@ -51,7 +58,7 @@ describe("createStatus", () => {
     });
     expect([mode, peers]).to.deep.equal(["serving", []]);
     expect(chains).to.deep.equal([
-      { chainId: 1, name: "Ethereum", ...NOTHING, chainHead: null },
+      { chainId: 1, name: "Ethereum", ...NOTHING, chainHead: null, ...withoutSource(1) },
       {
         chainId: 8453,
         name: "Base",
@@ -61,6 +68,7 @@ describe("createStatus", () => {
         fromBlock: 100,
         chainHead: 207,
         lagBlocks: 7,
+        ...SERVED,
       },
     ]);
   });

@@ -10,6 +10,7 @@ import { checkRows } from "../../shared/contract/check-rows.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../shared/errors.ts";
+import { SERVED, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
 import { bodyOf, until } from "../../shared/host/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { describeService } from "../../shared/host/testkit/service-suite.ts";
@@ -43,11 +44,12 @@ describe("evm-dex with an empty store", () => {
     entry,
     env: { DATA_DIR: dataDir, DEPLOYMENTS_FILE: undefined },
     endpoints,
+    withoutChain: [chains.path, dexes.path],
     status: {
       mode: "empty",
       chains: [
-        { chainId: 1, name: "Ethereum", ...NOTHING },
-        { chainId: 8453, name: "Base", ...NOTHING },
+        { chainId: 1, name: "Ethereum", ...NOTHING, ...withoutSource(1) },
+        { chainId: 8453, name: "Base", ...NOTHING, ...withoutSource(8453) },
       ],
       peers: [],
     },
@@ -311,8 +313,9 @@ describe("evm-dex over an indexed chain", function () {
             fromBlock: 0,
             chainHead: head,
             lagBlocks: 0,
+            ...SERVED,
           },
-          { chainId: 1, name: "Ethereum", ...NOTHING },
+          { chainId: 1, name: "Ethereum", ...NOTHING, ...withoutSource(1) },
         ]);
       } finally {
         client.close();

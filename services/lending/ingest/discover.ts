@@ -1,7 +1,7 @@
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Guard } from "../../shared/host/lease.ts";
-import type { ProgressReport } from "../../shared/host/progress.ts";
+import type { PlannedScan, ProgressReport } from "../../shared/host/progress.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { DeployedProtocol } from "../deployments.ts";
 import type { DiscoveryScan } from "../protocols/protocol.ts";
@@ -32,12 +32,33 @@ export interface DiscoverOptions {
   readonly guard: Guard;
 }
 
+/** What discoverUnits has to read, and how much of it is done. */
+export function planScans(
+  store: Store,
+  { chainId, protocols, toBlock }: { chainId: number; protocols: ProtocolTable; toBlock: number },
+): Promise<PlannedScan[]> {
+  const scans = protocols.scans().filter(({ scan }) => scan.addresses.length > 0);
+  return Promise.all(
+    scans.map(async ({ scan: { name, fromBlock } }) => {
+      const done = await store.get(discoveries, { chainId, name });
+      return { name, from: fromBlock, at: Math.max(done?.blockNumber ?? -1, fromBlock - 1), to: toBlock };
+    }),
+  );
+}
+
 /**
  * Makes known the units that past logs name, each scan from where it was interrupted. They are stored without a state:
  * reading them is another matter.
  */
 export async function discoverUnits(store: Store, of: DiscoverOptions): Promise<void> {
   const { chainId } = of.source;
+  of.report({
+    stage: "plan",
+    scans: await planScans(store, { chainId, protocols: of.protocols, toBlock: of.toBlock }),
+    // The scans of a first read go on as far as the chain has grown meanwhile.
+    scansToHead: true,
+    units: [...of.book.rows()].length,
+  });
   for (const { scan, of: deployed } of of.protocols.scans()) {
     const done = await store.get(discoveries, { chainId, name: scan.name });
     const fromBlock = Math.max(scan.fromBlock, (done?.blockNumber ?? -1) + 1);
@@ -82,7 +103,8 @@ async function runScan(
       found = [];
       writtenMs = performance.now();
     }
-    of.report({ stage: "discovery", from: fromBlock, at: range.toBlock, to: toBlock, events });
+    const step = { from: fromBlock, at: range.toBlock, to: toBlock, events };
+    of.report({ stage: "discovery", scan: scan.name, ...step });
   }
 }
 

@@ -1,12 +1,14 @@
 import { OtherChain } from "../../shared/chain/evm/genesis.ts";
+import type { IngestReporter } from "../../shared/host/ingest-status/reporter.ts";
 import type { Log } from "../../shared/host/log.ts";
-import { createProgress } from "../../shared/host/progress.ts";
 import { retryUntil } from "../../shared/host/run-ingest.ts";
 import type { SyncDeps } from "./load.ts";
 import { ChainSync } from "./sync.ts";
 
 export interface RunChainOptions extends Omit<SyncDeps, "log" | "report"> {
   readonly log: Log;
+  /** Says what is done; absent in tests. */
+  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
 }
 
 /**
@@ -14,20 +16,20 @@ export interface RunChainOptions extends Omit<SyncDeps, "log" | "report"> {
  * again from the checkpoint; only a store of another chain ends it.
  */
 export async function runChain(options: RunChainOptions): Promise<void> {
-  const { log, chain, source, signal } = options;
+  const { log, source, signal, reporter, metrics } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
-  await retryUntil(signal, { log, isFatal }, async () => {
-    const report = createProgress((line) => log.info(line), {
-      chain: `${chain.name} lending`,
-      finds: "units",
-      now: () => performance.now(),
-    });
+  const onFailure = (error: unknown) => reporter?.failed(error);
+  await retryUntil(signal, { log, isFatal, onFailure }, async () => {
+    const report = reporter?.report ?? (() => {});
     const sync = await ChainSync.open({
       ...options,
       report,
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });
     const head = await source.head();
+    metrics?.seeHead(head);
+    const stored = sync.checkpoint;
+    if (stored !== undefined) metrics?.standOn({ number: stored.blockNumber, time: stored.blockTime });
     log.info({ block: sync.checkpoint?.blockNumber ?? null, head: head.number }, "indexing");
     await sync.run();
   });

@@ -3,6 +3,13 @@ import { checkEndpoints, evmEndpoints } from "../../shared/chain/preflight.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
+import { hostsOf } from "../../shared/host/ingest-status/endpoint-news.ts";
+import {
+  createReporter,
+  type IngestReporter,
+  noteWithoutSource,
+} from "../../shared/host/ingest-status/reporter.ts";
+import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
@@ -41,7 +48,7 @@ export async function startIngest(
   env: Environment,
   protocols: readonly LendingProtocol[] = PROTOCOLS,
 ): Promise<Stoppable> {
-  const [settings, toRun] = readTogether(
+  const [settings, { toRun, withoutSource }] = readTogether(
     () => readSettings(env, SETTINGS_READ),
     () => chainsToRun(env, protocols),
     () => refuseMisspeltNames(env),
@@ -64,7 +71,8 @@ export async function startIngest(
     dataDir: settings.DATA_DIR,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
-  await store.declare(COLLECTIONS);
+  await store.declare([...COLLECTIONS, ingestStatus]);
+  await noteWithoutSource(store, { chainIds: withoutSource, log });
   const deps = {
     store,
     log,
@@ -73,9 +81,16 @@ export async function startIngest(
   };
   return runIngest({
     log,
-    runs: toRun.map(
-      (each) => (signal) => indexChain(each, { ...deps, metrics: ofChain(each.chain.chainId), signal }),
-    ),
+    runs: toRun.map((each) => (signal) => {
+      const { chainId, name } = each.chain;
+      const reporter = createReporter({
+        ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
+        hosts: hostsOf(each.urls),
+        words: { chain: `${name} lending`, finds: "units", place: "block", brings: "units" },
+      });
+      metrics.watch(chainId, reporter);
+      return indexChain(each, { ...deps, metrics: ofChain(chainId), reporter, signal });
+    }),
     async onStop() {
       await stopMetrics();
       await store.close();
@@ -83,17 +98,22 @@ export async function startIngest(
   });
 }
 
-function chainsToRun(env: Environment, protocols: readonly LendingProtocol[]): ChainToRun[] {
-  const [rpc, deployments] = readTogether(
+function chainsToRun(
+  env: Environment,
+  protocols: readonly LendingProtocol[],
+): { toRun: ChainToRun[]; withoutSource: number[] } {
+  const [rpc, chains] = readTogether(
     () => readRpcUrls(env),
     () =>
       readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path, protocols) }),
   );
   if (rpc.size === 0) throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint."]);
-  return deployments.flatMap((chain): ChainToRun[] => {
+  const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
     return urls === undefined || chain.protocols.length === 0 ? [] : [{ chain, urls }];
   });
+  const withoutSource = chains.filter(({ chainId }) => !rpc.has(chainId)).map(({ chainId }) => chainId);
+  return { toRun, withoutSource };
 }
 
 /** Indexes a chain whenever it holds the chain's lease. */
@@ -105,10 +125,11 @@ async function indexChain(
     ttlMs: number;
     refreshSeconds: number;
     metrics: ChainMetrics;
+    reporter: IngestReporter;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { store, ttlMs, refreshSeconds, metrics, signal } = deps;
+  const { store, ttlMs, refreshSeconds, metrics, reporter, signal } = deps;
   const { chainId } = chain;
   const log = deps.log.child({ chainId });
   const source = closeOnAbort(
@@ -123,7 +144,9 @@ async function indexChain(
   try {
     const name = `lending-ingest-${chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      runChain({ store, source, chain, refreshSeconds, metrics, log, ...lead }),
+      reporter.during(source.head, () =>
+        runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead }),
+      ),
     );
   } finally {
     await source.close();

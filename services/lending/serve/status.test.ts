@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { SERVED, unreported, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { checkpointRow } from "../test/stored.ts";
 import { createStatus } from "./status.ts";
@@ -23,7 +24,7 @@ describe("createStatus of lending", () => {
     const known = new Map(rows.map((row) => [row.chainId ?? 8453, checkpointRow(row)]));
     return createStatus({
       ...{ chains: CHAINS, heads: { last: (chainId) => known.get(chainId) }, tables: { isStarting } },
-      ...{ peers: () => PEERS, now: () => NOW_S * 1_000 },
+      ...{ peers: () => PEERS, readings: unreported, now: () => NOW_S * 1_000 },
     })();
   };
   const modeOf = async (...of: Parameters<typeof statusWith>) => (await statusWith(...of)).mode;
@@ -32,8 +33,8 @@ describe("createStatus of lending", () => {
     expect(await statusWith([{ blockNumber: 99, fromBlock: 100, chainHead: 5_000 }])).to.deep.equal({
       mode: "empty",
       chains: [
-        { ...CHAINS[0], ...NOTHING, chainHead: null },
-        { ...CHAINS[1], ...NOTHING, chainHead: 5_000 },
+        { ...CHAINS[0], ...NOTHING, chainHead: null, ...withoutSource(1) },
+        { ...CHAINS[1], ...NOTHING, chainHead: 5_000, ...withoutSource(8453) },
       ],
       peers: PEERS,
     });
@@ -44,7 +45,7 @@ describe("createStatus of lending", () => {
     expect(mode).to.equal("serving");
     expect(chains[1]).to.deep.equal({
       ...{ ...CHAINS[1], indexedBlock: 200, indexedBlockHash: "0x200", indexedTime: NOW_S - 10 },
-      ...{ fromBlock: 100, chainHead: 207, lagBlocks: 7 },
+      ...{ fromBlock: 100, chainHead: 207, lagBlocks: 7, ...SERVED },
     });
     const behind = await statusWith([{ blockNumber: 200, chainHead: 190 }]);
     expect(behind.chains[1], "the chain became shorter").to.include({ chainHead: 190, lagBlocks: 0 });

@@ -1,6 +1,6 @@
 import type { HeadWatcher } from "../../shared/host/head-watcher.ts";
 import type { OwnStatus } from "../../shared/host/run-service.ts";
-import type { ChainStatus, PeerStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainReading, ChainStatus, PeerStatus, ServiceMode } from "../../shared/rpc/types.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { hasData } from "../store/queries.ts";
@@ -14,6 +14,8 @@ export interface StatusOptions {
   readonly heads: Pick<HeadWatcher<CheckpointRow>, "last">;
   readonly tables: Pick<LendingTables, "isStarting">;
   readonly peers: () => readonly PeerStatus[];
+  /** What is being read of a chain. */
+  readonly readings: { of(chainId: number, hasData: boolean): ChainReading };
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -28,10 +30,17 @@ export function createStatus({
   heads,
   tables,
   peers,
+  readings,
   now = Date.now,
 }: StatusOptions): () => Promise<OwnStatus> {
   return async () => {
-    const statuses = chains.map((chain) => chainStatus(chain, heads.last(chain.chainId)));
+    const statuses = chains.map((chain) => {
+      const checkpoint = heads.last(chain.chainId);
+      return {
+        ...chainStatus(chain, checkpoint),
+        ...readings.of(chain.chainId, hasData(checkpoint)),
+      };
+    });
     const mode = tables.isStarting ? "starting" : modeOf(statuses, now() / 1000);
     return { mode, chains: statuses, peers: peers() };
   };
@@ -40,7 +49,7 @@ export function createStatus({
 function chainStatus(
   { chainId, name }: Pick<ChainDeployments, "chainId" | "name">,
   checkpoint: CheckpointRow | undefined,
-): ChainStatus {
+): Omit<ChainStatus, keyof ChainReading> {
   const chainHead = checkpoint?.chainHead ?? null;
   if (!hasData(checkpoint)) {
     const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
+import { SERVED, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
 import { bodyOf, until } from "../../shared/host/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { describeService } from "../../shared/host/testkit/service-suite.ts";
@@ -33,8 +34,8 @@ describe("lending with an empty store", () => {
     status: {
       mode: "empty",
       chains: [
-        { chainId: 1, name: "Ethereum", ...nothing },
-        { chainId: 8453, name: "Base", ...nothing },
+        { chainId: 1, name: "Ethereum", ...nothing, ...withoutSource(1) },
+        { chainId: 8453, name: "Base", ...nothing, ...withoutSource(8453) },
       ],
       peers: UNREACHABLE,
     },
@@ -63,7 +64,7 @@ describe("lending with data and without evm-dex", () => {
       chains: [
         {
           ...{ chainId: CHAIN_ID, name: `Chain ${CHAIN_ID}`, indexedBlock: 200, indexedBlockHash: "0x200" },
-          ...{ indexedTime: now, fromBlock: 100, chainHead: 203, lagBlocks: 3 },
+          ...{ indexedTime: now, fromBlock: 100, chainHead: 203, lagBlocks: 3, ...SERVED },
         },
       ],
       peers: UNREACHABLE,

@@ -3,19 +3,38 @@ import type { SourceEvent } from "../chain/rpc/endpoint.ts";
 import { closeHttpServer, listen } from "./http-server.ts";
 import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "./metrics.ts";
 
+/** Hears the same of a chain as its metrics. */
+export interface ChainWatcher {
+  readonly onEvent: (event: SourceEvent) => void;
+  seeHead(head: { readonly number: number; readonly timestamp?: number | undefined }): void;
+  standOn(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
+}
+
+/** Shows how far the reading is. */
+export interface ProgressGauges {
+  showProgress(progress: {
+    readonly share: number | undefined;
+    readonly etaSeconds: number | undefined;
+    readonly isFailing: boolean;
+  }): void;
+}
+
 /** What every ingest tells of a chain. */
 export interface ChainGauges {
   /** For the source's onEvent. */
   readonly onEvent: (event: SourceEvent) => void;
   /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads do not tell it. */
   seeHead(head: { readonly number: number; readonly timestamp?: number }): void;
-  /** The block that the store stands on. */
-  standOn(block: { readonly number: number; readonly time: number }): void;
+  /** The block that the store stands on; `events` that were written with it. */
+  standOn(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
 
 export interface IngestMetrics extends Metrics {
   /** By its id, or its name where it has none. */
   chain(chainId: number | string): ChainGauges;
+  progress(chainId: number | string): ProgressGauges;
+  /** Whatever the chain's gauges hear, the watcher hears too. */
+  watch(chainId: number | string, watcher: ChainWatcher): void;
 }
 
 /** The metrics of an ingest's process: those of every process, its RPC requests, and how far it is behind. */
@@ -59,10 +78,41 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     labelNames: ["chain"],
     registers,
   });
+  const share = new Gauge({
+    name: "ingest_progress_share",
+    help: "Share of all that is to be read until the head is reached; 1 at the head",
+    labelNames: ["chain"],
+    registers,
+  });
+  const eta = new Gauge({
+    name: "ingest_eta_seconds",
+    help: "Time until the head is reached, estimated; NaN while it cannot be",
+    labelNames: ["chain"],
+    registers,
+  });
+  const failing = new Gauge({
+    name: "ingest_failing",
+    help: "1 while the ingest cannot go on (no endpoint, no store, an error), else 0",
+    labelNames: ["chain"],
+    registers,
+  });
+  const watchers = new Map<string, ChainWatcher>();
   return {
     ...metrics,
+    watch: (chainId, watcher) => void watchers.set(String(chainId), watcher),
+    progress(chainId) {
+      const chain = String(chainId);
+      return {
+        showProgress(progress) {
+          if (progress.share !== undefined) share.set({ chain }, progress.share);
+          eta.set({ chain }, progress.etaSeconds ?? Number.NaN);
+          failing.set({ chain }, progress.isFailing ? 1 : 0);
+        },
+      };
+    },
     chain(chainId) {
       const chain = String(chainId);
+      const watcher = () => watchers.get(chain);
       let headTime: number | undefined;
       let indexedTime: number | undefined;
       const showLag = () => {
@@ -71,19 +121,21 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
       };
       return {
         onEvent(event) {
-          const { host } = event;
+          watcher()?.onEvent(event);
           if (event.kind === "request") {
-            const { method, ok } = event;
+            const { host, method, ok } = event;
             requests.observe({ chain, host, method, ok: String(ok) }, event.ms / 1_000);
             calls.inc({ chain, host, method }, event.calls);
-          } else if (event.kind === "fault") faults.inc({ chain, host, fault: event.fault });
+          } else if (event.kind === "fault") faults.inc({ chain, host: event.host, fault: event.fault });
         },
         seeHead({ number, timestamp }) {
+          watcher()?.seeHead({ number, timestamp });
           head.set({ chain }, number);
           if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
           showLag();
         },
-        standOn({ number, time }) {
+        standOn({ number, time, events = 0 }) {
+          watcher()?.standOn({ number, time, events });
           indexed.set({ chain }, number);
           indexedTime = time;
           if (headTime !== undefined) headTime = Math.max(headTime, time);

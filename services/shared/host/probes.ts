@@ -12,7 +12,8 @@ export interface Readiness {
 /** /livez (the process runs), /readyz (200 or 503) and /metrics (Prometheus text), as a router. */
 export function probes(options: {
   readonly metrics: Metrics;
-  readonly readiness: () => Promise<Readiness>;
+  /** `search` of the request, with its question mark; empty where there is none. */
+  readonly readiness: (search: string) => Promise<Readiness>;
   /** Whether a request may be told more than that the process is ready; all may where it is absent. */
   readonly mayKnow?: ((req: Request) => boolean) | undefined;
 }): Router {
@@ -27,7 +28,8 @@ export function probes(options: {
   });
   router.get("/readyz", async (req, res) => {
     mark(res, "/readyz");
-    const { ready, details } = await options.readiness();
+    const queryAt = req.url.indexOf("?");
+    const { ready, details } = await options.readiness(queryAt < 0 ? "" : req.url.slice(queryAt));
     const shown = options.mayKnow?.(req) === false ? undefined : details;
     const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...shown });
     sendText(res, { status: ready ? 200 : 503, type: "application/json", text });

@@ -41,10 +41,10 @@ const MAX_RETRY_MS = 15_000;
  */
 export async function retryUntil(
   signal: AbortSignal,
-  of: { log: Log; isFatal: (error: unknown) => boolean },
+  of: { log: Log; isFatal: (error: unknown) => boolean; onFailure?: ((error: unknown) => void) | undefined },
   work: () => Promise<void>,
 ): Promise<void> {
-  const { log, isFatal } = of;
+  const { log, isFatal, onFailure } = of;
   let retryMs = MIN_RETRY_MS;
   while (!signal.aborted) {
     const startedMs = performance.now();
@@ -53,6 +53,7 @@ export async function retryUntil(
     } catch (err) {
       if (signal.aborted || isFatal(err)) throw err;
       if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
+      onFailure?.(err);
       log.warn({ err, retryMs }, "indexing was interrupted; it goes on from the checkpoint");
       await pause(retryMs, signal);
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);

@@ -6,10 +6,11 @@ import type { ServiceConfig, ServiceName } from "./config.ts";
 import { ExampleFinder, type FindScenes } from "./examples.ts";
 import type { HandlerTable } from "./handlers.ts";
 import { closeHttpServer, createHttpServer, listen } from "./http-server.ts";
+import { showChains } from "./ingest-status/show-chains.ts";
 import { createLog, type Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Readiness } from "./probes.ts";
-import { createServiceApp } from "./service-app.ts";
+import { createServiceApp, type ServiceAppOptions } from "./service-app.ts";
 import { createTokenCheck, isLoopback } from "./service-token.ts";
 import { VERSION } from "./version.ts";
 
@@ -30,6 +31,8 @@ export interface ServiceOptions {
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
+  /** See ServiceAppOptions. */
+  readonly whyNoData?: ServiceAppOptions["whyNoData"];
   /** Made from name and config where absent. */
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -67,9 +70,10 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   };
   const readiness = async (): Promise<Readiness> => {
     try {
-      const { mode, peers } = await status.getStatus();
+      const { mode, peers, chains } = await status.getStatus();
       const shownPeers = Object.fromEntries(peers.map((peer) => [peer.name, peer.state]));
-      return { ready: READY.has(mode), details: { mode, peers: shownPeers } };
+      // Of the process alone: one chain without data keeps no other chain's tables from being served.
+      return { ready: READY.has(mode), details: { mode, peers: shownPeers, chains: showChains(chains) } };
     } catch (err) {
       log.warn({ err }, "the service cannot tell its status");
       return { ready: false };
@@ -89,6 +93,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     deadlineMs: config.deadlineMs,
     readiness,
     draining: () => draining,
+    ...(options.whyNoData && { whyNoData: options.whyNoData }),
     ...(options.dataVersion && { dataVersion: options.dataVersion }),
     ...(options.maxAgeSeconds && { maxAgeSeconds: options.maxAgeSeconds }),
   });

@@ -44,6 +44,14 @@ export interface ServiceAppOptions {
    */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   /**
+   * The 503 for an endpoint whose table was never read; undefined where the table has data or needs none. Asked only
+   * about answers that rest on no block: rows without a version, and 404s (`isAbsent`).
+   */
+  readonly whyNoData?: (
+    endpoint: Endpoint,
+    at: { readonly params: ParamsOf<Endpoint>; readonly isAbsent: boolean },
+  ) => Promise<ServiceError | undefined>;
+  /**
    * Seconds for which a client may keep a successful answer without asking again: about one block of the chain that
    * the parameters name. 1 by default.
    */
@@ -173,8 +181,8 @@ async function answerRequest(request: {
 
   const { session } = exchangeOf(res);
   const { tracing, deadlineMs } = options;
-  const work = (signal: AbortSignal) =>
-    inStep(tracing, { name: "read rows" }, () => request.answer(params, { session, signal }));
+  const read = (signal: AbortSignal) => answerFromData(request, { params, session, signal });
+  const work = (signal: AbortSignal) => inStep(tracing, { name: "read rows" }, () => read(signal));
   const answer = await withDeadline(work, { res, deadlineMs });
   const text = inStep(tracing, { name: "render table" }, (span) => {
     const rendered = renderTable(endpoint, answer.rows);
@@ -186,6 +194,30 @@ async function answerRequest(request: {
   if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });
   setCacheHeaders(res, { tag, version, maxAge });
   sendText(res, { status: 200, type: endpoint.mediaType, text });
+}
+
+/**
+ * An answer without a version rests on no block. Where the table was never read, "no rows" and "no such item" would
+ * be false: nobody knows yet.
+ */
+async function answerFromData(
+  request: { readonly endpoint: Endpoint; readonly answer: AnyHandler; readonly options: ServiceAppOptions },
+  at: { readonly params: ParamsOf<Endpoint>; readonly session: string; readonly signal: AbortSignal },
+): Promise<Answer> {
+  const { endpoint, answer, options } = request;
+  const { params, session, signal } = at;
+  const refuseWithoutData = async (isAbsent: boolean): Promise<void> => {
+    const refusal = await options.whyNoData?.(endpoint, { params, isAbsent });
+    if (refusal !== undefined) throw refusal;
+  };
+  try {
+    const found = await answer(params, { session, signal });
+    if (found.version === undefined) await refuseWithoutData(false);
+    return found;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") await refuseWithoutData(true);
+    throw error;
+  }
 }
 
 interface CacheState {

@@ -1,4 +1,5 @@
 import type {
+  ChainState,
   ChainStatus,
   PeerState,
   PricesAnswer,
@@ -70,13 +71,24 @@ export function fromStatusMessage(message: StatusResponseMessage): ServiceStatus
   };
 }
 
-const OPTIONAL_NUMBERS = ["indexedBlock", "indexedTime", "fromBlock", "chainHead", "lagBlocks"] as const;
+const OPTIONAL_NUMBERS = [
+  "indexedBlock",
+  "indexedTime",
+  "fromBlock",
+  "chainHead",
+  "lagBlocks",
+  "share",
+  "etaSeconds",
+  "since",
+] as const;
 
 function toChainMessage(chain: ChainStatus): ChainStatusMessage {
   const message: ChainStatusMessage = {
     chainId: chain.chainId,
     name: chain.name,
     indexedBlockHash: chain.indexedBlockHash ?? "",
+    state: chain.state,
+    why: chain.why ?? "",
   };
   for (const field of OPTIONAL_NUMBERS) {
     const value = chain[field];
@@ -95,5 +107,10 @@ function fromChainMessage(message: ChainStatusMessage): ChainStatus {
     fromBlock: message.fromBlock ?? null,
     chainHead: message.chainHead ?? null,
     lagBlocks: message.lagBlocks ?? null,
+    state: message.state === "" ? "unknown" : (message.state as ChainState),
+    share: message.share ?? null,
+    etaSeconds: message.etaSeconds ?? null,
+    why: message.why === "" ? null : message.why,
+    since: message.since ?? null,
   };
 }

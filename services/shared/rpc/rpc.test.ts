@@ -29,6 +29,13 @@ const STATUS: ServiceStatus = {
       fromBlock: 0,
       chainHead: 45_000_000_125,
       lagBlocks: 2,
+      ...{
+        state: "failing",
+        share: 0.25,
+        etaSeconds: 90,
+        why: "No RPC endpoint can be used.",
+        since: 1_785_932_000,
+      },
     },
     {
       chainId: 1,
@@ -39,6 +46,7 @@ const STATUS: ServiceStatus = {
       fromBlock: null,
       chainHead: null,
       lagBlocks: null,
+      ...{ state: "no_source", share: null, etaSeconds: null, why: null, since: null },
     },
   ],
   peers: [{ name: "lending", state: "unreachable" }],

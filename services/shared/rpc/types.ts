@@ -50,8 +50,27 @@ export interface CallOptions {
  */
 export type ServiceMode = "starting" | "empty" | "serving" | "stale" | "draining";
 
+/**
+ * serving: answers with data; first_read: nothing to answer with yet, the ingest reads; no_source: no endpoint is
+ * configured for the chain; failing: the ingest cannot go on, or no ingest reports; unknown: of an older service.
+ * What was read before is served in every state.
+ */
+export type ChainState = "serving" | "first_read" | "no_source" | "failing" | "unknown";
+
+/** What is being read of a chain, as its ingest says. */
+export interface ChainReading {
+  readonly state: ChainState;
+  /** Of all that is to be read up to the head, 0 to 1; null where nothing was measured. */
+  readonly share: number | null;
+  readonly etaSeconds: number | null;
+  /** One sentence without credentials. */
+  readonly why: string | null;
+  /** Unix seconds since when. */
+  readonly since: number | null;
+}
+
 /** Blocks are slots on Solana, whose chainId is 0. Nulls: nothing indexed yet, head unknown. */
-export interface ChainStatus {
+export interface ChainStatus extends ChainReading {
   readonly chainId: number;
   readonly name: string;
   readonly indexedBlock: number | null;

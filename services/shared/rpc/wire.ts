@@ -28,6 +28,11 @@ export interface ChainStatusMessage {
   fromBlock?: number;
   chainHead?: number;
   lagBlocks?: number;
+  state: string;
+  share?: number;
+  etaSeconds?: number;
+  why: string;
+  since?: number;
 }
 export interface StatusResponseMessage {
   service: string;

@@ -56,7 +56,8 @@ export function solanaMetrics(
     forget: () => dropped.inc(),
     async written({ blocks: written, batch, checkpoint }) {
       stands = checkpoint.slot;
-      gauges.standOn({ number: checkpoint.slot, time: checkpoint.time });
+      const events = batch.tokenRows.length;
+      gauges.standOn({ number: checkpoint.slot, time: checkpoint.time, events });
       showLag();
       blocks.inc(written.length);
       skipped.inc(written.reduce((sum, { slot, parentSlot }) => sum + slot - parentSlot - 1, 0));

@@ -1,7 +1,7 @@
 import type { SolanaSource } from "../../shared/chain/solana/port.ts";
+import type { IngestReporter } from "../../shared/host/ingest-status/reporter.ts";
 import type { Guard } from "../../shared/host/lease.ts";
 import type { Log } from "../../shared/host/log.ts";
-import { createProgress } from "../../shared/host/progress.ts";
 import { retryUntil } from "../../shared/host/run-ingest.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { OtherCluster } from "./chain-moved.ts";
@@ -28,6 +28,8 @@ export interface RunOptions {
   /** Told of every batch; what counts them, for example. */
   readonly watchers?: readonly Companion[];
   readonly onHead?: (slot: number) => void;
+  /** Says what is done; absent in tests. */
+  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
 }
 
 /**
@@ -37,12 +39,15 @@ export interface RunOptions {
 export async function runSolana(options: RunOptions): Promise<void> {
   const { signal, log } = options;
   const isFatal = (error: unknown) => error instanceof OtherCluster;
-  await retryUntil(signal, { log, isFatal }, () => indexOnce(options));
+  const onFailure = (error: unknown) => options.reporter?.failed(error);
+  await retryUntil(signal, { log, isFatal, onFailure }, () => indexOnce(options));
 }
 
 async function indexOnce(options: RunOptions): Promise<void> {
   const { store, source, reader, startSlot, log, guard, onHead } = options;
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot });
+  const report = options.reporter?.report ?? (() => {});
+  report({ stage: "plan", scans: [], backfill: { from: checkpoint.fromSlot, at: checkpoint.slot } });
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const warn = (message: string, fields: Record<string, unknown>) => log.warn(fields, message);
@@ -63,11 +68,7 @@ async function indexOnce(options: RunOptions): Promise<void> {
         ...(options.watchers ?? []),
       ],
       log: (level, message, fields) => log[level](fields ?? {}, message),
-      report: createProgress((line) => log.info(line), {
-        chain: "Solana",
-        place: "slot",
-        now: () => performance.now(),
-      }),
+      report,
       ...(onHead && { onHead }),
     },
     checkpoint,

@@ -3,6 +3,13 @@ import { createSolanaSource } from "../../shared/chain/solana/source.ts";
 import { readSettings } from "../../shared/host/config.ts";
 import { type Environment, readTogether } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
+import { hostsOf } from "../../shared/host/ingest-status/endpoint-news.ts";
+import {
+  createReporter,
+  type IngestReporter,
+  noteWithoutSource,
+} from "../../shared/host/ingest-status/reporter.ts";
+import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
 import { readSolanaUrls } from "../../shared/host/rpc-urls.ts";
@@ -11,6 +18,7 @@ import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { COLLECTIONS } from "../store/collections.ts";
+import { CHAIN_ID } from "../store/queries.ts";
 import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
 import { readInThread } from "./read/reader.ts";
 import { runSolana } from "./run.ts";
@@ -53,9 +61,18 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     mappedBytes: 0,
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
-  await store.declare(COLLECTIONS);
-  if (urls === undefined) log.warn("SOLANA_RPC names no RPC endpoint: Solana is not indexed");
-  const deps = { store, log, metrics, settings };
+  await store.declare([...COLLECTIONS, ingestStatus]);
+  if (urls === undefined) {
+    log.warn("SOLANA_RPC names no RPC endpoint: Solana is not indexed");
+    await noteWithoutSource(store, { chainIds: [CHAIN_ID], log });
+  }
+  const reporter = createReporter({
+    ...{ store, chainId: CHAIN_ID, log, gauges: registry.progress("solana") },
+    hosts: hostsOf(urls ?? []),
+    words: { chain: "Solana", finds: "tokens", place: "slot", brings: "rows" },
+  });
+  registry.watch("solana", reporter);
+  const deps = { store, log, metrics, reporter, settings };
   return runIngest({
     log,
     runs: urls === undefined ? [] : [(signal) => index(urls, { ...deps, signal })],
@@ -73,11 +90,12 @@ async function index(
     store: Store;
     log: Log;
     metrics: SolanaIngestMetrics;
+    reporter: IngestReporter;
     settings: { LEASE_TTL_MS: number; START_BLOCK_SOLANA: number | undefined; SOLANA_RAW_DAYS: number };
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { store, log, metrics, settings, signal } = deps;
+  const { store, log, metrics, reporter, settings, signal } = deps;
   const config = {
     urls,
     log: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(fields, message),
@@ -87,18 +105,22 @@ async function index(
   const reader = closeOnAbort(signal, readInThread(source, config));
   try {
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
+    const readHead = async () => ({ number: (await source.head("confirmed")).slot });
     await leadAndRun(lease, (lead) =>
-      runSolana({
-        store,
-        source,
-        reader,
-        startSlot: settings.START_BLOCK_SOLANA,
-        rawDays: settings.SOLANA_RAW_DAYS,
-        watchers: [metrics],
-        onHead: metrics.onHead,
-        log,
-        ...lead,
-      }),
+      reporter.during(readHead, () =>
+        runSolana({
+          store,
+          source,
+          reader,
+          startSlot: settings.START_BLOCK_SOLANA,
+          rawDays: settings.SOLANA_RAW_DAYS,
+          watchers: [metrics],
+          onHead: metrics.onHead,
+          reporter,
+          log,
+          ...lead,
+        }),
+      ),
     );
   } finally {
     await reader.close();

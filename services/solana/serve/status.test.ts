@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { SERVED, unreported, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { type CheckpointRow, checkpoints } from "../store/collections.ts";
 import { openTestStore } from "../test/store.ts";
@@ -29,7 +30,7 @@ describe("status of the solana service", () => {
 
   const statusWith = async (checkpoint?: Partial<CheckpointRow>) => {
     if (checkpoint !== undefined) await store.write([put(checkpoints, [{ ...CHECKPOINT, ...checkpoint }])]);
-    return createStatus(store, () => NOW_S * 1_000)();
+    return createStatus({ store, readings: unreported }, () => NOW_S * 1_000)();
   };
   const unknown = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
   const solana = { chainId: 0, name: "Solana" };
@@ -37,12 +38,12 @@ describe("status of the solana service", () => {
   it("is empty while no block is indexed; the head may be known already", async () => {
     expect(await statusWith()).to.deep.equal({
       mode: "empty",
-      chains: [{ ...solana, ...unknown, chainHead: null, lagBlocks: null }],
+      chains: [{ ...solana, ...unknown, chainHead: null, lagBlocks: null, ...withoutSource(0) }],
       peers: [],
     });
     expect(await statusWith({ slot: 99, blockhash: "" })).to.deep.equal({
       mode: "empty",
-      chains: [{ ...solana, ...unknown, chainHead: 503, lagBlocks: null }],
+      chains: [{ ...solana, ...unknown, chainHead: 503, lagBlocks: null, ...withoutSource(0) }],
       peers: [],
     });
   });
@@ -51,7 +52,7 @@ describe("status of the solana service", () => {
     const indexed = { indexedBlock: 500, indexedBlockHash: "hash", indexedTime: NOW_S - 10, fromBlock: 100 };
     expect(await statusWith({})).to.deep.equal({
       mode: "serving",
-      chains: [{ ...solana, ...indexed, chainHead: 503, lagBlocks: 3 }],
+      chains: [{ ...solana, ...indexed, chainHead: 503, lagBlocks: 3, ...SERVED }],
       peers: [],
     });
     expect((await statusWith({ headSlot: 490 })).chains[0]?.lagBlocks).to.equal(0);

@@ -1,5 +1,5 @@
 import type { OwnStatus } from "../../shared/host/run-service.ts";
-import type { ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { hasData } from "./head.ts";
@@ -7,14 +7,17 @@ import { hasData } from "./head.ts";
 /** A head this much older than now is stale: some 300 slots. */
 const STALE_AFTER_SECONDS = 120;
 
-/** How far the chain is indexed. `empty` until a block is. */
+/** How far the chain is indexed. `empty` until a block is. `readings` says what is being read of it. */
 export function createStatus(
-  store: Store,
+  {
+    store,
+    readings,
+  }: { readonly store: Store; readonly readings: { of(chainId: number, hasData: boolean): ChainReading } },
   now: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<OwnStatus> {
   return async () => {
     const checkpoint = await getCheckpoint(store);
-    const known = { chainId: CHAIN_ID, name: "Solana" };
+    const known = { chainId: CHAIN_ID, name: "Solana", ...readings.of(CHAIN_ID, hasData(checkpoint)) };
     const chainHead = checkpoint?.headSlot ?? null;
     if (!hasData(checkpoint)) {
       const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };

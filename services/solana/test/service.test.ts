@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import { SERVED, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
 import { bodyOf } from "../../shared/host/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { checkTable, describeService } from "../../shared/host/testkit/service-suite.ts";
@@ -27,7 +28,7 @@ describe("solana with an empty store", () => {
     endpoints,
     status: {
       mode: "empty",
-      chains: [{ ...solana, ...nothing, chainHead: null, lagBlocks: null }],
+      chains: [{ ...solana, ...nothing, chainHead: null, lagBlocks: null, ...withoutSource(0) }],
       peers: [],
     },
   });
@@ -38,7 +39,7 @@ describe("solana over a filled store", function () {
   // Ahead of the clock: these tests may have their turn half an hour after this line, and are about what is not stale.
   const endTime = Math.floor(Date.now() / 1000) + 3_600;
   const indexed = { indexedBlock: 0, indexedBlockHash: "", indexedTime: endTime, fromBlock: FIRST_SLOT };
-  const chain = { ...solana, ...indexed, chainHead: 0, lagBlocks: 0 };
+  const chain = { ...solana, ...indexed, chainHead: 0, lagBlocks: 0, ...SERVED };
   let filled: Awaited<ReturnType<typeof fillFolder>>;
   before(async () => {
     filled = await fillFolder({ dataDir: filledDir, endTime, blocks: 120 });

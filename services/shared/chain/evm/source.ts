@@ -4,7 +4,14 @@ import { createBlockReader } from "./block-reader.ts";
 import { classifyRpcError } from "./classify.ts";
 import { createHeadTracker } from "./head.ts";
 import { parseQuantity } from "./hex.ts";
-import { type EthCall, type EvmSource, type Hex, type LogRange, UpstreamError } from "./port.ts";
+import {
+  type EthCall,
+  type EvmSource,
+  type Hex,
+  type LogRange,
+  RangeTooLarge,
+  UpstreamError,
+} from "./port.ts";
 import {
   askCall,
   askCheckedCall,
@@ -104,8 +111,15 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     },
     async logs(range: LogRange, filter) {
       const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
-      const [logs] = await pool.ask([askLogs(range, filter)], about);
-      return logs ?? [];
+      const blocks = range.toBlock - range.fromBlock + 1;
+      try {
+        const [logs] = await pool.ask([askLogs(range, filter)], about);
+        onEvent({ kind: "range", blocks, ok: true });
+        return logs ?? [];
+      } catch (error) {
+        if (error instanceof RangeTooLarge) onEvent({ kind: "range", blocks, ok: false });
+        throw error;
+      }
     },
     verifyEmpty,
     async call(calls) {

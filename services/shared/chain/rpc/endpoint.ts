@@ -21,6 +21,8 @@ export type SourceEvent =
       readonly method: string;
       readonly message: string;
     }
+  /** A range of eth_getLogs that was answered, or refused by every endpoint for its size. */
+  | { readonly kind: "range"; readonly blocks: number; readonly ok: boolean }
   | { readonly kind: "hedge"; readonly host: string; readonly method: string }
   | { readonly kind: "circuit"; readonly host: string; readonly open: boolean }
   | { readonly kind: "aside"; readonly host: string; readonly reason: string };

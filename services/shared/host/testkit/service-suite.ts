@@ -15,6 +15,8 @@ export interface ServiceSuite {
   readonly entry: URL;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly endpoints: readonly Endpoint[];
+  /** Paths of tables that need nothing of a chain: without data they alone have rows to answer. */
+  readonly withoutChain?: readonly string[];
   /** What Status says once the service is up. */
   readonly status: Pick<ServiceStatus, "mode" | "chains" | "peers">;
 }
@@ -32,7 +34,9 @@ export function describeService(suite: ServiceSuite): void {
     for (const endpoint of suite.endpoints) {
       const cases = deriveCases(endpoint);
       it(`GET ${endpoint.path}: ${cases.length} derived cases`, async () => {
-        await inBatches(cases, (one) => checkCase(service.httpUrl, endpoint, one));
+        await inBatches(cases, (one) =>
+          checkCase(service.httpUrl, endpoint, { ...one, isRead: isRead(suite, endpoint, one) }),
+        );
       });
       it(`HEAD, exact path and 304 of ${endpoint.path}`, async () => {
         await checkHead(service.httpUrl, endpoint);
@@ -96,19 +100,42 @@ export function describeService(suite: ServiceSuite): void {
   });
 }
 
+/** Whether the store holds anything of what a case is about. */
+function isRead(
+  { withoutChain = [], status }: ServiceSuite,
+  { path, family }: Endpoint,
+  { query }: DerivedCase,
+): boolean {
+  if (withoutChain.includes(path)) return true;
+  const chainId = family === "solana" ? 0 : Number(new URLSearchParams(query).get("chain_id") ?? 8453);
+  return status.chains.some((chain) => chain.chainId === chainId && chain.indexedBlock !== null);
+}
+
 const BATCH = 16;
 
 async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   for (let at = 0; at < items.length; at += BATCH) await Promise.all(items.slice(at, at + BATCH).map(work));
 }
 
-async function checkCase(httpUrl: string, endpoint: Endpoint, one: DerivedCase): Promise<void> {
+async function checkCase(
+  httpUrl: string,
+  endpoint: Endpoint,
+  one: DerivedCase & { readonly isRead: boolean },
+): Promise<void> {
   const response = await fetch(`${httpUrl}${endpoint.path}?${one.query}`);
   const title = `${one.name} (${one.query})`;
   if (one.expect === 400) {
     const { message } = await checkError(response, "bad_request", title);
     expect(message, title).to.match(/^Cannot parse /);
     if (one.names !== undefined) expect(message, title).to.contain(` ${one.names}: `);
+    return;
+  }
+  if (!one.isRead) {
+    // No ingest has ever reported to this store: neither "no rows" nor "no such item" would be true.
+    const { message } = await checkError(response, "unavailable", title);
+    expect(message, title).to.match(/^No source is configured for (Solana|chain \d+) \([A-Z0-9_]+\)\.$/);
+    expect(Number(response.headers.get("retry-after")), title).to.be.within(1, 60);
+    expect(response.headers.get("x-data-block"), title).to.equal(null);
     return;
   }
   if (endpoint.whenAbsent === "not_found" && response.status === 404) {

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { formatSeconds, headLine, type LineWords, progressLine } from "./progress-line.ts";
+import type { ProgressView } from "./progress-model.ts";
+
+const WORDS: LineWords = { chain: "Base", finds: "pools", place: "block", brings: "events" };
+const VIEW: ProgressView = {
+  ...{ state: "backfilling", share: 0.35, etaSeconds: 1_625, done: 1_050_000, size: 3_000_000 },
+  ...{ perSecond: 1_200, eventsPerSecond: 15_000, scans: 0, toCome: [], head: 2_999_999, block: 1_049_999 },
+  ...{ lagSeconds: 3_900_000, isFallingBehind: false },
+};
+
+describe("progressLine", () => {
+  it("shows bar, share, place, rates and the time left", () => {
+    expect(progressLine(VIEW, WORDS)).to.equal(
+      "Base backfill ███████░░░░░░░░░░░░░ 35 % · block 1,049,999 of 2,999,999 · 1,200 blocks/s · 15,000 events/s · 27 m 5 s left",
+    );
+  });
+
+  it("shows a discovery as one, whatever it is made of, and what comes after it", () => {
+    const view: ProgressView = {
+      ...VIEW,
+      ...{
+        state: "discovering",
+        share: 0.5,
+        done: 40_000_000,
+        size: 80_000_000,
+        scans: 4,
+        eventsPerSecond: 2,
+      },
+      toCome: [{ stage: "reading", size: 1_840 }],
+    };
+    expect(progressLine(view, { ...WORDS, chain: "Base lending", finds: "units" })).to.equal(
+      "Base lending discovery ██████████░░░░░░░░░░ 50 % · 40,000,000 of 80,000,000 blocks in 4 scans · 1,200 blocks/s · 2 units/s · about 27 m 5 s left, with 1,840 units to come",
+    );
+  });
+
+  it("shows units while these are read", () => {
+    const view: ProgressView = {
+      ...VIEW,
+      state: "reading",
+      done: 500,
+      size: 2_000,
+      perSecond: 50,
+      etaSeconds: 30,
+    };
+    expect(progressLine(view, WORDS)).to.contain(" · unit 500 of 2,000 · 50 units/s · 30 s left");
+  });
+
+  it("never shows a full bar or 100 % of a run that is under way", () => {
+    expect(progressLine({ ...VIEW, share: 0.9999 }, WORDS)).to.contain(`${"█".repeat(19)}░ 99 %`);
+  });
+
+  it("says so where no time is known, or the chain is the faster one", () => {
+    expect(progressLine({ ...VIEW, etaSeconds: undefined }, WORDS)).to.contain(" · time left unknown");
+    const outgrown = progressLine({ ...VIEW, etaSeconds: undefined, isFallingBehind: true }, WORDS);
+    expect(outgrown).to.contain(" · the chain grows as fast as it is read");
+  });
+
+  it("has nothing to say before anything is known", () => {
+    expect(progressLine({ ...VIEW, state: "starting" }, WORDS)).to.equal(undefined);
+  });
+});
+
+describe("headLine", () => {
+  it("shows block, lag, events and calls", () => {
+    const view: ProgressView = {
+      ...VIEW,
+      state: "following",
+      block: 1_577,
+      lagSeconds: 2,
+      eventsPerSecond: 35.26,
+    };
+    const endpoint = { callsPerSecond: 1.94, host: "rpc.example.org" };
+    expect(headLine(view, WORDS, endpoint)).to.equal(
+      "Base head · block 1,577 · 2 s behind · 35 events/s · 1.9 calls/s to rpc.example.org",
+    );
+    const slots: ProgressView = { ...view, head: 1_600, lagSeconds: undefined };
+    expect(headLine(slots, { ...WORDS, place: "slot" }, endpoint)).to.contain(" · 23 slots behind · ");
+  });
+});
+
+describe("formatSeconds", () => {
+  it("names the two largest units", () => {
+    const texts = [0, 9, 60, 130, 3_599, 3_600, 90_061, 8.05].map(formatSeconds);
+    expect(texts).to.deep.equal([
+      "0 s",
+      "9 s",
+      "1 m 0 s",
+      "2 m 10 s",
+      "59 m 59 s",
+      "1 h 0 m",
+      "25 h 1 m",
+      "9 s",
+    ]);
+  });
+});
