@@ -93,7 +93,7 @@ function readSparse(of: BackfillRange): AsyncGenerator<Chunk> {
     signal: of.signal,
   });
   const transfers = of.fetcher.scanTransfers(of);
-  return mapAhead(scan, ({ range, logs }) => of.fetcher.readSettled(range, logs, transfers), AHEAD);
+  return mapAhead(scan, (scanned) => of.fetcher.readSettled(scanned, transfers), AHEAD);
 }
 
 function readDense(of: BackfillRange): AsyncGenerator<Chunk> {

@@ -22,6 +22,8 @@ export interface CreatedGauge extends NewGauge {
 
 /** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
 export interface Chunk {
+  /** The block that the first one follows on: whoever writes the chunk holds it against the index. */
+  readonly parent: { readonly number: number; readonly hash: string };
   readonly last: { readonly number: number; readonly hash: string; readonly time: number };
   readonly created: readonly CreatedPool[];
   readonly gauges: readonly CreatedGauge[];
@@ -46,6 +48,8 @@ export function assembleChunk(of: {
   strangers: ReadonlyMap<string, number>;
   blocks: ReadonlyMap<number, BlockWithSenders>;
   headers: readonly HeaderRow[];
+  /** Of the range's first block. */
+  parentHash: string;
 }): Chunk {
   const created: CreatedPool[] = [];
   const gauges: CreatedGauge[] = [];
@@ -72,6 +76,7 @@ export function assembleChunk(of: {
   }
   const last = of.blocks.get(of.range.toBlock) as BlockWithSenders;
   return {
+    parent: { number: of.range.fromBlock - 1, hash: of.parentHash },
     last: { number: last.number, hash: last.hash, time: last.timestamp },
     created,
     gauges,

@@ -82,7 +82,7 @@ function readSettled(source: LogChain): Promise<Chunk[]> {
   const transfers = fetcher.scanTransfers({ from: 1, to: 6, signal });
   return Promise.all(
     RANGES.map(async (range) =>
-      fetcher.readSettled(range, await source.logs(range, fetcher.filter), transfers),
+      fetcher.readSettled({ range, logs: await source.logs(range, fetcher.filter), links: [] }, transfers),
     ),
   );
 }

@@ -1,4 +1,4 @@
-import { ChainMoved, checkLinks } from "../../shared/chain/evm/links.ts";
+import { type BlockLink, ChainMoved, checkLinks } from "../../shared/chain/evm/links.ts";
 import type {
   BlockWithSenders,
   EvmSource,
@@ -8,7 +8,7 @@ import type {
   RawLog,
 } from "../../shared/chain/evm/port.ts";
 import { compareLogs } from "../../shared/chain/evm/read.ts";
-import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { type ScannedRange, scanLogs } from "../../shared/chain/evm/scan.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { HeaderRow } from "../store/collections.ts";
@@ -60,10 +60,12 @@ export class Fetcher {
     return new TransferScan(this.#transfers, run);
   }
 
-  /** A run far behind the head, whose logs by topic are there: only blocks with our events are fetched. */
+  /**
+   * A run far behind the head, whose logs by topic are there: only blocks with our events are fetched whole. The scan has
+   * read the headers of blocks without logs; with those of the blocks between them, every block is linked to the one before.
+   */
   async readSettled(
-    range: LogRange,
-    logs: readonly RawLog[],
+    { range, logs, links }: ScannedRange,
     transfers: Pick<TransferScan, "take">,
   ): Promise<Chunk> {
     const strangers: Strangers = new Map();
@@ -73,8 +75,35 @@ export class Fetcher {
     const ours = inOrder([...byTopic, ...byAddress]);
     const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
     const blocks = byNumber(await this.#source.blocks(numbers));
+    const parentHash = await this.#checkSettled({ range, logs, links }, blocks);
     await this.#checkTransfers(ours, blocks);
-    return assembleChunk({ range, ours, strangers, blocks, headers: [] });
+    return assembleChunk({ range, ours, strangers, blocks, headers: [], parentHash });
+  }
+
+  /** Throws ChainMoved unless the run is one piece of one chain, and each log of it. Returns the hash it follows on. */
+  async #checkSettled(
+    { range, logs, links }: ScannedRange,
+    blocks: ReadonlyMap<number, BlockWithSenders>,
+  ): Promise<string> {
+    const known = new Map<number, BlockLink>([
+      ...links.map((link) => [link.number, link] as const),
+      ...blocks,
+    ]);
+    const numbers = numbersOf(range);
+    const between = numbers.filter((number) => !known.has(number));
+    const headers = between.length === 0 ? [] : await this.#source.headers(between);
+    for (const header of headers) if (header !== null) known.set(header.number, header);
+    const list = numbers.flatMap((number) => known.get(number) ?? []);
+    if (list.length < numbers.length)
+      throw new ChainMoved(`Blocks ${range.fromBlock} to ${range.toBlock} are no longer all there.`);
+    const { parentHash } = list[0] as BlockLink;
+    checkLinks(list, parentHash);
+    const stray = logs.find((log) => known.get(log.blockNumber)?.hash !== log.blockHash);
+    if (stray !== undefined)
+      throw new ChainMoved(
+        `Block ${stray.blockNumber} is ${known.get(stray.blockNumber)?.hash}, its log ${stray.logIndex} says ${stray.blockHash}.`,
+      );
+    return parentHash;
   }
 
   /** A run read as whole blocks; undefined where the source has no quick way to them. */
@@ -85,11 +114,12 @@ export class Fetcher {
       const list = await this.#source.blocksWithLogs(numbersOf(range), this.#wholeFilter(watched));
       await order.turn;
       if (list === undefined) return undefined;
-      checkLinks(list, (list[0] as BlockWithSenders).parentHash);
+      const { parentHash } = list[0] as BlockWithSenders;
+      checkLinks(list, parentHash);
       const logs = list.flatMap((block) => block.logs);
       const strangers: Strangers = new Map();
       const ours = await this.#oursOfWhole(range, { list, logs, watched, strangers });
-      return assembleChunk({ range, ours, strangers, blocks: byNumber(list), headers: [] });
+      return assembleChunk({ range, ours, strangers, blocks: byNumber(list), headers: [], parentHash });
     } finally {
       order.done();
     }
@@ -113,7 +143,7 @@ export class Fetcher {
         ? await this.#oursOfWhole(range, { list, logs: checked, watched, strangers })
         : await this.#oursOfParts(range, { list, logs: checked, blocks, strangers });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
-    return assembleChunk({ range, ours, strangers, blocks, headers });
+    return assembleChunk({ range, ours, strangers, blocks, headers, parentHash });
   }
 
   /** What is taken of whole blocks: LP tokens' Transfers too. */

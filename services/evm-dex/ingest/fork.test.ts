@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import type { StoredBlock } from "../../shared/chain/evm/fork.ts";
+import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import { put } from "../../shared/storage/port.ts";
 import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
@@ -31,6 +33,7 @@ async function findIn(of: {
   checkpoint: number;
   fork: number;
   head?: number;
+  final?: number;
 }) {
   const store = await openTestStore();
   await store.write([put(headers, of.kept.map(keptHeader)), put(poolEvents, of.rows.map(eventRowAt))]);
@@ -42,13 +45,13 @@ async function findIn(of: {
     blockNumber: of.checkpoint,
     blockHash: hash(of.checkpoint),
   });
-  const found = await findFork(store, { source, checkpoint });
+  const found = await findFork(store, { source, checkpoint, final: block(of.final ?? 0) });
   await store.close();
   const target = found && { number: found.number, hash: found.hash, time: found.time };
   return { target, asked: source.headerRequests };
 }
 
-const block = (number: number) => ({ number, hash: hash(number), time: timeOf(number) });
+const block = (number: number): StoredBlock => ({ number, hash: hash(number), time: timeOf(number) });
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe("findFork", () => {
@@ -57,7 +60,7 @@ describe("findFork", () => {
     expect(target).to.deep.equal(block(200));
   });
 
-  it("is the last kept header that the chain still has, found by one question", async () => {
+  it("is the last kept header that the chain still has, found by one question and confirmed by another", async () => {
     const { target, asked } = await findIn({
       kept: range(180, 200),
       rows: [150, 190],
@@ -65,7 +68,7 @@ describe("findFork", () => {
       fork: 187,
     });
     expect(target).to.deep.equal(block(187));
-    expect(asked).to.have.length(1);
+    expect(asked).to.have.length(2);
   });
 
   it("looks no higher than the chain's head", async () => {
@@ -104,7 +107,43 @@ describe("findFork", () => {
     expect((await findIn({ kept: range(180, 200), rows: [], checkpoint: 200, fork: 150 })).target).to.equal(
       null,
     );
-    expect((await findIn({ kept: [], rows: [], checkpoint: 200, fork: 1_000 })).target).to.equal(null);
+    expect((await findIn({ kept: [], rows: [], checkpoint: 200, fork: 150 })).target).to.equal(null);
+  });
+
+  it("is the final block where everything after it was replaced, and looks no deeper", async () => {
+    const rows = [101, 120, 150, 199];
+    const { target } = await findIn({ kept: [], rows, checkpoint: 200, fork: 140, final: 140 });
+    expect(target).to.deep.equal(block(140));
+  });
+
+  it("is never below the final block: a chain with another one there is not ours", async () => {
+    let error: unknown;
+    await findIn({ kept: range(180, 200), rows: [101], checkpoint: 200, fork: 139, final: 140 }).catch(
+      (thrown: unknown) => {
+        error = thrown;
+      },
+    );
+    expect(error).to.be.instanceOf(ChainMoved);
+  });
+
+  it("is undefined where the chain ends below the final block: a node that is behind tells nothing", async () => {
+    const { target } = await findIn({
+      kept: range(180, 200),
+      rows: [101],
+      checkpoint: 200,
+      fork: 90,
+      head: 139,
+      final: 140,
+    });
+    expect(target).to.equal(undefined);
+  });
+
+  it("goes by the checkpoint itself where headers were kept only before a long run", async () => {
+    const rows = [101, 150, 190];
+    const kept = range(110, 120);
+    expect((await findIn({ kept, rows, checkpoint: 200, fork: 1_000 })).target).to.deep.equal(block(200));
+    expect((await findIn({ kept, rows, checkpoint: 200, fork: 160 })).target).to.deep.equal(block(150));
+    expect((await findIn({ kept, rows, checkpoint: 200, fork: 118 })).target).to.deep.equal(block(118));
   });
 
   it("finds every fork among rows of every block", async () => {
@@ -114,7 +153,7 @@ describe("findFork", () => {
     for (const fork of rows) {
       const source = createFakeSource({ headers: headersUpTo(170, { forkedAbove: fork }) });
       const checkpoint = checkpointRow({ fromBlock: FROM, blockNumber: 160, blockHash: hash(160) });
-      expect((await findFork(store, { source, checkpoint }))?.number).to.equal(fork);
+      expect((await findFork(store, { source, checkpoint, final: block(0) }))?.number).to.equal(fork);
     }
     await store.close();
   });

@@ -1,25 +1,24 @@
-import { lastOnChain, type StoredBlock, searchFork } from "../../shared/chain/evm/fork.ts";
+import { findCommonBlock, type StoredBlock } from "../../shared/chain/evm/fork.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts";
 
 /**
- * The last block that the store and the chain have in common: by the kept headers, and where the fork lies deeper
- * than those, by the block hashes that event rows carry. Null where the two share nothing, not even the start.
+ * The last block that the store and the chain have in common: by the kept headers, and where the fork lies deeper than
+ * those, by the block hashes that event rows carry; at the least the index's final block. Null where that lies before the
+ * index, of which nothing is left then. Undefined where the endpoints are behind the final block. Throws ChainMoved where
+ * they contradict it.
  */
 export async function findFork(
   store: Store,
-  of: { source: EvmSource; checkpoint: CheckpointRow },
-): Promise<StoredBlock | null> {
-  const { source, checkpoint } = of;
-  const { chainId } = checkpoint;
-  const kept = await store.find(headers, { filter: { chainId } });
-  const common = await lastOnChain(source, kept);
-  if (common !== undefined) return common;
-  const below = kept[0]?.number ?? checkpoint.blockNumber + 1;
-  return searchFork(source, {
-    low: checkpoint.fromBlock,
-    high: below - 1,
+  of: { source: EvmSource; checkpoint: CheckpointRow; final: StoredBlock },
+): Promise<StoredBlock | null | undefined> {
+  const { source, checkpoint, final } = of;
+  const { chainId, blockNumber, blockHash, blockTime, fromBlock } = checkpoint;
+  const kept = await store.find(headers, { filter: { chainId, number: { lt: blockNumber } } });
+  const common = await findCommonBlock(source, {
+    final,
+    known: [{ number: blockNumber, hash: blockHash, time: blockTime }, ...kept],
     async lastRow({ low, high }) {
       const [row] = await store.find(poolEvents, {
         filter: { chainId, blockNumber: { lte: high, gte: low } },
@@ -30,4 +29,5 @@ export async function findFork(
       return row && { number: row.blockNumber, hash: row.blockHash, time: row.time };
     },
   });
+  return common === undefined || common.number >= fromBlock - 1 ? common : null;
 }

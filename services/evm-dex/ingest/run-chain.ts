@@ -1,4 +1,5 @@
 import type { Cache } from "../../shared/cache/port.ts";
+import { workInAgreement } from "../../shared/chain/evm/agreement.ts";
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import { OtherChain } from "../../shared/chain/evm/genesis.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
@@ -42,13 +43,17 @@ const WAIT_MS = 500;
 
 /**
  * Indexes one chain until the signal: discovery, backfill, head. Any failure (no RPC endpoint answers, the store is
- * down) is logged and tried again from the checkpoint; only a store of another chain ends it.
+ * down) is logged and tried again from the checkpoint; only a store of another chain ends it. While every endpoint
+ * contradicts what is final, it waits.
  */
 export async function runChain(options: RunChainOptions): Promise<void> {
   const { signal, log } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
-  const onFailure = (error: unknown) => options.reporter?.failed(error);
-  await retryUntil(signal, { log, isFatal, onFailure }, () => indexOnce(options));
+  const { source, reporter } = options;
+  const onFailure = (error: unknown) => reporter?.failed(error);
+  await retryUntil(signal, { log, isFatal, onFailure }, () =>
+    workInAgreement({ source, log, signal, onFailure }, () => indexOnce(options)),
+  );
 }
 
 async function indexOnce(options: RunChainOptions): Promise<void> {

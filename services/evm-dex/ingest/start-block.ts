@@ -1,3 +1,4 @@
+import { requireStoredFinal } from "../../shared/chain/evm/finality.ts";
 import { checkGenesis, headerAt } from "../../shared/chain/evm/genesis.ts";
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -18,6 +19,8 @@ export async function openCheckpoint(
 ): Promise<CheckpointRow> {
   const { source } = of;
   const stored = await getCheckpoint(store, source.chainId);
+  // First of all: an endpoint of another chain is told apart from a store of another one.
+  if (stored !== undefined) await requireStoredFinal({ store, source }, stored.genesisHash);
   const genesisHash = await checkGenesis(source, stored?.genesisHash);
   if (stored !== undefined) return stored;
   const head = await source.head();
@@ -36,6 +39,7 @@ export async function openCheckpoint(
     genesisHash,
   };
   await store.write(startSteps(checkpoint, of.anchors));
+  await requireStoredFinal({ store, source }, genesisHash);
   return checkpoint;
 }
 

@@ -1,4 +1,5 @@
-import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
+import { Finality } from "../../shared/chain/evm/finality.ts";
+import { KEPT_HEADERS, type StoredBlock } from "../../shared/chain/evm/fork.ts";
 import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { ChainGauges } from "../../shared/host/ingest-metrics.ts";
@@ -45,10 +46,7 @@ export interface SyncDeps {
   readonly maxAddresses?: number | undefined;
 }
 
-interface Place {
-  readonly number: number;
-  readonly hash: string;
-}
+type Place = Pick<StoredBlock, "number" | "hash">;
 
 /** What a run of blocks is read by. */
 interface Reading {
@@ -71,11 +69,17 @@ export class ChainSync {
   #checkpoint: CheckpointRow;
   #bench: Workbench;
   #fetcher: Fetcher;
+  readonly #finality: Finality;
   #shorterLooks = 0;
   #isFollowing = false;
+  #moved: string | undefined;
 
-  private constructor(deps: SyncDeps, of: { checkpoint: CheckpointRow; bench: Workbench }) {
+  private constructor(
+    deps: SyncDeps,
+    of: { checkpoint: CheckpointRow; bench: Workbench; finality: Finality },
+  ) {
     this.#deps = deps;
+    this.#finality = of.finality;
     this.#checkpoint = of.checkpoint;
     this.#bench = of.bench;
     this.#fetcher = fetcherFor(deps, of.bench);
@@ -83,6 +87,7 @@ export class ChainSync {
 
   /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
   static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
+    const finality = await Finality.open(deps, checkpoint.genesisHash);
     const undone = await rollbackTo(deps.store, {
       checkpoint,
       target: targetOf(checkpoint),
@@ -93,7 +98,7 @@ export class ChainSync {
         "info",
         `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`,
       );
-    return new ChainSync(deps, { checkpoint, bench: await openBench(deps, checkpoint) });
+    return new ChainSync(deps, { checkpoint, finality, bench: await openBench(deps, checkpoint) });
   }
 
   /** Whether the backfill is over. */
@@ -105,9 +110,14 @@ export class ChainSync {
     return this.#checkpoint;
   }
 
-  /** Until the signal. */
+  /** See Finality.settled. */
+  settled(): Promise<void> {
+    return this.#finality.settled();
+  }
+
+  /** Until the signal. Throws IndexContradicted where every endpoint contradicts what is final. */
   async run(): Promise<void> {
-    const { source, signal, log } = this.#deps;
+    const { source, signal } = this.#deps;
     while (!signal.aborted) {
       const head = await source.head();
       this.#deps.gauges?.seeHead(head);
@@ -115,13 +125,19 @@ export class ChainSync {
         const moved = await this.step(head);
         if (!moved) await source.waitForHead(POLL_MS, signal);
       } catch (error) {
-        if (!(error instanceof ChainMoved)) throw error;
-        log("warn", error.message);
-        await this.heal();
+        this.#logMoved(error);
+        await this.heal().catch((failed) => this.#logMoved(failed));
         // A node that contradicts itself is given time to make up its mind.
         await source.waitForHead(POLL_MS, signal);
       }
     }
+  }
+
+  /** Throws what is not ChainMoved. The same words come once, until blocks are written again. */
+  #logMoved(error: unknown): void {
+    if (!(error instanceof ChainMoved)) throw error;
+    if (error.message !== this.#moved) this.#deps.log("warn", error.message);
+    this.#moved = error.message;
   }
 
   /** One step towards `head`; answers whether there was anything to do. Throws ChainMoved where the chains part. */
@@ -148,8 +164,10 @@ export class ChainSync {
       this.#isFollowing = true;
       return false;
     }
-    if (behind > KEPT_HEADERS) await this.#catchUp(head);
-    else {
+    if (behind > KEPT_HEADERS) {
+      await this.#checkCheckpoint();
+      await this.#catchUp(head);
+    } else {
       this.#isFollowing = true;
       const last = targetOf(this.#checkpoint);
       const { signal } = this.#deps;
@@ -159,22 +177,38 @@ export class ChainSync {
     return true;
   }
 
-  /** A node whose head is on our chain is behind; one that stays below us on another chain has reorganised. */
+  /** Before a long run is read on top of it: the blocks that follow would show it only after the first of them are read. */
+  async #checkCheckpoint(): Promise<void> {
+    const { blockNumber, blockHash } = this.#checkpoint;
+    if (blockNumber < 0) return;
+    const [header] = await this.#deps.source.headers([blockNumber]);
+    if (header?.hash !== blockHash)
+      throw new ChainMoved(`Block ${blockNumber} of chain ${this.#deps.source.chainId} was replaced.`);
+  }
+
+  /**
+   * A node whose head is on our chain is behind, and so is one that has not come to our final block; one that stays below
+   * us on another chain has reorganised.
+   */
   async #lookAtLowerHead(head: BlockHeader): Promise<void> {
-    const fork = await findFork(this.#deps.store, {
-      source: this.#deps.source,
-      checkpoint: this.#checkpoint,
-    });
-    if (fork !== null && fork.number >= head.number) this.#shorterLooks = 0;
+    const fork = await this.#findFork();
+    const isBehind = fork === undefined || (fork !== null && fork.number >= head.number);
+    if (isBehind) this.#shorterLooks = 0;
     else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) {
       throw new ChainMoved(`The chain ends at block ${head.number}, on another branch than ours.`);
     }
+  }
+
+  #findFork(): Promise<StoredBlock | null | undefined> {
+    const { store, source } = this.#deps;
+    return findFork(store, { source, checkpoint: this.#checkpoint, final: this.#finality.block });
   }
 
   /** From far behind up to the head, by the source for long runs. */
   async #catchUp(head: BlockHeader): Promise<void> {
     const from = this.#checkpoint.blockNumber + 1;
     const bulk = this.#deps.openBulkSource?.();
+    bulk?.requireFinal(this.#finality.block);
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
     const fetcher = fetcherFor(deps, this.#bench);
     const stop = new AbortController();
@@ -235,7 +269,15 @@ export class ChainSync {
     }
   }
 
+  /** Every block that is stored comes through here, whatever it was read from: it must follow on the checkpoint. */
   async #apply(chunk: Chunk, of: { head: number }): Promise<void> {
+    const { blockNumber, blockHash } = this.#checkpoint;
+    if (chunk.parent.number !== blockNumber || chunk.parent.hash !== blockHash) {
+      const { number, hash } = chunk.parent;
+      throw new ChainMoved(
+        `Block ${number + 1} follows on ${hash}, not on block ${blockNumber}, ${blockHash}.`,
+      );
+    }
     const reachesHead = chunk.last.number === of.head;
     if (reachesHead) this.#claimUnread();
     const applied = await applyChunk(this.#bench, {
@@ -246,6 +288,8 @@ export class ChainSync {
       observe: reachesHead,
     });
     this.#checkpoint = applied.checkpoint;
+    this.#moved = undefined;
+    this.#finality.follow(chunk.last, { isHead: reachesHead });
     const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
     this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
@@ -264,13 +308,16 @@ export class ChainSync {
 
   /**
    * After a reorg: the replacement is fetched first, then the store goes back to the fork and on to the replacement.
-   * While no node can give the replacement, the store keeps what it has.
+   * While no node can give the replacement, the store keeps what it has; what is final it keeps in any case. Throws
+   * ChainMoved where endpoints differ meanwhile, IndexContradicted where all contradict what is final.
    */
   async heal(): Promise<void> {
     const { store, source, chain, log, guard } = this.#deps;
-    const fork = await findFork(store, { source, checkpoint: this.#checkpoint });
+    await source.recheck();
+    await this.#finality.hold();
+    const fork = await this.#findFork();
     const { fromBlock, blockNumber } = this.#checkpoint;
-    if (fork?.number === blockNumber) return;
+    if (fork === undefined || fork?.number === blockNumber) return;
     const target = fork ?? { ...(await startTarget(source, fromBlock)) };
     const head = await source.head();
     const toBlock = Math.min(head.number, target.number + TAIL_BLOCKS);

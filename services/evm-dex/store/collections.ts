@@ -1,3 +1,4 @@
+import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
@@ -305,6 +306,7 @@ export const priceLinks = collection({
 
 export const COLLECTIONS = [
   checkpoints,
+  finalBlocks,
   headers,
   discoveries,
   tokens,

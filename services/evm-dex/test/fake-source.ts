@@ -38,7 +38,9 @@ export function createFakeSource(of: {
       calls.push(asked);
       return asked.map(call);
     },
-    finalizedNumber: refuse("finalizedNumber"),
+    requireFinal() {},
+    async recheck() {},
+    finalBlock: refuse("finalBlock"),
     blocks: refuse("blocks"),
     blocksWithLogs: refuse("blocksWithLogs"),
     logs: refuse("logs"),

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import { createEvmSource, type SourceOptions } from "../../shared/chain/evm/source.ts";
@@ -73,7 +74,7 @@ export async function startTestIngest(
         try {
           await sync.step(head);
           const { blockNumber, blockHash } = sync.checkpoint;
-          if (blockNumber === head.number && blockHash === head.hash) return;
+          if (blockNumber === head.number && blockHash === head.hash) return await sync.settled();
         } catch (error) {
           if (!(error instanceof ChainMoved)) throw error;
           await sync.heal();
@@ -91,13 +92,13 @@ export async function startTestIngest(
 
 /**
  * All rows of the store, by collection, without what tells how they came to be there: how far the head was seen,
- * and headers that a run from the start has no reason to keep.
+ * headers that a run from the start has no reason to keep, and how far the chain was seen to be final.
  */
 export async function dumpStore(store: Store): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
   for (const collection of COLLECTIONS) {
     const rows = await store.find(collection, {});
-    if (collection === headers) continue;
+    if (collection === headers || collection === finalBlocks) continue;
     dump[collection.name] =
       collection === checkpoints ? rows.map((row) => ({ ...row, chainHead: 0 })) : [...rows];
   }

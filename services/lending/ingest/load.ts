@@ -1,3 +1,4 @@
+import { Finality, requireStoredFinal } from "../../shared/chain/evm/finality.ts";
 import { checkGenesis, headerAt } from "../../shared/chain/evm/genesis.ts";
 import { Multicall } from "../../shared/chain/evm/multicall.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
@@ -32,6 +33,7 @@ export interface SyncDeps {
 export interface LoadedChain {
   readonly tools: PassTools;
   readonly genesisHash: string;
+  readonly finality: Finality;
   /** Undefined before the first pass. */
   readonly checkpoint: CheckpointRow | undefined;
 }
@@ -43,7 +45,9 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const stored = await getCheckpoint(store, chainId);
   // Before the first checkpoint, block 0 tells whose chain the discoveries are of.
   const first = await store.get(headers, { chainId, number: 0 });
-  const genesisHash = await checkGenesis(source, stored?.genesisHash ?? first?.hash);
+  const known = stored?.genesisHash ?? first?.hash;
+  if (known !== undefined) await requireStoredFinal(deps, known);
+  const genesisHash = await checkGenesis(source, known);
   if (first === undefined)
     await store.write([...guard(), put(headers, [toHeaderRow(chainId, await headerAt(source, 0))])]);
   const protocols = new ProtocolTable(chain);
@@ -54,7 +58,8 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const checkpoint = stored && (await undoInterrupted(deps, { checkpoint: stored, book }));
   const tokens = await TokenBook.load(store, chainId);
   const multicall = new Multicall({ source, address: chain.multicall3 });
-  return { tools: { chainId, protocols, book, tokens, multicall }, genesisHash, checkpoint };
+  const finality = await Finality.open(deps, genesisHash);
+  return { tools: { chainId, protocols, book, tokens, multicall }, genesisHash, checkpoint, finality };
 }
 
 /**

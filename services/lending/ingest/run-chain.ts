@@ -1,3 +1,4 @@
+import { workInAgreement } from "../../shared/chain/evm/agreement.ts";
 import { OtherChain } from "../../shared/chain/evm/genesis.ts";
 import type { IngestReporter } from "../../shared/host/ingest-status/reporter.ts";
 import type { Log } from "../../shared/host/log.ts";
@@ -13,13 +14,14 @@ export interface RunChainOptions extends Omit<SyncDeps, "log" | "report"> {
 
 /**
  * Indexes one chain until the signal. Any failure (no RPC endpoint answers, the store is down) is logged and tried
- * again from the checkpoint; only a store of another chain ends it.
+ * again from the checkpoint; only a store of another chain ends it. While every endpoint contradicts what is final, it
+ * waits.
  */
 export async function runChain(options: RunChainOptions): Promise<void> {
   const { log, source, signal, reporter, metrics } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
   const onFailure = (error: unknown) => reporter?.failed(error);
-  await retryUntil(signal, { log, isFatal, onFailure }, async () => {
+  const indexOnce = async () => {
     const report = reporter?.report ?? (() => {});
     const sync = await ChainSync.open({
       ...options,
@@ -32,5 +34,8 @@ export async function runChain(options: RunChainOptions): Promise<void> {
     if (stored !== undefined) metrics?.standOn({ number: stored.blockNumber, time: stored.blockTime });
     log.info({ block: sync.checkpoint?.blockNumber ?? null, head: head.number }, "indexing");
     await sync.run();
-  });
+  };
+  await retryUntil(signal, { log, isFatal, onFailure }, () =>
+    workInAgreement({ source, log, signal, onFailure }, indexOnce),
+  );
 }

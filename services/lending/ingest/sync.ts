@@ -1,4 +1,6 @@
+import type { Finality } from "../../shared/chain/evm/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/chain/evm/fork.ts";
+import { headerAt } from "../../shared/chain/evm/genesis.ts";
 import { ChainMoved } from "../../shared/chain/evm/links.ts";
 import type { BlockHeader } from "../../shared/chain/evm/port.ts";
 import type { UnitRef } from "../protocols/protocol.ts";
@@ -26,15 +28,18 @@ export class ChainSync {
   readonly #deps: SyncDeps;
   readonly #tools: PassTools;
   readonly #genesisHash: string;
+  readonly #finality: Finality;
   #checkpoint: CheckpointRow | undefined;
   /** Whether some units were read at blocks that the checkpoint does not stand on: they are read again. */
   #isDirty: boolean;
   #shorterLooks = 0;
+  #moved: string | undefined;
 
   private constructor(deps: SyncDeps, of: LoadedChain) {
     this.#deps = deps;
     this.#tools = of.tools;
     this.#genesisHash = of.genesisHash;
+    this.#finality = of.finality;
     this.#checkpoint = of.checkpoint;
     const last = of.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
     this.#isDirty = [...of.tools.book.rows()].some((row) => (row.block ?? -1) > last);
@@ -53,7 +58,12 @@ export class ChainSync {
     return this.#checkpoint;
   }
 
-  /** Until the signal. */
+  /** See Finality.settled. */
+  settled(): Promise<void> {
+    return this.#finality.settled();
+  }
+
+  /** Until the signal. Throws IndexContradicted where every endpoint contradicts what is final. */
   async run(): Promise<void> {
     const { source, signal, log, metrics } = this.#deps;
     while (!signal.aborted) {
@@ -63,7 +73,9 @@ export class ChainSync {
         if (!(await this.step(head))) await source.waitForHead(POLL_MS, signal);
       } catch (error) {
         if (!(error instanceof ChainMoved)) throw error;
-        log("warn", error.message);
+        // The same words come once, until blocks are written again.
+        if (error.message !== this.#moved) log("warn", error.message);
+        this.#moved = error.message;
         // A node that contradicts itself is given time to make up its mind.
         await source.waitForHead(POLL_MS, signal);
       }
@@ -100,11 +112,11 @@ export class ChainSync {
 
   /** The last block that we share with the chain that leads to `head`; undefined while `head` may only be behind. */
   async #findBase(head: BlockHeader, checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
-    const { store, source } = this.#deps;
+    const { source } = this.#deps;
     const { blockNumber: number, blockHash: hash, blockTime: time } = checkpoint;
     if (head.number < number) {
-      const fork = await findFork(store, { source, checkpoint });
-      if (fork.number >= head.number) this.#shorterLooks = 0;
+      const fork = await this.#findFork(checkpoint);
+      if (fork === undefined || fork.number >= head.number) this.#shorterLooks = 0;
       else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) return fork;
       return undefined;
     }
@@ -113,7 +125,15 @@ export class ChainSync {
       head.number === number
         ? head.hash === hash
         : head.parentHash === hash || (await source.headers([number]))[0]?.hash === hash;
-    return isOurs ? { number, hash, time } : findFork(store, { source, checkpoint });
+    return isOurs ? { number, hash, time } : this.#findFork(checkpoint);
+  }
+
+  /** Of endpoints that do not contradict what is final. Undefined where those are behind it. */
+  async #findFork(checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
+    const { store, source } = this.#deps;
+    await source.recheck();
+    await this.#finality.hold();
+    return findFork(store, { source, checkpoint, final: this.#finality.block });
   }
 
   /** Far from the head: scans find what was created, the last blocks are listened to, everything is read. */
@@ -122,15 +142,21 @@ export class ChainSync {
     const startedMs = performance.now();
     let head = seen;
     let scanned = -1;
+    let scannedHash: string | undefined;
     // A long scan leaves the head behind.
     while (head.number - scanned > FOLLOWED_BLOCKS) {
       scanned = head.number - KEPT_HEADERS;
+      // The blocks after the scan must follow on the one that it ends with, as it was before it.
+      scannedHash = (await headerAt(source, scanned)).hash;
       await this.#discover(scanned);
       head = await source.head();
     }
     const readings = await this.#pass({
       head,
-      stretch: await this.#readStretch(head, { from: scanned + 1 }),
+      stretch: await this.#readStretch(head, {
+        from: scanned + 1,
+        ...(scannedHash !== undefined && { parentHash: scannedHash }),
+      }),
       replacedAbove,
       // Scans begin again above the block that was gone back to: what they found counts.
       goneAbove: replacedAbove === undefined ? undefined : scanned,
@@ -197,6 +223,8 @@ export class ChainSync {
       book.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
     tokens.keep(rows.tokens);
     this.#checkpoint = rows.checkpoint;
+    this.#moved = undefined;
+    this.#finality.follow({ number: head.number, hash: head.hash, time: head.timestamp }, { isHead: true });
     this.#isDirty = false;
     metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, book });
     return readings;

@@ -1,3 +1,4 @@
+import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
 /** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
@@ -102,7 +103,15 @@ export const unitHistory = collection({
   shardKey: ["chainId"],
 });
 
-export const COLLECTIONS = [checkpoints, headers, discoveries, tokens, units, unitHistory] as const;
+export const COLLECTIONS = [
+  checkpoints,
+  finalBlocks,
+  headers,
+  discoveries,
+  tokens,
+  units,
+  unitHistory,
+] as const;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
 export type HeaderRow = RowOf<typeof headers>;

@@ -108,7 +108,7 @@ export async function startTestIngest(
         } catch (error) {
           if (!(error instanceof ChainMoved)) throw error;
         }
-        if (sync.checkpoint?.blockHash === head.hash) return;
+        if (sync.checkpoint?.blockHash === head.hash) return await sync.settled();
       }
     },
     async step() {

@@ -10,6 +10,8 @@ export interface HeadTracker {
   head(): Promise<BlockHeader>;
   /** A header seen on the way: tells a reorganised chain from a node that is behind. */
   remember(header: BlockHeader): void;
+  /** What was seen may be of an endpoint that turned out to serve another chain. */
+  forget(): void;
 }
 
 export interface HeadTrackerOptions {
@@ -31,6 +33,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
   const seen = new Map<number, Hex>();
   let highest: BlockHeader | undefined;
   let lowerSince: number | undefined;
+  let forgotten = 0;
 
   function remember({ number, hash }: BlockHeader): void {
     seen.delete(number);
@@ -49,8 +52,16 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     return header;
   }
 
+  function forget(): void {
+    seen.clear();
+    highest = undefined;
+    lowerSince = undefined;
+    forgotten += 1;
+  }
+
   async function head(): Promise<BlockHeader> {
     const known = highest;
+    const forgottenBefore = forgotten;
     const lower: BlockHeader[] = [];
     const question: Question<BlockHeader | null> = {
       calls: [{ method: "eth_getBlockByNumber", params: ["latest", false] }],
@@ -69,6 +80,8 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
     const [found] = await pool.ask([question], "eth_getBlockByNumber latest");
+    // Its answer may be that of the endpoint which was set aside meanwhile.
+    if (forgotten !== forgottenBefore) return head();
     if (found !== null && found !== undefined) {
       // Questions may overtake one another: an answer older than what is known by now is no step back.
       if (highest !== undefined && found.number < highest.number) return highest;
@@ -89,5 +102,5 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     return known;
   }
 
-  return { head, remember };
+  return { head, remember, forget };
 }

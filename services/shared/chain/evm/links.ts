@@ -5,11 +5,11 @@ export class ChainMoved extends Error {
   override readonly name = "ChainMoved";
 }
 
+/** What ties a block to the one before it. */
+export type BlockLink = Pick<BlockHeader, "number" | "hash" | "parentHash">;
+
 /** Throws ChainMoved unless each block follows on the one before it, the first on `parentHash`. */
-export function checkLinks(
-  list: readonly Pick<BlockHeader, "number" | "hash" | "parentHash">[],
-  parentHash: string,
-): void {
+export function checkLinks(list: readonly BlockLink[], parentHash: string): void {
   let parent = parentHash;
   for (const block of list) {
     if (block.parentHash !== parent) {

@@ -24,6 +24,19 @@ export interface BlockHeader {
   readonly logsBloom: Hex;
 }
 
+/** A block as a store knows it. */
+export interface StoredBlock {
+  readonly number: number;
+  readonly hash: string;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** The last block of an index that is final, and the chain that it is of. */
+export interface FinalBlock extends StoredBlock {
+  readonly genesisHash: string;
+}
+
 export interface BlockWithSenders extends BlockHeader {
   /** tx.from by transactionIndex. */
   readonly senders: readonly Hex[];
@@ -69,6 +82,25 @@ export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
 }
 
+/** An endpoint that has another block than the index where the index is final, or another genesis. */
+export interface Contradiction {
+  readonly host: string;
+  readonly reason: string;
+}
+
+/** Every endpoint contradicts what is final in the index: nothing is read from them until one agrees. */
+export class IndexContradicted extends Error {
+  override readonly name = "IndexContradicted";
+  readonly chainId: number;
+  readonly contradictions: readonly Contradiction[];
+  constructor(chainId: number, contradictions: readonly Contradiction[]) {
+    const who = contradictions.map(({ host, reason }) => `${host} (${reason})`).join(", ");
+    super(`Every RPC endpoint of chain ${chainId} contradicts the index: ${who}.`);
+    this.chainId = chainId;
+    this.contradictions = contradictions;
+  }
+}
+
 /** A block that calls name by its hash has been replaced, is not there yet, or its state is gone from every endpoint. */
 export class BlockUnavailable extends Error {
   override readonly name = "BlockUnavailable";
@@ -82,8 +114,18 @@ export class CallTooHeavy extends Error {
 export interface EvmSource {
   readonly chainId: number;
   head(): Promise<BlockHeader>;
-  /** The `finalized` block's number, or null where the chain has no such tag. */
-  finalizedNumber(): Promise<number | null>;
+  /**
+   * From now on only endpoints are believed that do not contradict this block: another one at its height, or another
+   * genesis, sets an endpoint aside, by name, until it agrees. Where none is left, questions throw IndexContradicted.
+   */
+  requireFinal(block: FinalBlock): void;
+  /** Holds every endpoint against the final block at once. Throws IndexContradicted where all of them contradict it. */
+  recheck(): Promise<void>;
+  /**
+   * The last final block of the chain that leads to `tip`, at most `tip`: by the tag `finalized`, else by depth. Null
+   * while endpoints disagree about the tip, or none answers.
+   */
+  finalBlock(tip: StoredBlock): Promise<StoredBlock | null>;
   /** In the order asked; null for a block the chain does not have (yet). */
   headers(numbers: readonly number[]): Promise<(BlockHeader | null)[]>;
   /** Headers with the sender of every transaction, in the order asked; a missing block is an UpstreamError. */
@@ -104,7 +146,7 @@ export interface EvmSource {
    * the filter's logs while `logs` has none of it is asked for again: decided by the block's receipts where a node
    * offers them (their own bloom must equal the header's), else accepted as empty when two endpoints, or several
    * answers of the only one, agree. Returns the logs with those that had been missing, in (block, logIndex) order.
-   * A header that is no longer on the chain adds nothing: the parent-hash chain finds that.
+   * Throws ChainMoved for a header that is no longer on the chain.
    */
   verifyEmpty(
     headers: readonly BlockHeader[],

@@ -75,6 +75,9 @@ export function askBlockLogsByReceipts(number: number, filter: LogFilter): Quest
   };
 }
 
+/** Logs of more blocks than that are held against the final block. */
+const BOUND_BLOCKS = 64;
+
 /**
  * The logs of a range together with the head of the node that answers: eth_getLogs beyond a node's own head gives
  * a short list without an error. The head is asked first, so that it cannot have moved past the range after the
@@ -88,6 +91,8 @@ export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> 
       {
         method: "eth_getLogs",
         params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
+        // Short ranges are those whose blocks are all read and linked.
+        isUnbound: toBlock - fromBlock >= BOUND_BLOCKS,
       },
     ],
     read([headReply, logsReply]) {
@@ -131,7 +136,7 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 /** Return data; null for a revert, and where every endpoint has lost the state of that block. */
 export function askCall({ to, data, block }: EthCall): Question<Hex | null> {
   return {
-    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)] }],
+    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
     read: ([reply]) => readReturned(reply),
     conclude: (refusals) => (refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined),
   };
@@ -198,24 +203,6 @@ function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly F
   return why === undefined
     ? new CallTooHeavy(`eth_call to ${to} at block ${block} fails time after time`)
     : new BlockUnavailable(`block ${block} (${blockHash}) cannot be read: ${why}`);
-}
-
-/** The finalized block's number; null where no endpoint knows the tag. */
-export function askFinalized(): Question<number | null> {
-  const unknown = /code -32602|code -39001|tag|finali[sz]ed/i;
-  return {
-    calls: [{ method: "eth_getBlockByNumber", params: ["finalized", false] }],
-    read([reply]) {
-      if (reply?.ok === false && (reply.fault.kind === "behind" || unknown.test(reply.fault.message))) {
-        return { fault: { kind: "method", message: reply.fault.message } };
-      }
-      return readFirst([reply], (result) => {
-        const header = readHeader(result, "latest");
-        return "fault" in header ? header : { value: header.value.number };
-      });
-    },
-    conclude: () => ({ value: null }),
-  };
 }
 
 export function readFirst<T>(

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../rpc/clock.ts";
 import { createRangeSize } from "../rpc/range-size.ts";
 import { readRanges, type Segment } from "../rpc/ranges.ts";
+import type { BlockLink } from "./links.ts";
 import {
   type EvmSource,
   type LogFilter,
@@ -37,7 +38,11 @@ export interface ScanOptions {
 export interface ScannedRange {
   readonly range: LogRange;
   readonly logs: readonly RawLog[];
+  /** Of the blocks without logs whose headers were read for `verifyBlocks`, in order. */
+  readonly links: readonly BlockLink[];
 }
+
+type Answer = Pick<ScannedRange, "logs" | "links">;
 
 /** Failures of one stretch of blocks after which the scan gives the error to its caller; each is a long time of retries. */
 const MAX_FAILURES = 3;
@@ -75,11 +80,11 @@ export async function* scanLogs(
     successesToProbe: 64,
   });
 
-  async function read(from: number, to: number): Promise<readonly RawLog[]> {
+  async function read(from: number, to: number): Promise<Answer> {
     const range = { fromBlock: from, toBlock: to };
-    const logs = await verify(range, await source.logs(range, filter));
-    size.succeed(to - from + 1, logs.length);
-    return logs;
+    const answer = await verify(range, await source.logs(range, filter));
+    size.succeed(to - from + 1, answer.logs.length);
+    return answer;
   }
 
   /** Tries a failed part again with a smaller size, or gives up on it. */
@@ -97,28 +102,28 @@ export async function* scanLogs(
     return true;
   }
 
-  async function verify(range: LogRange, logs: readonly RawLog[]): Promise<readonly RawLog[]> {
-    if (verifyBlocks <= 0) return logs;
+  async function verify(range: LogRange, logs: readonly RawLog[]): Promise<Answer> {
+    if (verifyBlocks <= 0) return { logs, links: [] };
     const silent = listSilentBlocks(range, logs);
     const sample = await findMissing(pickEvenly(silent, verifyBlocks), logs);
     // One log withheld: no block of this answer is believed any more.
-    if (sample.length > logs.length && silent.length > verifyBlocks) return findMissing(silent, logs);
-    return sample;
+    const isDoubtful = sample.logs.length > logs.length && silent.length > verifyBlocks;
+    return isDoubtful ? findMissing(silent, logs) : sample;
   }
 
-  async function findMissing(
-    numbers: readonly number[],
-    answer: readonly RawLog[],
-  ): Promise<readonly RawLog[]> {
+  async function findMissing(numbers: readonly number[], answer: readonly RawLog[]): Promise<Answer> {
     let logs = answer;
+    const links: BlockLink[] = [];
     for (let start = 0; start < numbers.length; start += HEADERS_AT_ONCE) {
       const headers = await source.headers(numbers.slice(start, start + HEADERS_AT_ONCE));
       const present = headers.filter((header) => header !== null);
       if (present.length < headers.length)
         throw new UpstreamError("blocks whose logs were answered are not there");
       logs = await source.verifyEmpty(present, { logs, filter });
+      // Without the blooms, which are most of a header.
+      for (const { number, hash, parentHash } of present) links.push({ number, hash, parentHash });
     }
-    return logs;
+    return { logs, links };
   }
 
   const parts = readRanges({
@@ -132,7 +137,7 @@ export async function* scanLogs(
     signal,
   });
   for await (const { from, to, value } of parts) {
-    yield { range: { fromBlock: from, toBlock: to }, logs: value };
+    yield { range: { fromBlock: from, toBlock: to }, ...value };
   }
 }
 

@@ -5,7 +5,7 @@ import type { RpcCall } from "../rpc/transport.ts";
 import { UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
 import { createChain, failure, honest, isCheck, setUpSource, whenAsked } from "./test/source-setup.ts";
-import { answerHonestly, type FakeChain, TOPIC } from "./testkit.ts";
+import { answerHonestly, type FakeChain, fakeHash, TOPIC } from "./testkit.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 50 };
@@ -22,7 +22,12 @@ describe("createEvmSource", () => {
   it("answers heads, headers, blocks, logs and calls of an honest node", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect((await clock.run(source.head())).number).to.equal(100);
-    expect(await clock.run(source.finalizedNumber())).to.equal(36);
+    const tip = { number: 90, hash: fakeHash(90), time: 1_090 };
+    expect(await clock.run(source.finalBlock(tip))).to.deep.equal({
+      number: 36,
+      hash: fakeHash(36),
+      time: 1_036,
+    });
     const headers = await clock.run(source.headers([5, 500, 7]));
     expect(headers.map((header) => header?.number ?? null)).to.deep.equal([5, null, 7]);
     expect((await clock.run(source.blocks([3]))).map((block) => block.senders)).to.deep.equal([[]]);

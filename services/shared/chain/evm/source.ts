@@ -2,12 +2,14 @@ import { createRpcClient, type RpcOptions } from "../rpc/client.ts";
 import type { EndpointCheck, SourceEvent, SourceLog } from "../rpc/endpoint.ts";
 import { createBlockReader } from "./block-reader.ts";
 import { classifyRpcError } from "./classify.ts";
+import { askFinalBlock, createFinalProof } from "./final-proof.ts";
 import { createHeadTracker } from "./head.ts";
 import { parseQuantity } from "./hex.ts";
 import {
   type EthCall,
   type EvmSource,
   type Hex,
+  IndexContradicted,
   type LogRange,
   RangeTooLarge,
   UpstreamError,
@@ -15,7 +17,6 @@ import {
 import {
   askCall,
   askCheckedCall,
-  askFinalized,
   askHeader,
   askLogs,
   askPinnedCall,
@@ -54,18 +55,23 @@ export interface EvmSourceConfig {
  */
 export function createEvmSource(config: EvmSourceConfig): EvmSource {
   const { chainId, options = {}, log = () => {}, onEvent = () => {} } = config;
+  const proof = createFinalProof();
   const rpc = createRpcClient({
     name: `chain ${chainId}`,
     fields: { chainId },
     urls: config.urls,
-    createError: (message) => new UpstreamError(message),
+    createError: (message) => contradicted() ?? new UpstreamError(message),
     classify: classifyRpcError,
     check: checkChainId(chainId),
+    proof,
     optionalMethods: ["eth_getBlockReceipts", PIN_FEATURE],
     subscribe: { method: "eth_subscribe", params: ["newHeads"] },
     notification: "eth_subscription",
     log,
-    onEvent,
+    onEvent(event) {
+      if (event.kind === "aside") heads.forget();
+      onEvent(event);
+    },
     options,
   });
   const { pool, voters, clock, lifetime, batchSize } = rpc;
@@ -79,6 +85,11 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     pauseMs: rpc.backoffMs,
   });
 
+  function contradicted(): IndexContradicted | undefined {
+    const found = rpc.contradictions();
+    return found.length === 0 ? undefined : new IndexContradicted(chainId, found);
+  }
+
   const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
   const { readBlocks, readWithLogs } = createBlockReader({
     pool,
@@ -90,9 +101,23 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
   return {
     chainId,
     head: heads.head,
-    async finalizedNumber() {
-      const [number] = await pool.ask([askFinalized()], "eth_getBlockByNumber finalized");
-      return number ?? null;
+    requireFinal: proof.require,
+    async recheck() {
+      await rpc.recheck();
+      const error = contradicted();
+      if (error !== undefined) throw error;
+    },
+    async finalBlock(tip) {
+      const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
+      const about = `final block up to ${tip.number}`;
+      const asked = usable.map((voter) => voter.pool.ask([askFinalBlock(tip)], about));
+      const answers = (await Promise.allSettled(asked)).flatMap((each) =>
+        each.status === "fulfilled" ? each.value : [],
+      );
+      if (answers.includes("other")) return null;
+      // All have the tip: the lowest of their final blocks is on the chain of all.
+      const final = answers.filter((answer) => typeof answer !== "string");
+      return final.sort((a, b) => a.number - b.number)[0] ?? null;
     },
     async headers(numbers) {
       const headers = await pool.ask(numbers.map(askHeader), `eth_getBlockByNumber ${describe(numbers)}`);

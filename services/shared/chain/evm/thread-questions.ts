@@ -1,5 +1,12 @@
 import type { SourceEvent } from "../rpc/endpoint.ts";
-import { type EvmSource, RangeTooLarge, UpstreamError } from "./port.ts";
+import {
+  type Contradiction,
+  type EvmSource,
+  type FinalBlock,
+  IndexContradicted,
+  RangeTooLarge,
+  UpstreamError,
+} from "./port.ts";
 import type { EvmSourceConfig } from "./source.ts";
 
 /** What a reading thread is asked: the questions with large answers. */
@@ -14,6 +21,8 @@ export type ThreadTask = Pick<EvmSourceConfig, "chainId" | "urls"> & {
 export interface ThreadQuestion {
   readonly method: ThreadMethod;
   readonly args: readonly unknown[];
+  /** What the asking source holds its endpoints against: so does the thread's. */
+  readonly final?: FinalBlock | undefined;
 }
 
 /** What a reading thread says besides answers. */
@@ -23,10 +32,12 @@ export type ThreadWord =
 
 /** Of an error only name and message survive the way between threads: the rest is put into words. */
 export interface Failure {
-  readonly kind: "upstream" | "range" | "other";
+  readonly kind: "upstream" | "range" | "contradicted" | "other";
   readonly message: string;
   readonly suggested?: RangeTooLarge["suggested"];
   readonly maxBlocks?: RangeTooLarge["maxBlocks"];
+  readonly chainId?: number;
+  readonly contradictions?: readonly Contradiction[];
 }
 
 export function toFailure(error: unknown): Failure {
@@ -34,11 +45,17 @@ export function toFailure(error: unknown): Failure {
     const { message, suggested, maxBlocks } = error;
     return { kind: "range", message, suggested, maxBlocks };
   }
+  if (error instanceof IndexContradicted) {
+    const { message, chainId, contradictions } = error;
+    return { kind: "contradicted", message, chainId, contradictions };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { kind: error instanceof UpstreamError ? "upstream" : "other", message };
 }
 
-export function fromFailure({ kind, message, suggested, maxBlocks }: Failure): Error {
+export function fromFailure(failure: Failure): Error {
+  const { kind, message, suggested, maxBlocks, chainId, contradictions } = failure;
+  if (kind === "contradicted") return new IndexContradicted(chainId ?? 0, contradictions ?? []);
   if (kind === "range") return new RangeTooLarge(message, suggested, { maxBlocks });
   return kind === "upstream" ? new UpstreamError(message) : new Error(message);
 }

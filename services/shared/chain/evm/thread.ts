@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { askThread } from "../../host/thread-work.ts";
-import { type EvmSource, UpstreamError } from "./port.ts";
+import { type EvmSource, type FinalBlock, UpstreamError } from "./port.ts";
 import type { EvmSourceConfig, SourceOptions } from "./source.ts";
 import {
   askSource,
@@ -42,12 +42,20 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
     onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
     closed: ({ method }) => new UpstreamError(`chain ${chainId}: ${method} given up: closed`),
   });
+  let final: FinalBlock | undefined;
   const asked = Object.fromEntries(
-    THREAD_METHODS.map((method) => [method, (...args: unknown[]) => thread.ask({ method, args })]),
+    THREAD_METHODS.map((method) => [
+      method,
+      (...args: unknown[]) => thread.ask({ method, args, final }),
+    ]),
   ) as unknown as Pick<EvmSource, ThreadMethod>;
   return {
     ...local,
     ...asked,
+    requireFinal(block) {
+      final = block;
+      local.requireFinal(block);
+    },
     close: () => thread.close(),
   };
 }

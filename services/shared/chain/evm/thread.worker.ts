@@ -19,7 +19,10 @@ answerInThread<ThreadTask, ThreadQuestion>({
       log: (message, fields) => say({ kind: "log", message, fields }),
       onEvent: (event) => say({ kind: "event", event }),
     });
-    return (question) => askSource(source, question);
+    return (question) => {
+      if (question.final !== undefined) source.requireFinal(question.final);
+      return askSource(source, question);
+    };
   },
   toFailure,
 });

@@ -3,6 +3,7 @@ import { describe, it } from "mocha";
 import { createFakeClock, createFakeNetwork, type FakeAnswer, RpcFailure } from "../rpc/testkit.ts";
 import type { RpcCall } from "../rpc/transport.ts";
 import { bloomOfLogs } from "./bloom.ts";
+import { ChainMoved } from "./links.ts";
 import { type BlockHeader, UpstreamError } from "./port.ts";
 import { createEvmSource } from "./source.ts";
 import {
@@ -146,11 +147,17 @@ describe("EvmSource.verifyEmpty", () => {
     ),
   });
 
-  it("adds nothing for a header that is no longer on the chain", async () => {
+  it("says that the chain has moved where a header is no longer on it: an empty answer would stand for its block", async () => {
     const gone = [fakeHeader(2, { fork: 9, logsBloom: FULL_BLOOM })];
-    const { verify } = setUp({ "a.test": node(), "b.test": node() });
-    expect(await verify([], gone)).to.deep.equal([]);
-    expect(await setUp({ "a.test": forgetful }).verify([], gone)).to.deep.equal([]);
+    for (const hosts of [{ "a.test": node(), "b.test": node() }, { "a.test": forgetful }] as const) {
+      let error: unknown;
+      await setUp(hosts)
+        .verify([], gone)
+        .catch((thrown: unknown) => {
+          error = thrown;
+        });
+      expect(error).to.be.instanceOf(ChainMoved);
+    }
   });
 
   it("does not take a pruned node for an empty block", async () => {

@@ -2,6 +2,7 @@ import type { Voter } from "../rpc/client.ts";
 import type { Clock } from "../rpc/clock.ts";
 import type { Pool } from "../rpc/pool.ts";
 import { suspectEmpty } from "./bloom.ts";
+import { ChainMoved } from "./links.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "./port.ts";
 import { askHeader } from "./questions.ts";
 import { compareLogs } from "./read.ts";
@@ -77,6 +78,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
           const answers = await voter.pool.ask(questions, about);
           yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
         } catch (error) {
+          if (error instanceof ChainMoved) throw error;
           yield { voter, answers: undefined, error };
         }
       }
@@ -95,6 +97,9 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
         `eth_getBlockByNumber ${describeBlocks(gone)}`,
       );
       const pruned = gone.find((header, i) => now[i]?.hash === header.hash);
+      const replaced = gone.find((header, i) => now[i]?.hash !== header.hash);
+      if (replaced !== undefined)
+        throw new ChainMoved(`Block ${replaced.number} is no longer ${replaced.hash}.`);
       if (pruned !== undefined)
         throw new UpstreamError(`logs of block ${pruned.number} are not to be had from any endpoint`);
     }

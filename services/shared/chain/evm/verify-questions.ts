@@ -1,6 +1,7 @@
 import type { Question } from "../rpc/work.ts";
 import { bloomOfLogs } from "./bloom.ts";
 import { toQuantity } from "./hex.ts";
+import { ChainMoved } from "./links.ts";
 import type { BlockHeader, LogFilter, RawLog } from "./port.ts";
 import { readFirst, toRpcFilter } from "./questions.ts";
 import { createLogFilter, distrust, readLogs } from "./read.ts";
@@ -8,7 +9,10 @@ import { createLogFilter, distrust, readLogs } from "./read.ts";
 /** The logs of one block, or that the block is not known by its hash. */
 export type BlockLogs = readonly RawLog[] | "gone";
 
-/** The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. */
+/**
+ * The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. ChainMoved
+ * where every endpoint has another block there.
+ */
 export function askReceiptLogs(
   header: BlockHeader,
   filter: LogFilter,
@@ -34,9 +38,10 @@ export function askReceiptLogs(
           return distrust(`the receipts of block ${number} do not give its bloom`);
         return { value: outcome.value.filter(createLogFilter(filter)) };
       }),
-    conclude: (refusals) => ({
-      value: refusals.every(({ kind }) => kind === "missing") ? [] : "unavailable",
-    }),
+    conclude: (refusals) =>
+      refusals.every(({ kind }) => kind === "missing")
+        ? new ChainMoved(`Block ${number} is no longer ${hash}.`)
+        : { value: "unavailable" },
   };
 }
 

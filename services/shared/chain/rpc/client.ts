@@ -1,6 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, systemClock } from "./clock.ts";
-import { createEndpoint, type EndpointCheck, type SourceEvent, type SourceLog } from "./endpoint.ts";
+import {
+  createEndpoint,
+  type EndpointCheck,
+  type EndpointProof,
+  type SourceEvent,
+  type SourceLog,
+} from "./endpoint.ts";
 import { createPool, type Pool } from "./pool.ts";
 import { type Post, post } from "./post.ts";
 import { createTransport, type RpcCall } from "./transport.ts";
@@ -30,6 +36,8 @@ export interface RpcOptions {
   readonly rateCoolMs?: number;
   /** How long an endpoint on the wrong chain or with a refused key is left alone; default 300,000. */
   readonly asideMs?: number;
+  /** How often an endpoint in use must agree with what is final, and how long one that does not is left alone; default 5,000. */
+  readonly proofMs?: number;
   /** No second request before this, however fast the p95 is; default 100. */
   readonly minHedgeMs?: number;
   /** Injected by tests. */
@@ -51,6 +59,8 @@ export interface RpcConfig {
   readonly createError: (message: string) => Error;
   readonly classify: Classify;
   readonly check: EndpointCheck;
+  /** See EndpointProof. */
+  readonly proof?: EndpointProof;
   readonly optionalMethods: readonly string[];
   /** The subscription to new heads, and the method of the messages it brings. */
   readonly subscribe: RpcCall;
@@ -77,8 +87,15 @@ export interface RpcClient {
   readonly batchSize: number;
   readonly backoffMs: number;
   readonly behindTotalMs: number;
+  /** Checks every endpoint now, without waiting long for those that do not answer. */
+  recheck(): Promise<void>;
+  /** By host, how endpoints contradict what must hold; empty while one does not. */
+  contradictions(): readonly { readonly host: string; readonly reason: string }[];
   close(): void;
 }
+
+/** A node that hangs must not hold up healing. */
+const RECHECK_MS = 2_000;
 
 /**
  * Several JSON-RPC endpoints of one chain. Does no I/O before the first question. Throws TypeError for a list without
@@ -103,6 +120,8 @@ export function createRpcClient(config: RpcConfig): RpcClient {
       log,
       onEvent,
       check: config.check,
+      proof: config.proof,
+      proofMs: options.proofMs ?? 5_000,
       optionalMethods: config.optionalMethods,
       transport: createTransport({
         url,
@@ -153,6 +172,19 @@ export function createRpcClient(config: RpcConfig): RpcClient {
     batchSize,
     backoffMs: policy.backoffMs,
     behindTotalMs: policy.behindTotalMs,
+    async recheck() {
+      const done = new AbortController();
+      const checks = Promise.all(endpoints.map((endpoint) => endpoint.probe()));
+      await Promise.race([checks, clock.sleep(RECHECK_MS, AbortSignal.any([lifetime, done.signal]))]);
+      done.abort();
+    },
+    contradictions() {
+      const found = endpoints.flatMap((endpoint) => {
+        const reason = endpoint.contradiction();
+        return reason === undefined ? [] : [{ host: endpoint.host, reason }];
+      });
+      return found.length < endpoints.length ? [] : found;
+    },
     close() {
       closing.abort();
       wake.close();

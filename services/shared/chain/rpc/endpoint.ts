@@ -36,8 +36,22 @@ export interface EndpointCheck {
   read(reply: RpcReply): Fault | undefined;
 }
 
+/**
+ * What an endpoint must agree with beside being of the right chain, learnt while running (a final block). Checked when an
+ * endpoint first answers, when it was away, every few seconds of use, and within each request that `isUnbound`.
+ */
+export interface EndpointProof {
+  /** The first call is the one that goes with requests; none = nothing is known yet. */
+  calls(): readonly RpcCall[];
+  /** What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. */
+  read(replies: readonly (RpcReply | undefined)[]): Fault | undefined;
+}
+
 export interface EndpointOptions extends HealthOptions {
   readonly check: EndpointCheck;
+  readonly proof?: EndpointProof | undefined;
+  /** How long an endpoint that contradicts is left alone, and one that agrees is believed without asking. */
+  readonly proofMs: number;
   /** Methods (or features of them) a node may do without; for any other one "not available" is a passing mood. */
   readonly optionalMethods: readonly string[];
   /** Names the chain in log lines. */
@@ -69,6 +83,8 @@ export interface Endpoint {
   lacks(method: string): boolean;
   /** Why it was put aside. */
   asideReason(): string | undefined;
+  /** How it contradicts what must hold, from when that was found until it agrees again. */
+  contradiction(): string | undefined;
   /** The answers were good: closes the circuit. */
   approve(): void;
   /** An answer that came whole and still cannot be true counts as a failure. */
@@ -86,7 +102,20 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const lacksUntil = new Map<string, number>();
   let verified = false;
   let verifying: Promise<Fault | undefined> | undefined;
+  let verifiedAt = 0;
   let asideReason: string | undefined;
+  let contradiction: string | undefined;
+
+  function contradict(reason: string): void {
+    verified = false;
+    asideReason = reason;
+    health.putAside(options.proofMs, true);
+    // Found again every few seconds, said once.
+    if (contradiction === reason) return;
+    contradiction = reason;
+    log("endpoint set aside: it contradicts the index", { host, ...fields, reason });
+    onEvent({ kind: "aside", host, reason });
+  }
 
   function putAside(reason: string): void {
     asideReason = reason;
@@ -112,6 +141,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   function fail(): void {
     if (!health.fail()) return;
+    // Another node may answer behind the same URL when it comes back.
+    if (proofCalls().length > 0) verified = false;
     log("endpoint fails, circuit opened", { host, ...fields });
     onEvent({ kind: "circuit", host, open: true });
   }
@@ -123,7 +154,22 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     onEvent({ kind: "circuit", host, open: false });
   }
 
-  async function exchange(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
+  function proofCalls(): readonly RpcCall[] {
+    return options.proof?.calls() ?? [];
+  }
+
+  /** A request; one whose answers show no fork is believed of a node that proves its chain with them. */
+  async function exchange(own: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
+    const proof = batchSize > 1 && own.some((call) => call.isUnbound) ? proofCalls().slice(0, 1) : [];
+    const replies = await request([...own, ...proof], signal);
+    if (proof.length === 0) return replies;
+    const fault = options.proof?.read(replies.slice(own.length));
+    if (fault === undefined) return replies.slice(0, own.length);
+    if (fault.kind === "contradicts") contradict(fault.message);
+    return own.map(() => ({ ok: false, fault }));
+  }
+
+  async function request(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
     const method = calls[0]?.method ?? "";
     const startedAt = clock.now();
     const replies = await transport.send(calls, signal);
@@ -160,39 +206,73 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   // Shared by every caller that comes meanwhile, so it must not end with the first caller's request.
   async function verify(): Promise<Fault | undefined> {
-    const [reply] = await exchange([check.call], options.lifetime);
+    const [reply, ...proof] = await requestInParts([check.call, ...proofCalls()]);
     const fault =
       reply === undefined ? ({ kind: "transient", message: "no answer" } as const) : check.read(reply);
     // A reply that is a fault has been seen to already.
     if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
     if (fault !== undefined) return fault;
+    const contrary = proof.length === 0 ? undefined : options.proof?.read(proof);
+    if (contrary?.kind === "contradicts") {
+      contradict(contrary.message);
+      return contrary;
+    }
+    if (contradiction !== undefined) log("endpoint agrees with the index again", { host, ...fields });
+    contradiction = undefined;
     verified = true;
+    verifiedAt = clock.now();
     asideReason = undefined;
     recover();
     return undefined;
+  }
+
+  async function requestInParts(calls: readonly RpcCall[]): Promise<RpcReply[]> {
+    const replies: RpcReply[] = [];
+    while (replies.length < calls.length) {
+      const part = calls.slice(replies.length, replies.length + batchSize);
+      const answered = await request(part, options.lifetime);
+      const isTooLarge = answered.some((reply) => !reply.ok && reply.fault.kind === "batch");
+      // Smaller parts are tried at once.
+      if (isTooLarge && part.length > batchSize) continue;
+      replies.push(...answered);
+    }
+    return replies;
+  }
+
+  /** Shared by all who ask meanwhile. */
+  function verifyOnce(): Promise<Fault | undefined> {
+    verifying ??= verify().finally(() => {
+      verifying = undefined;
+    });
+    return verifying;
   }
 
   return {
     host,
     health,
     latency,
-    batchSize: () => batchSize,
+    // Room for the proof.
+    batchSize: () => (batchSize > 1 && proofCalls().length > 0 ? batchSize - 1 : batchSize),
+    contradiction: () => contradiction,
     asideReason: () => asideReason,
     lacks: (method) => (lacksUntil.get(method) ?? 0) > clock.now(),
     async send(calls, signal) {
       if (!verified) {
-        verifying ??= verify().finally(() => {
-          verifying = undefined;
-        });
-        const fault = await verifying;
+        const fault = await verifyOnce();
         if (fault !== undefined) return calls.map(() => ({ ok: false, fault }));
+      } else if (proofCalls().length > 0 && clock.now() - verifiedAt > options.proofMs) {
+        // Beside the request: what it answers is tied to the chain by its hashes.
+        verifiedAt = clock.now();
+        void verifyOnce();
       }
       return exchange(calls, signal);
     },
     async probe() {
-      await verify();
+      await verifyOnce();
     },
-    approve: recover,
+    approve() {
+      if (verified) recover();
+    },
     blame(fault, method) {
       onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
       log("untrustworthy answer", { host, ...fields, method, reason: fault.message });

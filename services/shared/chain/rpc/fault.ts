@@ -10,6 +10,7 @@
  * - `missing`   the node knows no such block, or says that its slot was skipped
  * - `untrusted` the answer contradicts itself or the question: ask again elsewhere
  * - `fatal`     this endpoint is of no use as configured (wrong chain, key refused)
+ * - `contradicts` the endpoint contradicts what is known to be final: ask another endpoint, check this one again soon
  * - `transient` everything else, also every text nobody has seen before: retry
  */
 export type FaultKind =
@@ -23,6 +24,7 @@ export type FaultKind =
   | "missing"
   | "untrusted"
   | "fatal"
+  | "contradicts"
   | "transient";
 
 export interface Fault {

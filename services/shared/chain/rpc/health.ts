@@ -25,7 +25,8 @@ export interface Health {
   fail(): boolean;
   /** Leave it alone for this long, whatever the circuit says. */
   cool(ms: number): void;
-  putAside(ms: number): void;
+  /** `thenProbe`: after that time it is half open, not ready, until it succeeds. */
+  putAside(ms: number, thenProbe?: boolean): void;
 }
 
 /** The circuit breaker and the cool-down of one endpoint. */
@@ -36,18 +37,22 @@ export function createHealth(clock: Clock, options: HealthOptions): Health {
   let isOpen = false;
   let coolUntil = 0;
   let asideUntil = 0;
+  let isOnProbation = false;
   return {
     state() {
       const now = clock.now();
       if (asideUntil > now) return { kind: "aside", until: asideUntil };
       if (isOpen && openUntil > now) return { kind: "open", until: Math.max(openUntil, coolUntil) };
       if (coolUntil > now) return { kind: "cooling", until: coolUntil };
-      return { kind: isOpen ? "probe" : "ready", until: now };
+      return { kind: isOpen || isOnProbation ? "probe" : "ready", until: now };
     },
     succeed() {
       const wasOpen = isOpen;
       failures = 0;
       isOpen = false;
+      // A good answer ends this kind of aside: recheck may come before its time is over.
+      if (isOnProbation) asideUntil = clock.now();
+      isOnProbation = false;
       openForMs = options.openMs;
       return wasOpen;
     },
@@ -66,8 +71,9 @@ export function createHealth(clock: Clock, options: HealthOptions): Health {
     cool(ms) {
       coolUntil = Math.max(coolUntil, clock.now() + ms);
     },
-    putAside(ms) {
+    putAside(ms, thenProbe = false) {
       asideUntil = clock.now() + ms;
+      isOnProbation = thenProbe;
     },
   };
 }

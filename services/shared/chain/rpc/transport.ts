@@ -10,6 +10,8 @@ export interface RpcCall {
   readonly params: readonly unknown[];
   /** What an endpoint may lack of the method, where it has the rest of it. Never sent. */
   readonly feature?: string;
+  /** Nothing in its answer shows which fork it was read from: the endpoint proves its chain in the same request. Never sent. */
+  readonly isUnbound?: boolean;
 }
 
 export type RpcReply =

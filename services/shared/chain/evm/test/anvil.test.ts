@@ -70,7 +70,11 @@ describe("EVM source over anvil", function () {
       { to: chain.sender, data: "0x", block: BLOCKS },
     ]);
     expect([reverted, empty]).to.deep.equal([null, "0x"]);
-    expect(await source.finalizedNumber()).to.be.a("number");
+    const tip = { number: head.number, hash: head.hash, time: head.timestamp };
+    const final = await source.finalBlock(tip);
+    expect(final?.number).to.equal(Math.max(0, BLOCKS - 64));
+    expect((await source.headers([final?.number ?? -1]))[0]?.hash).to.equal(final?.hash);
+    expect(await source.finalBlock({ ...tip, hash: `0x${"11".repeat(32)}` })).to.equal(null);
   });
 
   it("restricts logs to addresses", async () => {
