@@ -80,6 +80,7 @@ export function createServeEarlier(deps: EarlierDeps): ServeEarlier {
   return async (order) => {
     const { identifier, authorization } = order.payment;
     if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
+    await counter.review(order);
     for (const owed of await ask(() => ledger.findOwed(authorization.from, order.resourceUrl))) {
       if (!isItself(order, owed) && (await serveOwed(order, owed))) return true;
     }

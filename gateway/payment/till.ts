@@ -49,6 +49,8 @@ export interface TillDeps {
  */
 export interface Till {
   sell(passage: Passage, offer: Offer): Promise<void>;
+  /** Resolves when what is known of deliveries is written. For the end, when all connections are closed. */
+  close(): Promise<void>;
 }
 
 export function createTill(deps: TillDeps): Till {
@@ -152,6 +154,7 @@ export function createTill(deps: TillDeps): Till {
   };
 
   return {
+    close: counter.close,
     async sell(passage, offer) {
       const { path } = offer.endpoint;
       const target = passage.query === "" ? path : `${path}?${passage.query}`;
