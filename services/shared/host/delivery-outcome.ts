@@ -43,6 +43,8 @@ export interface DeliveryWatch {
   look(): Promise<void>;
 }
 
+/** What watches of one connection do when it is used for another answer. */
+const watches = new WeakMap<Socket, Set<() => void>>();
 const DOUBT_MS = 15_000;
 const DRAIN_MS = 120_000;
 const FIRST_PAUSE_MS = 2;
@@ -86,9 +88,15 @@ export function watchDelivery(
     onOutcome(outcome);
     ended.resolve(outcome);
   };
+  const others = watches.get(socket) ?? new Set();
+  // Who asks again has read what was sent before.
+  const noteUse = (): void => {
+    if (latest?.kind === "delivered" && socket.bytesRead > bytesReadThen) stop();
+  };
   const stop = (): void => {
     isCertain = true;
     over.resolve();
+    others.delete(noteUse);
     socket.off("close", onClose);
     socket.off("end", onEnd);
     res.off("finish", onFinish);
@@ -103,7 +111,7 @@ export function watchDelivery(
   const onClose = (): void => {
     if (latest === undefined) {
       // Taken by the kernel, and closed here: it is sent all the same.
-      if (endsAt === undefined || isCutOff(socket)) abort();
+      if (endsAt === undefined || socket.errored != null) abort();
     } else if (socket.errored != null && socket.bytesRead === bytesReadThen) abort();
     // Closed in order, or used again before it broke.
     else stop();
@@ -131,7 +139,7 @@ export function watchDelivery(
     }
     // Never shown: the table of another network namespace, or a reset that the socket is about to hear of.
     if (queue === "gone" && !wasSeen) await sleep(NEWS_MS);
-    if (queue === "gone" && (wasSeen || isCutOff(socket))) abort();
+    if (queue === "gone" && (wasSeen || socket.errored != null)) abort();
     else bytesLeft = 0;
   };
   const drain = async (end: number): Promise<void> => {
@@ -167,6 +175,8 @@ export function watchDelivery(
     if (!isCertain) stop();
   };
 
+  for (const noteUseOf of others) noteUseOf();
+  watches.set(socket, others.add(noteUse));
   // Before node:http goes on to the next answer of the connection, whose bytes would count too.
   res.prependListener("finish", onFinish);
   socket.on("close", onClose);
