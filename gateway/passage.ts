@@ -40,8 +40,8 @@ export interface Passage {
 export type Gate = (passage: Passage) => void | Promise<void>;
 
 /**
- * The last step: answers the request, or throws. With `beforeAnswer`, resolves when the client's connection has all of
- * it or is gone.
+ * The last step: answers the request, or throws. With `beforeAnswer`, resolves when the answer has been handed to the
+ * response; what becomes of it there is for who watches the delivery.
  */
 export type Forward = (passage: Passage) => void | Promise<void>;
 

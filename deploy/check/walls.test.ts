@@ -143,6 +143,7 @@ const ALLOWED: readonly Import[] = [
   { from: "services/shared/storage/sqlite.test.ts", to: "services/shared/storage/suite.ts" },
   { from: "services/shared/storage/suite/values.ts", to: "node_modules/dev-only/index.js", as: "dev-only" },
   { from: "gateway/facilitator/wallet.ts", to: "node_modules/viem/index.js", as: "viem" },
+  { from: "gateway/payment/signature.ts", to: "node_modules/viem/index.js", as: "viem" },
   { from: "gateway/sign.test.ts", to: "node_modules/viem/index.js", as: "viem" },
   { from: "services/shared/prod.ts", to: "node_modules/prod/index.js", as: "prod" },
   { from: "deploy/all-in-one.ts", to: "gateway/app.ts" },

@@ -1,8 +1,6 @@
 import { x402Facilitator } from "@x402/core/facilitator";
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
-import type { Hex } from "../../services/shared/chain/evm/port.ts";
-import { ServiceError } from "../../services/shared/errors.ts";
+import { ExactEvmScheme as PriceScheme } from "@x402/evm/exact/server";
 import {
   ConfigError,
   type Environment,
@@ -20,7 +18,10 @@ import { openTracing } from "../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../payment/network.ts";
 import { createFacilitatorApp } from "./app.ts";
 import { watchBalance } from "./balance.ts";
-import { createWallet, type Wallet } from "./wallet.ts";
+import { createFailureMemory, type GasCaps } from "./gas.ts";
+import { createRefusals } from "./refusals.ts";
+import { settleWithinCaps } from "./settle.ts";
+import { createWallet } from "./wallet.ts";
 
 export interface FacilitatorConfig {
   readonly bindHost: string;
@@ -31,6 +32,7 @@ export interface FacilitatorConfig {
   readonly payTo: string;
   readonly token?: string | undefined;
   readonly rpcUrls: readonly string[];
+  readonly gasCaps: GasCaps;
   /** Ether of the wallet below which the log warns; 0 = never. */
   readonly lowEther: number;
   readonly drainDelayMs: number;
@@ -66,6 +68,8 @@ function readConfig(env: Environment): FacilitatorConfig {
     "FACILITATOR_PORT",
     "FACILITATOR_PRIVATE_KEY",
     "FACILITATOR_LOW_ETHER",
+    "FACILITATOR_MAX_GAS_EOA",
+    "FACILITATOR_MAX_GAS_CONTRACT",
     "X402_PAY_TO",
     "X402_FACILITATOR_TOKEN",
     "EVM_RPC_8453",
@@ -87,6 +91,10 @@ function readConfig(env: Environment): FacilitatorConfig {
     payTo: X402_PAY_TO as string,
     token: settings.X402_FACILITATOR_TOKEN,
     rpcUrls,
+    gasCaps: {
+      eoa: BigInt(settings.FACILITATOR_MAX_GAS_EOA),
+      contract: BigInt(settings.FACILITATOR_MAX_GAS_CONTRACT),
+    },
     lowEther: settings.FACILITATOR_LOW_ETHER,
     drainDelayMs: settings.DRAIN_DELAY_MS,
     drainTimeoutMs: settings.DRAIN_TIMEOUT_MS,
@@ -109,10 +117,12 @@ export async function startFacilitator(
   const balance = watchBalance({ wallet, lowEther: config.lowEther, log, metrics });
   let isDraining = false;
 
+  const { asset } = await new PriceScheme().parsePrice(1, NETWORK);
+  const failures = createFailureMemory();
+  const { payTo, gasCaps } = config;
   const app = createFacilitatorApp({
-    facilitator,
-    refuse: async (payload, requirements) =>
-      findMisuse(payload, { requirements, payTo: config.payTo }) ?? findNoContract(wallet, requirements),
+    facilitator: settleWithinCaps(facilitator, { wallet, failures }),
+    refuse: createRefusals({ wallet, failures, gasCaps, payTo, asset }),
     token: config.token,
     log,
     metrics,
@@ -149,29 +159,6 @@ export async function startFacilitator(
       return stopped;
     },
   };
-}
-
-/** Codes are those of @x402/evm. */
-function findMisuse(
-  { payload }: PaymentPayload,
-  { requirements, payTo }: { requirements: PaymentRequirements; payTo: string },
-): string | undefined {
-  if (requirements.network !== NETWORK) return "invalid_exact_evm_network_mismatch";
-  if (requirements.payTo.toLowerCase() !== payTo.toLowerCase()) return "invalid_exact_evm_recipient_mismatch";
-  // Permit2 goes through contracts that would have to be trusted with more than one payment.
-  return payload.authorization === undefined ? "unsupported_payload_type" : undefined;
-}
-
-/**
- * Looked up before the library does: it asks for the asset's code without waiting for the answer, so that a chain which
- * cannot be asked would end the process (2.27.0). What is known here it does not ask the chain for.
- */
-async function findNoContract(wallet: Wallet, { asset }: PaymentRequirements): Promise<string | undefined> {
-  try {
-    return (await wallet.isContract(asset as Hex)) ? undefined : "asset_not_deployed_contract";
-  } catch (cause) {
-    throw new ServiceError("unavailable", "The chain cannot be asked at the moment.", { cause });
-  }
 }
 
 function countSettlements(facilitator: x402Facilitator, metrics: Metrics): void {

@@ -1,7 +1,18 @@
 import { type FacilitatorEvmSigner, toFacilitatorEvmSigner } from "@x402/evm";
-import { createPublicClient, createWalletClient, defineChain, fallback, type Hex, http } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  decodeFunctionResult,
+  defineChain,
+  encodeFunctionData,
+  fallback,
+  type Hex,
+  http,
+  numberToHex,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createNonceManager, jsonRpc } from "viem/nonce";
+import { type GasCaps, GasOverCap, isOutOfGas, limitGas, signatureCheckAbi, TRANSFER_GAS } from "./gas.ts";
 
 /** The wallet that settles payments and pays for their gas. */
 export interface Wallet {
@@ -9,6 +20,13 @@ export interface Wallet {
   readonly signer: FacilitatorEvmSigner;
   /** Whether there is a contract at an address. Rejects while the chain cannot be asked; what was found is remembered. */
   isContract(address: Hex): Promise<boolean>;
+  /** Whether a payer is a contract now: it may become one at any time. Rejects while the chain cannot be asked. */
+  hasCode(address: Hex): Promise<boolean>;
+  /** Whether a contract's check of a signature ends within the gas that is paid for; its verdict is not looked at. */
+  isCheckAffordable(
+    contract: Hex,
+    signed: { readonly digest: Hex; readonly signature: Hex },
+  ): Promise<boolean>;
   /** Wei of the chain's own coin. */
   balance(): Promise<bigint>;
 }
@@ -20,16 +38,17 @@ export interface WalletOptions {
   readonly privateKey: Hex;
   /** How long a settlement is waited for until it is called pending. */
   readonly receiptTimeoutMs: number;
+  /** What a settlement may take; calls that change nothing take no more either. */
+  readonly gasCaps: GasCaps;
 }
 
 const POLLING_MS = 200;
 const RPC_TIMEOUT_MS = 5_000;
-/** Beyond the estimate: what a transfer costs depends a little on who else has moved since. */
-const GAS_MARGIN = 120n;
 /** Assets that payments name: one, but for clients that make some up. */
 const MAX_CONTRACTS = 1_000;
 
-export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }: WalletOptions): Wallet {
+export function createWallet(options: WalletOptions): Wallet {
+  const { chainId, rpcUrls, privateKey, receiptTimeoutMs, gasCaps } = options;
   const nonceManager = createNonceManager({ source: jsonRpc() });
   const account = privateKeyToAccount(privateKey, { nonceManager });
   const chain = defineChain({
@@ -41,9 +60,9 @@ export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }:
   // Tried once more each, and not all of them again: whoever asks has a time limit, too.
   const transports = rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 }));
   const transport = fallback(transports, { retryCount: 0 });
-  const options = { chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 };
-  const reader = createPublicClient(options);
-  const writer = createWalletClient({ ...options, account });
+  const access = { chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 };
+  const reader = createPublicClient(access);
+  const writer = createWalletClient({ ...access, account });
   const inTurn = createQueue();
   const contracts = new Map<string, Hex>();
 
@@ -57,25 +76,70 @@ export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }:
     return true;
   };
 
+  const hasCode: Wallet["hasCode"] = async (address) => {
+    const code = await reader.getCode({ address });
+    return code !== undefined && code !== "0x";
+  };
+
+  type EncodeOptions = Parameters<typeof encodeFunctionData>[0];
+  type Read = Parameters<FacilitatorEvmSigner["readContract"]>[0];
+  /** A contract that is somebody else's does not decide how long we wait for it. */
+  const readContract = async ({ address, abi, functionName, args }: Read): Promise<unknown> => {
+    const call = { abi, functionName, args: args ?? [] } as EncodeOptions;
+    const gas = gasCaps.eoa > gasCaps.contract ? gasCaps.eoa : gasCaps.contract;
+    const { data } = await reader.call({ to: address, data: encodeFunctionData(call), gas });
+    return decodeFunctionResult({ ...call, data: data ?? "0x" } as Parameters<
+      typeof decodeFunctionResult
+    >[0]);
+  };
+  const isCheckAffordable: Wallet["isCheckAffordable"] = async (contract, { digest, signature }) => {
+    const gas = gasCaps.contract - TRANSFER_GAS;
+    if (gas <= 0n) return false;
+    const call = { abi: signatureCheckAbi, functionName: "isValidSignature" } as const;
+    const data = encodeFunctionData({ ...call, args: [digest, signature] });
+    try {
+      await reader.call({ to: contract, data, gas });
+      return true;
+    } catch (error) {
+      return !isOutOfGas(error);
+    }
+  };
+
   type Write = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
+  /** By who pays, which is the first argument of every transfer by authorization. */
+  const capOf = async ({ args }: Write): Promise<bigint> =>
+    (await hasCode(args[0] as Hex)) ? gasCaps.contract : gasCaps.eoa;
+  /** Up to the cap, which viem's own estimate would not pass on: a node would work through all the gas of a block. */
+  const estimateGas = async (
+    { address, dataSuffix = "0x", ...call }: Write,
+    cap: bigint,
+  ): Promise<bigint> => {
+    const data: Hex = `${encodeFunctionData(call as EncodeOptions)}${dataSuffix.slice(2)}`;
+    const transaction = { from: account.address, to: address, data, gas: numberToHex(cap) };
+    try {
+      return BigInt(await reader.request({ method: "eth_estimateGas", params: [transaction] }));
+    } catch (error) {
+      throw isOutOfGas(error) ? new GasOverCap(cap) : error;
+    }
+  };
   const writeContract = async (call: Write): Promise<Hex> => {
+    const cap = await capOf(call);
     // What would fail fails here, before it has a nonce that others would then wait behind.
-    const estimate = await reader.estimateContractGas({ ...call, account: account.address });
-    const gas = (estimate * GAS_MARGIN) / 100n;
+    const gas = limitGas(await estimateGas(call, cap), cap);
     return inTurn(() => writer.writeContract({ ...call, gas, account, chain }));
   };
 
   const signer = toFacilitatorEvmSigner(
     {
       address: account.address,
-      readContract: (call) => reader.readContract(call),
+      readContract,
       verifyTypedData: (typed) =>
         reader.verifyTypedData(typed as Parameters<typeof reader.verifyTypedData>[0]),
       writeContract,
-      sendTransaction: (transaction) =>
-        inTurn(() => writer.sendTransaction({ ...transaction, account, chain })),
-      waitForTransactionReceipt: (of) => reader.waitForTransactionReceipt(of),
-      getCode: async (of) => contracts.get(of.address.toLowerCase()) ?? reader.getCode(of),
+      // Deploys a payer's wallet by a factory of the payer's choice: none is allowed.
+      sendTransaction: () => Promise.reject(new Error("Only transfers by authorization are sent")),
+      waitForTransactionReceipt: (query) => reader.waitForTransactionReceipt(query),
+      getCode: async (query) => contracts.get(query.address.toLowerCase()) ?? reader.getCode(query),
     },
     { confirmationTimeoutMs: receiptTimeoutMs },
   );
@@ -83,6 +147,8 @@ export function createWallet({ chainId, rpcUrls, privateKey, receiptTimeoutMs }:
     address: account.address,
     signer,
     isContract,
+    hasCode,
+    isCheckAffordable,
     balance: () => reader.getBalance({ address: account.address }),
   };
 }

@@ -19,7 +19,7 @@ export type LiveAnswer = Answer & { readonly body: LiveBody };
 export interface Delivery {
   /**
    * Sends a table that is here as a whole, or 304 where the client knows it; `more` are headers besides its own. With
-   * `passage.beforeAnswer`, resolves when the client's connection has it all or is gone; rejects where that rejects.
+   * `passage.beforeAnswer`, resolves when the answer has been handed to the response; rejects where that rejects.
    */
   sendWhole(passage: Passage, answer: WholeAnswer, more: readonly string[]): void | Promise<void>;
   /** Sends a table while it comes. One that breaks off cuts the client's connection: what it has is no whole answer. */
@@ -89,10 +89,7 @@ export function createDelivery(of: {
       if (beforeAnswer === undefined) return sendWhole(passage, answer, more);
       if (res.destroyed) return;
       return beforeAnswer(answer).then(async () => {
-        if (res.destroyed) return;
-        const closed = new Promise<void>((resolve) => res.once("close", resolve));
-        await sendWhole(passage, answer, more);
-        await closed;
+        if (!res.destroyed) await sendWhole(passage, answer, more);
       });
     },
 

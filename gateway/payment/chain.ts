@@ -1,12 +1,19 @@
-import { encodeCall } from "../../services/shared/chain/evm/abi.ts";
 import { classifyRpcError } from "../../services/shared/chain/evm/classify.ts";
 import { parseHash, parseQuantity, toQuantity } from "../../services/shared/chain/evm/hex.ts";
 import type { Hex } from "../../services/shared/chain/evm/port.ts";
-import { distrust, readHeader } from "../../services/shared/chain/evm/read.ts";
+import { distrust } from "../../services/shared/chain/evm/read.ts";
 import { createRpcClient, type RpcOptions } from "../../services/shared/chain/rpc/client.ts";
 import type { SourceLog } from "../../services/shared/chain/rpc/endpoint.ts";
-import type { RpcReply } from "../../services/shared/chain/rpc/transport.ts";
-import type { Outcome, Question } from "../../services/shared/chain/rpc/work.ts";
+import type { Question } from "../../services/shared/chain/rpc/work.ts";
+import {
+  type AuthorizationState,
+  askContractSignature,
+  askState,
+  askStates,
+  readReply,
+  STATES_A_CALL,
+  type WalletSignature,
+} from "./chain-questions.ts";
 
 /** A payment as the chain can be asked about it; hex in lower case. */
 export interface Transfer {
@@ -38,11 +45,17 @@ export interface PaymentChain {
   balanceOf(address: Hex): Promise<bigint>;
   /** Looks from `fromBlock` on; `transaction` is where somebody says it happened. */
   look(transfer: Transfer, at: { fromBlock: number; transaction?: Hex | undefined }): Promise<Sighting>;
+  /**
+   * Whether authorizations are used up, in the order asked: two calls for every hundred. For looking through many of
+   * which few will be.
+   */
+  readStates(transfers: readonly Transfer[]): Promise<AuthorizationState[]>;
+  /** Whether there is a contract at the wallet's address that accepts the signature (ERC-1271), for little gas. */
+  isAcceptedByContract(signature: WalletSignature): Promise<boolean>;
   close(): void;
 }
 
-/** authorizationState(address,bytes32) of EIP-3009, and its events. */
-const AUTHORIZATION_STATE: Hex = "0xe94a0102";
+/** Events of EIP-3009. */
 const AUTHORIZATION_USED: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
 const AUTHORIZATION_CANCELED: Hex = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
 const TRANSFER: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -116,8 +129,20 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
     return outcome === "paid" ? { kind: "paid", transaction } : { kind: "spent" };
   };
 
+  const readBatch = async (transfers: readonly Transfer[]): Promise<AuthorizationState[]> => {
+    const states = await ask(askStates(transfers), "authorizationState");
+    return states ?? pool.ask(transfers.map(askState), "authorizationState");
+  };
+
   return {
     headNumber,
+    async readStates(transfers) {
+      const batches: Promise<AuthorizationState[]>[] = [];
+      for (let at = 0; at < transfers.length; at += STATES_A_CALL)
+        batches.push(readBatch(transfers.slice(at, at + STATES_A_CALL)));
+      return (await Promise.all(batches)).flat();
+    },
+    isAcceptedByContract: (signature) => ask(askContractSignature(signature), "isValidSignature"),
     balanceOf: (address) => ask(askBalance(address), "eth_getBalance"),
     async look(transfer, { fromBlock, transaction }) {
       if (transaction !== undefined && (await readTransaction(transfer, transaction)) === "paid") {
@@ -151,26 +176,6 @@ function askBalance(address: Hex): Question<bigint> {
           ? { value: BigInt(result) }
           : distrust("eth_getBalance gave no number"),
       ),
-  };
-}
-
-/** The block is asked for first: what the call says then holds at its time at the latest. */
-function askState({ asset, from, nonce }: Transfer): Question<{ isUsed: boolean; time: number }> {
-  const data = encodeCall(AUTHORIZATION_STATE, [from, nonce]);
-  return {
-    calls: [
-      { method: "eth_getBlockByNumber", params: ["latest", false] },
-      { method: "eth_call", params: [{ to: asset, data }, "latest"] },
-    ],
-    read([block, call]) {
-      const header = readReply(block, (result) => readHeader(result, "latest"));
-      if ("fault" in header) return header;
-      return readReply(call, (result) => {
-        const word = parseHash(result);
-        if (word === undefined) return distrust("authorizationState gave no word");
-        return { value: { isUsed: BigInt(word) !== 0n, time: header.value.timestamp } };
-      });
-    },
   };
 }
 
@@ -250,9 +255,4 @@ export function judgeLogs(
 
 function toTopic(address: Hex): Hex {
   return `0x${address.slice(2).padStart(64, "0")}`;
-}
-
-function readReply<T>(reply: RpcReply | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
-  if (reply === undefined) return distrust("a reply is missing");
-  return reply.ok ? read(reply.result) : { fault: reply.fault };
 }

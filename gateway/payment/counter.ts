@@ -1,19 +1,35 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type DeliveryOutcome, watchDelivery } from "../../services/shared/host/delivery-outcome.ts";
 import type { Log } from "../../services/shared/host/log.ts";
 import type { Delivery } from "../http/deliver.ts";
 import { WholeAnswer } from "../http/whole-answer.ts";
-import type { Forward } from "../passage.ts";
+import type { Forward, Passage } from "../passage.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Outcome, PaymentMetrics } from "./observe.ts";
 import { ask, type Order } from "./order.ts";
 import type { PaymentRecord } from "./payment-record.ts";
 import { askForPayment, giveReceipt } from "./terms.ts";
 
-/** Gives what has been paid for. */
+/** Gives what has been paid for, and writes down whether it arrived. */
 export interface Counter {
   /** Answers with what was kept, else anew; a delivered answer that is no longer kept is a 402. */
   handOver(order: Order, record: PaymentRecord, outcome: Outcome): Promise<void>;
-  /** Writes down that the client has had the whole answer, if so. */
-  noteDelivery(order: Order, record: PaymentRecord): Promise<void>;
+  /** Follows the answer to a settled payment. To be called before its first byte is sent. */
+  follow(passage: Passage, record: PaymentRecord): Following;
+  /** Resolves when the ledger knows what the connections say by now of earlier answers to this payer and address. */
+  review(order: Order): Promise<void>;
+  /** Resolves when everything known is written; what is heard later is not. */
+  close(): Promise<void>;
+}
+
+export interface Following {
+  /**
+   * Resolves when the ledger says how the answer ended, and at the latest after a few seconds: an answer that nobody
+   * takes is owed until it has arrived, and whoever waits for its payment should not wait any longer.
+   */
+  readonly concluded: () => Promise<void>;
+  /** The answer was not sent after all. */
+  readonly cancel: () => void;
 }
 
 export interface CounterDeps {
@@ -24,31 +40,100 @@ export interface CounterDeps {
   readonly log: Log;
 }
 
+const MAX_WAIT_MS = 5_000;
+
 export function createCounter({ ledger, forward, delivery, metrics, log }: CounterDeps): Counter {
-  const noteDelivery = async ({ passage }: Order, record: PaymentRecord): Promise<void> => {
-    if (!passage.res.writableFinished || record.deliveredAt !== null) return;
-    await ledger.markDelivered(record).catch((err: unknown) => {
+  /** Answers whose outcome may still change, by payer and address. */
+  const followed = new Map<string, Set<{ readonly look: () => Promise<void> }>>();
+  const writing = new Set<Promise<void>>();
+  let isClosed = false;
+
+  const writeDown = async (record: PaymentRecord, outcome: DeliveryOutcome): Promise<PaymentRecord> => {
+    try {
+      if (outcome.kind === "delivered") return await ledger.markDelivered(record);
+      const { bytesLeft } = outcome;
+      log.info({ payment: record.key, bytesLeft }, "a paid answer did not arrive: it is owed");
+      return record.deliveredAt === null ? record : await ledger.markOwed(record);
+    } catch (err) {
       log.error({ err, payment: record.key }, "the delivery of a paid answer could not be stored");
-    });
+      return record;
+    }
   };
+
+  const follow: Counter["follow"] = ({ req, res }, record) => {
+    // A client that fetches again what it has is owed nothing when that breaks.
+    if (record.deliveredAt !== null) return { concluded: async () => {}, cancel() {} };
+    let latest = Promise.resolve(record);
+    let isCanceled = false;
+    const onOutcome = (outcome: DeliveryOutcome): void => {
+      if (isCanceled || isClosed) return;
+      latest = latest.then((known) => writeDown(known, outcome));
+      const written = latest.then(() => void writing.delete(written));
+      writing.add(written);
+    };
+    const watch = watchDelivery({ req, res }, { onOutcome });
+    const name = nameOf(record);
+    const own = {
+      async look() {
+        await watch.look();
+        await latest;
+      },
+    };
+    followed.set(name, (followed.get(name) ?? new Set()).add(own));
+    void watch.over.then(async () => {
+      // Still to be waited for while it is being written.
+      await latest;
+      const others = followed.get(name);
+      others?.delete(own);
+      if (others?.size === 0) followed.delete(name);
+    });
+    return {
+      async concluded() {
+        await Promise.race([watch.ended, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+        await latest;
+      },
+      cancel() {
+        isCanceled = true;
+      },
+    };
+  };
+
   return {
-    noteDelivery,
+    follow,
+    async review({ payment, resourceUrl }) {
+      const name = nameOf({ payer: payment.authorization.from, resource: resourceUrl });
+      await Promise.all([...(followed.get(name) ?? [])].map(({ look }) => look()));
+    },
+    async close() {
+      while (writing.size > 0) await Promise.all(writing);
+      isClosed = true;
+    },
     async handOver(order, record, outcome) {
       const kept = await ask(() => ledger.findAnswer(record));
       if (kept === undefined && record.deliveredAt !== null) {
         throw askForPayment(order, "The payment has been used, and its answer is no longer kept.");
       }
+      let following: Following | undefined;
       const passage = {
         ...order.passage,
         beforeAnswer: async () => {
           metrics.note(order.passage, outcome);
           giveReceipt(order.passage.res, record);
+          following = follow(order.passage, record);
         },
       };
-      // With something to do before, it resolves when the client has everything or is gone.
-      if (kept === undefined) await forward(passage);
-      else await delivery.sendWhole(passage, new WholeAnswer(kept), []);
-      await noteDelivery(order, record);
+      try {
+        if (kept === undefined) await forward(passage);
+        else await delivery.sendWhole(passage, new WholeAnswer(kept), []);
+      } catch (error) {
+        following?.cancel();
+        throw error;
+      }
+      await following?.concluded();
     },
   };
+}
+
+function nameOf({ payer, resource }: Pick<PaymentRecord, "payer" | "resource">): string {
+  return `${payer} ${resource}`;
 }

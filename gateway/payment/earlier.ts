@@ -18,13 +18,17 @@ export interface EarlierDeps {
 }
 
 /**
- * Answers a verified order from an earlier payment of the same payer: one with the same payment-identifier, or one for
+ * Answers an order that its payer has signed from an earlier payment of the same payer: one with the same payment-identifier, or one for
  * the same address that has brought no answer (a crash, an outage, a client that had to go). False where there is none:
  * only then may the new payment be charged.
  */
-export type ServeEarlier = (order: Order) => Promise<boolean>;
+export interface Earlier {
+  serve(order: Order): Promise<boolean>;
+  /** Whether there may be one, by the ledger: before anything is known of the order but its form and terms. */
+  exists(order: Order): Promise<boolean>;
+}
 
-export function createServeEarlier(deps: EarlierDeps): ServeEarlier {
+export function createEarlier(deps: EarlierDeps): Earlier {
   const { ledger, settlement, counter, metrics, acquireInTime } = deps;
 
   /** Settled or void: an earlier payment may not be left hanging while another one is charged. */
@@ -77,13 +81,29 @@ export function createServeEarlier(deps: EarlierDeps): ServeEarlier {
     }
   };
 
-  return async (order) => {
-    const { identifier, authorization } = order.payment;
-    if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
-    for (const owed of await ask(() => ledger.findOwed(authorization.from, order.resourceUrl))) {
-      if (!isItself(order, owed) && (await serveOwed(order, owed))) return true;
-    }
-    return false;
+  const findOwed = async ({ payment, resourceUrl, key }: Order): Promise<PaymentRecord[]> => {
+    const owed = await ask(() => ledger.findOwed(payment.authorization.from, resourceUrl));
+    return owed.filter((record) => record.key !== key);
+  };
+
+  return {
+    async serve(order) {
+      const { identifier } = order.payment;
+      if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
+      await counter.review(order);
+      for (const owed of await findOwed(order)) {
+        if (await serveOwed(order, owed)) return true;
+      }
+      return false;
+    },
+    async exists(order) {
+      const { identifier, authorization } = order.payment;
+      await counter.review(order);
+      if ((await findOwed(order)).length > 0) return true;
+      if (identifier === undefined) return false;
+      const same = await ask(() => ledger.findByIdentifier(authorization.from, identifier));
+      return same !== undefined && !isItself(order, same);
+    },
   };
 }
 

@@ -22,6 +22,7 @@ export function createLazyLedger(open: () => Promise<OpenedLedger>): LazyLedger 
     markSettled: async (record, transaction) => (await opened()).markSettled(record, transaction),
     markVoid: async (record, reason) => (await opened()).markVoid(record, reason),
     markDelivered: async (record) => (await opened()).markDelivered(record),
+    markOwed: async (record) => (await opened()).markOwed(record),
     noteReason: async (record, reason) => (await opened()).noteReason(record, reason),
     findOwed: async (payer, resource) => (await opened()).findOwed(payer, resource),
     findByIdentifier: async (payer, identifier) => (await opened()).findByIdentifier(payer, identifier),

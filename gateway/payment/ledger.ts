@@ -24,6 +24,8 @@ export interface Ledger {
   markSettled(record: PaymentRecord, transaction: Hex): Promise<PaymentRecord>;
   markVoid(record: PaymentRecord, reason: string): Promise<PaymentRecord>;
   markDelivered(record: PaymentRecord): Promise<PaymentRecord>;
+  /** Takes the delivery of this record back, unless it has been delivered again meanwhile. */
+  markOwed(record: PaymentRecord): Promise<PaymentRecord>;
   noteReason(record: PaymentRecord, reason: string): Promise<PaymentRecord>;
   /** Payments of a payer for a resource that are not void and whose answer nobody has had, oldest first. */
   findOwed(payer: string, resource: string): Promise<PaymentRecord[]>;
@@ -84,6 +86,7 @@ export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerO
       ),
     markVoid: (record, reason) => advance(record, { state: "void", reason }, { state: "open" }),
     markDelivered: (record) => advance(record, { deliveredAt: clock.nowMs() }, { deliveredAt: null }),
+    markOwed: (record) => advance(record, { deliveredAt: null }, { deliveredAt: record.deliveredAt }),
     noteReason: (record, reason) => advance(record, { reason }, { state: "open" }),
 
     async findOwed(payer, resource) {

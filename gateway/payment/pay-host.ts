@@ -131,7 +131,8 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
       await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
       await janitor.stop();
       // What takes longer than this is found again from the ledger.
-      await Promise.race([Promise.all(inFlight), sleep(STRAGGLERS_MS, undefined, { ref: false })]);
+      const answered = Promise.all(inFlight).then(() => till.close());
+      await Promise.race([answered, sleep(STRAGGLERS_MS, undefined, { ref: false })]);
       locks.close();
       chain.close();
       await ledger.close();

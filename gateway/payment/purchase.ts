@@ -3,7 +3,7 @@ import type { Log } from "../../services/shared/host/log.ts";
 import type { Clock } from "../clock.ts";
 import type { Forward, GoodAnswer } from "../passage.ts";
 import type { PaymentChain } from "./chain.ts";
-import type { Counter } from "./counter.ts";
+import type { Counter, Following } from "./counter.ts";
 import type { Ledger } from "./ledger.ts";
 import type { PaymentMetrics } from "./observe.ts";
 import { ask, type Order, toSettle } from "./order.ts";
@@ -106,18 +106,23 @@ export function createBuy(deps: PurchaseDeps): Buy {
       if (earlier === undefined) await ask(() => ledger.forget(record));
       return undefined;
     };
+    let following: Following | undefined;
     try {
       await forward({
         ...order.passage,
         beforeAnswer: async (answer) => {
           paying = takeMoney(answer);
-          await paying;
+          const paid = await paying;
+          if (paid !== undefined) following = counter.follow(order.passage, paid);
         },
       });
+    } catch (error) {
+      following?.cancel();
+      throw error;
     } finally {
       // The client may have gone meanwhile: its payment is brought to an end all the same.
-      const paid = await paying?.catch(() => undefined);
-      if (paid !== undefined) await counter.noteDelivery(order, paid);
+      await paying?.catch(() => undefined);
     }
+    await following?.concluded();
   };
 }

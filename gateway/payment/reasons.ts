@@ -16,6 +16,13 @@ const WORDS: Readonly<Record<string, string>> = {
   nonce_already_used: "the authorization has been used",
   transaction_simulation_failed: "the transfer would fail",
   transaction_failed: "the transfer failed",
+  // Of the built-in facilitator.
+  valid_before_too_late:
+    "its validBefore lies further ahead than the offered maxTimeoutSeconds and a margin allow",
+  gas_over_cap: "its settlement takes more gas than the facilitator pays for",
+  contract_wallet_refused: "the facilitator settles for plain wallets only, and the payer is a contract",
+  contract_wallet_failed:
+    "a settlement for this contract wallet has failed on the chain a short while ago; try another wallet, or later",
 };
 
 /** The reason as a clause; a general one for a code nobody knows. */

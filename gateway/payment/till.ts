@@ -9,9 +9,10 @@ import type { Forward, Passage } from "../passage.ts";
 import { ServiceRefusal } from "../upstream/failure.ts";
 import type { PaymentChain } from "./chain.ts";
 import { createCounter } from "./counter.ts";
-import { createServeEarlier } from "./earlier.ts";
+import { createEarlier } from "./earlier.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Lock, Locks } from "./locks.ts";
+import { VALID_BEFORE_MARGIN_SECONDS } from "./network.ts";
 import type { PaymentMetrics } from "./observe.ts";
 import type { Inquiry, Offer } from "./offers.ts";
 import { ask, isSameRequest, type Order, toSettle } from "./order.ts";
@@ -20,6 +21,7 @@ import { type PaymentRecord, paymentKey } from "./payment-record.ts";
 import { createBuy } from "./purchase.ts";
 import { describeReason } from "./reasons.ts";
 import type { Settlement } from "./settlement.ts";
+import { isSignedByPayer } from "./signature.ts";
 import { askForPayment, stillPending } from "./terms.ts";
 
 export interface TillDeps {
@@ -49,10 +51,12 @@ export interface TillDeps {
  */
 export interface Till {
   sell(passage: Passage, offer: Offer): Promise<void>;
+  /** Resolves when what is known of deliveries is written. For the end, when all connections are closed. */
+  close(): Promise<void>;
 }
 
 export function createTill(deps: TillDeps): Till {
-  const { server, ledger, locks, settlement, metrics, addressLimits, log, clock } = deps;
+  const { server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock } = deps;
   const counter = createCounter(deps);
   const buy = createBuy({ ...deps, counter });
   const acquireInTime = async ({ passage }: Order, name: string): Promise<Lock> => {
@@ -62,7 +66,7 @@ export function createTill(deps: TillDeps): Till {
     metrics.note(passage, "pending");
     throw stillPending("Another request with this payment is being answered.");
   };
-  const serveEarlier = createServeEarlier({ ...deps, counter, acquireInTime });
+  const earlier = createEarlier({ ...deps, counter, acquireInTime });
 
   const readOrder = async (inquiry: Inquiry): Promise<Order> => {
     const { req, res } = inquiry.passage;
@@ -74,7 +78,7 @@ export function createTill(deps: TillDeps): Till {
     }
     const payment = readPayment(String(header));
     await addressLimits.charge("verification", req, res);
-    const fault = findMisfit(inquiry, payment);
+    const fault = findMisfit(inquiry, payment) ?? findWrongTime(inquiry.offer, payment);
     if (fault !== undefined) throw askForPayment(inquiry, `The payment does not fit: ${fault}.`);
     return { ...inquiry, payment, key: paymentKey(payment, inquiry.offer.requirements) };
   };
@@ -87,6 +91,15 @@ export function createTill(deps: TillDeps): Till {
     if (authorization.to !== requirements.payTo.toLowerCase()) return "it is for somebody else";
     if (authorization.value !== BigInt(requirements.amount)) return "it is not over the price";
     return undefined;
+  };
+
+  /** An authorization that is good for years would have to be watched for years. */
+  const findWrongTime = ({ requirements }: Offer, { authorization }: Payment): string | undefined => {
+    const nowSeconds = Math.floor(clock.nowMs() / 1000);
+    const { validBefore } = authorization;
+    const latest = nowSeconds + requirements.maxTimeoutSeconds + VALID_BEFORE_MARGIN_SECONDS;
+    if (validBefore <= latest) return undefined;
+    return `its validBefore is ${validBefore}, ${validBefore - nowSeconds} seconds ahead, and may be ${latest - nowSeconds} seconds ahead at most (maxTimeoutSeconds ${requirements.maxTimeoutSeconds} and ${VALID_BEFORE_MARGIN_SECONDS} for clocks that differ)`;
   };
 
   const matches = (requirements: Offer["requirements"], payload: Payment["payload"]): boolean => {
@@ -122,8 +135,15 @@ export function createTill(deps: TillDeps): Till {
     throw askForPayment(order, "The payment can no longer be settled. Nothing was charged for it.");
   };
 
+  /** Whether the order's payer may be given what was paid for before, whatever the wallet holds by now. */
+  const mayHaveEarlier = async (order: Order): Promise<boolean> => {
+    const { validAfter, validBefore } = order.payment.authorization;
+    const nowSeconds = clock.nowMs() / 1000;
+    if (validAfter > nowSeconds || validBefore <= nowSeconds || !(await earlier.exists(order))) return false;
+    return ask(() => isSignedByPayer(order, chain), "The chain that payments are made on cannot be reached.");
+  };
+
   const serveNew = async (order: Order): Promise<void> => {
-    await verify(order);
     const { identifier, authorization } = order.payment;
     // Two authorizations with one identifier must not both find that nothing was paid yet.
     const lock =
@@ -131,7 +151,10 @@ export function createTill(deps: TillDeps): Till {
         ? undefined
         : await acquireInTime(order, `identifier:${authorization.from}:${identifier}`);
     try {
-      if (!(await serveEarlier(order))) await buy(order);
+      // Before the balance is looked at: the last payment may have taken all there was.
+      if ((await mayHaveEarlier(order)) && (await earlier.serve(order))) return;
+      await verify(order);
+      if (!(await earlier.serve(order))) await buy(order);
     } finally {
       await lock?.release();
     }
@@ -152,6 +175,7 @@ export function createTill(deps: TillDeps): Till {
   };
 
   return {
+    close: counter.close,
     async sell(passage, offer) {
       const { path } = offer.endpoint;
       const target = passage.query === "" ? path : `${path}?${passage.query}`;

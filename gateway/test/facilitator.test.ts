@@ -134,6 +134,18 @@ describe("gateway: built-in facilitator", function () {
     expect(await chain.balanceOf(stranger)).to.equal(0n);
   });
 
+  it("works for USDC alone, and for no authorization that is good for longer than was offered", async () => {
+    const other = await sign(payer, { asset: `0x${"5d".repeat(20)}` });
+    const late = await sign(payer, { maxTimeoutSeconds: 600 });
+    const offered = { ...late.accepted, maxTimeoutSeconds: 60 };
+    for (const path of ["/verify", "/settle"]) {
+      const asset = await ask(path, other);
+      expect(asset.invalidReason ?? asset.errorReason).to.equal("invalid_exact_evm_asset_mismatch");
+      const time = await ask(path, { ...late, accepted: offered }, offered);
+      expect(time.invalidReason ?? time.errorReason).to.equal("invalid_exact_evm_valid_before_too_late");
+    }
+  });
+
   it("answers what it cannot read with 400, and who does not know the token with 401", async () => {
     const payment = await sign(payer);
     const bodies = [

@@ -224,7 +224,7 @@ describe("gateway: payments over the death of a gateway", function () {
       const hash = record.transaction as `0x${string}`;
       expect((await world.chain.client.getTransactionReceipt({ hash })).status).to.equal("success");
       for (const name of ["time", "settledAt", "answeredAt"])
-        expect(Date.parse(record[name] ?? "")).to.be.above(0);
+        expect(Date.parse(record[name] ?? ""), JSON.stringify(record)).to.be.above(0);
     }
     const text = await payments("list", "--limit", "2");
     expect(text).to.match(/^TIME +STATE +USDC +PAYER +ENDPOINT +TRANSACTION +ANSWERED\n/);

@@ -20,6 +20,8 @@ export interface PayWorld {
   readonly front: FacilitatorFront;
   /** Who is paid. */
   readonly payTo: `0x${string}`;
+  /** Who pays for gas. */
+  readonly facilitatorAddress: `0x${string}`;
   readonly folder: string;
   /** What a gateway needs to sell here; changes on top. */
   config(changes?: Partial<PaymentConfig>): PaymentConfig;
@@ -37,7 +39,14 @@ export const PAID_PATH = "/api/v1/solana/token-transactions";
 export const PAID_QUERY = "token_address=So11111111111111111111111111111111111111112&days=1";
 
 /** `ownProcess` runs the facilitator apart, as users do: fifty signatures to check at once would hold up everybody here. */
-export async function startPayWorld({ ownProcess = false } = {}): Promise<PayWorld> {
+export async function startPayWorld({
+  ownProcess = false,
+  facilitator: more = {},
+}: {
+  readonly ownProcess?: boolean;
+  /** Settings of the facilitator. */
+  readonly facilitator?: Readonly<Record<string, string>>;
+} = {}): Promise<PayWorld> {
   const chain = await startPaymentChain();
   const [gas, till] = await Promise.all([chain.createWallet(), chain.createWallet()]);
   const settings = {
@@ -46,6 +55,7 @@ export async function startPayWorld({ ownProcess = false } = {}): Promise<PayWor
     FACILITATOR_PRIVATE_KEY: gas.key,
     X402_PAY_TO: till.address,
     EVM_RPC_8453: chain.url,
+    ...more,
   };
   const facilitator = await (ownProcess ? startFacilitatorProcess(settings) : startHere(settings));
   const front = await startFacilitatorFront(facilitator.url);
@@ -57,6 +67,7 @@ export async function startPayWorld({ ownProcess = false } = {}): Promise<PayWor
     chain,
     front,
     payTo: till.address,
+    facilitatorAddress: gas.address,
     folder,
     config: (changes = {}) => ({
       port: 0,

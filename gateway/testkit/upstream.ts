@@ -120,6 +120,19 @@ export function answerTable(req: IncomingMessage, res: ServerResponse): void {
   res.end(TABLE_TEXT);
 }
 
+/** A good answer of exactly so many bytes. */
+export function answerTableOf(bytes: number): Answer {
+  const empty = TABLE_TEXT.replace("8453", '""');
+  const text = empty.replace('""', `"${"x".repeat(Math.max(0, bytes - empty.length))}"`);
+  return (req, res) => {
+    res.writeHead(200, {
+      "Content-Type": mediaTypeOf(req.url ?? ""),
+      "Content-Length": Buffer.byteLength(text),
+    });
+    res.end(text);
+  };
+}
+
 /** An error in the documented form, with the session the gateway sent. */
 export function answerError(status: number, error: string, message = "as the service said"): Answer {
   return (req, res) => {

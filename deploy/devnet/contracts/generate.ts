@@ -23,6 +23,7 @@ const GROUPS = [
   },
   { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
   { output: "./aave/artifacts.ts", sources: ["aave/PriceFeed"], uses: [] },
+  { output: "./wallets/artifacts.ts", sources: ["wallets/BurningWallet"], uses: [] },
   { output: "./multicall/artifacts.ts", sources: ["multicall/Multicall3"], uses: [] },
   {
     output: "./morpho/artifacts.ts",

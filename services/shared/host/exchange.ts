@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import type { Span } from "@opentelemetry/api";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
 import { beginServerSpan, endServerSpan } from "../tracing/http.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { writeAccessLine } from "./access-log.ts";
+import { isCutOff } from "./delivery-outcome.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -104,7 +106,8 @@ function report(
   const { route, failure, fields, session } = exchange;
   const { method } = req;
   const passedMs = performance.now() - exchange.startedMs;
-  const status = statusOf(res, failure);
+  // The response has let go of its socket by now, the request has not.
+  const status = statusOf({ res, socket: req.socket }, failure);
   metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
@@ -142,8 +145,8 @@ function endTrace(span: Span, of: { req: Request; exchange: Exchange; status: nu
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
 /** The status that was sent, or what became of an answer that was not sent to its end. */
-function statusOf(res: Response, failure: unknown): number {
-  if (res.writableFinished) return res.statusCode;
+function statusOf({ res, socket }: { res: Response; socket: Socket }, failure: unknown): number {
+  if (res.writableFinished && !isCutOff(socket)) return res.statusCode;
   return failure === undefined ? CLIENT_GONE : toErrorBody(failure, "").status;
 }
 

@@ -71,6 +71,19 @@ export const PAYMENT_SETTINGS = {
     meaning:
       "Private key of the built-in facilitator's wallet, which pays for the gas of settlements; keep some ether of Base there and nothing else",
   },
+  FACILITATOR_MAX_GAS_EOA: {
+    parse: integer({ min: 50_000, max: 10_000_000 }),
+    default: "150000",
+    usedBy: ["facilitator"],
+    meaning: "Gas that the settlement of a payment from a plain wallet may take; USDC takes some 90000",
+  },
+  FACILITATOR_MAX_GAS_CONTRACT: {
+    parse: integer({ min: 0, max: 10_000_000 }),
+    default: "300000",
+    usedBy: ["facilitator"],
+    meaning:
+      "The same for a wallet that is a contract, whose signature check takes what it likes; 0 = such wallets are refused",
+  },
   FACILITATOR_LOW_ETHER: {
     parse: decimal({ min: 0, max: 1_000, decimals: 6 }),
     default: "0.0005",

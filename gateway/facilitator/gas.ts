@@ -1,0 +1,91 @@
+import type { Hex } from "viem";
+
+/** Gas that a settlement may take, by who pays. */
+export interface GasCaps {
+  /** For a wallet that is a key. */
+  readonly eoa: bigint;
+  /** For a wallet that is a contract; 0 = none is settled for. */
+  readonly contract: bigint;
+}
+
+/** Codes of ours beside those of @x402/evm; reasons.ts has the words. */
+export const GAS_OVER_CAP = "invalid_exact_evm_gas_over_cap";
+export const CONTRACT_REFUSED = "invalid_exact_evm_contract_wallet_refused";
+export const CONTRACT_FAILED = "invalid_exact_evm_contract_wallet_failed";
+
+/** A transaction that would take more gas than is paid for; nothing was sent. */
+export class GasOverCap extends Error {
+  override readonly name = "GasOverCap";
+  constructor(cap: bigint) {
+    super(`${GAS_OVER_CAP}: more than ${cap}`);
+  }
+}
+
+/** Beyond the estimate: what a transfer costs depends a little on who else has moved since. */
+const MARGIN_PERCENT = 120n;
+
+/** The limit of a transaction, and so the most that it can cost: never above the cap. Throws GasOverCap. */
+export function limitGas(estimate: bigint, cap: bigint): bigint {
+  if (estimate > cap) throw new GasOverCap(cap);
+  const limit = (estimate * MARGIN_PERCENT) / 100n;
+  return limit < cap ? limit : cap;
+}
+
+/** Whether a node says that a call would have gone on with more gas, in the words of those seen so far. */
+export function isOutOfGas(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
+    const { details } = at as { details?: unknown };
+    if (
+      /out ?of ?gas|gas required exceeds|exceeds (?:the )?(?:gas )?allowance/i.test(
+        `${details ?? ""} ${at.message}`,
+      )
+    )
+      return true;
+    at = at.cause;
+  }
+  return false;
+}
+
+/** What the token itself takes of a settlement beside the check of the signature. */
+export const TRANSFER_GAS = 100_000n;
+
+/** isValidSignature(bytes32,bytes) of ERC-1271. */
+export const signatureCheckAbi = [
+  {
+    type: "function",
+    name: "isValidSignature",
+    stateMutability: "view",
+    inputs: [
+      { name: "hash", type: "bytes32" },
+      { name: "signature", type: "bytes" },
+    ],
+    outputs: [{ name: "", type: "bytes4" }],
+  },
+] as const;
+
+export interface FailureMemory {
+  note(payer: Hex): void;
+  has(payer: Hex): boolean;
+}
+
+const REMEMBERED_MS = 3_600_000;
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Contract wallets whose settlement has failed on the chain: a wallet may look good in every simulation and burn the
+ * gas in the transaction, once an hour and not with every request.
+ */
+export function createFailureMemory(now: () => number = () => performance.now()): FailureMemory {
+  const failedAtMs = new Map<string, number>();
+  return {
+    note(payer) {
+      const oldest = failedAtMs.keys().next();
+      if (failedAtMs.size >= MAX_REMEMBERED && oldest.done !== true) failedAtMs.delete(oldest.value);
+      failedAtMs.set(payer.toLowerCase(), now());
+    },
+    has(payer) {
+      const atMs = failedAtMs.get(payer.toLowerCase());
+      return atMs !== undefined && now() - atMs < REMEMBERED_MS;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { x402Facilitator } from "@x402/core/facilitator";
+import type { Hex } from "viem";
+import { type FailureMemory, GAS_OVER_CAP } from "./gas.ts";
+import type { Wallet } from "./wallet.ts";
+
+type Facilitator = Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
+
+/** The code of the library for a transaction that was reverted; with it, gas has been paid for nothing. */
+const FAILED = "invalid_exact_evm_transaction_failed";
+
+/** Names a settlement that was too dear as such, and remembers contract wallets whose transaction failed. */
+export function settleWithinCaps(
+  facilitator: Facilitator,
+  { wallet, failures }: { readonly wallet: Pick<Wallet, "hasCode">; readonly failures: FailureMemory },
+): Facilitator {
+  const hasCode = (payer: string) => wallet.hasCode(payer as Hex).catch(() => false);
+  return {
+    verify: (...args) => facilitator.verify(...args),
+    getSupported: () => facilitator.getSupported(),
+    async settle(...args) {
+      const result = await facilitator.settle(...args);
+      const { success, errorReason, transaction, payer } = result;
+      if (success) return result;
+      if (`${(result as { errorMessage?: unknown }).errorMessage}`.includes(GAS_OVER_CAP))
+        return { ...result, errorReason: GAS_OVER_CAP };
+      if (errorReason === FAILED && transaction !== "" && payer && (await hasCode(payer)))
+        failures.note(payer as Hex);
+      return result;
+    },
+  };
+}

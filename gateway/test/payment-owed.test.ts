@@ -1,0 +1,192 @@
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import { expect } from "chai";
+import { after, afterEach, before, describe, it } from "mocha";
+import { createBurningPayer } from "../testkit/contract-wallet.ts";
+import { type Cut, takeSome } from "../testkit/cutting-client.ts";
+import { expectError } from "../testkit/expect-error.ts";
+import { BOOTSTRAP_KEY } from "../testkit/gateway.ts";
+import {
+  type PayGateway,
+  type PayWorld,
+  PRICE,
+  startPayGateway,
+  startPayWorld,
+} from "../testkit/pay-gateway.ts";
+import { fetchWith, type Payer, signFor } from "../testkit/payer.ts";
+import { until } from "../testkit/until.ts";
+import { answerTable, answerTableOf, TABLE_TEXT } from "../testkit/upstream.ts";
+
+const KB = 1_024;
+
+describe("gateway: paid answers that do not arrive", function () {
+  this.timeout(60_000);
+  let world: PayWorld;
+  let gateway: PayGateway;
+  let count = 0;
+  const newUrl = () => {
+    count += 1;
+    return gateway.urlOf(count);
+  };
+  before(async () => {
+    world = await startPayWorld();
+    gateway = await startPayGateway(world);
+  });
+  afterEach(() => {
+    world.front.behave = {};
+    gateway.solana.answer = answerTable;
+  });
+  after(async () => {
+    await gateway?.stop();
+    await world?.stop();
+  });
+
+  /** Pays for a table of so many bytes, and takes a part of the answer. */
+  const payAndCut = async (payer: Payer, url: string, cut: Cut) => {
+    const payment = await signFor(payer, url);
+    return takeSome(url, { headers: { "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) }, cut });
+  };
+  const expectWhole = async (answer: Response, size: number) => {
+    expect(answer.status).to.equal(200);
+    expect((await answer.arrayBuffer()).byteLength).to.equal(size);
+  };
+
+  describe("because their connection breaks", () => {
+    for (const size of [1 * KB, 225 * KB, 13_700 * KB]) {
+      for (const how of ["reset", "close"] as const) {
+        it(`after a third of ${size} bytes (${how}): the next payment is free, the one after it is charged`, async () => {
+          const payer = await world.createPayer();
+          const url = newUrl();
+          gateway.solana.answer = answerTableOf(size);
+          await world.expectPaid(payer, 1, async () => {
+            const { isWhole } = await payAndCut(payer, url, { afterBytes: Math.floor(size / 3), how });
+            expect(isWhole).to.equal(false);
+            await expectWhole(await payer.fetch(url), size);
+          });
+          await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), size));
+        });
+      }
+    }
+
+    it("is 499 in the log where the gateway can see it, for requests with a key too", async () => {
+      gateway.solana.answer = answerTableOf(13_700 * KB);
+      const payer = await world.createPayer();
+      const cut = { afterBytes: 64 * KB, how: "reset" } as const;
+      const statuses = () => gateway.lines.filter(({ msg }) => msg === "request").map(({ status }) => status);
+      const before = statuses().length;
+      await payAndCut(payer, newUrl(), cut);
+      await until(() => statuses().length >= before + 2);
+      expect(statuses().slice(before)).to.deep.equal([402, 499]);
+      const target = new URL(newUrl().replace(gateway.payUrl, gateway.url)).href;
+      await takeSome(target, { headers: { "X-API-KEY": BOOTSTRAP_KEY }, cut });
+      await until(() => statuses().length >= before + 3);
+      expect(statuses().at(-1)).to.equal(499);
+    });
+
+    it("is no reason to be free where the client has ended its side and reads to the end", async () => {
+      const payer = await world.createPayer();
+      const url = newUrl();
+      gateway.solana.answer = answerTableOf(13_700 * KB);
+      const { isWhole } = await payAndCut(payer, url, { afterBytes: 64 * KB, how: "half-close" });
+      expect(isWhole).to.equal(true);
+      await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), 13_700 * KB));
+    });
+
+    it("nor where a whole answer has been read and its connection is used again or ended", async () => {
+      const payer = await world.createPayer();
+      const url = newUrl();
+      for (let time = 0; time < 3; time += 1)
+        await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), TABLE_TEXT.length));
+      const { isWhole } = await payAndCut(payer, url, { afterBytes: Number.POSITIVE_INFINITY, how: "close" });
+      expect(isWhole).to.equal(true);
+      await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), TABLE_TEXT.length));
+    });
+
+    it("leaves the client that takes nothing for a while its answer, and frees the next payment", async () => {
+      const payer = await world.createPayer();
+      const url = newUrl();
+      const size = 2_000 * KB;
+      gateway.solana.answer = answerTableOf(size);
+      const cut = { afterBytes: 10 * KB, how: "pause", pauseMs: 6_000 } as const;
+      const paused = payAndCut(payer, url, cut);
+      await until(async () => (await world.chain.balanceOf(payer.address)) < 1_000_000n);
+      await world.expectPaid(payer, 0, async () => expectWhole(await payer.fetch(url), size));
+      expect((await paused).isWhole).to.equal(true);
+    });
+  });
+
+  describe("to a wallet that its payment has emptied", () => {
+    /** Pays, and gives up before it has its answer. */
+    const payForNothing = async (payer: Payer, url: string) => {
+      const payment = await signFor(payer, url);
+      const client = new AbortController();
+      world.front.behave["/settle"] = async (pass) => {
+        const real = await pass();
+        client.abort();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return real;
+      };
+      await world.expectPaid(payer, 1, async () => {
+        await fetchWith(url, payment, { signal: client.signal }).catch(() => "gone");
+        await until(async () => (await world.chain.balanceOf(payer.address)) === 0n);
+      });
+      world.front.behave = {};
+    };
+
+    it("gets what it has paid for with a new payment, without the facilitator", async () => {
+      const payer = await world.createPayer(PRICE);
+      const url = newUrl();
+      await payForNothing(payer, url);
+      await world.front.stop();
+      const answer = await world.expectPaid(payer, 0, () => payer.fetch(url));
+      await world.front.restart();
+      expect(answer.status).to.equal(200);
+      expect(await answer.text()).to.equal(TABLE_TEXT);
+      // Once: it has nothing left for another one.
+      await world.expectPaid(payer, 0, async () => expectError(await payer.fetch(url), "payment_required"));
+    });
+
+    it("is the only one that does: no payment that it has not signed, or that is used up, gets the answer", async () => {
+      const payer = await world.createPayer(2n * PRICE);
+      const stranger = await world.createPayer();
+      const [url, other] = [newUrl(), newUrl()];
+      const used = await signFor(payer, other);
+      await world.expectPaid(payer, 1, () => fetchWith(other, used));
+      await payForNothing(payer, url);
+      const good = await signFor(payer, url);
+      const foreign = await signFor(stranger, url);
+      const { authorization, signature } = good.payload as { authorization: object; signature: string };
+      const forgeries = [
+        // What the chain shows to everybody, for an address that it was not used for.
+        { ...used, resource: good.resource },
+        { ...good, payload: { authorization, signature: foreign.payload.signature } },
+        {
+          ...good,
+          payload: { authorization: { ...authorization, nonce: `0x${"77".repeat(32)}` }, signature },
+        },
+        { ...good, payload: { authorization, signature: `0x${"ab".repeat(66)}` } },
+      ];
+      for (const forgery of forgeries) {
+        await world.expectPaid(payer, 0, async () =>
+          expectError(await fetchWith(url, forgery as typeof good), "payment_required"),
+        );
+      }
+      const answer = await world.expectPaid(payer, 0, () => fetchWith(url, good));
+      expect(answer.status, await answer.clone().text()).to.equal(200);
+    });
+
+    it("may be a contract", async () => {
+      const payer = await createBurningPayer(world, { rounds: 1n });
+      const url = newUrl();
+      const client = new AbortController();
+      world.front.behave["/settle"] = async (pass) => {
+        const real = await pass();
+        client.abort();
+        return real;
+      };
+      await payer.fetch(url, { signal: client.signal }).catch(() => "gone");
+      world.front.behave = { "/verify": async () => ({ status: 200, body: { isValid: false } }) };
+      const answer = await world.expectPaid(payer, 0, () => payer.fetch(url));
+      expect(answer.status).to.equal(200);
+    });
+  });
+});

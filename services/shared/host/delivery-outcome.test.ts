@@ -1,0 +1,258 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { afterEach, describe, it } from "mocha";
+import { type DeliveryOutcome, isCutOff, watchDelivery } from "./delivery-outcome.ts";
+import { openSendQueue } from "./send-queue.ts";
+
+const KB = 1_024;
+/** More than the kernels of both sides hold. */
+const LARGE = 24_000 * KB;
+
+interface Answered {
+  readonly outcomes: DeliveryOutcome[];
+  readonly look: () => Promise<void>;
+  /** As an access log would judge it when the response closes. */
+  cutOff: boolean | undefined;
+}
+
+describe("delivery outcome", function () {
+  this.timeout(20_000);
+  let server: Server;
+  let client: Socket;
+  /** Bytes that the client takes. */
+  let count = 0;
+  const answered: Answered[] = [];
+
+  afterEach(() => {
+    client?.destroy();
+    server?.closeAllConnections();
+    server?.close();
+    answered.length = 0;
+  });
+
+  /** A server of answers of so many bytes; `/n` is the place of the request. */
+  const serve = async (bytes: number | readonly number[], doubtMs = 5_000) => {
+    server = createServer((req: IncomingMessage, res: ServerResponse) => {
+      const outcomes: DeliveryOutcome[] = [];
+      const { look } = watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), doubtMs });
+      const one: Answered = { outcomes, look, cutOff: undefined };
+      const place = answered.push(one) - 1;
+      res.on("close", () => {
+        one.cutOff = isCutOff(req.socket);
+      });
+      const size = typeof bytes === "number" ? bytes : (bytes[place] ?? 0);
+      res.setHeader("Content-Length", size);
+      res.end(Buffer.alloc(size, 97));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const ask = (more = "") => `GET / HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const outcomesOf = (place = 0) => (answered[place]?.outcomes ?? []).map(({ kind }) => kind);
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await sleep(5);
+  };
+  /** Connects, asks, and takes exactly so many bytes off the kernel. */
+  const take = async (port: number, bytes: number, request = ask()) => {
+    let taken = 0;
+    count = bytes;
+    await new Promise<void>((resolve) => {
+      const room = Buffer.alloc(64 * KB);
+      client = connect({
+        port,
+        host: "127.0.0.1",
+        allowHalfOpen: true,
+        onread: {
+          buffer: () => room.subarray(0, Math.max(1, Math.min(room.length, count - taken))),
+          callback(some) {
+            taken += some;
+            if (taken < count) return true;
+            resolve();
+            return false;
+          },
+        },
+      });
+      client.on("error", () => {});
+      client.once("connect", () => client.write(request));
+    });
+  };
+  const rest = async () => {
+    count = Number.POSITIVE_INFINITY;
+    const closed = new Promise((resolve) => client.once("close", resolve));
+    client.resume();
+    await closed;
+  };
+
+  for (const size of [1 * KB, 200 * KB, LARGE]) {
+    it(`is delivered when a client has read all of ${size} bytes, whether it keeps or ends its connection`, async () => {
+      for (const more of ["", "Connection: close\r\n"]) {
+        const port = await serve(size);
+        const length = (await measureHead(port, more)) + size;
+        answered.length = 0;
+        await take(port, length, ask(more));
+        await until(() => outcomesOf().length > 0);
+        client.end();
+        await sleep(50);
+        expect(outcomesOf()).to.deep.equal(["delivered"]);
+        expect(answered[0]?.cutOff).to.equal(false);
+        client.destroy();
+        server.closeAllConnections();
+        server.close();
+      }
+    });
+
+    it(`is aborted when a connection is reset in the middle of ${size} bytes`, async () => {
+      const port = await serve(size);
+      await take(port, size >> 1);
+      // What lies in the kernel of a client that does not read looks delivered until it resets.
+      if (size < 100 * KB) await until(() => outcomesOf().at(-1) === "delivered");
+      else await sleep(50);
+      client.resetAndDestroy();
+      await until(() => outcomesOf().at(-1) === "aborted");
+      if (size === LARGE) {
+        expect(answered[0]?.cutOff).to.equal(true);
+        expect(answered[0]?.outcomes).to.have.length(1);
+      }
+    });
+  }
+
+  it("is aborted when a client closes with something unread, and at once when it is looked for", async () => {
+    const port = await serve(20 * KB);
+    await take(port, 4 * KB);
+    await until(() => outcomesOf().length > 0);
+    client.destroy();
+    await sleep(2);
+    await answered[0]?.look();
+    expect(outcomesOf()).to.deep.equal(["delivered", "aborted"]);
+  });
+
+  it("is undecided while the peer does not acknowledge, and says how much is left when it gives up", async () => {
+    const port = await serve(3_000 * KB);
+    await take(port, 10 * KB);
+    await sleep(300);
+    expect(outcomesOf()).to.deep.equal([]);
+    client.resetAndDestroy();
+    await until(() => outcomesOf().length > 0);
+    const [outcome] = answered[0]?.outcomes ?? [];
+    expect(outcome).to.include({ kind: "aborted" });
+    expect((outcome as { bytesLeft: number }).bytesLeft).to.be.within(1, 3_000 * KB);
+  });
+
+  it("is delivered to a client that ends its side and reads on, aborted for one that then resets", async () => {
+    const port = await serve([LARGE, LARGE, 100 * KB]);
+    await take(port, 64 * KB);
+    client.end();
+    await sleep(20);
+    expect(outcomesOf()).to.deep.equal([]);
+    await rest();
+    await until(() => outcomesOf().length > 0);
+    expect(outcomesOf()).to.deep.equal(["delivered"]);
+    for (const place of [1, 2]) {
+      await take(port, 32 * KB);
+      client.end();
+      await sleep(30);
+      client.resetAndDestroy();
+      await until(() => outcomesOf(place).at(-1) === "aborted");
+    }
+  });
+
+  it("tells the answers of one connection apart", async () => {
+    const port = await serve([10 * KB, LARGE, 10 * KB]);
+    // Both at once: the second answer is cut, and the first one may not have been read.
+    await take(port, 100 * KB, ask() + ask());
+    await until(() => outcomesOf(0).length > 0);
+    expect(outcomesOf(0)).to.deep.equal(["delivered"]);
+    client.resetAndDestroy();
+    await until(() => outcomesOf(1).length > 0);
+    expect(outcomesOf(1)).to.deep.equal(["aborted"]);
+  });
+
+  it("stays delivered once the client has asked again on the connection, which breaks later", async () => {
+    const port = await serve([10 * KB, LARGE]);
+    await take(port, 64);
+    await until(() => outcomesOf(0).length > 0);
+    client.write(ask());
+    await until(() => answered.length === 2);
+    client.resetAndDestroy();
+    await until(() => outcomesOf(1).length > 0);
+    expect([...outcomesOf(0), ...outcomesOf(1)]).to.deep.equal(["delivered", "aborted"]);
+  });
+
+  it("stays delivered where a reset comes after the time of doubt", async () => {
+    const port = await serve(10 * KB, 50);
+    await take(port, 5 * KB);
+    await sleep(150);
+    client.resetAndDestroy();
+    await sleep(50);
+    expect(outcomesOf()).to.deep.equal(["delivered"]);
+  });
+
+  it("goes by the socket alone where the system shows no queue", async () => {
+    server = createServer((req, res) => {
+      const outcomes: DeliveryOutcome[] = [];
+      const openQueue = () => ({ read: async () => "unknown" as const });
+      const { look } = watchDelivery(
+        { req, res },
+        { onOutcome: (one) => void outcomes.push(one), openQueue },
+      );
+      answered.push({ outcomes, look, cutOff: undefined });
+      res.end(Buffer.alloc(answered.length === 1 ? 10 * KB : LARGE));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await take(port, 1 * KB);
+    await until(() => outcomesOf(0).length > 0);
+    expect(outcomesOf(0)).to.deep.equal(["delivered"]);
+    client.destroy();
+    await take(port, 64 * KB);
+    client.resetAndDestroy();
+    await until(() => outcomesOf(1).length > 0);
+    expect(outcomesOf(1)).to.deep.equal(["aborted"]);
+  });
+
+  /** Bytes of the head of an answer. */
+  const measureHead = async (port: number, more = "") => {
+    const text = await new Promise<string>((resolve) => {
+      const asking = connect(port, "127.0.0.1", () => asking.write(ask(more)));
+      asking.on("error", () => {});
+      asking.once("data", (chunk) => {
+        asking.destroy();
+        resolve(chunk.toString("latin1"));
+      });
+    });
+    return text.indexOf("\r\n\r\n") + 4;
+  };
+});
+
+describe("send queue", () => {
+  it("is read for the connection alone, in either family", async () => {
+    for (const host of ["127.0.0.1", "::1"]) {
+      let served: Socket | undefined;
+      const server = createServer();
+      server.on("connection", (socket) => {
+        served = socket;
+      });
+      const isThere = await new Promise<boolean>((resolve) => {
+        server.once("error", () => resolve(false));
+        server.listen(0, "::", () => resolve(true));
+      });
+      if (!isThere) return;
+      const client = connect((server.address() as AddressInfo).port, host);
+      client.on("error", () => {});
+      while (served === undefined) await sleep(2);
+      const queue = openSendQueue(served);
+      expect(await queue.read()).to.equal(process.platform === "linux" ? 0 : "unknown");
+      client.pause();
+      served.write(Buffer.alloc(LARGE));
+      await sleep(100);
+      if (process.platform === "linux") expect(await queue.read()).to.be.above(0);
+      client.destroy();
+      served.destroy();
+      await sleep(50);
+      expect(await queue.read()).to.equal(process.platform === "linux" ? "gone" : "unknown");
+      server.close();
+    }
+  });
+});
