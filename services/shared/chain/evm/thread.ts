@@ -44,10 +44,7 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
   });
   let final: FinalBlock | undefined;
   const asked = Object.fromEntries(
-    THREAD_METHODS.map((method) => [
-      method,
-      (...args: unknown[]) => thread.ask({ method, args, final }),
-    ]),
+    THREAD_METHODS.map((method) => [method, (...args: unknown[]) => thread.ask({ method, args, final })]),
   ) as unknown as Pick<EvmSource, ThreadMethod>;
   return {
     ...local,

@@ -45,6 +45,8 @@ export interface EndpointProof {
   calls(): readonly RpcCall[];
   /** What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. */
   read(replies: readonly (RpcReply | undefined)[]): Fault | undefined;
+  /** Where `read` finds nothing wrong: checks more, by further questions to this endpoint alone. Not within requests. */
+  further?(ask: (calls: readonly RpcCall[]) => Promise<RpcReply[]>): Promise<Fault | undefined>;
 }
 
 export interface EndpointOptions extends HealthOptions {
@@ -212,7 +214,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // A reply that is a fault has been seen to already.
     if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
     if (fault !== undefined) return fault;
-    const contrary = proof.length === 0 ? undefined : options.proof?.read(proof);
+    const contrary =
+      (proof.length === 0 ? undefined : options.proof?.read(proof)) ??
+      (await options.proof?.further?.(requestInParts));
     if (contrary?.kind === "contradicts") {
       contradict(contrary.message);
       return contrary;
