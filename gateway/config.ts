@@ -1,4 +1,5 @@
 import type { Family } from "../services/shared/contract/endpoint.ts";
+import { type AdminAddress, adminAddressOf } from "../services/shared/host/admin-server.ts";
 import {
   ConfigError,
   type Environment,
@@ -13,6 +14,8 @@ export interface GatewayConfig {
   readonly bindHost: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Where operators read metrics; absent = nowhere. */
+  readonly admin?: AdminAddress | undefined;
   /** Base address as clients see it, without a slash at the end; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
@@ -79,11 +82,15 @@ export function readRedisUrl(env: Environment): string | undefined {
   return readSettings(env, ["REDIS_URL"]).REDIS_URL;
 }
 
+const ADMIN_PORT = 9401;
+
 /** Throws ConfigError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
   const settings = readSettings(env, [
     "BIND_HOST",
     "GATEWAY_PORT",
+    "ADMIN_PORT",
+    "ADMIN_HOST",
     "BOOTSTRAP_API_KEY",
     "REDIS_URL",
     "KEY_RATE",
@@ -113,6 +120,10 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
   return {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
+    admin: adminAddressOf(
+      { host: settings.ADMIN_HOST, port: settings.ADMIN_PORT },
+      { port: ADMIN_PORT, isAnyPortFree: settings.GATEWAY_PORT === 0 },
+    ),
     publicUrl: normalise(settings.PUBLIC_URL),
     upstreams: {
       "evm-dex": pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),

@@ -4,6 +4,11 @@ import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import type { Hex } from "../../services/shared/chain/evm/port.ts";
 import { ServiceError } from "../../services/shared/errors.ts";
 import {
+  type AdminAddress,
+  adminAddressOf,
+  startAdminServer,
+} from "../../services/shared/host/admin-server.ts";
+import {
   ConfigError,
   type Environment,
   type LogLevel,
@@ -23,6 +28,8 @@ export interface FacilitatorConfig {
   readonly bindHost: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Where operators read metrics. */
+  readonly admin: AdminAddress;
   readonly privateKey: `0x${string}`;
   /** The only address that payments are settled for: nobody else's gas is paid. */
   readonly payTo: string;
@@ -39,6 +46,8 @@ export interface FacilitatorConfig {
 
 export interface RunningFacilitator {
   readonly url: string;
+  /** Where operators read /metrics; undefined where it is off. */
+  readonly adminUrl: string | undefined;
   /** Address of the wallet that pays for gas. */
   readonly address: string;
   stop(): Promise<void>;
@@ -47,11 +56,15 @@ export interface RunningFacilitator {
 /** Shorter than a gateway waits, so that it hears of a transaction that is on its way. */
 const RECEIPT_TIMEOUT_MS = 8_000;
 
+const ADMIN_PORT = 9402;
+
 /** Throws ConfigError naming every variable that is wrong or missing. */
 export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
   const settings = readSettings(env, [
     "BIND_HOST",
     "FACILITATOR_PORT",
+    "FACILITATOR_ADMIN_PORT",
+    "ADMIN_HOST",
     "FACILITATOR_PRIVATE_KEY",
     "FACILITATOR_LOW_ETHER",
     "X402_PAY_TO",
@@ -70,6 +83,10 @@ export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
   return {
     bindHost: settings.BIND_HOST,
     port: settings.FACILITATOR_PORT,
+    admin: adminAddressOf(
+      { host: settings.ADMIN_HOST, port: settings.FACILITATOR_ADMIN_PORT },
+      { port: ADMIN_PORT, isAnyPortFree: settings.FACILITATOR_PORT === 0 },
+    ),
     privateKey: FACILITATOR_PRIVATE_KEY as `0x${string}`,
     payTo: X402_PAY_TO as string,
     token: settings.X402_FACILITATOR_TOKEN,
@@ -107,11 +124,16 @@ export async function startFacilitator(
     readiness: async () => ({ ready: !isDraining, details: { address: wallet.address } }),
     isDraining: () => isDraining,
   });
+  const admin = await startAdminServer(metrics, { ...config.admin, setting: "FACILITATOR_ADMIN_PORT" });
   const server = createHttpServer(app);
-  const port = await listen(server, { host: config.bindHost, port: config.port });
+  const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
+    await admin.stop();
+    throw error;
+  });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
   log.info({ url, address: wallet.address, payTo: config.payTo }, "listening");
+  if (admin.url !== undefined) log.info({ url: admin.url }, "serving metrics");
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
@@ -120,10 +142,12 @@ export async function startFacilitator(
     balance.stop();
     await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
     await tracing?.close();
+    await admin.stop();
     log.info("stopped");
   };
   return {
     url,
+    adminUrl: admin.url,
     address: wallet.address,
     stop() {
       stopped ??= stop();

@@ -63,7 +63,9 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   server.maxHeadersCount = 0;
   closeQuietConnections(server, { idleMs, stallMs });
   server.on("clientError", answerBrokenHttp);
-  server.on("connect", (_request, socket) => whenAnswered(socket as AnsweringSocket, () => sendRaw(socket, noSuchMethod())));
+  server.on("connect", (_request, socket) =>
+    whenAnswered(socket as AnsweringSocket, () => sendRaw(socket, noSuchMethod())),
+  );
   return server;
 }
 
