@@ -84,8 +84,8 @@ async function startAll(given: Environment): Promise<Stoppable> {
     );
     if (devnet !== undefined) await untilIndexed(gateway.url, { apiKey, pool: devnet.pool });
     const startedInSeconds = (performance.now() - startedMs) / 1000;
-    const { url, payUrl } = gateway;
-    console.log(banner({ url, payUrl, apiKey, devnet, dataDir, startedInSeconds }));
+    const { url, payUrl, adminUrl } = gateway;
+    console.log(banner({ url, payUrl, adminUrl, apiKey, devnet, dataDir, startedInSeconds }));
     return { stop };
   } catch (error) {
     await stop();

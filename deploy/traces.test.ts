@@ -50,7 +50,7 @@ describe("traces of the gateway, lending and evm-dex, each a process of its own"
       ...{ LENDING_URL: lending.httpUrl, LENDING_GRPC: lending.grpcAddress },
       // Nobody asks for it here.
       ...{ SOLANA_URL: lending.httpUrl, SOLANA_GRPC: lending.grpcAddress },
-      ...{ GATEWAY_PORT: port, BOOTSTRAP_API_KEY: KEY },
+      ...{ GATEWAY_PORT: port, ADMIN_PORT: "off", BOOTSTRAP_API_KEY: KEY },
     });
   });
   after(async () => {

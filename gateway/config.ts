@@ -1,4 +1,5 @@
 import type { Family } from "../services/shared/contract/endpoint.ts";
+import { type AdminAddress, adminAddressOf } from "../services/shared/host/admin-server.ts";
 import {
   ConfigError,
   type Environment,
@@ -16,6 +17,8 @@ export interface GatewayConfig {
   readonly bindHost: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Where operators read metrics; absent = nowhere. */
+  readonly admin?: AdminAddress | undefined;
   /** Base address as clients see it, without a slash at the end; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
   readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
@@ -90,6 +93,8 @@ export function readRedisUrl(env: Environment): string | undefined {
   return readSettings(env, ["REDIS_URL"]).REDIS_URL;
 }
 
+const ADMIN_PORT = 9401;
+
 /** Throws ConfigError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
   const [config] = readTogether(
@@ -106,6 +111,8 @@ function readConfig(env: Environment): GatewayConfig {
   const settings = readSettings(env, [
     "BIND_HOST",
     "GATEWAY_PORT",
+    "ADMIN_PORT",
+    "ADMIN_HOST",
     "BOOTSTRAP_API_KEY",
     "REDIS_URL",
     "KEY_RATE",
@@ -131,6 +138,10 @@ function readConfig(env: Environment): GatewayConfig {
   return {
     bindHost: settings.BIND_HOST,
     port: settings.GATEWAY_PORT,
+    admin: adminAddressOf(
+      { host: settings.ADMIN_HOST, port: settings.ADMIN_PORT },
+      { port: ADMIN_PORT, isAnyPortFree: settings.GATEWAY_PORT === 0 },
+    ),
     publicUrl: normalise(settings.PUBLIC_URL),
     upstreams: readUpstreams(env),
     serviceToken: settings.SERVICE_TOKEN?.[0],

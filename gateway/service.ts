@@ -6,6 +6,7 @@ import { openTracing } from "../services/shared/tracing/open.ts";
 import type { OpenedKeys } from "./access/lazy-directory.ts";
 import { openAccess } from "./access/open-access.ts";
 import { openKeys } from "./access/open-keys.ts";
+import { openAdmin } from "./admin.ts";
 import { createGateway } from "./app.ts";
 import { createCachedForward } from "./cache/cached-forward.ts";
 import { measureCache } from "./cache/observe.ts";
@@ -57,6 +58,8 @@ export interface RunningGateway {
   readonly url: string;
   /** The pay-per-request host's, where there is one. */
   readonly payUrl?: string | undefined;
+  /** Where operators read /metrics; undefined where it is off, or the parent of workers serves it. */
+  readonly adminUrl?: string | undefined;
   /**
    * Reports not ready, waits config.drainDelayMs, refuses connections, lets requests in flight finish for at most
    * config.drainTimeoutMs, then closes everything. Repeated calls wait for the same stop.
@@ -73,6 +76,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const metrics = parts.metrics ?? createMetrics({ name: "gateway" });
   const clock = parts.clock ?? systemClock;
   const tracing = await openTracing({ config: config.tracing, trustsCallers: false, log, metrics });
+  const admin = await openAdmin(config, { metrics, log });
   let isDraining = false;
 
   const access = await openAccess(config, {
@@ -121,7 +125,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   });
   const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
-    await Promise.all([access.close(), payHost?.stop()]);
+    await Promise.all([access.close(), payHost?.stop(), admin?.stop()]);
     throw error;
   });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
@@ -142,11 +146,13 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     proxy.close();
     await access.close();
     await tracing?.close();
+    await admin?.stop();
     log.info("stopped");
   };
   return {
     url,
     payUrl: payHost?.url,
+    adminUrl: admin?.url,
     stop() {
       stopped ??= stop();
       return stopped;

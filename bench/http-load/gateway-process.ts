@@ -11,6 +11,8 @@ import type { Upstream } from "./upstream.ts";
 
 export interface GatewayProcess {
   readonly port: number;
+  /** Where /metrics is. */
+  readonly adminPort: number;
   readonly pid: number;
   stop(): Promise<void>;
 }
@@ -52,10 +54,11 @@ export async function startGatewayProcess(
   built: BuiltGateway,
   { upstream, settings = {} }: { readonly upstream: Upstream; readonly settings?: Settings },
 ): Promise<GatewayProcess> {
-  const port = await findFreePort();
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
   const url = `http://127.0.0.1:${upstream.port}`;
   const env = {
     GATEWAY_PORT: String(port),
+    ADMIN_PORT: String(adminPort),
     KEY_RATE: "1000000",
     KEY_BURST: "1000000",
     EVM_DEX_URL: url,
@@ -68,11 +71,11 @@ export async function startGatewayProcess(
   };
   const child = built.spawn("main", env, `gateway-${port}.log`);
   await untilReady(port, child);
-  return { port, pid: child.pid as number, stop: () => end(child) };
+  return { port, adminPort, pid: child.pid as number, stop: () => end(child) };
 }
 
 /** What node:http does without us. */
-export async function startBareProxy(upstreamPort: number): Promise<GatewayProcess> {
+export async function startBareProxy(upstreamPort: number): Promise<Omit<GatewayProcess, "adminPort">> {
   const url = new URL("./bare-proxy.ts", import.meta.url);
   const { child, firstLine } = await startScript(url, { args: [String(upstreamPort)], flags: IMAGE_FLAGS });
   return { port: Number(firstLine), pid: child.pid as number, stop: () => end(child) };

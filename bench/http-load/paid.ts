@@ -43,7 +43,12 @@ export async function measurePaid(built: BuiltGateway, requests: number): Promis
   const shared = { X402_PAY_TO: till.address, EVM_RPC_8453: chain.url, BIND_HOST: "127.0.0.1" };
   const facilitator = built.spawn(
     "facilitator/main",
-    { ...shared, FACILITATOR_PORT: String(facilitatorPort), FACILITATOR_PRIVATE_KEY: gas.key },
+    {
+      ...shared,
+      FACILITATOR_PORT: String(facilitatorPort),
+      FACILITATOR_ADMIN_PORT: "off",
+      FACILITATOR_PRIVATE_KEY: gas.key,
+    },
     "facilitator.log",
   );
   await untilReady(facilitatorPort, facilitator);
@@ -99,7 +104,7 @@ export async function measurePaid(built: BuiltGateway, requests: number): Promis
       const { url, header } = signed[at] as (typeof signed)[number];
       return time(url, 200, { "PAYMENT-SIGNATURE": header });
     });
-    return { withKey, offer, paid, settlementMs: await readSettlementMs(gateway.port) };
+    return { withKey, offer, paid, settlementMs: await readSettlementMs(gateway.adminPort) };
   } finally {
     await Promise.all([gateway.stop(), end(facilitator)]);
     await Promise.all([upstream.stop(), chain.stop()]);

@@ -121,6 +121,8 @@ async function startAndAsk(described: Process, at: { folder: string; dataDir: st
     ...PAYMENTS,
     X402_PORT: String(x402),
     FACILITATOR_PORT: String(http),
+    ADMIN_PORT: "0",
+    FACILITATOR_ADMIN_PORT: "0",
   };
   return supervise(described, {
     folder: at.folder,

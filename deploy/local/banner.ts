@@ -3,6 +3,8 @@ export interface BannerFacts {
   readonly url: string;
   /** Of the pay-per-request host, where there is one. */
   readonly payUrl: string | undefined;
+  /** Where operators read metrics; undefined where that is off. */
+  readonly adminUrl: string | undefined;
   readonly apiKey: string;
   /** The local chain, or undefined where real RPC endpoints are configured. */
   readonly devnet: { readonly url: string; readonly pool: string; readonly poolName: string } | undefined;
@@ -45,6 +47,7 @@ export function banner(facts: BannerFacts): string {
     `  documentation  ${url}/docs`,
     `  OpenAPI        ${url}/openapi.json`,
     `  state          ${url}/readyz`,
+    ...(facts.adminUrl === undefined ? [] : [`  metrics        ${facts.adminUrl}/metrics`]),
     `  API key        ${apiKey}`,
     ...(payUrl === undefined ? [] : [`  without a key  ${payUrl}, for a payment each`]),
     `  chain          ${devnet === undefined ? "the configured RPC endpoints" : `a local one at ${devnet.url}, with its own pools and traders`}`,

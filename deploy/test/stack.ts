@@ -12,6 +12,8 @@ import { listening, type Started, startProgram, stopProgram } from "./processes.
 export interface Stack {
   /** Of the gateway. */
   readonly url: string;
+  /** Where operators read /metrics of the gateway. */
+  readonly adminUrl: string;
   readonly payUrl: string;
   /** An API key with every scope. */
   readonly key: string;
@@ -95,6 +97,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     });
     const { url } = await gateway.find(listening);
     const payUrl = await gateway.find((line) => /"url":"([^"]+)".*"selling requests"/.exec(line)?.[1]);
+    const adminUrl = await gateway.find((line) => /"url":"([^"]+)".*"serving metrics"/.exec(line)?.[1]);
     while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(50);
     const deployed = JSON.stringify(chain.deployment, (_key, value) =>
       typeof value === "bigint" ? `${value}` : value,
@@ -106,7 +109,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     // What is asked of a store that changes has no fixed answer; and the ingests would take a part of the machine.
     await Promise.all(ingests.map((ingest) => stopProgram(ingest)));
     for (const name of Object.keys(processes)) if (/ingest|fill/.test(name)) delete processes[name];
-    return { url, payUrl, key: KEY, known, processes, stop };
+    return { url, adminUrl, payUrl, key: KEY, known, processes, stop };
   } catch (error) {
     await stop();
     throw error;

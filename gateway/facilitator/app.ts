@@ -40,7 +40,7 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
   app.disable("x-powered-by");
   app.disable("etag");
   app.use(trackExchanges({ log, metrics, tracing, acceptSession: false, draining: isDraining }));
-  app.use(probes({ metrics, readiness: deps.readiness }));
+  app.use(probes({ readiness: deps.readiness }));
   app.use(checkToken(deps.token));
 
   app.get("/supported", (_req, res) => {

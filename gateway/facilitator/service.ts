@@ -2,6 +2,11 @@ import { x402Facilitator } from "@x402/core/facilitator";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { ExactEvmScheme as PriceScheme } from "@x402/evm/exact/server";
 import {
+  type AdminAddress,
+  adminAddressOf,
+  startAdminServer,
+} from "../../services/shared/host/admin-server.ts";
+import {
   ConfigError,
   type Environment,
   type LogLevel,
@@ -27,6 +32,8 @@ export interface FacilitatorConfig {
   readonly bindHost: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Where operators read metrics. */
+  readonly admin: AdminAddress;
   readonly privateKey: `0x${string}`;
   /** The only address that payments are settled for: nobody else's gas is paid. */
   readonly payTo: string;
@@ -44,6 +51,8 @@ export interface FacilitatorConfig {
 
 export interface RunningFacilitator {
   readonly url: string;
+  /** Where operators read /metrics; undefined where it is off. */
+  readonly adminUrl: string | undefined;
   /** Address of the wallet that pays for gas. */
   readonly address: string;
   stop(): Promise<void>;
@@ -51,6 +60,8 @@ export interface RunningFacilitator {
 
 /** Shorter than a gateway waits, so that it hears of a transaction that is on its way. */
 const RECEIPT_TIMEOUT_MS = 8_000;
+
+const ADMIN_PORT = 9402;
 
 /** Throws ConfigError naming every variable that is wrong or missing. */
 export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
@@ -66,6 +77,8 @@ function readConfig(env: Environment): FacilitatorConfig {
   const settings = readSettings(env, [
     "BIND_HOST",
     "FACILITATOR_PORT",
+    "FACILITATOR_ADMIN_PORT",
+    "ADMIN_HOST",
     "FACILITATOR_PRIVATE_KEY",
     "FACILITATOR_LOW_ETHER",
     "FACILITATOR_MAX_GAS_EOA",
@@ -87,6 +100,10 @@ function readConfig(env: Environment): FacilitatorConfig {
   return {
     bindHost: settings.BIND_HOST,
     port: settings.FACILITATOR_PORT,
+    admin: adminAddressOf(
+      { host: settings.ADMIN_HOST, port: settings.FACILITATOR_ADMIN_PORT },
+      { port: ADMIN_PORT, isAnyPortFree: settings.FACILITATOR_PORT === 0 },
+    ),
     privateKey: FACILITATOR_PRIVATE_KEY as `0x${string}`,
     payTo: X402_PAY_TO as string,
     token: settings.X402_FACILITATOR_TOKEN,
@@ -130,11 +147,16 @@ export async function startFacilitator(
     readiness: async () => ({ ready: !isDraining, details: { address: wallet.address } }),
     isDraining: () => isDraining,
   });
+  const admin = await startAdminServer(metrics, { ...config.admin, setting: "FACILITATOR_ADMIN_PORT" });
   const server = createHttpServer(app);
-  const port = await listen(server, { host: config.bindHost, port: config.port });
+  const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
+    await admin.stop();
+    throw error;
+  });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
   log.info({ url, address: wallet.address, payTo: config.payTo }, "listening");
+  if (admin.url !== undefined) log.info({ url: admin.url }, "serving metrics");
   if (config.token === undefined && !isLoopback(config.bindHost)) {
     log.warn(
       { port },
@@ -149,10 +171,12 @@ export async function startFacilitator(
     balance.stop();
     await closeHttpServer(server, { timeoutMs: config.drainTimeoutMs });
     await tracing?.close();
+    await admin.stop();
     log.info("stopped");
   };
   return {
     url,
+    adminUrl: admin.url,
     address: wallet.address,
     stop() {
       stopped ??= stop();

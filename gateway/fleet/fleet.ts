@@ -1,7 +1,9 @@
 import cluster, { type Worker } from "node:cluster";
 import prometheus from "prom-client";
+import type { RunningAdminServer } from "../../services/shared/host/admin-server.ts";
 import { createLog, type Log } from "../../services/shared/host/log.ts";
 import { type Stoppable, SUPERVISED } from "../../services/shared/host/process.ts";
+import { openAdmin } from "../admin.ts";
 import { systemClock } from "../clock.ts";
 import type { GatewayConfig } from "../config.ts";
 import { BucketRoom } from "../limits/bucket-room.ts";
@@ -35,6 +37,7 @@ class Fleet implements Stoppable {
   #failures = 0;
   /** Of workers that will be started anew. */
   readonly #restarts = new Set<NodeJS.Timeout>();
+  #admin: RunningAdminServer | undefined;
   #isStopping = false;
 
   constructor(config: GatewayConfig) {
@@ -43,13 +46,16 @@ class Fleet implements Stoppable {
     // A file takes a write whole, whoever else writes; a pipe that is full mixes what comes.
     cluster.setupPrimary({ stdio: ["pipe", isPiped(1) ? "pipe" : "inherit", "inherit", "ipc"] });
     cluster.on("message", (worker, message) => {
-      if (isKind(message, ["buckets", "unused", "learnt", "metrics"])) this.#hear(worker, message as ToFleet);
+      if (isKind(message, ["buckets", "unused", "learnt"])) this.#hear(worker, message as ToFleet);
     });
   }
 
   async start(): Promise<void> {
     const { workers = 1 } = this.#config;
+    const { contentType } = this.#registry;
     try {
+      const metrics = { contentType, render: () => this.#renderMetrics() };
+      this.#admin = await openAdmin(this.#config, { metrics, log: this.#log });
       await Promise.all(Array.from({ length: workers }, () => untilListening(this.#fork())));
     } catch (error) {
       await this.stop();
@@ -62,6 +68,7 @@ class Fleet implements Stoppable {
     this.#isStopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
     await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => this.#end(worker as Worker)));
+    await this.#admin?.stop();
   }
 
   #fork(): Worker {
@@ -118,19 +125,18 @@ class Fleet implements Stoppable {
       case "buckets": {
         const { id, questions } = message;
         tell(worker, { kind: "buckets", id, answers: this.#room.answer(questions) });
-        break;
       }
-      case "metrics":
-        void this.#tellMetrics(worker, message.id);
     }
   }
 
-  async #tellMetrics(worker: Worker, id: number): Promise<void> {
-    const text = await this.#registry.clusterMetrics().catch((err) => {
+  /** Rejects where a worker does not answer in time. */
+  async #renderMetrics(): Promise<string> {
+    try {
+      return await this.#registry.clusterMetrics();
+    } catch (err) {
       this.#log.warn({ err }, "the workers' metrics could not be put together");
-      return undefined;
-    });
-    tell(worker, { kind: "metrics", id, text });
+      throw err;
+    }
   }
 }
 

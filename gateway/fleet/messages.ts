@@ -7,14 +7,14 @@ export type ToFleet =
   | { readonly kind: "ready" }
   | { readonly kind: "buckets"; readonly id: number; readonly questions: readonly BucketQuestion[] }
   | { readonly kind: "unused"; readonly wanted: readonly Wanted[] }
-  | { readonly kind: "learnt"; readonly of: Learnt }
-  | { readonly kind: "metrics"; readonly id: number };
+  | { readonly kind: "learnt"; readonly of: Learnt };
 
 /** What a worker is told. */
-export type ToWorker =
-  | { readonly kind: "buckets"; readonly id: number; readonly answers: readonly BucketAnswer[] }
-  /** Of all workers together; undefined where one of them did not answer. */
-  | { readonly kind: "metrics"; readonly id: number; readonly text: string | undefined };
+export interface ToWorker {
+  readonly kind: "buckets";
+  readonly id: number;
+  readonly answers: readonly BucketAnswer[];
+}
 
 /** The channel carries messages of cluster and of prom-client, too. */
 export function isKind(message: unknown, kinds: readonly string[]): boolean {

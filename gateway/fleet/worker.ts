@@ -1,7 +1,7 @@
 import prometheus from "prom-client";
 import { createMetrics, type Metrics } from "../../services/shared/host/metrics.ts";
 import type { GatewayConfig } from "../config.ts";
-import type { BucketAnswer, BucketKeeper } from "../limits/bucket-keeper.ts";
+import type { BucketAnswer, BucketKeeper, BucketQuestion } from "../limits/bucket-keeper.ts";
 import type { GatewayParts, RunningGateway } from "../service.ts";
 import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
 
@@ -9,8 +9,8 @@ import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
 export interface FleetLine {
   /** Keeps the limits of all workers together. */
   readonly keeper: BucketKeeper;
-  /** Metrics whose text is that of all workers together. */
-  joinMetrics(metrics: Metrics): Metrics;
+  /** Answers the parent's questions for these, which it puts together with those of the others. */
+  shareMetrics(metrics: Metrics): void;
   /** Says that this worker listens. */
   tellReady(): void;
 }
@@ -22,41 +22,34 @@ export interface Channel {
 }
 
 export function openFleetLine(channel: Channel = process): FleetLine {
-  const waiting = new Map<number, (answer: never) => void>();
+  const waiting = new Map<number, (answers: readonly BucketAnswer[]) => void>();
   let lastId = 0;
   channel.on("message", (message) => {
-    if (!isKind(message, ["buckets", "metrics"])) return;
-    const told = message as ToWorker;
-    const resolve = waiting.get(told.id);
-    waiting.delete(told.id);
-    resolve?.((told.kind === "buckets" ? told.answers : told.text) as never);
+    if (!isKind(message, ["buckets"])) return;
+    const { id, answers } = message as ToWorker;
+    const resolve = waiting.get(id);
+    waiting.delete(id);
+    resolve?.(answers);
   });
   const tell = (message: ToFleet): void => void channel.send?.(message);
-  const ask = <T>(make: (id: number) => ToFleet): Promise<T> =>
+  const ask = (questions: readonly BucketQuestion[]): Promise<readonly BucketAnswer[]> =>
     new Promise((resolve) => {
       lastId += 1;
-      waiting.set(lastId, resolve as (answer: never) => void);
-      tell(make(lastId));
+      waiting.set(lastId, resolve);
+      tell({ kind: "buckets", id: lastId, questions });
     });
 
   return {
     keeper: {
       // No deadline: a parent that is gone ends this process, and one that is busy will answer.
-      ask: (questions) => ask<readonly BucketAnswer[]>((id) => ({ kind: "buckets", id, questions })),
+      ask,
       giveBack: (wanted) => tell({ kind: "unused", wanted }),
       learn: (of) => tell({ kind: "learnt", of }),
     },
-    joinMetrics(metrics) {
+    shareMetrics(metrics) {
       prometheus.AggregatorRegistry.setRegistries(metrics.registry);
-      // It is what answers the parent's questions for these.
+      // It is what answers the questions.
       new prometheus.AggregatorRegistry();
-      return {
-        ...metrics,
-        async render() {
-          const text = await ask<string | undefined>((id) => ({ kind: "metrics", id }));
-          return text ?? metrics.render();
-        },
-      };
     },
     tellReady: () => tell({ kind: "ready" }),
   };
@@ -69,8 +62,10 @@ export async function startWorker(
 ): Promise<RunningGateway> {
   const line = openFleetLine();
   const { workers = 1, cacheBytes } = config;
-  const share = { ...config, cacheBytes: cacheBytes && Math.floor(cacheBytes / workers) };
-  const metrics = line.joinMetrics(createMetrics({ name: "gateway" }));
+  // The parent serves the metrics of all on the one port for them.
+  const share = { ...config, cacheBytes: cacheBytes && Math.floor(cacheBytes / workers), admin: undefined };
+  const metrics = createMetrics({ name: "gateway" });
+  line.shareMetrics(metrics);
   const running = await startGateway(share, { metrics, keeper: line.keeper });
   line.tellReady();
   return running;

@@ -1,5 +1,4 @@
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
-import type { Metrics } from "../../services/shared/host/metrics.ts";
 import { probes } from "../../services/shared/host/probes.ts";
 import type { Access } from "../access/open-access.ts";
 import type { OpenDoors } from "../access/open-doors.ts";
@@ -19,7 +18,6 @@ export interface PagesDeps {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly statuses: ServiceStatuses;
-  readonly metrics: Metrics;
   readonly access: Access;
   readonly doors: Pick<OpenDoors, "charge">;
   readonly clock: Clock;
@@ -35,7 +33,7 @@ export interface PagesDeps {
  * what their refusal would, and a load balancer that shares its address with a flood must not take the gateway for dead.
  */
 export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
-  const router = probes({ metrics: deps.metrics, readiness: (search) => readinessOf(deps, search) });
+  const router = probes({ readiness: (search) => readinessOf(deps, search) });
   const probe: Page = (req, res) =>
     new Promise((resolve, reject) => {
       res.once("close", resolve);
@@ -55,6 +53,5 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
     "/usage": createUsagePage({ ...deps.access, clock: deps.clock }),
     "/livez": probe,
     "/readyz": probe,
-    "/metrics": probe,
   };
 }

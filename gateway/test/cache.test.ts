@@ -242,7 +242,7 @@ describe("gateway: response cache", function () {
   it("tells in /metrics how answers came about, and in the log", async () => {
     await get(PATH);
     await get(PATH);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics = await gateway.metrics();
     expect(metrics).to.match(/gateway_cache_answers_total\{result="hit",service="gateway"\} 1/);
     expect(metrics).to.match(/gateway_cache_answers_total\{result="miss",service="gateway"\} 1/);
     expect(metrics).to.match(/gateway_cache_entries\{service="gateway"\} 1/);

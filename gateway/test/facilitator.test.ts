@@ -193,7 +193,9 @@ describe("gateway: built-in facilitator", function () {
   });
 
   it("tells of its balance and of what it has settled", async () => {
-    const metrics = await (await fetch(`${facilitator.url}/metrics`)).text();
+    // As any path there without the token.
+    expect((await fetch(`${facilitator.url}/metrics`)).status).to.equal(401);
+    const metrics = await (await fetch(`${facilitator.adminUrl}/metrics`)).text();
     const balance = Number(/facilitator_balance_ether\{[^}]*\} (\S+)/.exec(metrics)?.[1]);
     const wei = await chain.client.getBalance({ address: facilitator.address as `0x${string}` });
     expect(balance).to.equal(Number(wei) / 1e18);
@@ -209,7 +211,9 @@ describe("gateway: built-in facilitator", function () {
       expect(text).not.to.contain("secret-key");
       expect(text).not.to.match(/"(success|isValid)":true/);
     }
-    expect(await (await fetch(`${blind.url}/metrics`)).text()).not.to.match(/facilitator_balance_ether\{/);
+    expect(await (await fetch(`${blind.adminUrl}/metrics`)).text()).not.to.match(
+      /facilitator_balance_ether\{/,
+    );
     expect(JSON.stringify(lines)).not.to.contain("secret-key");
     await blind.stop();
   });

@@ -82,7 +82,7 @@ describe("gateway: several workers", () => {
     await until(() => byWorker().length === 12);
     expect(new Set(byWorker().map(({ pid }) => pid)).size).to.equal(2);
 
-    const { text } = await ask(`${gateway.url}/metrics`, "");
+    const { text } = await ask(`${gateway.adminUrl}/metrics`, "");
     const countOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     const decided = (outcome: string) =>
       countOf(`gateway_limit_decisions_total\\{kind="key",outcome="${outcome}",service="gateway"\\}`);
@@ -90,6 +90,7 @@ describe("gateway: several workers", () => {
     expect(
       /^http_request_duration_seconds_count\{[^}]*evm\/chains[^}]*status="200"[^}]*\} 5$/m.test(text),
     ).to.equal(true);
+    expect((await ask(`${gateway.url}/metrics`, "")).status).to.equal(404);
     expect(/^build_info\{[^}]*\} 1$/m.test(text)).to.equal(true);
     expect(/^gateway_upstream_serving\{[^}]*\} 1$/m.test(text), text).to.equal(true);
   });
@@ -142,8 +143,11 @@ describe("gateway: several workers", () => {
   it("end the whole where they cannot listen", async () => {
     const gateway = await start();
     const port = new URL(gateway.url).port;
-    const { code, stdout } = await startProgram("main.ts", [], { GATEWAY_WORKERS: "2", GATEWAY_PORT: port })
-      .finished;
+    const { code, stdout } = await startProgram("main.ts", [], {
+      GATEWAY_WORKERS: "2",
+      GATEWAY_PORT: port,
+      ADMIN_PORT: "0",
+    }).finished;
     expect(code).to.equal(1);
     expect(stdout).to.contain("EADDRINUSE");
   });

@@ -289,7 +289,7 @@ describe("gateway: limits", function () {
     await ask("/evm/nothing");
     await ask("/evm/nothing");
     await ask("/evm/nothing");
-    const text = await (await ask("/metrics")).text();
+    const text = await gateway.metrics();
     const count = (kind: string, outcome: string) =>
       new RegExp(`gateway_limit_decisions_total\\{kind="${kind}",outcome="${outcome}"[^}]*\\} (\\d+)`).exec(
         text,

@@ -18,7 +18,7 @@ describe("gateway: what operators see of it", function () {
     await world?.stop();
   });
 
-  const render = async () => (await fetch(`${gateway.url}/metrics`)).text();
+  const render = () => gateway.metrics();
   /** Value of the sample with these labels, whichever others it has; undefined where there is none. */
   const sample = (text: string, name: string, labels: Readonly<Record<string, string>> = {}) => {
     const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`));

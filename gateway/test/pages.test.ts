@@ -104,7 +104,8 @@ describe("gateway: pages", function () {
     await gateway.get("/evm/chains?a=1");
     await gateway.get("/made-up-path");
     await until(() => gateway.lines.some((line) => line.route === "unmatched"));
-    const text = await (await read("/metrics")).text();
+    const text = await gateway.metrics();
+    expect((await read("/metrics")).status).to.equal(404);
     expect(text).to.match(
       /http_request_duration_seconds_count\{[^}]*route="\/evm\/chains"[^}]*status="200"[^}]*\} 1\b/,
     );

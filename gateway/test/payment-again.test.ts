@@ -251,7 +251,7 @@ describe("gateway: payments that come again, and answers that do not come well",
       const line = gateway.lines.find((entry) => entry.transaction === transaction);
       expect(line).to.include({ msg: "payment settled", route: PAID_PATH, amount: String(PRICE) });
       expect(line?.payer).to.equal(payer.address.toLowerCase());
-      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      const metrics = await gateway.metrics();
       for (const outcome of ["offered", "settled", "repeated", "identified", "owed", "refused", "unsettled"])
         expect(metrics).to.match(
           new RegExp(`gateway_payments_total\\{[^}]*outcome="${outcome}"[^}]*\\} [1-9]`),

@@ -298,7 +298,7 @@ describe("gateway: proxy", function () {
     for (let count = 0; count < 30; count += 1) statuses.push((await gateway.get("/evm/chains")).status);
     expect(statuses.filter((status) => status === 503)).to.have.length(5);
     expect(sick.seen).to.have.length(5);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics = await gateway.metrics();
     expect(metrics).to.match(/gateway_upstream_breaker_open\{upstream="evm-dex#0",service="gateway"\} 1/);
     sick.answer = answerTable;
     await until(async () => {

@@ -334,7 +334,7 @@ describe("gateway: hostile HTTP", function () {
       expect(line).not.to.match(new RegExp(MARK, "i"));
       expect(JSON.parse(line)).to.include({ service: "gateway" });
     }
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics = await gateway.metrics();
     expect(metrics).not.to.match(new RegExp(MARK, "i"));
   });
 });

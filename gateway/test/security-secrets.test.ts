@@ -227,7 +227,10 @@ describe("secrets of real processes", function () {
         await ask("facilitator", `${facilitatorUrl}${path}`, { method: "POST", headers, body });
       }
     }
-    await ask("facilitator", `${facilitatorUrl}/metrics`);
+    const facilitatorAdminUrl = await listeningAt(running.get("facilitator") as Child, '"serving metrics"');
+    await ask("facilitator", `${facilitatorAdminUrl}/metrics`);
+    const adminUrl = await listeningAt(gateway, '"serving metrics"');
+    expect(await ask("gateway", `${adminUrl}/metrics`)).to.equal(200);
     for (const path of ["/evm/chains", "/evm/dexb/v3/pools", "/readyz", "/metrics"]) {
       await ask("evm-dex", `${evmDexUrl}${path}`);
     }

@@ -79,7 +79,7 @@ describe("gateway: slow clients", function () {
     await until(() => [withLength, chunked, posted].every(({ isClosed }) => isClosed()));
     expectRefusal(withLength, "bad_request");
     expectRefusal(chunked, "bad_request");
-    expectRefusal(posted, "not_found");
+    expectRefusal(posted, "bad_request");
     expect(gateway.evmDex.seen).to.have.length(0);
   });
 

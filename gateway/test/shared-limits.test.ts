@@ -50,8 +50,8 @@ describe("gateway: limits shared through Redis", function () {
     await answer.text();
     return answer;
   };
-  const sharing = async ({ url }: TestGateway) =>
-    /gateway_limiter_shared\{[^}]*\} (\d)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+  const sharing = async (gateway: TestGateway) =>
+    /gateway_limiter_shared\{[^}]*\} (\d)/.exec(await gateway.metrics())?.[1];
 
   it("is one limit for both of two gateways: 5 pass, the 6th does not, whichever is asked", async () => {
     const [one, other] = [await start({ key: SLOW }), await start({ key: SLOW })];

@@ -17,6 +17,8 @@ export interface GatewayProcesses {
 
 export interface GatewayProcess extends Child {
   readonly url: string;
+  /** Where operators read /metrics. */
+  readonly adminUrl: string;
   ask(path: string, key: string): Promise<Response>;
 }
 
@@ -40,16 +42,18 @@ export async function createGatewayProcesses(): Promise<GatewayProcesses> {
       const settings = { GATEWAY_PORT: "0", DATA_DIR: folder, ...addresses, ...env };
       const child = startProgram("main.ts", [], settings);
       running.push(child);
-      const line = () =>
-        child
+      const urlOf = (msg: string): string | undefined => {
+        const line = child
           .stdout()
           .split("\n")
-          .find((text) => text.includes('"listening"'));
-      await until(() => line() !== undefined);
-      const { url } = JSON.parse(line() as string) as { url: string };
+          .find((text) => text.includes(`"${msg}"`));
+        return line === undefined ? undefined : JSON.parse(line).url;
+      };
+      await until(() => urlOf("listening") !== undefined);
+      const url = urlOf("listening") as string;
       await until(async () => (await fetch(`${url}/readyz`)).status === 200);
       const ask = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
-      return { ...child, url, ask };
+      return { ...child, url, adminUrl: urlOf("serving metrics") as string, ask };
     },
     keys: (args, env = {}) => startProgram("keys.ts", args, { DATA_DIR: folder, ...env }).finished,
     async remove() {

@@ -14,6 +14,8 @@ export interface TestGateway extends RunningGateway {
   readonly solana: FakeUpstream;
   /** Parsed log lines, oldest first. */
   readonly lines: Record<string, unknown>[];
+  /** What operators read. */
+  metrics(): Promise<string>;
   /** GET with a key that has every scope. */
   get(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -48,6 +50,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     {
       bindHost: "127.0.0.1",
       port: 0,
+      admin: { host: "127.0.0.1", port: 0 },
       upstreams: { "evm-dex": [evmDex, ...others], lending: [lending], solana: [solana] },
       bootstrapKey: BOOTSTRAP_KEY,
       store: { dataDir: "unused" },
@@ -73,6 +76,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     lending,
     solana,
     lines,
+    metrics: async () => (await fetch(`${gateway.adminUrl}/metrics`)).text(),
     get: (path, init = {}) =>
       fetch(`${gateway.url}${path}`, {
         redirect: "manual",

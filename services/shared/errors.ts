@@ -12,6 +12,11 @@ export const STATUS_OF = {
   http_version_not_supported: 505,
 } as const;
 
+/** Whether a status tells of a fault of ours; 505 is the one above 500 that a client brings about by itself. */
+export function isServerFault(status: number): boolean {
+  return status >= 500 && status !== STATUS_OF.http_version_not_supported;
+}
+
 export type ErrorCode = keyof typeof STATUS_OF;
 
 /** The JSON body of every error: `session` is the request id, also sent as X-Session-Id. */

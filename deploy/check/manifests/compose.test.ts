@@ -18,14 +18,24 @@ function change(from: string, to: string): string {
 const BREAKAGES: readonly (readonly [string, string, string])[] = [
   ["    build: {", "    bild: {", "/services/gateway must NOT have additional properties: bild"],
   [
-    'ports: ["${GATEWAY_PORT:-8080}:8080", "${X402_PORT:-8402}:8402"]',
-    "ports: 8080",
+    'ports:\n      - "${GATEWAY_PORT:-8080}:8080"',
+    "ports: 8080\n    expose:\n      - 8080",
     "/services/gateway/ports must be array",
   ],
   [
     '"${X402_PORT:-8402}:8402"',
     '"${X402_PORT:-8402}:8403"',
-    "gateway: publishes 8402:8403, but listens on 8080 and 8402",
+    "gateway: publishes 8402:8403, but listens on 8080 and 8402 and 9401",
+  ],
+  [
+    '"127.0.0.1:${ADMIN_PORT:-9401}:9401"',
+    '"${ADMIN_PORT:-9401}:9401"',
+    "gateway: publishes 9401:9401 beyond this machine, which is for operators",
+  ],
+  [
+    'ADMIN_PORT: "9401"\n      ADMIN_HOST: 0.0.0.0',
+    'ADMIN_PORT: "9401"',
+    "gateway: ADMIN_HOST is undefined, out of reach for monitoring",
   ],
   [
     'FACILITATOR_PORT: "8403"',

@@ -134,8 +134,11 @@ function findServiceFaults(service: ComposeService, process: Process | undefined
     faults.push(`stop_grace_period is ${graceMs} ms, stopping may take ${neededMs} ms`);
   const heard = Object.values(ports);
   for (const published of service.ports ?? []) {
-    if (!heard.includes(Number(published.split(":").at(-1))))
+    const port = Number(published.split(":").at(-1));
+    if (!heard.includes(port))
       faults.push(`publishes ${published}, but listens on ${heard.join(" and ") || "none"}`);
+    if (port === (ports.admin ?? ports.metrics) && !published.startsWith("127.0.0.1:"))
+      faults.push(`publishes ${published} beyond this machine, which is for operators`);
   }
   if (http !== undefined && !service.healthcheck?.test.join(" ").includes(`//127.0.0.1:${http}/readyz`)) {
     faults.push(`its health check does not ask 127.0.0.1:${http}/readyz`);

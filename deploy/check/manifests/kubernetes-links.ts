@@ -28,15 +28,28 @@ function findDeploymentFaults(objects: readonly KubernetesObject[], pods: readon
   });
 }
 
+/** Ports that tell what only operators should know. */
+const OPERATORS = ["admin", "metrics"] as const;
+
+function isSamePort({ spec }: Pod, name: string, port: string | number): boolean {
+  const ports = spec.containers.flatMap((container) => container.ports ?? []);
+  return ports.some((each) => each.name === name && (each.name === port || each.containerPort === port));
+}
+
 function findServiceFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
   return listOf(objects, "Service").flatMap(({ metadata, spec }) => {
     const chosen = pick(pods, { matchLabels: spec?.selector ?? {} });
     const called = `Service ${metadata?.name}`;
     if (chosen.length !== 1) return [`${called}: its selector picks ${chosen.length} Deployments`];
-    return (spec?.ports ?? [])
-      .map(({ port, targetPort = port }) => targetPort)
-      .filter((target) => !chosen.every((pod) => hasPort(pod, target)))
-      .map((target) => `${called}: ${chosen[0]?.name} has no port ${target}`);
+    const targets = (spec?.ports ?? []).map(({ port, targetPort = port }) => targetPort);
+    return [
+      ...targets
+        .filter((target) => !chosen.every((pod) => hasPort(pod, target)))
+        .map((target) => `${called}: ${chosen[0]?.name} has no port ${target}`),
+      ...targets
+        .filter((target) => chosen.some((pod) => OPERATORS.some((name) => isSamePort(pod, name, target))))
+        .map((target) => `${called}: the port ${target} is for operators, not for who calls the service`),
+    ];
   });
 }
 
@@ -62,13 +75,27 @@ function findBudgetFaults(objects: readonly KubernetesObject[], pods: readonly P
     .map(({ name, chosen }) => `PodDisruptionBudget ${name}: its selector picks ${chosen} Deployments`);
 }
 
+interface Rule {
+  readonly from?: readonly unknown[];
+  readonly ports?: readonly { readonly port?: string | number }[];
+}
+
+/** Whether a rule without peers names a port of operators, or no port, which is any. */
+function isOpenToAll({ from = [], ports = [] }: Rule, guarded: readonly Pod[]): boolean {
+  if (from.length > 0) return false;
+  const isOfOperators = (port: string | number) =>
+    guarded.some((pod) => OPERATORS.some((name) => isSamePort(pod, name, port)));
+  return ports.length === 0 || ports.some(({ port }) => port === undefined || isOfOperators(port));
+}
+
 /** A policy that picks no pod protects nothing; a peer or port that does not exist lets nobody in. */
 function findPolicyFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
   return listOf(objects, "NetworkPolicy").flatMap(({ metadata, spec }) => {
     const called = `NetworkPolicy ${metadata?.name}`;
     const guarded = pick(pods, spec?.podSelector ?? {});
+    const ingress = spec?.ingress ?? [];
     const peers = [
-      ...(spec?.ingress ?? []).flatMap(({ from = [] }) => from),
+      ...ingress.flatMap(({ from = [] }) => from),
       ...(spec?.egress ?? []).flatMap(({ to = [] }) => to),
     ];
     const faults = guarded.length === 0 ? [`${called}: it picks no pod`] : [];
@@ -76,7 +103,9 @@ function findPolicyFaults(objects: readonly KubernetesObject[], pods: readonly P
       if (podSelector !== undefined && pick(pods, podSelector).length === 0)
         faults.push(`${called}: a peer picks no pod`);
     }
-    for (const { port } of (spec?.ingress ?? []).flatMap(({ ports = [] }) => ports)) {
+    if (ingress.some((rule) => isOpenToAll(rule, guarded)))
+      faults.push(`${called}: it lets everybody reach a port of operators`);
+    for (const { port } of ingress.flatMap(({ ports = [] }) => ports)) {
       if (port !== undefined && !guarded.some((pod) => hasPort(pod, port))) {
         faults.push(`${called}: no guarded pod has the port ${port}`);
       }

@@ -101,6 +101,26 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     ["Deployment", "gateway", `${CONTAINER}/env/1/valueFrom/secretKeyRef/key`, "mongo"],
     "gateway: MONGODB_URL wants the key mongo",
   ],
+  [
+    ["Deployment", "gateway", `${CONTAINER}/ports/2/containerPort`, 9411],
+    "gateway: listens on 9401 for admin, but declares 9411",
+  ],
+  [
+    ["Service", "gateway", "spec/ports/1/targetPort", "admin"],
+    "Service gateway: the port admin is for operators",
+  ],
+  [
+    ["Service", "gateway", "spec/ports/1/targetPort", 9401],
+    "Service gateway: the port 9401 is for operators",
+  ],
+  [
+    ["NetworkPolicy", "clients-to-gateway", "spec/ingress/0/ports", undefined],
+    "NetworkPolicy clients-to-gateway: it lets everybody reach a port of operators",
+  ],
+  [
+    ["NetworkPolicy", "monitoring-to-metrics", "spec/ingress/0/from", undefined],
+    "NetworkPolicy monitoring-to-metrics: it lets everybody reach a port of operators",
+  ],
   [["Deployment", "gateway", `${CONTAINER}/env/3/name`, "GATEWAY"], "gateway: GATEWAY is no setting"],
   [
     ["Deployment", "gateway", `${CONTAINER}/env/4/value`, "http://evm-dex:80"],

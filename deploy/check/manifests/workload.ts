@@ -15,7 +15,7 @@ export interface Workload {
 export interface Face {
   readonly host: string;
   readonly port: number;
-  readonly protocol: "http" | "grpc" | "metrics" | "mongodb" | "redis";
+  readonly protocol: "http" | "grpc" | "metrics" | "admin" | "mongodb" | "redis";
   /** Name of the process or store behind it. */
   readonly behind: string;
 }
@@ -41,16 +41,18 @@ const PEERS: Readonly<Record<string, Pick<Face, "behind" | "protocol">>> = {
 export function listenPorts(
   { role }: Process,
   env: Workload["env"],
-): { http?: number; grpc?: number; metrics?: number; x402?: number } {
+): { http?: number; grpc?: number; metrics?: number; x402?: number; admin?: number } {
   if (role === "ingest") {
     const metrics = Number(env.get("INGEST_METRICS_PORT") ?? SETTINGS.INGEST_METRICS_PORT.default);
     return metrics === 0 ? {} : { metrics };
   }
   const portOf = (name: "GATEWAY_PORT" | "X402_PORT" | "FACILITATOR_PORT") =>
     Number(env.get(name) ?? SETTINGS[name].default);
+  // In containers it is named: what it is when unset stands in the programs.
+  const admin = Number(env.get(role === "gateway" ? "ADMIN_PORT" : "FACILITATOR_ADMIN_PORT"));
   // Whether it sells anything is left to who installs it; its port is there in any case.
-  if (role === "gateway") return { http: portOf("GATEWAY_PORT"), x402: portOf("X402_PORT") };
-  if (role === "facilitator") return { http: portOf("FACILITATOR_PORT") };
+  if (role === "gateway") return { http: portOf("GATEWAY_PORT"), x402: portOf("X402_PORT"), admin };
+  if (role === "facilitator") return { http: portOf("FACILITATOR_PORT"), admin };
   if (!(role in SERVICE_PORTS)) return {};
   const defaults = SERVICE_PORTS[role as ServiceName];
   return {
@@ -96,9 +98,12 @@ function findFaults({ command, env }: Workload, process: Process, faces: readonl
   for (const name of listRequired(process)) {
     if (!env.has(name)) faults.push(`${name} is not set; its default serves one machine without containers`);
   }
+  const setsAdmin = env.has("ADMIN_PORT") || env.has("FACILITATOR_ADMIN_PORT");
   const bindHost = env.get("BIND_HOST");
   if (bindHost !== undefined && bindHost !== "0.0.0.0")
     faults.push(`BIND_HOST is ${bindHost}, out of reach for others`);
+  if (setsAdmin && env.get("ADMIN_HOST") !== "0.0.0.0")
+    faults.push(`ADMIN_HOST is ${env.get("ADMIN_HOST")}, out of reach for monitoring`);
   return faults;
 }
 

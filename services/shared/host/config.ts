@@ -8,6 +8,7 @@ import {
   network,
   oneOf,
   port,
+  portOr,
   readEnv,
   type Settings,
   text,
@@ -51,6 +52,19 @@ export const SETTINGS = {
     default: "8080",
     usedBy: ["gateway"],
     meaning: "Port of the public base address",
+  },
+  ADMIN_PORT: {
+    parse: portOr("off"),
+    usedBy: ["gateway"],
+    meaning:
+      "Port on which operators read the gateway's /metrics, which the public port does not serve; 9401 when unset, or any free port where GATEWAY_PORT is 0; 0 = any free port, off = none",
+  },
+  ADMIN_HOST: {
+    parse: text(),
+    default: "127.0.0.1",
+    usedBy: ["gateway", "facilitator"],
+    meaning:
+      "Address that ADMIN_PORT and FACILITATOR_ADMIN_PORT bind to; 0.0.0.0 in containers, where only the network of your monitoring should reach them",
   },
   BOOTSTRAP_API_KEY: {
     parse: text(),

@@ -148,6 +148,19 @@ export function port(): Parse<number> {
   return integer({ min: 0, max: 65_535 });
 }
 
+/** A port, or one word in its place. */
+export function portOr<const T extends string>(word: T): Parse<number | T> {
+  const parse = port();
+  return (value) => {
+    if (value === word) return word;
+    try {
+      return parse(value);
+    } catch (error) {
+      throw error instanceof RuleBroken ? new RuleBroken(`${error.message}, or ${word}`) : error;
+    }
+  };
+}
+
 export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
   return (value) => {
     const found = allowed.find((item) => item === value);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Span } from "@opentelemetry/api";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
-import { ServiceError, toErrorBody } from "../errors.ts";
+import { isServerFault, ServiceError, toErrorBody } from "../errors.ts";
 import { beginServerSpan, endServerSpan } from "../tracing/http.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { writeAccessLine } from "./access-log.ts";
@@ -111,7 +111,8 @@ function report(
   metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
-  const level = exchange.quiet === true && failure === undefined ? "debug" : status >= 500 ? "error" : "info";
+  const isQuiet = exchange.quiet === true && failure === undefined;
+  const level = isQuiet ? "debug" : isServerFault(status) ? "error" : "info";
   if (failure instanceof ServiceError) fields.code = failure.code;
   else if (failure !== undefined) fields.code = "internal";
   if (exchange.span !== undefined) endTrace(exchange.span, { req, exchange, status });

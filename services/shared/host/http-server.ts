@@ -69,7 +69,11 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   return server;
 }
 
-type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Uint8Array };
+type ClientError = NodeJS.ErrnoException & {
+  readonly rawPacket?: Uint8Array;
+  /** How far the parser came in it. */
+  readonly bytesParsed?: number;
+};
 
 /** Connections whose error is answered, or will be. Whatever else comes on one is another error of the parser. */
 const broken = new WeakSet<Duplex>();
@@ -98,15 +102,18 @@ function whenAnswered(socket: AnsweringSocket, then: () => void): void {
   else answering.once("finish", () => whenAnswered(socket, then));
 }
 
-/** The first line of what could not be read, as far as it is of use. */
-function startOf({ rawPacket }: ClientError): string {
+/** The first line of the request that could not be read, as far as it came in the last packet. */
+function startOf({ rawPacket, bytesParsed }: ClientError): string {
   if (rawPacket === undefined) return "";
-  const text = Buffer.from(rawPacket.subarray(0, MAX_START)).toString("latin1");
-  const end = text.search(/[\r\n]/);
-  return end === -1 ? text : text.slice(0, end);
+  const text = Buffer.from(rawPacket).toString("latin1");
+  // Requests that could be read may stand before it.
+  const headEnd = text.slice(0, bytesParsed ?? 0).lastIndexOf(HEAD_END);
+  const start = headEnd === -1 ? 0 : headEnd + HEAD_END.length;
+  const length = text.slice(start).search(/[\r\n]/);
+  return length === -1 ? text.slice(start) : text.slice(start, start + length);
 }
 
-const MAX_START = 16_384;
+const HEAD_END = "\r\n\r\n";
 
 /** A whole answer where there is no response object to write it with; to HEAD without its body, as it is anywhere. */
 function sendRaw(socket: Duplex, error: ServiceError, { isHead = false } = {}): void {

@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
 import type { SourceEvent } from "../chain/rpc/endpoint.ts";
-import { closeHttpServer, listen } from "./http-server.ts";
+import { startAdminServer } from "./admin-server.ts";
 import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "./metrics.ts";
 
 /** Hears the same of a chain as its metrics. */
@@ -146,8 +145,6 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
   };
 }
 
-const CLOSE_TIMEOUT_MS = 1_000;
-
 /**
  * Serves /metrics and /livez on a port, where one is configured (0 = none). Answers how to stop it. Throws when the
  * port is taken.
@@ -156,22 +153,7 @@ export async function serveMetrics(
   metrics: Metrics,
   at: { host: string; port: number },
 ): Promise<() => Promise<void>> {
-  if (at.port === 0) return async () => {};
-  const server = createServer((request, response) => {
-    const answer = (status: number, type: string, text: string) => {
-      response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
-      response.end(request.method === "HEAD" ? undefined : text);
-    };
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isRead && request.url === "/livez") answer(200, "application/json", '{"status":"ok"}');
-    else if (!isRead || request.url !== "/metrics")
-      answer(404, "text/plain", "There is /metrics and /livez.\n");
-    else
-      metrics.render().then(
-        (text) => answer(200, metrics.contentType, text),
-        () => answer(500, "text/plain", "The metrics could not be collected.\n"),
-      );
-  });
-  await listen(server, at);
-  return () => closeHttpServer(server, { timeoutMs: CLOSE_TIMEOUT_MS });
+  const port = at.port === 0 ? "off" : at.port;
+  const { stop } = await startAdminServer(metrics, { ...at, port, setting: "INGEST_METRICS_PORT" });
+  return stop;
 }

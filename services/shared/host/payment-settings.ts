@@ -1,4 +1,15 @@
-import { decimal, evmAddress, integer, matching, pairs, port, type Settings, text, url } from "./env.ts";
+import {
+  decimal,
+  evmAddress,
+  integer,
+  matching,
+  pairs,
+  port,
+  portOr,
+  type Settings,
+  text,
+  url,
+} from "./env.ts";
 
 const FACILITATOR_PORT = 8403;
 
@@ -63,6 +74,12 @@ export const PAYMENT_SETTINGS = {
     default: String(FACILITATOR_PORT),
     usedBy: ["facilitator"],
     meaning: "Port of the built-in facilitator",
+  },
+  FACILITATOR_ADMIN_PORT: {
+    parse: portOr("off"),
+    usedBy: ["facilitator"],
+    meaning:
+      "Port on which operators read the built-in facilitator's /metrics; 9402 when unset, or any free port where FACILITATOR_PORT is 0; 0 = any free port, off = none",
   },
   FACILITATOR_PRIVATE_KEY: {
     parse: matching(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hexadecimal digits"),

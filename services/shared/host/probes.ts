@@ -9,9 +9,12 @@ export interface Readiness {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** /livez (the process runs), /readyz (200 or 503) and /metrics (Prometheus text), as a router. */
+/**
+ * /livez (the process runs), /readyz (200 or 503) and, where the port is no public one, /metrics (Prometheus text), as a
+ * router.
+ */
 export function probes(options: {
-  readonly metrics: Metrics;
+  readonly metrics?: Metrics;
   /** `search` of the request, with its question mark; empty where there is none. */
   readonly readiness: (search: string) => Promise<Readiness>;
   /** Whether a request may be told more than that the process is ready; all may where it is absent. */
@@ -34,9 +37,11 @@ export function probes(options: {
     const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...shown });
     sendText(res, { status: ready ? 200 : 503, type: "application/json", text });
   });
+  const { metrics } = options;
+  if (metrics === undefined) return router;
   router.get("/metrics", async (_req, res) => {
     mark(res, "/metrics");
-    sendText(res, { status: 200, type: options.metrics.contentType, text: await options.metrics.render() });
+    sendText(res, { status: 200, type: metrics.contentType, text: await metrics.render() });
   });
   return router;
 }

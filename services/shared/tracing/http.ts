@@ -1,6 +1,7 @@
 /** Spans of HTTP requests, by OpenTelemetry's semantic conventions. */
 import type { IncomingMessage } from "node:http";
 import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
+import { isServerFault } from "../errors.ts";
 import { markFailed, type Tracing } from "./tracing.ts";
 
 /** Asked for all the time by machines, and never of interest. */
@@ -54,7 +55,7 @@ export function endServerSpan(span: Span, ended: EndedRequest): void {
     });
     if (status === undefined) span.setAttribute("error.type", "client_gone");
     // What a client did wrong is no failure of the server.
-    else if (status >= 500) markFailed(span, errorType ?? String(status));
+    else if (isServerFault(status)) markFailed(span, errorType ?? String(status));
     else if (errorType !== undefined) span.setAttribute("error.type", errorType);
   }
   span.end();
