@@ -97,7 +97,8 @@ function onTermination(stop: (why: string) => void): void {
     });
   }
   if (process.env[SUPERVISED] === undefined) {
-    // npm that is killed tells nobody, and its program would keep the ports for ever.
+    // npm that is killed tells nobody, and its program would keep the ports for ever. (Its scripts say `exec`: a shell
+    // in between would be our parent for ever.)
     if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => stop("npm is gone"));
     return;
   }
@@ -111,7 +112,7 @@ function onTermination(stop: (why: string) => void): void {
 const LOOK_FOR_PARENT_MS = 500;
 
 /** A process whose parent ends gets another one. */
-function whenParentIsGone(then: () => void): void {
+export function whenParentIsGone(then: () => void): void {
   const parent = process.ppid;
   const look = setInterval(() => {
     if (process.ppid === parent) return;
