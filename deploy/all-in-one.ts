@@ -2,113 +2,158 @@
  * npm start: the gateway, every service, every ingest and, without RPC endpoints, a local chain, on one machine with
  * embedded defaults. The only file that may import the gateway and every service.
  */
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readGatewayConfig } from "../gateway/config.ts";
 import { startGateway } from "../gateway/service.ts";
+import { loadDeployments as loadEvmDexDeployments } from "../services/evm-dex/deployments.ts";
 import { startEvmDex } from "../services/evm-dex/service.ts";
+import { loadCurators } from "../services/lending/curators.ts";
+import { loadDeployments as loadLendingDeployments } from "../services/lending/deployments.ts";
 import { startLending } from "../services/lending/service.ts";
-import { type Environment, readSettings } from "../services/shared/host/config.ts";
+import { type Environment, readNamedFile } from "../services/shared/host/config.ts";
+import { makeFolder, openFolder } from "../services/shared/host/folder.ts";
 import { createLog } from "../services/shared/host/log.ts";
+import { logFormatOf, toText } from "../services/shared/host/log-text.ts";
 import { runMain, type Stoppable } from "../services/shared/host/process.ts";
+import { findMisspeltNames } from "../services/shared/host/setting-names.ts";
+import { LOCAL_FOLDER, markStore } from "../services/shared/host/store-in-use.ts";
 import { superviseProcess } from "../services/shared/host/supervisor.ts";
 import { startSolana } from "../services/solana/service.ts";
 import { banner } from "./local/banner.ts";
+import { openLocalChains } from "./local/chains.ts";
 import { readDemoKey } from "./local/demo-key.ts";
-import { startDevnetProcess, startSolanaDevnetProcess } from "./local/devnet-process.ts";
+import { inspectChains, listEndpoints, watchEndpoints } from "./local/endpoints.ts";
 import { readableLine } from "./local/ingest-lines.ts";
+import { DRAIN_MS, INGEST_STOP_MS, Parts } from "./local/parts.ts";
 import { localPayments } from "./local/payments.ts";
+import { checkPorts, listPorts } from "./local/ports.ts";
+import { checkTogether, isLocal, readAllSettings } from "./local/settings.ts";
+import { untilIndexed } from "./local/until-indexed.ts";
 
 /** Services with an ingest, which makes what they answer from. */
 const INDEXED_EVM = ["evm-dex", "lending"] as const;
 type Indexed = (typeof INDEXED_EVM)[number] | "solana";
 
+const help = {
+  command: "npm start",
+  about:
+    "Runs everything on this machine: the gateway, every service and every ingest; without EVM_RPC_8453 and EVM_RPC_1 on a local chain with pools and traders of its own. Ctrl-C stops it; the next start goes on where this one stopped.",
+};
 const say = (line: string) => console.error(line);
 
-await runMain("all-in-one", () => startAll(process.env));
+await runMain("chaintables", (stopping) => startAll(process.env, stopping), { help, prefersText: true });
 
-async function startAll(given: Environment): Promise<Stoppable> {
+async function startAll(given: Environment, stopping: AbortSignal): Promise<Stoppable> {
   const startedMs = performance.now();
-  // One process tells of several services: only what needs attention, unless asked for more.
-  const logLevel = given.LOG_LEVEL ?? "warn";
-  const log = createLog({
-    name: "all-in-one",
-    level: readSettings({ LOG_LEVEL: logLevel }, ["LOG_LEVEL"]).LOG_LEVEL,
-    destination: 2,
-  });
-  const settings = readSettings(given, [
-    "DATA_DIR",
-    "EVM_RPC_8453",
-    "EVM_RPC_1",
-    "SOLANA_RPC",
-    "DEVNET_PORT",
+  const settings = readAllSettings(given, [
+    readGatewayConfig,
+    (env) => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadEvmDexDeployments }),
+    (env) =>
+      readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadLendingDeployments(path) }),
+    (env) => readNamedFile(env, { setting: "CURATORS_FILE", load: loadCurators }),
   ]);
-  const isLocal = settings.EVM_RPC_8453 === undefined && settings.EVM_RPC_1 === undefined;
+  // One process tells of several services: only what needs attention, unless asked for more.
+  const logLevel = given.LOG_LEVEL?.trim() ? settings.LOG_LEVEL : "warn";
+  const log = createLog({ name: "all-in-one", level: logLevel, destination: 2 });
+  const root = settings.DATA_DIR;
   // An index of the local chain and one of the real chain never meet.
-  const localDir = join(settings.DATA_DIR, "local");
-  const dataDir = isLocal ? localDir : settings.DATA_DIR;
-  const running: Stoppable[] = [];
-  const stop = async () => {
-    for (const each of running.reverse()) await each.stop();
-  };
+  const dataDir = isLocal(given) ? join(root, LOCAL_FOLDER) : root;
+  const mark = {
+    folder: isLocal(given) ? LOCAL_FOLDER : ".",
+    usesMongodb: settings.MONGODB_URL !== undefined,
+    isLocalChain: isLocal(given),
+  } as const;
+  const chains = listEndpoints(given);
+  let absent: readonly string[] = [];
+  await checkTogether([
+    openFolder("DATA_DIR", root),
+    checkPorts(listPorts(given, settings)),
+    inspectChains(chains).then((found) => {
+      absent = found;
+    }),
+  ]);
+  for (const sentence of absent) say(sentence);
+  await makeFolder(dataDir);
+  await markStore(root, mark);
+
+  const parts = new Parts();
+  stopping.addEventListener("abort", () => void parts.stop());
   try {
-    const [devnet, localSolana] = isLocal ? await openLocalChains() : [];
-    // In traces each part has its own name.
+    const [devnet, localSolana] = isLocal(given)
+      ? await openLocalChains({
+          ...{ dataDir, port: settings.DEVNET_PORT, withSolana: settings.SOLANA_RPC === undefined },
+          ...{ parts, log, say },
+        })
+      : [];
+    // In traces each part has its own name. Requests in flight must not hold a Ctrl-C.
     const own = { DATA_DIR: dataDir, LOG_LEVEL: logLevel, OTEL_SERVICE_NAME: undefined };
-    const common: Environment = { ...given, ...own, ...devnet?.env };
+    const drain = {
+      DRAIN_DELAY_MS: "0",
+      DRAIN_TIMEOUT_MS: String(Math.min(DRAIN_MS, settings.DRAIN_TIMEOUT_MS)),
+    };
+    const common: Environment = { ...given, ...own, ...drain, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
-    const ofSolana: Environment = { ...common, DATA_DIR: settings.DATA_DIR, ...localSolana };
+    const ofSolana: Environment = { ...common, DATA_DIR: root, ...localSolana };
     // Whoever reaches these skips keys and payment: only the gateway's listeners follow BIND_HOST.
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
     const lending = await keep(startLending({ ...common, ...anyPort, ...peers }));
     const solana = await keep(startSolana({ ...ofSolana, ...anyPort }));
-    for (const name of INDEXED_EVM) running.push(superviseIngest(name, common));
-    if (ofSolana.SOLANA_RPC) running.push(superviseIngest("solana", ofSolana));
+    for (const name of INDEXED_EVM) superviseIngest(name, common);
+    if (ofSolana.SOLANA_RPC) superviseIngest("solana", ofSolana);
     const apiKey = given.BOOTSTRAP_API_KEY || (await readDemoKey(dataDir));
-    const gateway = await keep(
-      startGateway(
-        readGatewayConfig({
-          ...common,
-          ...payments,
-          ...peers,
-          BOOTSTRAP_API_KEY: apiKey,
-          EVM_DEX_URL: evmDex.httpUrl,
-          LENDING_URL: lending.httpUrl,
-          LENDING_GRPC: lending.grpcAddress,
-          SOLANA_URL: solana.httpUrl,
-          SOLANA_GRPC: solana.grpcAddress,
-        }),
-      ),
+    const gateway = await startGateway(
+      readGatewayConfig({
+        ...common,
+        ...payments,
+        ...peers,
+        BOOTSTRAP_API_KEY: apiKey,
+        EVM_DEX_URL: evmDex.httpUrl,
+        LENDING_URL: lending.httpUrl,
+        LENDING_GRPC: lending.grpcAddress,
+        SOLANA_URL: solana.httpUrl,
+        SOLANA_GRPC: solana.grpcAddress,
+      }),
     );
-    if (devnet !== undefined) await untilIndexed(gateway.url, { apiKey, pool: devnet.pool });
-    const startedInSeconds = (performance.now() - startedMs) / 1000;
+    parts.add("front", gateway);
     const { url, payUrl, adminUrl } = gateway;
-    console.log(banner({ url, payUrl, adminUrl, apiKey, devnet, dataDir, startedInSeconds }));
-    return { stop };
+    const localRpc = devnet && { 8453: devnet.url };
+    await markStore(root, { ...mark, ...(localRpc && { localRpc }), ...(payUrl && { payUrl }) });
+    if (devnet !== undefined) await untilIndexed(url, { apiKey, pool: devnet.pool, signal: stopping });
+    const startedInSeconds = (performance.now() - startedMs) / 1000;
+    const notes = [...absent, ...findMisspeltNames(given).warnings];
+    const dataDirSetting = given.DATA_DIR?.trim();
+    console.log(
+      banner({ url, payUrl, adminUrl, apiKey, devnet, dataDir, dataDirSetting, startedInSeconds, notes }),
+    );
+    void watchEndpoints(chains, { absent, say, signal: stopping });
+    return parts;
   } catch (error) {
-    await stop();
+    await parts.stop();
     throw error;
   }
 
-  function superviseIngest(name: Indexed, env: Environment): Stoppable {
-    return superviseProcess({
+  function superviseIngest(name: Indexed, env: Environment): void {
+    const ingest = superviseProcess({
       name: `${name}-ingest`,
       program: { entry: new URL(`../services/${name}/ingest/main.ts`, import.meta.url) },
-      // Several of them cannot have one port.
-      env: { ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0" },
+      // Several of them cannot have one port; their lines are read here.
+      env: { ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0", LOG_FORMAT: "json" },
       log,
+      stopTimeoutMs: INGEST_STOP_MS,
       onLine: (line) => {
-        const readable = given.LOG_LEVEL === undefined ? readableLine(line) : line;
+        if (parts.isStopping) return;
+        const readable = given.LOG_LEVEL === undefined ? readableLine(line) : asLogged(line);
         if (readable !== undefined) say(readable);
       },
     });
+    parts.add("ingest", ingest);
   }
 
   async function keep<T extends Stoppable>(starting: Promise<T>): Promise<T> {
-    const started = await starting;
-    running.push(started);
+    const started = parts.add("behind", await starting);
+    stopping.throwIfAborted();
     return started;
   }
 
@@ -124,61 +169,9 @@ async function startAll(given: Environment): Promise<Stoppable> {
     );
     return { X402_FACILITATOR_URL: url, ...local };
   }
-
-  async function removeIndex(service: Indexed): Promise<void> {
-    for (const suffix of ["", "-wal", "-shm"])
-      await rm(join(localDir, `${service}.sqlite${suffix}`), { force: true });
-  }
-
-  /** Both at once; where one fails, the other has started too by then, and is stopped with the rest. */
-  async function openLocalChains() {
-    const isSolanaLocal = settings.SOLANA_RPC === undefined;
-    const opening = [openLocalChain(), isSolanaLocal ? openLocalSolana() : undefined] as const;
-    await Promise.allSettled(opening);
-    return Promise.all(opening);
-  }
-
-  /** The environment by which the Solana ingest finds it. */
-  async function openLocalSolana(): Promise<Environment> {
-    const { ready, process } = await startSolanaDevnetProcess({ dataDir, port: 0, log, say });
-    running.push(process);
-    if (!ready.resumed) await removeIndex("solana");
-    return { SOLANA_RPC: `${ready.url},${ready.wsUrl}`, START_BLOCK_SOLANA: "0", DATA_DIR: localDir };
-  }
-
-  async function openLocalChain() {
-    const port = settings.DEVNET_PORT;
-    say(
-      "No RPC endpoint is configured: starting a local chain (the first time with a week of history, some seconds).",
-    );
-    const { ready, process } = await startDevnetProcess({ dataDir, port, log, say });
-    running.push(process);
-    // Another chain than the one that was indexed: the index is worthless, and made again within seconds.
-    if (!ready.resumed) {
-      for (const name of INDEXED_EVM) await removeIndex(name);
-    }
-    const [first] = ready.pools;
-    return {
-      url: ready.url,
-      pool: first?.address ?? "",
-      poolName: first?.name ?? "",
-      env: {
-        EVM_RPC_8453: `${ready.url},${ready.wsUrl}`,
-        START_BLOCK_8453: "0",
-        DEPLOYMENTS_FILE: ready.deploymentsFile,
-      },
-    };
-  }
 }
 
-/** The curl line that is printed next must work. */
-async function untilIndexed(url: string, of: { apiKey: string; pool: string }): Promise<void> {
-  const path = `/evm/dexb/v3/pool?pool_address=${of.pool}`;
-  for (let attempt = 0; attempt < 300; attempt++) {
-    const response = await fetch(url + path, { headers: { "X-API-KEY": of.apiKey } }).catch(() => undefined);
-    await response?.body?.cancel();
-    if (response?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`${path} did not answer within 30 seconds.`);
+/** All that an ingest logs, in the form that was asked for. */
+function asLogged(line: string): string {
+  return logFormatOf(2) === "text" ? toText(line).trimEnd() : line;
 }

@@ -85,7 +85,7 @@ export function listEntries(root: string): string[] {
     scripts: Readonly<Record<string, string>>;
   };
   const programs = Object.values(scripts).flatMap(
-    (script) => /^node --import tsx (\S+\.ts)$/.exec(script)?.[1] ?? [],
+    (script) => /^(?:exec )?node (?:-r \S+ )?--import tsx (\S+\.ts)$/.exec(script)?.[1] ?? [],
   );
   const files = listFiles(root, CODE_ROOMS);
   const isEntry = (path: string) => programs.includes(path) && !path.endsWith(".bench.ts");

@@ -1,4 +1,5 @@
 /** What the commands of both local chains share: words, signals, exit codes. */
+import { whenParentIsGone } from "../../services/shared/host/process.ts";
 
 const SAME_SIGNAL_MS = 500;
 
@@ -42,6 +43,7 @@ export async function runCommand(
     if (!isServing) process.exit(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
+  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(end);
   try {
     await main({
       signal: stop.signal,

@@ -9,7 +9,11 @@ export interface BannerFacts {
   /** The local chain, or undefined where real RPC endpoints are configured. */
   readonly devnet: { readonly url: string; readonly pool: string; readonly poolName: string } | undefined;
   readonly dataDir: string;
+  /** DATA_DIR where it is set: commands need it too. */
+  readonly dataDirSetting: string | undefined;
   readonly startedInSeconds: number;
+  /** What is not as it should be, a sentence each: said last, so that it stays in view. */
+  readonly notes: readonly string[];
 }
 
 const TRADES =
@@ -18,7 +22,8 @@ const TRADES =
 const USUAL_PAY_URL = "http://127.0.0.1:8402";
 
 export function banner(facts: BannerFacts): string {
-  const { url, payUrl, apiKey, devnet } = facts;
+  const { url, payUrl, apiKey, devnet, adminUrl } = facts;
+  const npmRun = `${facts.dataDirSetting ? `DATA_DIR=${facts.dataDirSetting} ` : ""}npm run`;
   const curl = (path: string) => `  curl -s -H 'X-API-KEY: ${apiKey}' '${url}${path}'`;
   const examples =
     devnet === undefined
@@ -47,7 +52,7 @@ export function banner(facts: BannerFacts): string {
     `  documentation  ${url}/docs`,
     `  OpenAPI        ${url}/openapi.json`,
     `  state          ${url}/readyz`,
-    ...(facts.adminUrl === undefined ? [] : [`  metrics        ${facts.adminUrl}/metrics`]),
+    ...(adminUrl === undefined ? [] : [`  metrics        ${adminUrl}/metrics`]),
     `  API key        ${apiKey}`,
     ...(payUrl === undefined ? [] : [`  without a key  ${payUrl}, for a payment each`]),
     `  chain          ${devnet === undefined ? "the configured RPC endpoints" : `a local one at ${devnet.url}, with its own pools and traders`}`,
@@ -55,10 +60,17 @@ export function banner(facts: BannerFacts): string {
     "",
     ...examples,
     "",
+    "In another terminal, on the same data (each takes --help):",
+    `  ${npmRun} keys -- create --label me    # an API key of your own`,
+    ...(payUrl === undefined ? [] : [`  ${npmRun} payments -- list             # what was paid`]),
+    `  ${npmRun} audit -- --chain 8453        # stored rows against the chain`,
+    "",
     devnet === undefined
       ? "Ctrl-C stops everything; the next start goes on where this one stopped."
       : "Ctrl-C stops everything; the next start goes on where this one stopped. For the real chain: EVM_RPC_8453=https://… npm start",
     "",
+    ...facts.notes.map((note) => `Note: ${note}`),
+    ...(facts.notes.length === 0 ? [] : [""]),
   ].join("\n");
 }
 

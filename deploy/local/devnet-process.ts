@@ -1,5 +1,6 @@
 import type { Log } from "../../services/shared/host/log.ts";
-import { type SupervisedProcess, superviseProcess } from "../../services/shared/host/supervisor.ts";
+import { superviseProcess } from "../../services/shared/host/supervisor.ts";
+import type { Parts } from "./parts.ts";
 
 /** What the devnet's process says of itself when it serves requests. */
 export interface DevnetReady {
@@ -18,61 +19,55 @@ export interface SolanaDevnetReady {
   readonly tokens: readonly { readonly symbol: string; readonly mint: string }[];
 }
 
-interface ChainProcess<R> {
-  readonly ready: R;
-  readonly process: SupervisedProcess;
-}
-
 interface ChainOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly log: Log;
   readonly say: (line: string) => void;
+  /** Gets the process as soon as there is one. */
+  readonly parts: Parts;
+  readonly stopTimeoutMs: number;
 }
 
-export function startDevnetProcess(of: ChainOptions): Promise<ChainProcess<DevnetReady>> {
-  return startChainProcess({ ...of, name: "devnet", entry: new URL("../devnet/main.ts", import.meta.url) });
+export function startDevnetProcess(options: ChainOptions): Promise<DevnetReady> {
+  const entry = new URL("../devnet/main.ts", import.meta.url);
+  return startChainProcess({ ...options, name: "devnet", entry });
 }
 
-export function startSolanaDevnetProcess(of: ChainOptions): Promise<ChainProcess<SolanaDevnetReady>> {
+export function startSolanaDevnetProcess(options: ChainOptions): Promise<SolanaDevnetReady> {
   const entry = new URL("../devnet/solana/main.ts", import.meta.url);
-  return startChainProcess({ ...of, name: "solana-devnet", entry });
+  return startChainProcess({ ...options, name: "solana-devnet", entry });
 }
 
 /**
  * Starts a local chain as a process of its own and waits until it serves. When it dies later it is started again on
  * the same port and goes on with its chain. Rejects when it does not come up at first.
  */
-async function startChainProcess<R>(
-  of: ChainOptions & { name: string; entry: URL },
-): Promise<ChainProcess<R>> {
-  let process: SupervisedProcess | undefined;
-  try {
-    const ready = await new Promise<R>((resolve, reject) => {
-      const said: string[] = [];
-      process = superviseProcess({
-        name: of.name,
-        program: {
-          entry: of.entry,
-          args: ["--watch-stdin", "--port", String(of.port), "--data-dir", of.dataDir],
-        },
-        log: of.log,
-        // Saving the chain takes a moment.
-        stopTimeoutMs: 20_000,
-        onLine: (line, from) => {
-          if (from === "stdout" && line.startsWith("{")) resolve(JSON.parse(line));
-          else {
-            said.push(line);
-            of.say(line);
-          }
-        },
-        onExit: ({ code }) =>
-          reject(new Error(`The local chain (${of.name}) ended with ${code}: ${said.slice(-5).join(" ")}`)),
-      });
+function startChainProcess<R>(options: ChainOptions & { name: string; entry: URL }): Promise<R> {
+  const { name, entry, dataDir, port, parts } = options;
+  return new Promise<R>((resolve, reject) => {
+    const said: string[] = [];
+    let isServing = false;
+    const chain = superviseProcess({
+      name,
+      program: { entry, args: ["--watch-stdin", "--port", String(port), "--data-dir", dataDir] },
+      log: options.log,
+      stopTimeoutMs: options.stopTimeoutMs,
+      onLine: (line, from) => {
+        if (from === "stdout" && line.startsWith("{")) {
+          isServing = true;
+          resolve(JSON.parse(line));
+        } else {
+          said.push(line);
+          if (!parts.isStopping) options.say(line);
+        }
+      },
+      onExit: ({ code }) => {
+        reject(new Error(`The local chain (${name}) ended with ${code}: ${said.slice(-5).join(" ")}`));
+        // One that has never come up is not tried again: the start fails.
+        if (!isServing) void chain.stop();
+      },
     });
-    return { ready, process: process as SupervisedProcess };
-  } catch (error) {
-    await process?.stop();
-    throw error;
-  }
+    parts.add("behind", chain);
+  });
 }

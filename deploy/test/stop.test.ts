@@ -12,8 +12,10 @@ import { startProgram, stopProgram } from "./processes.ts";
 const STOP_MS = 3_000;
 /** After its preflight: it is in the middle of asking. */
 const RUNNING_MS = 1_500;
+/** Enough for a process to be in the middle of opening its store. */
+const STARTING_MS = 4_000;
 
-describe("an ingest stops within three seconds", function () {
+describe("stops within three seconds", function () {
   this.timeout(60_000);
   let dataDir: string;
   let silent: Server;
@@ -37,7 +39,7 @@ describe("an ingest stops within three seconds", function () {
     ["solana", "SOLANA_RPC"],
   ] as const) {
     for (const kind of ["refuses connections", "never answers"] as const) {
-      it(`${service}, whose endpoint ${kind}`, async () => {
+      it(`an ingest of ${service}, whose endpoint ${kind}`, async () => {
         const url = kind === "never answers" ? silentUrl : "http://127.0.0.1:9";
         const started = startProgram(`services/${service}/ingest/main.ts`, {
           env: { [setting]: url, DATA_DIR: dataDir, LOG_LEVEL: "info" },
@@ -53,5 +55,26 @@ describe("an ingest stops within three seconds", function () {
         expect(code, started.lines.join("\n")).to.equal(0);
       });
     }
+  }
+
+  for (const [path, shows] of [
+    ["gateway/main.ts", "listening"],
+    ["services/evm-dex/main.ts", undefined],
+    ["services/solana/ingest/main.ts", undefined],
+  ] as const) {
+    it(`${path}, whose MongoDB and Redis never answer`, async () => {
+      const { host } = new URL(silentUrl);
+      const ports = { GATEWAY_PORT: "0", HTTP_PORT: "0", GRPC_PORT: "0" };
+      const started = startProgram(path, {
+        env: { ...ports, MONGODB_URL: `mongodb://${host}`, REDIS_URL: `redis://${host}`, LOG_LEVEL: "info" },
+      });
+      if (shows !== undefined) await started.find((line) => (line.includes(shows) ? line : undefined));
+      await Promise.race([sleep(STARTING_MS), started.ended]);
+      const askedMs = performance.now();
+      const code = await stopProgram(started, "SIGTERM");
+      expect(performance.now() - askedMs).to.be.lessThan(STOP_MS);
+      // Null: so slow a machine that the signal came before anybody listened for it.
+      expect(code, started.lines.join("\n")).to.be.oneOf([0, null]);
+    });
   }
 });

@@ -75,6 +75,8 @@ describe("arguments of the keys command", () => {
       days: 30,
     });
     for (const word of ["help", "--help", "-h"]) expect(parseKeysCommand([word])).to.equal("help");
+    for (const name of ["create", "list", "set", "rotate", "suspend", "resume", "revoke", "usage"])
+      expect(parseKeysCommand([name, "--help"]), name).to.equal("help");
   });
 
   it("refuses every other call with words that name what is wrong", () => {

@@ -7,6 +7,8 @@ export interface AdminAddress {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number | "off";
+  /** Nobody has asked for this very port: where it is in use, any free one will do. */
+  readonly mayMove?: boolean;
 }
 
 export interface RunningAdminServer {
@@ -23,7 +25,7 @@ export function adminAddressOf(
   fallback: { readonly port: number; readonly isAnyPortFree: boolean },
 ): AdminAddress {
   const { host, port = fallback.isAnyPortFree ? 0 : fallback.port } = settings;
-  return { host, port };
+  return { host, port, mayMove: settings.port === undefined };
 }
 
 /**
@@ -32,7 +34,7 @@ export function adminAddressOf(
  */
 export async function startAdminServer(
   metrics: Pick<Metrics, "render" | "contentType">,
-  { host, port, setting }: AdminAddress & { readonly setting: string },
+  { host, port, mayMove = false, setting }: AdminAddress & { readonly setting: string },
 ): Promise<RunningAdminServer> {
   if (port === "off") return { url: undefined, stop: async () => {} };
   const server = createServer((request, response) => {
@@ -51,6 +53,9 @@ export async function startAdminServer(
       );
   });
   const bound = await listen(server, { host, port }).catch((error: Error) => {
+    // A second instance on this machine must not fail for a port that its operator never chose.
+    if (mayMove && (error as NodeJS.ErrnoException).code === "EADDRINUSE")
+      return listen(server, { host, port: 0 });
     throw new Error(`${error.message} (${setting})`, { cause: error });
   });
   return {

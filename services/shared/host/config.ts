@@ -57,7 +57,7 @@ export const SETTINGS = {
     parse: portOr("off"),
     usedBy: ["gateway"],
     meaning:
-      "Port on which operators read the gateway's /metrics, which the public port does not serve; 9401 when unset, or any free port where GATEWAY_PORT is 0; 0 = any free port, off = none",
+      "Port on which operators read the gateway's /metrics, which the public port does not serve; 9401 when unset, or any free port where that is in use or GATEWAY_PORT is 0; 0 = any free port, off = none",
   },
   ADMIN_HOST: {
     parse: text(),

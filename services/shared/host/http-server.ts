@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
+import { reasonOf } from "./folder.ts";
 import { type AnsweringSocket, closeQuietConnections, type QuietLimits } from "./quiet-connections.ts";
 import { versionNotSupported } from "./request-form.ts";
 
@@ -159,8 +160,9 @@ function describeBrokenHttp(error: ClientError): ServiceError {
 export async function listen(server: Server, address: { host: string; port: number }): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === "EADDRINUSE" ? "the port is in use" : cause.message;
-      reject(new Error(`Cannot listen for HTTP on ${address.host}:${address.port}: ${reason}`, { cause }));
+      // Without the cause itself: loggers would say it a second time.
+      const message = `Cannot listen for HTTP on ${address.host}:${address.port}: ${reasonOf(cause)}`;
+      reject(Object.assign(new Error(message), { code: cause.code }));
     };
     server.once("error", fail);
     server.listen(address.port, address.host, () => {

@@ -79,7 +79,7 @@ export const PAYMENT_SETTINGS = {
     parse: portOr("off"),
     usedBy: ["facilitator"],
     meaning:
-      "Port on which operators read the built-in facilitator's /metrics; 9402 when unset, or any free port where FACILITATOR_PORT is 0; 0 = any free port, off = none",
+      "Port on which operators read the built-in facilitator's /metrics; 9402 when unset, or any free port where that is in use or FACILITATOR_PORT is 0; 0 = any free port, off = none",
   },
   FACILITATOR_PRIVATE_KEY: {
     parse: matching(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hexadecimal digits"),

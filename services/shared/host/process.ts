@@ -96,10 +96,28 @@ function onTermination(stop: (why: string) => void): void {
       stop(signal);
     });
   }
-  if (process.env[SUPERVISED] === undefined) return;
+  if (process.env[SUPERVISED] === undefined) {
+    // npm that is killed tells nobody, and its program would keep the ports for ever. (Its scripts say `exec`: a shell
+    // in between would be our parent for ever.)
+    if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => stop("npm is gone"));
+    return;
+  }
   // Own children are supervised only if somebody says so again.
   delete process.env[SUPERVISED];
   // Deno tells the end of a pipe but not its close; a destroyed one tells only its close.
   for (const event of ["end", "close", "error"]) process.stdin.on(event, () => stop("supervisor gone"));
   process.stdin.resume();
+}
+
+const LOOK_FOR_PARENT_MS = 500;
+
+/** A process whose parent ends gets another one. */
+export function whenParentIsGone(then: () => void): void {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    then();
+  }, LOOK_FOR_PARENT_MS);
+  look.unref();
 }

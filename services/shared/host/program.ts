@@ -30,10 +30,16 @@ export function commandLineOf(
     const path = fileURLToPath(program.entry);
     if (process.versions.deno !== undefined) return [process.execPath, "run", "-A", path, ...args];
     // execArgv carries the TypeScript loader we were started with; from dist it is empty.
-    return [process.execPath, ...process.execArgv, path, ...args];
+    return [process.execPath, ...withoutVersionGuard(process.execArgv), path, ...args];
   }
   const graceSeconds = String(Math.ceil(graceMs / 1_000));
   return ["/bin/sh", "-c", GUARD, graceSeconds, program.command, ...args];
+}
+
+/** The guard of Node's version has a relative path, and has said yes to us already. */
+function withoutVersionGuard(execArgv: readonly string[]): string[] {
+  const at = execArgv.findIndex((word) => word.endsWith("/node-version.cjs"));
+  return execArgv.filter((_, i) => at === -1 || (i !== at && i !== at - 1));
 }
 
 /** Sends to a process, or with a negative id to its whole group; one that has just ended is no error. */

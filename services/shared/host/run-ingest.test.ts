@@ -4,7 +4,7 @@ import { put } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite.ts";
 import { leases } from "./lease.ts";
 import { createLog } from "./log.ts";
-import { leadAndRun, retryUntil } from "./run-ingest.ts";
+import { closeOnAbort, leadAndRun, retryUntil, runIngest } from "./run-ingest.ts";
 
 const log = createLog({ name: "test", level: "silent" });
 
@@ -67,5 +67,37 @@ describe("retryUntil", () => {
       (caught: unknown) => caught,
     );
     expect(error).to.equal(fatal);
+  });
+});
+
+describe("runIngest", () => {
+  it("stops within three seconds though its work and its store hang", async () => {
+    const ingest = runIngest({
+      log,
+      runs: [() => new Promise(() => {})],
+      onStop: () => new Promise(() => {}),
+    });
+    const startedMs = performance.now();
+    await ingest.stop();
+    expect(performance.now() - startedMs).to.be.lessThan(2_500);
+  });
+});
+
+describe("closeOnAbort", () => {
+  it("closes once the signal aborts, and does not hold on to a source that was closed before", async () => {
+    const stop = new AbortController();
+    const closed: string[] = [];
+    const source = (name: string) => ({
+      name,
+      async close() {
+        closed.push(name);
+      },
+    });
+    const first = closeOnAbort(stop.signal, source("first"));
+    closeOnAbort(stop.signal, source("second"));
+    await first.close();
+    stop.abort();
+    closeOnAbort(stop.signal, source("late"));
+    expect(closed).to.deep.equal(["first", "second", "late"]);
   });
 });

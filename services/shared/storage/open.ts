@@ -13,7 +13,7 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the store of a service: `<dataDir>/<service>.sqlite`, or the MongoDB database `chaintables_<service>`
- * (with _ for -). The adapter that is not used is never loaded.
+ * (with _ for -). The adapter that is not used is never loaded. Throws ConfigError where the folder cannot be written.
  */
 export async function openStore({
   service,
@@ -30,10 +30,10 @@ export async function openStore({
     const { openMongoStore } = await import("./mongodb.ts");
     return openMongoStore({ url: mongodbUrl, database: `chaintables_${service.replaceAll("-", "_")}` });
   }
-  const { mkdir } = await import("node:fs/promises");
+  const { openFolder } = await import("../host/folder.ts");
   const { join } = await import("node:path");
   const { openSqliteStore } = await import("./sqlite.ts");
-  await mkdir(dataDir, { recursive: true });
+  await openFolder("DATA_DIR", dataDir);
   const path = join(dataDir, `${service}.sqlite`);
   return openSqliteStore({ path, ...(mappedBytes !== undefined && { mappedBytes }) });
 }

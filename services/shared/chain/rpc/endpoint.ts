@@ -138,14 +138,16 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (fault.kind === "transient" && fault.retryAfterMs !== undefined) health.cool(fault.retryAfterMs);
       if (fault.kind === "fatal") putAside(fault.message);
     }
-    if (replies.every((reply) => !reply.ok && reply.fault.kind === "transient")) fail();
+    const [first] = replies;
+    if (first?.ok === false && replies.every((reply) => !reply.ok && reply.fault.kind === "transient"))
+      fail(first.fault);
   }
 
-  function fail(): void {
+  function fail({ message: reason }: Fault): void {
     if (!health.fail()) return;
     // Another node may answer behind the same URL when it comes back.
     if (proofCalls().length > 0) verified = false;
-    log("endpoint fails, circuit opened", { host, ...fields });
+    log("endpoint fails, circuit opened", { host, ...fields, reason });
     onEvent({ kind: "circuit", host, open: true });
   }
 
@@ -280,7 +282,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     blame(fault, method) {
       onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
       log("untrustworthy answer", { host, ...fields, method, reason: fault.message });
-      fail();
+      fail(fault);
     },
   };
 }
