@@ -71,6 +71,11 @@ describe("gateway: pages", function () {
     expect(page).to.contain("/api/v1/solana/tokens/holders?token_address=So1");
   });
 
+  it("nothing of a service's internal paths can be reached", async () => {
+    for (const path of ["/internal/examples", "/internal/", "/metrics/../internal/examples"])
+      expect((await gateway.get(path)).status, path).to.be.oneOf([400, 404]);
+  });
+
   it("/docs/ leads to /docs", async () => {
     const answer = await read("/docs/");
     expect([answer.status, answer.headers.get("location")]).to.deep.equal([308, "/docs"]);
