@@ -1,9 +1,9 @@
 import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
+import { HOST_PATHS } from "../../services/shared/contract/derive/openapi-host.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { sendText } from "../../services/shared/host/exchange.ts";
 import type { Page } from "../http/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
-import { HOST_PATHS } from "./host-paths.ts";
 import type { LiveExamples } from "./live-examples.ts";
 
 export interface DocumentDeps {

@@ -10,7 +10,11 @@ const address = (digit: string) => `0x${digit.repeat(40)}`;
 
 describe("host/examples", () => {
   /** A finder over the two endpoints of the fixture; the items `known` are there. */
-  const setUp = (options: { findScenes: FindScenes; item?: Handler<typeof itemEndpoint> }) => {
+  const setUp = (options: {
+    findScenes: FindScenes;
+    item?: Handler<typeof itemEndpoint>;
+    patienceMs?: number;
+  }) => {
     const known = new Set([address("b"), address("c")]);
     const asked: string[] = [];
     const answerItem: Handler<typeof itemEndpoint> = async (params) => {
@@ -29,6 +33,7 @@ describe("host/examples", () => {
         handle(itemEndpoint, options.item ?? answerItem),
       ]),
       findScenes: options.findScenes,
+      ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
       log: collectingLog([]),
       now: () => clock.ms,
     });
@@ -95,6 +100,15 @@ describe("host/examples", () => {
     clock.ms += 10_000;
     expect((await finder.find())["/test/thing"]).to.include({ pool_address: address("d") });
     expect(looks).to.equal(3);
+  });
+
+  it("is held up for a bounded time by an endpoint that never answers", async () => {
+    const { finder } = setUp({
+      findScenes: async () => scenesOf(address("b")),
+      item: () => new Promise(() => {}),
+      patienceMs: 20,
+    });
+    expect(await finder.find()).to.have.keys("/test/things");
   });
 
   it("tries a bounded number of scenes", async () => {
