@@ -74,8 +74,8 @@ describe("the running stack under any requests", function () {
     const metrics = await (await fetch(`${stack.url}/metrics`)).text();
     expect(metrics).not.to.contain(MARK);
     const routes = new Set([...metrics.matchAll(/\broute="([^"]*)"/g)].map(([, route = ""]) => route));
-    const pages = ["/", "/docs", "/openapi.json", "/usage", "/livez", "/readyz", "/metrics", "unmatched"];
-    expect([...ENDPOINTS.keys(), ...pages]).to.include.members([...routes]);
+    const pages = ["/", "/docs", "/docs/", "/openapi.json", "/usage", "/livez", "/readyz", "/metrics"];
+    expect([...ENDPOINTS.keys(), ...pages, "unmatched"]).to.include.members([...routes]);
   });
 });
 
