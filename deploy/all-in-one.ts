@@ -58,7 +58,7 @@ async function startAll(given: Environment): Promise<Stoppable> {
     const common: Environment = { ...given, ...own, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
     const ofSolana: Environment = { ...common, DATA_DIR: settings.DATA_DIR, ...localSolana };
-    // Whoever reaches these skips keys and payment: only the gateway's listeners follow BIND_HOST.
+    // These ports skip keys and payment: only the gateway's listeners follow BIND_HOST.
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };

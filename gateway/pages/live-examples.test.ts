@@ -53,7 +53,7 @@ describe("gateway/pages/live-examples", () => {
     (_req, res) =>
       void res.end(JSON.stringify(body));
 
-  it("are what the service tells, asked for with the service's token", async () => {
+  it("are what the service returns to a request with its token", async () => {
     answer = json({ [POOL]: GOOD });
     const { watch } = start({ serviceToken: "t".repeat(32) });
     expect(watch.current().examples).to.deep.equal({});
@@ -108,7 +108,7 @@ describe("gateway/pages/live-examples", () => {
     expect(watch.current().examples).to.deep.equal({});
   });
 
-  it("look again soon while there are none, and then at their pace", async () => {
+  it("poll soon while there are none, and then at the interval", async () => {
     let count = 0;
     answer = (req, res) => {
       count += 1;

@@ -37,7 +37,7 @@ export function createOpenApiPage({ catalogue, publicUrl, payUrl, liveExamples }
   };
 }
 
-/** Makes a document when it is first asked for, and again when its examples have changed. */
+/** Renders a document on the first request, and again only after its examples have changed. */
 export function onceFor<T>(
   liveExamples: DocumentDeps["liveExamples"],
   make: (examples: LiveExamples["examples"]) => T,

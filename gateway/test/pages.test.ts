@@ -60,7 +60,7 @@ describe("gateway: pages", function () {
     expect(answer.headers.get("content-security-policy")).to.contain("img-src data:");
   });
 
-  it("/docs says where a key comes from, and whose the examples are while no service has told of its data", async () => {
+  it("/docs says where a key comes from, and that examples are of mainnet while no service has returned its own", async () => {
     const page = await (await read("/docs")).text();
     expect(page).to.contain("npm run keys -- create").and.to.contain("prints a demo key");
     const examples = catalogue.filter(({ params }) =>

@@ -39,13 +39,13 @@ const DEADLINE_MS = 3_000;
 const PATIENCE_MS = 10_000;
 /** An example is shown so long before another one is looked for: data go on, and may be taken back. */
 const KEPT_MS = 600_000;
-/** How soon is looked again for those that are missing, whoever asks how often. */
+/** Least pause between two searches, however often gateways ask. */
 const PAUSE_MS = 5_000;
 
 /** Parameters that no row has to fit: what takes no others answers as long as there is anything. */
 const FREE_PARAMS: ReadonlySet<string> = new Set(["chain_id", "limit", "offset", "order_asc", "order_desc"]);
 
-/** Finds an example for each endpoint in the service's own data. Asked for at most once at a time; never rejects. */
+/** Finds an example for each endpoint in the service's own data. One search runs at a time; `find` never rejects. */
 export class ExampleFinder {
   readonly #options: ExampleFinderOptions;
   readonly #now: () => number;

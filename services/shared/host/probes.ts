@@ -13,7 +13,7 @@ export interface Readiness {
 export function probes(options: {
   readonly metrics: Metrics;
   readonly readiness: () => Promise<Readiness>;
-  /** Whether a request may be told more than that the process is ready; all may where it is absent. */
+  /** Whether a request may see the details and not just the status; absent = every request may. */
   readonly mayKnow?: ((req: Request) => boolean) | undefined;
 }): Router {
   const router = Router({ caseSensitive: true, strict: true });

@@ -66,16 +66,16 @@ export function describeService(suite: ServiceSuite): void {
       expect(metrics).to.contain(`build_info{version="${VERSION}",service="${suite.name}"} 1`);
     });
 
-    it("tells examples that answer with rows, and none of an empty store", async () => {
-      const told: Examples = await bodyOf(await fetch(service.httpUrl + EXAMPLES_PATH));
-      const paths = Object.keys(told);
+    it("offers examples that answer with rows, and none from an empty store", async () => {
+      const offered: Examples = await bodyOf(await fetch(service.httpUrl + EXAMPLES_PATH));
+      const paths = Object.keys(offered);
       if (suite.status.mode === "empty") expect(paths).to.deep.equal([]);
       else expect(paths).not.to.be.empty;
       for (const path of paths) {
         const endpoint = suite.endpoints.find((one) => one.path === path);
         if (endpoint === undefined) throw new Error(`${path} is not declared`);
         const docs = describeParameters(endpoint);
-        const example = new Map(Object.entries(told[path] ?? {}));
+        const example = new Map(Object.entries(offered[path] ?? {}));
         for (const pairs of [[...example], leastRequest(docs, example)]) {
           const query = pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
           const answer = await fetch(`${service.httpUrl}${path}?${query}`);
