@@ -94,7 +94,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     const common: Environment = { ...given, ...own, ...drain, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
     const ofSolana: Environment = { ...common, DATA_DIR: root, ...localSolana };
-    // Whoever reaches these skips keys and payment: only the gateway's listeners follow BIND_HOST.
+    // These ports skip keys and payment: only the gateway's listeners follow BIND_HOST.
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };

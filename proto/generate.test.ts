@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { catalogue } from "../gateway/catalogue.ts";
 import { faultsOf } from "../services/shared/contract/testkit/openapi-rules.ts";
 import { generate, renderOpenApi } from "./generate.ts";
 
@@ -28,10 +29,12 @@ describe("proto/openapi.json", () => {
     }
   });
 
-  it("is a sound OpenAPI 3.0.0 document of all 32 endpoints", () => {
+  it("is a sound OpenAPI 3.0.0 document of all 32 endpoints and the gateway's own pages", () => {
     const document = JSON.parse(renderOpenApi());
     expect(faultsOf(document)).to.deep.equal([]);
-    expect(Object.keys(document.paths)).to.have.length(32);
+    const own = ["/usage", "/readyz", "/livez"];
+    expect(Object.keys(document.paths)).to.have.members([...catalogue.map(({ path }) => path), ...own]);
+    expect(catalogue).to.have.length(32);
   });
 
   it("ends in one line break and names no host", () => {

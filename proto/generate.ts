@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { catalogue } from "../gateway/catalogue.ts";
-import { HOST_PATHS } from "../gateway/pages/host-paths.ts";
 import { toOpenApi } from "../services/shared/contract/derive/openapi.ts";
+import { HOST_PATHS } from "../services/shared/contract/derive/openapi-host.ts";
 
 const FILE = new URL("./openapi.json", import.meta.url);
 

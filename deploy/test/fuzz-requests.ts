@@ -33,6 +33,7 @@ const OTHER_METHODS = ["PROPFIND", "PURGE", "QUERY", "BREW", "get", "CONNECT", "
 const PAGES = [
   "/",
   "/docs",
+  "/docs/",
   "/openapi.json",
   "/usage",
   "/livez",

@@ -74,7 +74,7 @@ describe("the running stack under any requests", function () {
     const metrics = await (await fetch(`${stack.adminUrl}/metrics`)).text();
     expect(metrics).not.to.contain(MARK);
     const routes = new Set([...metrics.matchAll(/\broute="([^"]*)"/g)].map(([, route = ""]) => route));
-    const pages = ["/", "/docs", "/openapi.json", "/usage", "/livez", "/readyz", "unmatched"];
+    const pages = ["/", "/docs", "/docs/", "/openapi.json", "/usage", "/livez", "/readyz", "unmatched"];
     expect([...ENDPOINTS.keys(), ...pages]).to.include.members([...routes]);
   });
 });

@@ -160,7 +160,7 @@ export async function startFacilitator(
   if (config.token === undefined && !isLoopback(config.bindHost)) {
     log.warn(
       { port },
-      "Whoever reaches this port can have payments settled at the wallet's expense: set X402_FACILITATOR_TOKEN, or let the network admit only the gateway.",
+      "Anyone who reaches this port can have payments settled at the wallet's expense: set X402_FACILITATOR_TOKEN, or admit only the gateway in your network.",
     );
   }
 

@@ -36,7 +36,7 @@ pre { background: var(--band); border: 1px solid var(--line); border-radius: 8px
 .need { color: var(--accent); border-color: var(--accent); }
 @media (max-width: 60rem) {
   .page { display: block; }
-  nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); }
+  nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line); }
   main { padding: 1.5rem 1rem 4rem; }
 }
 `;

@@ -5,7 +5,7 @@ import type { Log } from "../../services/shared/host/log.ts";
 import { bearer, TOKEN_HEADER } from "../../services/shared/host/service-token.ts";
 import type { UpstreamGroup } from "../upstream/upstream.ts";
 
-/** What documents are made with; another object for other examples. */
+/** What documents are rendered with. A new object whenever the examples change, so that identity is their version. */
 export interface LiveExamples {
   readonly examples: Examples;
 }
@@ -15,9 +15,9 @@ export interface LiveExamplesOptions {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly serviceToken?: string | undefined;
   readonly log: Log;
-  /** Between two looks, once every service has told some. */
+  /** Polling interval once every service has returned some. */
   readonly intervalMs?: number;
-  /** Before the second look, while one has told none; doubled from then on, up to `intervalMs`. */
+  /** First pause while a service has returned none; doubles up to `intervalMs`. */
   readonly firstMs?: number;
 }
 
@@ -26,13 +26,13 @@ const MAX_BYTES = 262_144;
 const MAX_VALUE_LENGTH = 256;
 
 /**
- * Keeps what the services tell of example values in their data (EXAMPLES_PATH). Documents read it from memory; no
- * request waits for it. A service that is away keeps its last ones: its data have not changed by that.
+ * Polls the services for examples out of their data (EXAMPLES_PATH) and keeps them in memory: no request waits for a
+ * service. While a service is away its last examples stay, since its data has not changed.
  */
 export class LiveExampleWatch {
   readonly #options: LiveExamplesOptions;
   readonly #stopping = new AbortController();
-  readonly #told = new Map<Family, Examples>();
+  readonly #byFamily = new Map<Family, Examples>();
   #current: LiveExamples = { examples: {} };
   #timer: NodeJS.Timeout | undefined;
 
@@ -60,14 +60,14 @@ export class LiveExampleWatch {
     this.#stopping.abort();
   }
 
-  /** Whether every service has told some. */
+  /** Resolves to whether every service has returned some. */
   async #look(): Promise<boolean> {
     const { groups } = this.#options;
     const before = JSON.stringify(this.#current.examples);
     await Promise.all([...groups.values()].map((group) => this.#ask(group)));
-    const examples: Examples = Object.assign({}, ...this.#told.values());
+    const examples: Examples = Object.assign({}, ...this.#byFamily.values());
     if (JSON.stringify(examples) !== before) this.#current = { examples };
-    return [...groups.keys()].every((family) => Object.keys(this.#told.get(family) ?? {}).length > 0);
+    return [...groups.keys()].every((family) => Object.keys(this.#byFamily.get(family) ?? {}).length > 0);
   }
 
   /** The first replica that answers; none does while the service is away. */
@@ -76,7 +76,7 @@ export class LiveExampleWatch {
     for (const { url, state, name } of members) {
       if (state !== "serving") continue;
       try {
-        this.#told.set(family, this.#checked(family, await this.#fetch(url)));
+        this.#byFamily.set(family, this.#checked(family, await this.#fetch(url)));
         return;
       } catch (err) {
         if (this.#stopping.signal.aborted) return;
@@ -103,13 +103,13 @@ export class LiveExampleWatch {
     return JSON.parse(Buffer.concat(chunks).toString());
   }
 
-  /** Those that this gateway would accept itself: a service of another version may know other parameters. */
-  #checked(family: Family, told: unknown): Examples {
-    if (typeof told !== "object" || told === null) throw new Error("the answer is not an object");
+  /** Keeps what this gateway would accept itself: a service of another version may have other parameters. */
+  #checked(family: Family, body: unknown): Examples {
+    if (typeof body !== "object" || body === null) throw new Error("the answer is not an object");
     const endpoints = this.#options.catalogue.filter((endpoint) => endpoint.family === family);
     return Object.fromEntries(
       endpoints.flatMap((endpoint) => {
-        const params = (told as Record<string, unknown>)[endpoint.path];
+        const params = (body as Record<string, unknown>)[endpoint.path];
         return isAccepted(endpoint, params) ? [[endpoint.path, params]] : [];
       }),
     );

@@ -1,9 +1,9 @@
 import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
+import { HOST_PATHS } from "../../services/shared/contract/derive/openapi-host.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { Page } from "../http/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { createDocument } from "./document.ts";
-import { HOST_PATHS } from "./host-paths.ts";
 import type { LiveExamples } from "./live-examples.ts";
 
 export interface DocumentDeps {
@@ -36,7 +36,7 @@ export function createOpenApiPage({ catalogue, publicUrl, payUrl, liveExamples }
   });
 }
 
-/** Makes a document when it is first asked for, and again when its examples have changed. */
+/** Renders a document on the first request, and again only after its examples have changed. */
 export function onceFor<T>(
   liveExamples: DocumentDeps["liveExamples"],
   make: (examples: LiveExamples["examples"]) => T,

@@ -53,8 +53,43 @@ describe("gateway: pages", function () {
       }
       expect(section).to.contain(`${gateway.url}${endpoint.path}`);
     }
-    expect(page).not.to.match(/<script|src=|<link|@import|url\(/i);
-    expect(page.match(/href="[^#/]/g)).to.equal(null);
+    const rest = page.replace(/<link rel="icon" href="data:image\/svg\+xml,[^"]+">/, "");
+    expect(rest.length, "an icon that is part of the page").to.be.lessThan(page.length);
+    expect(rest).not.to.match(/<script|src=|<link|@import|url\(/i);
+    expect(rest.match(/href="[^#/]/g)).to.equal(null);
+    expect(answer.headers.get("content-security-policy")).to.contain("img-src data:");
+  });
+
+  it("/docs says where a key comes from, and that examples are of mainnet while no service has returned its own", async () => {
+    const page = await (await read("/docs")).text();
+    expect(page).to.contain("npm run keys -- create").and.to.contain("prints a demo key");
+    const examples = catalogue.filter(({ params }) =>
+      Object.values(params).some((schema) => !schema.safeParse(undefined).success),
+    );
+    expect(page.match(/An example of (Base|Solana) mainnet:/g)).to.have.length(examples.length);
+    // A parameter with another name is required all the same.
+    expect(page).to.contain("/api/v1/solana/tokens/holders?token_address=So1");
+  });
+
+  it("nothing of a service's internal paths can be reached", async () => {
+    for (const path of ["/internal/examples", "/internal/", "/metrics/../internal/examples"])
+      expect((await gateway.get(path)).status, path).to.be.oneOf([400, 404]);
+  });
+
+  it("/docs/ leads to /docs", async () => {
+    const answer = await read("/docs/");
+    expect([answer.status, answer.headers.get("location")]).to.deep.equal([308, "/docs"]);
+  });
+
+  it("/openapi.json has the gateway's own pages, which answer as it says", async () => {
+    const { paths } = (await (await read("/openapi.json")).json()) as {
+      paths: Record<string, { get: { security?: unknown[]; responses: Record<string, unknown> } }>;
+    };
+    for (const path of ["/usage", "/readyz", "/livez"]) {
+      const operation = paths[path]?.get;
+      expect(operation?.responses, path).to.have.property(String((await gateway.get(path)).status));
+      expect((await read(path)).status, path).to.equal(operation?.security?.length === 0 ? 200 : 401);
+    }
   });
 
   for (const path of ["/docs", "/openapi.json"]) {

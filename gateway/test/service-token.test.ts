@@ -4,6 +4,7 @@ import { createLog } from "../../services/shared/host/log.ts";
 import { type RunningService, runService } from "../../services/shared/host/run-service.ts";
 import { keepSecret } from "../../services/shared/host/secrets.ts";
 import { catalogue } from "../catalogue.ts";
+import { readFacilitatorConfig, startFacilitator } from "../facilitator/service.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../testkit/gateway.ts";
 import { until } from "../testkit/until.ts";
@@ -102,6 +103,28 @@ describe("gateway: the services' token", function () {
       expect(JSON.stringify(said)).to.contain("refuses this gateway's SERVICE_TOKEN");
     });
   }
+
+  it("has its like at the facilitator, which warns once where others can reach it without one", async () => {
+    const warningsOf = async (env: Readonly<Record<string, string>>) => {
+      const lines: Record<string, unknown>[] = [];
+      const write = (line: string) => void lines.push(JSON.parse(line));
+      const log = createLog({ name: "facilitator", level: "warn", destination: { write } });
+      const config = readFacilitatorConfig({
+        FACILITATOR_PORT: "0",
+        FACILITATOR_PRIVATE_KEY: `0x${"1".repeat(64)}`,
+        X402_PAY_TO: `0x${"71".repeat(20)}`,
+        EVM_RPC_8453: "http://127.0.0.1:1",
+        ...env,
+      });
+      const facilitator = await startFacilitator(config, { log });
+      await facilitator.stop();
+      return lines.map(({ msg }) => String(msg)).filter((msg) => msg.includes("X402_FACILITATOR_TOKEN"));
+    };
+    expect(await warningsOf({ BIND_HOST: "0.0.0.0" })).to.have.length(1);
+    const own = { BIND_HOST: "0.0.0.0", X402_FACILITATOR_TOKEN: TOKEN };
+    expect(await warningsOf(own)).to.deep.equal([]);
+    expect(await warningsOf({})).to.deep.equal([]);
+  });
 
   it("refused in the middle of serving is 503 with its cause in the log", async () => {
     const gateway = await start({ serviceToken: TOKEN });

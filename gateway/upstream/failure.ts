@@ -17,8 +17,7 @@ export function answerIsBad(family: string, cause: unknown): ServiceError {
 }
 
 /**
- * The service does not let this gateway in. To a client that is a service which cannot be reached: its own key is none
- * of the service's business, so a 401 would tell it something wrong. The log has the cause.
+ * The service refuses this gateway. Clients get 503: a 401 would wrongly blame their own key. The log has the cause.
  */
 export function tokenIsRefused(family: string, upstream: string): ServiceError {
   return serviceIsDown(family, new TokenRefused(upstream));

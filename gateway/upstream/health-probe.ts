@@ -7,14 +7,14 @@ import type { UpstreamAddress } from "./upstream.ts";
 export interface HealthProbeOptions {
   readonly timeoutMs?: number;
   readonly serviceToken?: string | undefined;
-  /** Told at each probe whether the replica refuses the token. */
+  /** Called at each probe with whether the replica refuses the token. */
   readonly onToken?: (isRefused: boolean) => void;
 }
 
 /**
  * Probes one replica on both its faces: grpc.health.v1 says whether it can answer, and its HTTP port must be there,
- * or a wrong URL beside a right gRPC address would look healthy while every request fails. Both answer everybody; that
- * the service would refuse this gateway's token it says in a header.
+ * or a wrong URL beside a right gRPC address would look healthy while every request fails. Both answer
+ * without a token; the header WWW-Authenticate shows that the service would refuse this gateway's requests.
  */
 export function createHealthProbe(
   { url, grpc }: UpstreamAddress,

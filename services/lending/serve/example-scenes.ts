@@ -32,7 +32,7 @@ export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): F
     for (const chainId of ids) {
       for (const list of listsFor(endpoint, endpoints)) {
         const rows = await readRows(list, { handlers, chainId });
-        const found = rows.map((row) => sceneOf(row, { endpoint, chainId }));
+        const found = rows.map((row) => sceneOf(row, { endpoint, list, chainId }));
         scenes.push(...found.filter((scene) => scene !== undefined));
         if (scenes.length > 0) break;
       }
@@ -84,7 +84,7 @@ async function readRows(
 /** Undefined where the row lacks what the endpoint requires. */
 function sceneOf(
   row: Row,
-  { endpoint, chainId }: { endpoint: Endpoint; chainId: number },
+  { endpoint, list, chainId }: { endpoint: Endpoint; list: Endpoint; chainId: number },
 ): Scene | undefined {
   const scene: Record<string, string | undefined> = {};
   for (const name of Object.keys(endpoint.params)) {
@@ -92,10 +92,12 @@ function sceneOf(
     scene[name] = textFor(name, row);
     if (scene[name] === undefined && isRequired(endpoint, name)) return undefined;
   }
+  // What one row of another list is worth says nothing about the rows of this one.
+  if (list !== endpoint && "min_tvl_usd" in endpoint.params) scene.min_tvl_usd = "0";
   return { ...scene, chain_id: String(chainId) };
 }
 
-/** Of numbers in the row, what lets the row pass. */
+/** The cell of the parameter's name; of the TVL, what lets the row pass. */
 function textFor(param: string, row: Row): string | undefined {
   if (param === "min_tvl_usd") {
     const tvl = row.tvlUsd ?? row.totalTvlUsd;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { SERVED, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
+import { createTokenCheck } from "../../shared/host/service-token.ts";
 import { bodyOf, until } from "../../shared/host/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/host/testkit/service-process.ts";
 import { describeService } from "../../shared/host/testkit/service-suite.ts";
@@ -101,6 +102,47 @@ describe("lending and its peer evm-dex", () => {
     await evmDex.stop({ timeoutMs: 100 });
     await until(async () => (await peerState()) !== "serving");
     expect(await metrics()).to.contain('peer_serving{peer="evm-dex",service="lending"} 0');
+  });
+
+  it("sends evm-dex the service token, and warns in words where that refuses it", async () => {
+    const tokens = ["the-token-of-evm-dex-0123456789abcdef", "a-wrong-token-0123456789abcdef0123"];
+    const asked: number[] = [];
+    const evmDex = await startGrpcServer({
+      ...{ host: "127.0.0.1", port: 0, isTrusted: createTokenCheck(tokens.slice(0, 1)) },
+      services: {
+        status: { getStatus: () => Promise.reject(new Error("nobody asks")) },
+        prices: {
+          async getPrices({ chainId }) {
+            asked.push(chainId);
+            return { block: 200, blockTime: 1, prices: [] };
+          },
+        },
+        health: async () => true,
+      },
+    });
+    try {
+      for (const token of [...tokens].reverse()) {
+        const isWrong = token === tokens[1];
+        const folder = join(tmpdir(), `chaintables-lending-${randomUUID()}`);
+        dataDirs.push(folder);
+        const started = await startServiceProcess(new URL("./filled-service.main.ts", import.meta.url), {
+          ...{ ...env, EVM_DEX_GRPC: evmDex.address, DATA_DIR: folder, SERVICE_TOKEN: token },
+        });
+        service = started;
+        const warning = () =>
+          started.lines.find(
+            ({ level, msg }) => level === "warn" && msg === "evm-dex cannot be asked for prices",
+          );
+        await until(() => (isWrong ? warning() !== undefined : asked.length > 0));
+        if (isWrong) expect(warning()?.reason).to.contain("refuses the SERVICE_TOKEN of this process");
+        else expect(warning()).to.equal(undefined);
+        expect(asked.length > 0).to.equal(!isWrong);
+        for (const secret of tokens) expect(JSON.stringify(started.lines)).not.to.contain(secret);
+        await started.stop();
+      }
+    } finally {
+      await evmDex.stop({ timeoutMs: 100 });
+    }
   });
 
   it("ends with the code of a wrong configuration and names the variable", async () => {

@@ -2,10 +2,10 @@
 export type ExampleParams = Readonly<Record<string, string>>;
 
 /**
- * Examples of endpoints, by path, that the instance which tells them has answered with rows. A path that is not there
- * has none: its declaration's examples, contracts of mainnet, are shown in their place.
+ * Examples by endpoint path: requests that this instance has answered with rows. For a path that is missing, documents
+ * show the examples of its declaration, which are contracts of mainnet.
  */
 export type Examples = Readonly<Record<string, ExampleParams>>;
 
-/** Where a service tells its gateways its Examples: a path of its port that no client reaches through a gateway. */
+/** Path on a service's port where gateways read its Examples. No client reaches it through a gateway. */
 export const EXAMPLES_PATH = "/internal/examples";

@@ -150,7 +150,7 @@ export const SETTINGS = {
     secret: true,
     usedBy: ["gateway", ...services],
     meaning:
-      "Token that services demand on their HTTP and gRPC ports (probes apart), and that the gateway and lending send them: at least 32 characters. A comma-separated list to change it: every one is accepted, the first one is sent; unset = whoever reaches the ports is answered",
+      "Token that services require on their HTTP and gRPC ports (except probes) and that the gateway and lending send: at least 32 characters. To rotate it, set a comma-separated list: each token is accepted, the first is sent; unset = services answer every request that reaches their ports",
   },
   EVM_DEX_URL: upstreamUrls("evm-dex"),
   LENDING_URL: upstreamUrls("lending"),
@@ -361,7 +361,7 @@ export interface ServiceConfig {
   /** 0 = any free port. */
   readonly httpPort: number;
   readonly grpcPort: number;
-  /** Accepted on both ports; the first one is what peers are sent. None = no request needs one. */
+  /** Each is accepted on both ports; the first is sent to peers. Absent = no request needs a token. */
   readonly serviceTokens?: readonly string[] | undefined;
   readonly deadlineMs: number;
   readonly drainDelayMs: number;

@@ -26,6 +26,8 @@ export interface ExampleFinderOptions {
   readonly handlers: HandlerTable;
   readonly findScenes: FindScenes;
   readonly log: Log;
+  /** What one endpoint's example may take at the most, in milliseconds: a store that hangs holds up no other. */
+  readonly patienceMs?: number;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
 }
@@ -34,15 +36,16 @@ export interface ExampleFinderOptions {
 const MAX_SCENES = 20;
 /** One request of an example. A store that takes longer has more to do than examples. */
 const DEADLINE_MS = 3_000;
+const PATIENCE_MS = 10_000;
 /** An example is shown so long before another one is looked for: data go on, and may be taken back. */
 const KEPT_MS = 600_000;
-/** How soon is looked again for those that are missing, whoever asks how often. */
+/** Least pause between two searches, however often gateways ask. */
 const PAUSE_MS = 5_000;
 
 /** Parameters that no row has to fit: what takes no others answers as long as there is anything. */
 const FREE_PARAMS: ReadonlySet<string> = new Set(["chain_id", "limit", "offset", "order_asc", "order_desc"]);
 
-/** Finds an example for each endpoint in the service's own data. Asked for at most once at a time; never rejects. */
+/** Finds an example for each endpoint in the service's own data. One search runs at a time; `find` never rejects. */
 export class ExampleFinder {
   readonly #options: ExampleFinderOptions;
   readonly #now: () => number;
@@ -67,13 +70,13 @@ export class ExampleFinder {
   }
 
   async #look(): Promise<void> {
-    const { endpoints, log } = this.#options;
+    const { endpoints, log, patienceMs = PATIENCE_MS } = this.#options;
     for (const endpoint of endpoints) {
       const { path } = endpoint;
       const known = this.#found.get(path);
       if (known !== undefined && this.#now() - known.atMs < KEPT_MS) continue;
       // One after the other: what clients ask for comes first.
-      const example = await this.#findFor(endpoint).catch((err) => {
+      const example = await within(patienceMs, this.#findFor(endpoint)).catch((err) => {
         log.debug({ err, path }, "no example could be found");
         return undefined;
       });
@@ -93,6 +96,19 @@ export class ExampleFinder {
       if (isFree || (await hasRows({ endpoint, handler, docs, example }))) return example;
     }
     return undefined;
+  }
+}
+
+/** Rejects when the time is over, though the work goes on. */
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No example was found within ${timeoutMs} ms.`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -17,7 +17,7 @@ export function probes(options: {
   readonly metrics?: Metrics;
   /** `search` of the request, with its question mark; empty where there is none. */
   readonly readiness: (search: string) => Promise<Readiness>;
-  /** Whether a request may be told more than that the process is ready; all may where it is absent. */
+  /** Whether a request may see the details and not just the status; absent = every request may. */
   readonly mayKnow?: ((req: Request) => boolean) | undefined;
 }): Router {
   const router = Router({ caseSensitive: true, strict: true });

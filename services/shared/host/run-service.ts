@@ -26,7 +26,7 @@ export interface ServiceOptions {
   /** Quick and cheap: /readyz, gRPC health and Status rest on it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
-  /** Where examples of the endpoints' parameters are found in the stored data; absent = there are none. */
+  /** Finds examples of the endpoints' parameters in the stored data; absent = the service offers none. */
   readonly findScenes?: FindScenes;
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
@@ -123,7 +123,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   if (isTrusted === undefined && !isLoopback(config.bindHost)) {
     log.warn(
       { httpPort, grpcAddress: grpc.address },
-      "Whoever reaches these ports skips keys, limits and payment: set SERVICE_TOKEN, or let the network admit only the gateway and the other services.",
+      "Requests that reach these ports directly skip keys, limits and payment: set SERVICE_TOKEN, or admit only the gateway and the other services in your network.",
     );
   }
   let stopped: Promise<void> | undefined;

@@ -72,7 +72,7 @@ describe("host/service-token", () => {
     expect(createTokenCheck([])).to.equal(undefined);
   });
 
-  it("keeps everything over HTTP from who has no token, but a bare status for probes", async () => {
+  it("answers HTTP requests without a token with 401, except probes, which get a bare status", async () => {
     const { service, lines } = await run({ serviceTokens: [NEW, OLD] });
     const { httpUrl } = service;
     for (const path of ["/test/things", "/metrics", "/no/such", "/livez/", "/LIVEZ", "/internal/examples"]) {
@@ -99,7 +99,7 @@ describe("host/service-token", () => {
     for (const token of [OLD, NEW, STRANGE]) expect(said).not.to.contain(token);
   });
 
-  it("refuses gRPC calls without it, as something that waiting does not cure, and answers health", async () => {
+  it("refuses gRPC calls without it in words that name the setting, and answers health checks", async () => {
     const { service } = await run({ serviceTokens: [NEW, OLD] });
     const at = service.grpcAddress;
     for (const serviceToken of [undefined, STRANGE]) {
@@ -129,7 +129,7 @@ describe("host/service-token", () => {
       return lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
     };
     const [warning, ...more] = await warningsOf({ bindHost: "0.0.0.0" });
-    expect(warning).to.contain("skips keys, limits and payment").and.contain("SERVICE_TOKEN");
+    expect(warning).to.contain("skip keys, limits and payment").and.contain("SERVICE_TOKEN");
     expect(more).to.deep.equal([]);
     expect(await warningsOf({ bindHost: "0.0.0.0", serviceTokens: [NEW] })).to.deep.equal([]);
     expect(await warningsOf({ bindHost: "127.0.0.1" })).to.deep.equal([]);
@@ -139,7 +139,7 @@ describe("host/service-token", () => {
       expect(isLoopback(host)).to.equal(false);
   });
 
-  it("binds to loopback where nothing else is said", () => {
+  it("binds to loopback by default", () => {
     for (const name of ["evm-dex", "lending", "solana"] as const)
       expect(readServiceConfig(name, {}).bindHost).to.equal("127.0.0.1");
   });

@@ -27,7 +27,7 @@ export function bearer(token: string): string {
 export type TokenCheck = (authorization: string | undefined) => boolean;
 
 /**
- * Accepts each of the tokens; undefined where there are none, and everybody is let in. Hashes of equal length are
+ * Accepts each of the tokens; undefined without tokens, when every request is accepted. Hashes of equal length are
  * compared, all of them, so that the time says nothing about a token or its length.
  */
 export function createTokenCheck(tokens: readonly string[] = []): TokenCheck | undefined {

@@ -27,8 +27,8 @@ const PLAIN_SYMBOL = /^[A-Za-z0-9]{2,10}$/;
 
 /**
  * Trades of wrapped SOL, which every exchange trades, with the time around each: a pool, a type, an exchange, a least
- * value and a window that fit it; then those of what it is traded for, whose holders and whose mints and burns are known
- * where its own are not.
+ * value and a window that fit it. Then trades of the other tokens of those pools, which may have holders, mints and burns
+ * where wrapped SOL has not.
  */
 export function findExampleScenes({ store }: { readonly store: Store }): FindScenes {
   return async (endpoint) => {

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { renderTable } from "../../table.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { integer } from "../param.ts";
 import { faultsOf, follow } from "../testkit/openapi-rules.ts";
 import { sampleItem, sampleList } from "../testkit/sample.ts";
 import { operationId, toOpenApi } from "./openapi.ts";
@@ -22,7 +23,11 @@ interface Parameter {
 }
 
 function parameterOf(endpoint: Endpoint, name: string): Parameter | undefined {
-  return (partOf(endpoint, ["parameters"]) as Parameter[]).find((one) => one.name === name);
+  return parameterIn(document, endpoint, name);
+}
+
+function parameterIn(from: unknown, endpoint: Endpoint, name: string): Parameter | undefined {
+  return (partOf(endpoint, ["parameters"], from) as Parameter[]).find((one) => one.name === name);
 }
 
 describe("toOpenApi", () => {
@@ -69,6 +74,40 @@ describe("toOpenApi", () => {
     expect(parameterOf(sampleList, "min_usd")?.schema).to.deep.equal({ type: "number", minimum: 0 });
     expect(parameterOf(sampleItem, "after_time")).to.deep.include({ required: true, example: 100 });
     expect(parameterOf(sampleItem, "after_time")?.schema).to.include({ format: "int64" });
+  });
+
+  it("shows examples that are one request together: none of an alias, no column in both order lists", () => {
+    expect(parameterOf(sampleItem, "token_address")).to.have.property("example");
+    expect(parameterOf(sampleItem, "program_id")).not.to.have.property("example");
+    expect(parameterOf(sampleList, "order_asc")).to.deep.include({ example: ["poolAddress"] });
+    expect(parameterOf(sampleList, "order_desc")).to.deep.include({ example: ["tvlUsd"] });
+    expect(partOf(sampleList, ["x-examples-of"])).to.equal("mainnet");
+  });
+
+  it("shows an instance's own examples in their place, and leaves out what it has none of", () => {
+    const examples = { [sampleList.path]: { chain_id: "1", borrowable: "false", min_usd: "0.5" } };
+    const live = toOpenApi(samples, { examples });
+    expect(faultsOf(live)).to.deep.equal([]);
+    const shown = (partOf(sampleList, ["parameters"], live) as (Parameter & { example?: unknown })[])
+      .filter(({ example }) => example !== undefined)
+      .map(({ name, example }) => [name, example]);
+    expect(shown).to.deep.equal([
+      ["chain_id", 1],
+      ["borrowable", false],
+      ["min_usd", 0.5],
+    ]);
+    expect(partOf(sampleList, ["x-examples-of"], live)).to.equal("this instance");
+    expect(partOf(sampleItem, ["x-examples-of"], live)).to.equal("mainnet");
+  });
+
+  it("has no default that is not applied: a client which fills it in would ask for something else", () => {
+    const window = { days: integer({ min: 1 }, { description: "Days." }).optional() };
+    const documented = { description: "A time.", documentedDefault: 1735689600 };
+    const after_time = integer({ min: 0 }, documented).optional();
+    const endpoint = { ...sampleList, params: { ...window, after_time } } as unknown as Endpoint;
+    const parameter = parameterIn(toOpenApi([endpoint]), endpoint, "after_time");
+    expect(parameter?.schema).not.to.have.property("default");
+    expect(parameter).to.include({ "x-documented-default": 1735689600 });
   });
 
   it("publishes the order lists with empty items", () => {

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import { describeParameters, leastRequest } from "../../contract/derive/parameters.ts";
 import { type DerivedCase, deriveCases } from "../../contract/derive/test-cases.ts";
 import type { Endpoint } from "../../contract/endpoint.ts";
+import { EXAMPLES_PATH, type Examples } from "../../contract/examples.ts";
 import { type ErrorBody, type ErrorCode, STATUS_OF } from "../../errors.ts";
 import { createHealthClient, createStatusClient } from "../../rpc/client.ts";
 import type { ServiceStatus } from "../../rpc/types.ts";
@@ -66,6 +68,26 @@ export function describeService(suite: ServiceSuite): void {
       const metrics = await (await fetch(`${service.httpUrl}/metrics`)).text();
       for (const { path } of suite.endpoints) expect(metrics).to.contain(`route="${path}"`);
       expect(metrics).to.contain(`build_info{version="${VERSION}",service="${suite.name}"} 1`);
+    });
+
+    it("offers examples that answer with rows, and none from an empty store", async () => {
+      const offered: Examples = await bodyOf(await fetch(service.httpUrl + EXAMPLES_PATH));
+      const paths = Object.keys(offered);
+      if (suite.status.mode === "empty") expect(paths).to.deep.equal([]);
+      else expect(paths).not.to.be.empty;
+      for (const path of paths) {
+        const endpoint = suite.endpoints.find((one) => one.path === path);
+        if (endpoint === undefined) throw new Error(`${path} is not declared`);
+        const docs = describeParameters(endpoint);
+        const example = new Map(Object.entries(offered[path] ?? {}));
+        for (const pairs of [[...example], leastRequest(docs, example)]) {
+          const query = pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+          const answer = await fetch(`${service.httpUrl}${path}?${query}`);
+          expect(answer.status, `${path}?${query}`).to.equal(200);
+          const body = await bodyOf(answer);
+          expect((body[0] ?? body).rows, `${path}?${query}`).to.be.greaterThan(0);
+        }
+      }
     });
 
     it("answers Status and health over gRPC", async () => {

@@ -1,4 +1,4 @@
-import { errorResponses } from "../../services/shared/contract/derive/openapi-components.ts";
+import { errorResponses } from "./openapi-components.ts";
 
 const text = (description: string) => ({ type: "string", description });
 const nullable = (properties: Record<string, unknown>, description: string) => ({
@@ -14,7 +14,7 @@ function jsonAnswer(description: string, properties: Record<string, unknown>) {
 
 const status = (...values: string[]) => ({ type: "string", enum: values });
 
-/** What the gateway answers besides tables, as operations of its OpenAPI document. */
+/** What the gateway answers besides tables, as operations of the OpenAPI document (OpenApiOptions.hostPaths). */
 export const HOST_PATHS: Readonly<Record<string, unknown>> = {
   "/usage": {
     get: {

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { createTestChain, type TestChain } from "../devnet/testkit.ts";
+import { demoFacilitator, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
+import { type Started, startProgram, stopProgram } from "./processes.ts";
+
+/** Linux says in /proc who listens where. */
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+const LOOPBACK = /^(0100007F|00000000000000000000000001000000)$/;
+
+describe("npm start with BIND_HOST=0.0.0.0", function () {
+  this.timeout(120_000);
+  let chain: TestChain;
+  let dataDir: string;
+  let started: Started | undefined;
+  before(async function () {
+    if (!existsSync("/proc/net/tcp")) this.skip();
+    chain = await createTestChain({ poolCount: 1 });
+    await chain.mine(2, { intervalS: 2 });
+    await preparePayments(chain.anvil.rpc);
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-ports-"));
+    started = startProgram("deploy/all-in-one.ts", {
+      env: {
+        ...{ BIND_HOST: "0.0.0.0", GATEWAY_PORT: "0", X402_PORT: "0", FACILITATOR_PORT: "0" },
+        ...{ DATA_DIR: dataDir, LOG_LEVEL: "info", DEPLOYMENTS_FILE: chain.deploymentsFile },
+        ...{ EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" },
+        ...{ X402_PAY_TO: demoTill.address, X402_PUBLIC_URL: "http://pay.example" },
+        FACILITATOR_PRIVATE_KEY: demoFacilitator.privateKey,
+      },
+    });
+    await started.find((line) => (isOfGateway(line) ? true : undefined));
+  });
+  after(async () => {
+    if (started !== undefined) await stopProgram(started);
+    await chain?.stop();
+    if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it("opens the gateway to others, and neither services nor facilitator, which skip keys and payment", async () => {
+    const lines = started?.lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : [])) ?? [];
+    const portOf = (address: string) => Number(address.split(":").at(-1));
+    const inner = lines
+      .filter(({ msg, service }) => msg === "listening" && service !== "gateway")
+      .flatMap(({ httpUrl, grpcAddress, url }) => [httpUrl, grpcAddress, url])
+      .flatMap((address) => (typeof address === "string" ? [portOf(address)] : []));
+    expect(inner, "HTTP and gRPC of three services, and the facilitator").to.have.length(7);
+    const listeners = await readListeners(await treeOf(started?.child.pid ?? 0));
+    const open = listeners.filter(({ address }) => !LOOPBACK.test(address)).map(({ port }) => port);
+    expect(open, "the gateway, and where requests are sold").to.have.length(2);
+    expect(listeners.map(({ port }) => port)).to.include.members(inner);
+    expect(open).not.to.include.members(inner);
+    for (const port of inner) expect(open).not.to.include(port);
+  });
+});
+
+function isOfGateway(line: string): boolean {
+  return /"service":"gateway".*"msg":"listening"/.test(line);
+}
+
+/** A process and all below it. */
+async function treeOf(root: number): Promise<number[]> {
+  const parents = new Map<number, number>();
+  for (const name of await readdir("/proc")) {
+    const stat = /^\d+$/.test(name) ? await readFile(`/proc/${name}/stat`, "utf8").catch(() => "") : "";
+    const parent = /\) \S (\d+)/.exec(stat)?.[1];
+    if (parent !== undefined) parents.set(Number(name), Number(parent));
+  }
+  const tree = [root];
+  for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child);
+  return tree;
+}
+
+async function readListeners(pids: readonly number[]): Promise<{ address: string; port: number }[]> {
+  const inodes = new Set<string>();
+  for (const pid of pids) {
+    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
+      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+      if (inode !== undefined) inodes.add(inode);
+    }
+  }
+  const rows = (await Promise.all(TABLES.map((file) => readFile(file, "utf8").catch(() => "")))).join("\n");
+  return rows.split("\n").flatMap((row) => {
+    const fields = row.trim().split(/\s+/);
+    const [address = "", port = ""] = fields[1]?.split(":") ?? [];
+    // 0A: LISTEN.
+    return fields[3] === "0A" && inodes.has(fields[9] ?? "")
+      ? [{ address, port: Number.parseInt(port, 16) }]
+      : [];
+  });
+}
