@@ -1,16 +1,33 @@
+interface Entry {
+  readonly level?: string;
+  readonly msg?: string;
+  readonly chainId?: number;
+  /** Written for people: progress, the head, refusals of endpoints. */
+  readonly screen?: boolean;
+  readonly host?: string;
+  readonly reason?: string;
+  readonly err?: { readonly message?: string };
+}
+
+const LOUD: ReadonlySet<string> = new Set(["warn", "error", "fatal"]);
+
 /** An ingest's log line as a person wants to read it; undefined for what only machines need. */
 export function readableLine(line: string): string | undefined {
-  let entry: { level?: string; msg?: string; chainId?: number; err?: { message?: string } };
+  let entry: Entry;
   try {
     entry = JSON.parse(line);
   } catch {
     return line;
   }
-  const { level, msg = "", err } = entry;
-  if (msg.includes("█") || msg.includes("░")) return msg;
-  if (level === "warn" || level === "error" || level === "fatal") {
-    const chain = entry.chainId === undefined ? "" : `chain ${entry.chainId}: `;
-    return `${level}: ${chain}${msg}${err?.message === undefined ? "" : ` (${err.message})`}`;
-  }
-  return undefined;
+  const { level = "", msg = "", chainId, screen } = entry;
+  const isLoud = LOUD.has(level);
+  if (screen === true) return isLoud ? `${level}: ${msg}` : msg;
+  if (!isLoud) return undefined;
+  const chain = chainId === undefined ? "" : `chain ${chainId}: `;
+  return `${level}: ${chain}${msg}${detailOf(entry)}`;
+}
+
+function detailOf({ host, reason, err }: Entry): string {
+  const details = [host, reason, err?.message].filter((detail) => detail !== undefined);
+  return details.length === 0 ? "" : ` (${details.join(": ")})`;
 }

@@ -7,6 +7,7 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/rpc/server.ts";
+import type { ChainStatus } from "../../services/shared/rpc/types.ts";
 
 export interface SeenRequest {
   readonly method: string;
@@ -26,6 +27,8 @@ export interface FakeUpstream {
   /** How the next requests are answered. */
   answer: Answer;
   healthy: boolean;
+  /** What its status says of its chains. */
+  chains: readonly ChainStatus[];
   /** Ends both servers at once, as a kill would. */
   stop(): Promise<void>;
   /** Listens again at the same addresses. */
@@ -56,7 +59,10 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
       port: grpcPort,
       services: {
         status: {
-          getStatus: async () => ({ service: name, mode: "serving", version: "0", chains: [], peers: [] }),
+          async getStatus() {
+            const { chains } = upstream;
+            return { service: name, mode: "serving", version: "0", chains, peers: [] };
+          },
         },
         health: async () => upstream.healthy,
       },
@@ -70,6 +76,7 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
     seen,
     answer: answerTable,
     healthy: true,
+    chains: [],
     async stop() {
       const { http, grpc } = running;
       const closed = new Promise((resolve) => http.close(resolve));

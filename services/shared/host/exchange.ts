@@ -108,7 +108,9 @@ function report(
   metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
-  const level = exchange.quiet === true && failure === undefined ? "debug" : status >= 500 ? "error" : "info";
+  const isExpected = failure instanceof ServiceError && failure.isExpected;
+  const isError = status >= 500 && !isExpected;
+  const level = exchange.quiet === true && failure === undefined ? "debug" : isError ? "error" : "info";
   if (failure instanceof ServiceError) fields.code = failure.code;
   else if (failure !== undefined) fields.code = "internal";
   if (exchange.span !== undefined) endTrace(exchange.span, { req, exchange, status });

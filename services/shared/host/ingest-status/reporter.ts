@@ -4,7 +4,7 @@ import type { ChainWatcher, ProgressGauges } from "../ingest-metrics.ts";
 import { cleanText, type Log } from "../log.ts";
 import type { ProgressReport } from "../progress.ts";
 import { EndpointNews } from "./endpoint-news.ts";
-import { headLine, type LineWords, progressLine } from "./progress-line.ts";
+import { formatSeconds, headLine, type LineWords, progressLine } from "./progress-line.ts";
 import { ProgressModel, type ProgressView } from "./progress-model.ts";
 import { type IngestState, type IngestStatusRow, ingestStatus } from "./status-row.ts";
 
@@ -18,6 +18,8 @@ const PROGRESS_LINE_MS = 1_000;
 const LONG_RUN_MS = 60_000;
 const LONG_RUN_LINE_MS = 10_000;
 const HEAD_LINE_MS = 30_000;
+const FAILURE_LINE_MS = 60_000;
+const CHANGED_FAILURE_MS = 10_000;
 /** A failure is over once the work has gone on for this long without another one. */
 const RECOVERED_MS = 5_000;
 
@@ -77,6 +79,7 @@ class Reporter implements IngestReporter {
   #isStoreFailing = false;
   #startedMs = 0;
   #lineMs = Number.NEGATIVE_INFINITY;
+  #toldFailure: { readonly why: string | undefined; readonly ms: number } | undefined;
   #headSeenMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
@@ -171,10 +174,6 @@ class Reporter implements IngestReporter {
       ? before.sinceMs
       : Date.now() - (failure === undefined ? 0 : nowMs - failure.sinceMs);
     this.#state = { name, why, sinceMs };
-    if (failure !== undefined && !isSame)
-      this.#options.log.warn({ screen: true }, `${this.#name} fails: ${why}`);
-    if (before?.name === "failing" && failure === undefined)
-      this.#options.log.info({ screen: true }, `${this.#name} goes on`);
     if (name === "following" && before?.name !== "failing") this.#lineMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -186,7 +185,14 @@ class Reporter implements IngestReporter {
     const { log, words } = this.#options;
     const news = this.#news.takeNews(nowMs);
     if (news !== undefined) log.info({ screen: true }, `${this.#name} endpoints · ${news}`);
-    if (this.#state?.name === "failing") return;
+    if (this.#state?.name === "failing") {
+      this.#sayFailure(this.#state, nowMs);
+      return;
+    }
+    if (this.#toldFailure !== undefined) {
+      this.#toldFailure = undefined;
+      log.info({ screen: true }, `${this.#name} goes on`);
+    }
     const isFollowing = view.state === "following";
     const isLong = nowMs - this.#startedMs > LONG_RUN_MS;
     const everyMs = isFollowing ? HEAD_LINE_MS : isLong ? LONG_RUN_LINE_MS : PROGRESS_LINE_MS;
@@ -198,6 +204,20 @@ class Reporter implements IngestReporter {
     if (line === undefined) return;
     this.#lineMs = nowMs;
     log.info({ screen: true }, line);
+  }
+
+  /** At once, and again while it lasts: the line of a failure must not scroll away for good. */
+  #sayFailure(
+    { why, sinceMs }: { readonly why: string | undefined; readonly sinceMs: number },
+    nowMs: number,
+  ): void {
+    const told = this.#toldFailure;
+    if (told !== undefined && nowMs - told.ms < (told.why === why ? FAILURE_LINE_MS : CHANGED_FAILURE_MS))
+      return;
+    this.#toldFailure = { why, ms: nowMs };
+    const seconds = (Date.now() - sinceMs) / 1_000;
+    const since = told === undefined ? "" : ` (for ${formatSeconds(seconds)})`;
+    this.#options.log.warn({ screen: true }, `${this.#name} fails${since}: ${why}`);
   }
 
   row(): IngestStatusRow {
