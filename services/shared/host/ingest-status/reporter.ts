@@ -1,6 +1,7 @@
 import type { SourceEvent } from "../../chain/rpc/endpoint.ts";
-import { put, type Store } from "../../storage/port.ts";
+import { ConflictError, put, type Store } from "../../storage/port.ts";
 import type { ChainWatcher, ProgressGauges } from "../ingest-metrics.ts";
+import type { Guard } from "../lease.ts";
 import { cleanText, type Log } from "../log.ts";
 import type { ProgressReport } from "../progress.ts";
 import { EndpointNews } from "./endpoint-news.ts";
@@ -35,7 +36,12 @@ export interface ReporterOptions {
   readonly now?: () => number;
 }
 
-export type ReadHead = () => Promise<{ readonly number: number; readonly timestamp?: number }>;
+type ReadHead = () => Promise<{ readonly number: number; readonly timestamp?: number }>;
+
+export interface Leading {
+  readonly guard: Guard;
+  readonly readHead: ReadHead;
+}
 
 /**
  * Says of one chain what its ingest does: a row in the store, lines in the log, metrics. All of it derives from one
@@ -46,10 +52,10 @@ export interface IngestReporter extends ChainWatcher {
   /** The work ended with this error, and is tried again. */
   failed(error: unknown): void;
   /**
-   * Publishes while `work` runs: for the process that holds the chain's lease. `readHead` is asked for the chain's head
-   * in stages that do not look at it themselves.
+   * Publishes while `work` runs: for the process that holds the chain's lease, and fenced by it. `readHead` is asked for
+   * the chain's head in stages that do not look at it themselves.
    */
-  during<T>(readHead: ReadHead, work: () => Promise<T>): Promise<T>;
+  during<T>(lead: Leading, work: () => Promise<T>): Promise<T>;
   /** What is published, for tests. */
   row(): IngestStatusRow;
 }
@@ -115,11 +121,11 @@ class Reporter implements IngestReporter {
     this.#failure = { why: reasonOf(error), sinceMs };
   }
 
-  async during<T>(readHead: ReadHead, work: () => Promise<T>): Promise<T> {
+  async during<T>(lead: Leading, work: () => Promise<T>): Promise<T> {
     this.#startedMs = this.#now();
-    const timer = setInterval(() => this.#tick(readHead), TICK_MS);
+    const timer = setInterval(() => this.#tick(lead), TICK_MS);
     timer.unref();
-    this.#tick(readHead);
+    this.#tick(lead);
     try {
       return await work();
     } finally {
@@ -128,7 +134,7 @@ class Reporter implements IngestReporter {
     }
   }
 
-  #tick(readHead: ReadHead): void {
+  #tick({ readHead, guard }: Leading): void {
     const nowMs = this.#now();
     this.#lookAtHead(readHead, nowMs);
     const view = this.#model.view(nowMs);
@@ -139,7 +145,7 @@ class Reporter implements IngestReporter {
       etaSeconds: view.etaSeconds,
       isFailing: this.#state?.name === "failing",
     });
-    this.#publish(view, nowMs);
+    this.#publish(view, { nowMs, guard });
   }
 
   /** The head moves on while discovery and backfill take hours, and shows what is still to come. */
@@ -243,7 +249,7 @@ class Reporter implements IngestReporter {
   }
 
   /** At most one write at a time, of what is true by then: a store that is slow is not asked for more. */
-  #publish(view: ProgressView, nowMs: number): void {
+  #publish(view: ProgressView, { nowMs, guard }: { readonly nowMs: number; readonly guard: Guard }): void {
     if (this.#writing !== undefined) return;
     const row = this.#rowOf(view);
     const { updatedAtMs: _, etaSeconds: __, ...telling } = row;
@@ -254,13 +260,15 @@ class Reporter implements IngestReporter {
     if (this.#written?.key === key && nowMs - this.#written.ms < HEARTBEAT_MS) return;
     this.#written = { key, ms: nowMs };
     this.#writing = this.#options.store
-      .write([put(ingestStatus, [row])])
+      .write([...guard(), put(ingestStatus, [row])])
       .then(
         () => {
           this.#isStoreFailing = false;
         },
         (err) => {
           this.#written = undefined;
+          // Another process leads: what it says counts, and this one hears of it at once.
+          if (err instanceof ConflictError) return;
           if (!this.#isStoreFailing) this.#options.log.warn({ err }, "the ingest's status cannot be stored");
           this.#isStoreFailing = true;
         },
