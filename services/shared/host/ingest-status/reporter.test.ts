@@ -117,6 +117,18 @@ describe("IngestReporter", () => {
     await store.close();
   }).timeout(10_000);
 
+  it("does not take the work along when reporting itself breaks", async () => {
+    const { reporter, given, store, lines } = await setUp();
+    given.write = () => {
+      throw new TypeError("the store is closed");
+    };
+    const said = () => lines.filter(({ msg }) => msg === "the ingest's status cannot be stored");
+    expect(await reporter.during(LEAD, () => until(() => said().length === 1).then(() => "done"))).to.equal(
+      "done",
+    );
+    await store.close();
+  });
+
   it("writes nothing over the row of another process that leads by now, and complains to nobody", async () => {
     const { reporter, store, lines, stored } = await setUp();
     const other = statusRow({ state: "following", block: 77 });

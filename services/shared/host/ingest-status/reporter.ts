@@ -123,15 +123,28 @@ class Reporter implements IngestReporter {
 
   async during<T>(lead: Leading, work: () => Promise<T>): Promise<T> {
     this.#startedMs = this.#now();
-    const timer = setInterval(() => this.#tick(lead), TICK_MS);
+    const tick = () => {
+      try {
+        this.#tick(lead);
+      } catch (err) {
+        this.#complain(err);
+      }
+    };
+    const timer = setInterval(tick, TICK_MS);
     timer.unref();
-    this.#tick(lead);
+    tick();
     try {
       return await work();
     } finally {
       clearInterval(timer);
       await this.#writing;
     }
+  }
+
+  /** Once an outage. */
+  #complain(err: unknown): void {
+    if (!this.#isStoreFailing) this.#options.log.warn({ err }, "the ingest's status cannot be stored");
+    this.#isStoreFailing = true;
   }
 
   #tick({ readHead, guard }: Leading): void {
@@ -269,8 +282,7 @@ class Reporter implements IngestReporter {
           this.#written = undefined;
           // Another process leads: what it says counts, and this one hears of it at once.
           if (err instanceof ConflictError) return;
-          if (!this.#isStoreFailing) this.#options.log.warn({ err }, "the ingest's status cannot be stored");
-          this.#isStoreFailing = true;
+          this.#complain(err);
         },
       )
       .finally(() => {
