@@ -366,32 +366,6 @@ describe("host/service-app", () => {
     expect(JSON.stringify(lines)).not.to.contain("SECRET");
   });
 
-  it("asks why a table has no data only where an answer rests on no block", async () => {
-    const asked: boolean[] = [];
-    let hasVersion = false;
-    const { url, lines } = await start({
-      handlers: {
-        "/test/things": async () => (hasVersion ? { rows: [], version: VERSION } : { rows: [] }),
-      },
-      async whyNoData(_endpoint, { isAbsent }) {
-        asked.push(isAbsent);
-        const options = { retryAfterSeconds: 42, isExpected: true };
-        return new ServiceError("unavailable", "The things are being read for the first time.", options);
-      },
-    });
-    for (const path of ["/test/things", `/test/thing?pool_address=0x${"1".repeat(40)}`]) {
-      const answer = await fetch(url + path);
-      expect([answer.status, answer.headers.get("retry-after")], path).to.deep.equal([503, "42"]);
-      expect((await bodyOf(answer)).message).to.contain("for the first time");
-    }
-    expect(asked).to.deep.equal([false, true]);
-    hasVersion = true;
-    expect((await fetch(`${url}/test/things`)).status).to.equal(200);
-    expect(asked).to.have.length(2);
-    await until(() => lines.length === 3);
-    expect(lines.map(({ level }) => level)).to.deep.equal(["info", "info", "info"]);
-  });
-
   it("serves probes and metrics by route template", async () => {
     let ready = true;
     const { url } = await start({ readiness: async () => ({ ready, details: { mode: "empty" } }) });
