@@ -28,7 +28,7 @@ export function banner(facts: BannerFacts): string {
   const examples =
     devnet === undefined
       ? [
-          "The list of pools fills while the factories are read; a pool's numbers come with the backfill:",
+          "Tables are 503 until their first read has begun to fill them, and say how far it is:",
           curl("/evm/dexb/v3/pools?limit=5"),
           curl("/evm/chains"),
         ]

@@ -1,27 +1,38 @@
+interface Entry {
+  readonly level?: string;
+  readonly msg?: string;
+  readonly chainId?: number;
+  /** Written for people: progress, the head, refusals of endpoints. */
+  readonly screen?: boolean;
+  readonly host?: string;
+  readonly reason?: string;
+  /** From the check of endpoints before an ingest starts. */
+  readonly isPreflight?: boolean;
+  readonly err?: { readonly message?: string };
+}
+
+const LOUD: ReadonlySet<string> = new Set(["warn", "error", "fatal"]);
+
 /** An ingest's log line as a person wants to read it; undefined for what only machines need. */
 export function readableLine(line: string): string | undefined {
-  let entry: {
-    level?: string;
-    msg?: string;
-    chainId?: number;
-    host?: string;
-    reason?: string;
-    isPreflight?: boolean;
-    err?: { message?: string };
-  };
+  let entry: Entry;
   try {
     entry = JSON.parse(line);
   } catch {
     return line;
   }
-  const { level, msg = "", err, host, reason } = entry;
   // npm start has asked the same endpoints, and says so itself.
-  if (entry.isPreflight) return undefined;
-  if (msg.includes("█") || msg.includes("░")) return msg;
-  if (level === "warn" || level === "error" || level === "fatal") {
-    const chain = entry.chainId === undefined ? "" : `chain ${entry.chainId}: `;
-    const why = [host, reason, err?.message].filter((each) => each !== undefined && !msg.includes(each));
-    return `${level}: ${chain}${msg}${why.length === 0 ? "" : ` (${why.join(": ")})`}`;
-  }
-  return undefined;
+  if (entry.isPreflight === true) return undefined;
+  const { level = "", msg = "", chainId, screen } = entry;
+  const isLoud = LOUD.has(level);
+  if (screen === true) return isLoud ? `${level}: ${msg}` : msg;
+  if (!isLoud) return undefined;
+  const chain = chainId === undefined ? "" : `chain ${chainId}: `;
+  return `${level}: ${chain}${msg}${detailOf(entry)}`;
+}
+
+function detailOf({ msg = "", host, reason, err }: Entry): string {
+  const known = [host, reason, err?.message];
+  const details = known.filter((detail) => detail !== undefined && !msg.includes(detail));
+  return details.length === 0 ? "" : ` (${details.join(": ")})`;
 }

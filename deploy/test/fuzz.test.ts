@@ -28,7 +28,7 @@ describe("the running stack under any requests", function () {
   });
   after(() => stack?.stop());
 
-  it(`answers ${REQUESTS} of them in the documented form, in time, with no 5xx`, async () => {
+  it(`answers ${REQUESTS} of them in the documented form, in time, with no 5xx but of a chain without a source`, async () => {
     const doors = { gateway: portOf(stack.url), pay: portOf(stack.payUrl) };
     const send = async (request: FuzzRequest): Promise<void> => {
       const text = textOf(request, { good: stack.key });

@@ -99,7 +99,7 @@ describe("gateway/pages/live-examples", () => {
       expect(watch.current()).to.equal(live);
     }
     const [member] = group.members;
-    if (member !== undefined) group.report(member, "unreachable");
+    if (member !== undefined) group.report(member, "not_serving");
     answer = json({});
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect(watch.current(), "nobody is asked").to.equal(live);

@@ -8,6 +8,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/rpc/server.ts";
+import type { ChainStatus } from "../../services/shared/rpc/types.ts";
 
 export interface SeenRequest {
   readonly method: string;
@@ -29,6 +30,8 @@ export interface FakeUpstream {
   healthy: boolean;
   /** Milliseconds by which probes are answered late. */
   probeDelayMs: number;
+  /** What its status says of its chains. */
+  chains: readonly ChainStatus[];
   /** Ends both servers at once, as a kill would. */
   stop(): Promise<void>;
   /** Listens again at the same addresses. */
@@ -64,7 +67,10 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
       port: grpcPort,
       services: {
         status: {
-          getStatus: async () => ({ service: name, mode: "serving", version: "0", chains: [], peers: [] }),
+          async getStatus() {
+            const { chains } = upstream;
+            return { service: name, mode: "serving", version: "0", chains, peers: [] };
+          },
         },
         health: async () => {
           if (upstream.probeDelayMs > 0) await sleep(upstream.probeDelayMs);
@@ -82,6 +88,7 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
     answer: answerTable,
     healthy: true,
     probeDelayMs: 0,
+    chains: [],
     async stop() {
       const { http, grpc } = running;
       const closed = new Promise((resolve) => http.close(resolve));

@@ -50,7 +50,9 @@ export class ServiceRefusal extends ServiceError {
     options: { readonly headers: Readonly<Record<string, string>>; readonly retryAfterSeconds?: number },
   ) {
     const { retryAfterSeconds } = options;
-    super(code, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    // Why it cannot answer is in the service's own log and in /readyz.
+    const isExpected = code === "unavailable";
+    super(code, message, { isExpected, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
     this.headers = options.headers;
   }
 }

@@ -36,6 +36,8 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** More fields of the body, after those that every error has. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** A state of things that is told elsewhere, such as a first read under way: no error in the access log. */
+  readonly isExpected: boolean;
 
   constructor(
     code: ErrorCode,
@@ -44,12 +46,14 @@ export class ServiceError extends Error {
       cause?: unknown;
       retryAfterSeconds?: number;
       details?: Readonly<Record<string, unknown>>;
+      isExpected?: boolean;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.details = options.details;
+    this.isExpected = options.isExpected ?? false;
   }
 
   get status(): number {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import { parse } from "yaml";
-import type { Process } from "./process.ts";
+import { type Process, readinessPath } from "./process.ts";
 import { type Face, findWorkloadFaults, listenPorts, stopTimeMs, type Workload } from "./workload.ts";
 
 interface ComposeService {
@@ -140,8 +140,9 @@ function findServiceFaults(service: ComposeService, process: Process | undefined
     if (port === (ports.admin ?? ports.metrics) && !published.startsWith("127.0.0.1:"))
       faults.push(`publishes ${published} beyond this machine, which is for operators`);
   }
-  if (http !== undefined && !service.healthcheck?.test.join(" ").includes(`//127.0.0.1:${http}/readyz`)) {
-    faults.push(`its health check does not ask 127.0.0.1:${http}/readyz`);
+  const asked = `127.0.0.1:${http}${readinessPath(process.name)}`;
+  if (http !== undefined && !service.healthcheck?.test.join(" ").includes(`//${asked}`)) {
+    faults.push(`its health check does not ask ${asked}`);
   }
   return faults;
 }

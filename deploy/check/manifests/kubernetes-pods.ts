@@ -1,6 +1,6 @@
 import { type Container, hasPort, listOf, listPods, type Pod, pick } from "./cluster.ts";
 import type { KubernetesObject } from "./kustomize.ts";
-import type { Process } from "./process.ts";
+import { type Process, readinessPath } from "./process.ts";
 import { type Face, findWorkloadFaults, listenPorts, stopTimeMs, type Workload } from "./workload.ts";
 
 export interface ClusterRules {
@@ -98,10 +98,16 @@ function findProcessFaults(
 }
 
 function findProbeFaults(pod: Pod, container: Container): string[] {
-  const probes = { startupProbe: "/livez", livenessProbe: "/livez", readinessProbe: "/readyz" } as const;
+  const probes = {
+    startupProbe: "/livez",
+    livenessProbe: "/livez",
+    readinessProbe: readinessPath(pod.name),
+  };
   return Object.entries(probes).flatMap(([name, path]) => {
     const asked = container[name as keyof typeof probes]?.httpGet;
-    if (asked?.path !== path) return [`${name} asks ${asked?.path}, not ${path}`];
+    // Services have no use for the gateway's query, and do not mind it.
+    const isAsked = asked?.path === path || (path === "/readyz" && asked?.path === readinessPath("gateway"));
+    if (!isAsked) return [`${name} asks ${asked?.path}, not ${path}`];
     return hasPort(pod, asked.port) ? [] : [`${name} asks the port ${asked.port}, which it does not have`];
   });
 }

@@ -76,6 +76,10 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     "solana: livenessProbe asks /, not /livez",
   ],
   [
+    ["Deployment", "gateway", `${CONTAINER}/readinessProbe/httpGet/path`, "/readyz"],
+    "gateway: readinessProbe asks /readyz, not /readyz?exclude=data",
+  ],
+  [
     ["Deployment", "solana", `${CONTAINER}/readinessProbe`, undefined],
     "solana: readinessProbe asks undefined",
   ],

@@ -13,6 +13,14 @@ export interface Process {
   readonly built: string;
 }
 
+/**
+ * What probes of a process ask. The gateway's /readyz waits for the data of every chain, which may take hours: a probe
+ * that waits for it keeps requests from all other chains.
+ */
+export function readinessPath(process: string): string {
+  return process === "gateway" ? "/readyz?exclude=data" : "/readyz";
+}
+
 /** Every process of the house, found by its main.ts; deploy/ is left out, since the image does not hold it. */
 export function listProcesses(root: string): Process[] {
   const services = readdirSync(join(root, "services"), { withFileTypes: true })

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { BlockHeader, EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
+import { ProgressModel } from "../../shared/host/ingest-status/progress-model.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { discoveries, poolListings, pools, tokens } from "../store/collections.ts";
 import { createFakeSource } from "../test/fake-source.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../test/rows.ts";
 import { toListing } from "../views/pool-listing.ts";
-import { discoverPools } from "./discover.ts";
+import { discoverPools, planPools } from "./discover.ts";
 
 const FACTORY = {
   address: address(0xfac),
@@ -119,5 +120,36 @@ describe("discoverPools", () => {
     expect(written).to.deep.equal([COUNT - kept]);
     await expectAll();
     expect(await discover(sourceUpTo(0), 1_000)).to.deep.equal([]);
+  });
+
+  it("is one bar over all factories, and goes on where it was interrupted", async () => {
+    const other = { ...FACTORY, address: address(0xfad) };
+    const factories = [FACTORY, other];
+    const share = async (source: EvmSource): Promise<number[]> => {
+      const model = new ProgressModel();
+      const shares: number[] = [];
+      let ms = 0;
+      const scans = await planPools(store, { chainId: CHAIN_ID, factories, toBlock: LAST });
+      model.apply({ stage: "plan", scans }, ms);
+      await discoverPools(store, {
+        ...{ source, factories, toBlock: LAST, head: LAST, guard: () => [], writePools: 5 },
+        signal: new AbortController().signal,
+        report(step) {
+          ms += 1_000;
+          model.apply(step, ms);
+          shares.push(model.view(ms).share ?? -1);
+        },
+      }).catch(() => {});
+      return shares;
+    };
+    const first = await share(sourceUpTo(60_000));
+    const second = await share(sourceUpTo(Number.POSITIVE_INFINITY));
+    const all = [...first, ...second];
+    expect(all).to.deep.equal([...all].sort((a, b) => a - b));
+    expect(first.at(-1)).to.be.within(0.1, 0.3);
+    expect(second[0]).to.be.above(0.05);
+    // A whole factory of two is no more than half.
+    expect(all.some((each) => each > 0.45 && each <= 0.5)).to.equal(true);
+    expect(all.at(-1)).to.equal(0.999);
   });
 });

@@ -158,7 +158,7 @@ async function indexChain(
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.during(source.head, () =>
+      reporter.during({ ...lead, readHead: source.head }, () =>
         runChain({
           store,
           source,

@@ -144,7 +144,7 @@ async function indexChain(
   try {
     const name = `lending-ingest-${chainId}`;
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.during(source.head, () =>
+      reporter.during({ ...lead, readHead: source.head }, () =>
         runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead }),
       ),
     );

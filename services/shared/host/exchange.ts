@@ -111,8 +111,9 @@ function report(
   metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
+  const isExpected = failure instanceof ServiceError && failure.isExpected;
   const isQuiet = exchange.quiet === true && failure === undefined;
-  const level = isQuiet ? "debug" : isServerFault(status) ? "error" : "info";
+  const level = isQuiet ? "debug" : isServerFault(status) && !isExpected ? "error" : "info";
   if (failure instanceof ServiceError) fields.code = failure.code;
   else if (failure !== undefined) fields.code = "internal";
   if (exchange.span !== undefined) endTrace(exchange.span, { req, exchange, status });

@@ -44,6 +44,33 @@ describe("an ingest's metrics", () => {
     expect(await metrics.render()).to.contain(`ingest_lag_seconds{chain="8453",${service}} 0`);
   });
 
+  it("show progress and failure, and let a watcher hear the same", async () => {
+    const metrics = createIngestMetrics({ name: "some-ingest" });
+    const heard: unknown[] = [];
+    metrics.watch(8453, {
+      onEvent: (event) => heard.push(event.kind),
+      seeHead: (head) => heard.push(head),
+      standOn: (block) => heard.push(block),
+    });
+    const chain = metrics.chain(8453);
+    metrics.chain(1).seeHead({ number: 5 });
+    chain.onEvent({ kind: "circuit", host: "rpc.test", open: true });
+    chain.seeHead({ number: 110, timestamp: 1_020 });
+    chain.standOn({ number: 100, time: 1_000, events: 7 });
+    expect(heard).to.deep.equal([
+      "circuit",
+      { number: 110, timestamp: 1_020 },
+      { number: 100, time: 1_000, events: 7 },
+    ]);
+    const gauges = metrics.progress(8453);
+    gauges.showProgress({ share: 0.25, etaSeconds: undefined, isFailing: true });
+    const text = await metrics.render();
+    const labels = 'chain="8453",service="some-ingest"';
+    expect(text).to.contain(`ingest_progress_share{${labels}} 0.25`);
+    expect(text).to.contain(`ingest_eta_seconds{${labels}} Nan`);
+    expect(text).to.contain(`ingest_failing{${labels}} 1`);
+  });
+
   it("are served on a port of their own, or nowhere", async () => {
     const metrics = createIngestMetrics({ name: "some-ingest" });
     await (await serveMetrics(metrics, { host: "127.0.0.1", port: 0 }))();

@@ -46,6 +46,7 @@ export async function retryUntil(
 ): Promise<void> {
   const { log, isFatal, onFailure } = of;
   let retryMs = MIN_RETRY_MS;
+  let told: string | undefined;
   while (!signal.aborted) {
     const startedMs = performance.now();
     try {
@@ -54,7 +55,10 @@ export async function retryUntil(
       if (signal.aborted || isFatal(err)) throw err;
       if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
       onFailure?.(err);
-      log.warn({ err, retryMs }, "indexing was interrupted; it goes on from the checkpoint");
+      // What fails the same way for hours is one warning: the ingest's status says that it lasts.
+      const level = told === String(err) ? "info" : "warn";
+      told = String(err);
+      log[level]({ err, retryMs }, "indexing was interrupted; it is tried again from the checkpoint");
       await pause(retryMs, signal);
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }

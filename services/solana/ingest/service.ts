@@ -107,7 +107,7 @@ async function index(
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
     const readHead = async () => ({ number: (await source.head("confirmed")).slot });
     await leadAndRun(lease, (lead) =>
-      reporter.during(readHead, () =>
+      reporter.during({ ...lead, readHead }, () =>
         runSolana({
           store,
           source,

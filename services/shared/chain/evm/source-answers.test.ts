@@ -91,6 +91,24 @@ describe("EvmSource.logs", () => {
     expect(network.requests.filter((request) => !isCheck(request.calls))).to.have.length(2);
   });
 
+  it("says which ranges were answered, and which everybody refused", async () => {
+    let refuses = true;
+    const { source, clock, events } = setUpSource((chain) => ({
+      "a.test": whenAsked(chain, (calls) =>
+        refuses
+          ? { results: calls.map(() => new RpcFailure(-32602, "query exceeds max block range 20")) }
+          : { results: answerHonestly(chain, calls) },
+      ),
+    }));
+    await failure(clock.run(source.logs(RANGE, FILTER)));
+    refuses = false;
+    await clock.run(source.logs({ fromBlock: 1, toBlock: 20 }, FILTER));
+    expect(events.filter(({ kind }) => kind === "range")).to.deep.equal([
+      { kind: "range", blocks: 50, ok: false },
+      { kind: "range", blocks: 20, ok: true },
+    ]);
+  });
+
   it("uses the endpoint that does not refuse", async () => {
     const { source, clock, chain } = setUpSource((each) => ({
       "a.test": whenAsked(each, (calls) => ({

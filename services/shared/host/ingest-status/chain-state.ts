@@ -57,7 +57,7 @@ export function neverRead(
   const subject = chainId === 0 ? what : `${what} of chain ${chainId}`;
   const wait = Math.min(MAX_RETRY_SECONDS, Math.max(MIN_RETRY_SECONDS, etaSeconds ?? MIN_RETRY_SECONDS));
   const refuse = (message: string, retryAfterSeconds: number) =>
-    new ServiceError("unavailable", message, { retryAfterSeconds });
+    new ServiceError("unavailable", message, { retryAfterSeconds, isExpected: true });
   if (state === "no_source") return refuse(why ?? noSource(chainId), MAX_RETRY_SECONDS);
   if (state === "failing")
     return refuse(
@@ -79,6 +79,7 @@ export function justRead(what: string): ServiceError {
     `${what} have just been read for the first time. Try again in 1 s.`,
     {
       retryAfterSeconds: 1,
+      isExpected: true,
     },
   );
 }

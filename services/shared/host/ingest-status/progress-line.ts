@@ -25,7 +25,7 @@ const STAGE_OF: Readonly<Record<ProgressView["state"], string>> = {
  * bar and share are of all stages together, so that they fill once. Undefined before anything is known.
  */
 export function progressLine(view: ProgressView, words: LineWords): string | undefined {
-  const { state, share = 0, perSecond } = view;
+  const { state, share = 0, perSecond, eventsPerSecond } = view;
   if (state === "starting") return undefined;
   const filled = Math.min(BAR_WIDTH - 1, Math.floor(share * BAR_WIDTH));
   const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
@@ -34,9 +34,9 @@ export function progressLine(view: ProgressView, words: LineWords): string | und
     `${words.chain} ${STAGE_OF[state]} ${bar} ${Math.floor(share * 100)} %`,
     placeOf(view, words),
     ...(perSecond === undefined ? [] : [`${formatCount(perSecond)} ${noun}s/s`]),
-    ...(state === "reading"
+    ...(state === "reading" || eventsPerSecond === undefined
       ? []
-      : [`${formatCount(view.eventsPerSecond)} ${state === "discovering" ? words.finds : words.brings}/s`]),
+      : [`${formatCount(eventsPerSecond)} ${state === "discovering" ? words.finds : words.brings}/s`]),
     leftOf(view, words),
   ].join(" · ");
 }
@@ -72,7 +72,7 @@ export function headLine(
     `${words.chain} head`,
     `${words.place} ${formatCount(block)}`,
     `${behind} behind`,
-    `${formatRate(view.eventsPerSecond)} ${words.brings}/s`,
+    `${formatRate(view.eventsPerSecond ?? 0)} ${words.brings}/s`,
     `${formatRate(endpoint.callsPerSecond)} calls/s${endpoint.host === undefined ? "" : ` to ${endpoint.host}`}`,
   ].join(" · ");
 }

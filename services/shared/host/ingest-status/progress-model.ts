@@ -14,7 +14,7 @@ export interface ProgressView {
   readonly done: number;
   readonly size: number;
   readonly perSecond: number | undefined;
-  readonly eventsPerSecond: number;
+  readonly eventsPerSecond: number | undefined;
   readonly scans: number;
   /** Later stages, in the order in which they come. */
   readonly toCome: readonly { readonly stage: Stage; readonly size: number }[];
@@ -66,7 +66,7 @@ export class ProgressModel {
     backfill: new RateWindow(),
     reading: new RateWindow(),
   };
-  readonly #events = new RateWindow({ spanMs: 30_000 });
+  #events = new RateWindow({ spanMs: 30_000 });
   readonly #growth = new RateWindow({ minSpanMs: 10_000 });
 
   apply(step: ProgressStep, nowMs: number): void {
@@ -130,8 +130,11 @@ export class ProgressModel {
     const lag = head.time === undefined ? undefined : head.time - block.time;
     const isNear = behind <= NEAR_BLOCKS || (lag === undefined ? behind <= NEAR_SLOTS : lag <= NEAR_SECONDS);
     const isFar = behind > FAR_BLOCKS && (lag === undefined || lag > FAR_SECONDS);
-    if (!this.#isFollowing && isNear) this.#isFollowing = true;
-    else if (this.#isFollowing && isFar) {
+    if (!this.#isFollowing && isNear) {
+      this.#isFollowing = true;
+      // What the backfill brought says nothing of the head.
+      this.#events = new RateWindow({ spanMs: 30_000 });
+    } else if (this.#isFollowing && isFar) {
       // Another run: it has a share of its own.
       this.#isFollowing = false;
       this.#share = undefined;
@@ -154,7 +157,7 @@ export class ProgressModel {
       done: current?.done ?? 0,
       size: current?.size ?? 0,
       perSecond: pace,
-      eventsPerSecond: this.#events.perSecond(nowMs) ?? 0,
+      eventsPerSecond: this.#events.perSecond(nowMs),
       scans: this.#scans.size,
       toCome: tasks.filter(
         (task) =>

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { put, type Store } from "../../storage/port.ts";
+import { put, requireRow, type Store } from "../../storage/port.ts";
 import { openSqliteStore } from "../../storage/sqlite.ts";
 import { createLog } from "../log.ts";
 import { until } from "../testkit/fixture.ts";
@@ -30,7 +30,7 @@ async function setUp() {
   return { store, given, reporter, lines, log, clock, shown, stored };
 }
 
-const NO_HEAD = () => new Promise<never>(() => {});
+const LEAD = { guard: () => [], readHead: () => new Promise<never>(() => {}) };
 
 describe("IngestReporter", () => {
   it("says why the work fails and since when, until it goes on", async () => {
@@ -81,7 +81,7 @@ describe("IngestReporter", () => {
 
   it("publishes row, line and metrics of one truth while the work runs", async () => {
     const { reporter, store, stored, lines, shown } = await setUp();
-    await reporter.during(NO_HEAD, async () => {
+    await reporter.during(LEAD, async () => {
       await until(async () => (await stored())?.state === "starting");
       reporter.seeHead({ number: 1_099, timestamp: 100_000 });
       const scans = [{ name: "a", from: 0, at: -1, to: 999 }];
@@ -106,7 +106,7 @@ describe("IngestReporter", () => {
       failures += 1;
       return Promise.reject(new Error("the store is down"));
     };
-    const answer = await reporter.during(NO_HEAD, async () => {
+    const answer = await reporter.during(LEAD, async () => {
       await until(() => failures >= 2);
       given.write = (steps) => store.write(steps);
       await until(async () => (await stored()) !== undefined);
@@ -117,12 +117,39 @@ describe("IngestReporter", () => {
     await store.close();
   }).timeout(10_000);
 
+  it("does not take the work along when reporting itself breaks", async () => {
+    const { reporter, given, store, lines } = await setUp();
+    given.write = () => {
+      throw new TypeError("the store is closed");
+    };
+    const said = () => lines.filter(({ msg }) => msg === "the ingest's status cannot be stored");
+    expect(await reporter.during(LEAD, () => until(() => said().length === 1).then(() => "done"))).to.equal(
+      "done",
+    );
+    await store.close();
+  });
+
+  it("writes nothing over the row of another process that leads by now, and complains to nobody", async () => {
+    const { reporter, store, lines, stored } = await setUp();
+    const other = statusRow({ state: "following", block: 77 });
+    await store.write([put(ingestStatus, [other])]);
+    let tries = 0;
+    // What a lease's guard is for one that was replaced.
+    const guard = () => {
+      tries += 1;
+      return [requireRow(ingestStatus, { chainId: 8453 }, { block: 76 })];
+    };
+    await reporter.during({ ...LEAD, guard }, () => until(() => tries >= 2));
+    expect(await stored()).to.deep.equal(other);
+    expect(lines).to.deep.equal([]);
+    await store.close();
+  });
+
   it("looks at the chain's head itself where the stage does not", async () => {
     const { reporter, store, clock } = await setUp();
     clock.ms = 1;
-    await reporter.during(
-      async () => ({ number: 4_711, timestamp: 9 }),
-      async () => until(() => reporter.row().head === 4_711),
+    await reporter.during({ ...LEAD, readHead: async () => ({ number: 4_711, timestamp: 9 }) }, async () =>
+      until(() => reporter.row().head === 4_711),
     );
     await store.close();
   });

@@ -1,10 +1,11 @@
 import type { SourceEvent } from "../../chain/rpc/endpoint.ts";
-import { put, type Store } from "../../storage/port.ts";
+import { ConflictError, put, type Store } from "../../storage/port.ts";
 import type { ChainWatcher, ProgressGauges } from "../ingest-metrics.ts";
+import type { Guard } from "../lease.ts";
 import { cleanText, type Log } from "../log.ts";
 import type { ProgressReport } from "../progress.ts";
 import { EndpointNews } from "./endpoint-news.ts";
-import { headLine, type LineWords, progressLine } from "./progress-line.ts";
+import { formatSeconds, headLine, type LineWords, progressLine } from "./progress-line.ts";
 import { ProgressModel, type ProgressView } from "./progress-model.ts";
 import { type IngestState, type IngestStatusRow, ingestStatus } from "./status-row.ts";
 
@@ -18,6 +19,8 @@ const PROGRESS_LINE_MS = 1_000;
 const LONG_RUN_MS = 60_000;
 const LONG_RUN_LINE_MS = 10_000;
 const HEAD_LINE_MS = 30_000;
+const FAILURE_LINE_MS = 60_000;
+const CHANGED_FAILURE_MS = 10_000;
 /** A failure is over once the work has gone on for this long without another one. */
 const RECOVERED_MS = 5_000;
 
@@ -33,7 +36,12 @@ export interface ReporterOptions {
   readonly now?: () => number;
 }
 
-export type ReadHead = () => Promise<{ readonly number: number; readonly timestamp?: number }>;
+type ReadHead = () => Promise<{ readonly number: number; readonly timestamp?: number }>;
+
+export interface Leading {
+  readonly guard: Guard;
+  readonly readHead: ReadHead;
+}
 
 /**
  * Says of one chain what its ingest does: a row in the store, lines in the log, metrics. All of it derives from one
@@ -44,10 +52,10 @@ export interface IngestReporter extends ChainWatcher {
   /** The work ended with this error, and is tried again. */
   failed(error: unknown): void;
   /**
-   * Publishes while `work` runs: for the process that holds the chain's lease. `readHead` is asked for the chain's head
-   * in stages that do not look at it themselves.
+   * Publishes while `work` runs: for the process that holds the chain's lease, and fenced by it. `readHead` is asked for
+   * the chain's head in stages that do not look at it themselves.
    */
-  during<T>(readHead: ReadHead, work: () => Promise<T>): Promise<T>;
+  during<T>(lead: Leading, work: () => Promise<T>): Promise<T>;
   /** What is published, for tests. */
   row(): IngestStatusRow;
 }
@@ -77,6 +85,7 @@ class Reporter implements IngestReporter {
   #isStoreFailing = false;
   #startedMs = 0;
   #lineMs = Number.NEGATIVE_INFINITY;
+  #toldFailure: { readonly why: string | undefined; readonly ms: number } | undefined;
   #headSeenMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
 
@@ -112,11 +121,18 @@ class Reporter implements IngestReporter {
     this.#failure = { why: reasonOf(error), sinceMs };
   }
 
-  async during<T>(readHead: ReadHead, work: () => Promise<T>): Promise<T> {
+  async during<T>(lead: Leading, work: () => Promise<T>): Promise<T> {
     this.#startedMs = this.#now();
-    const timer = setInterval(() => this.#tick(readHead), TICK_MS);
+    const tick = () => {
+      try {
+        this.#tick(lead);
+      } catch (err) {
+        this.#complain(err);
+      }
+    };
+    const timer = setInterval(tick, TICK_MS);
     timer.unref();
-    this.#tick(readHead);
+    tick();
     try {
       return await work();
     } finally {
@@ -125,7 +141,13 @@ class Reporter implements IngestReporter {
     }
   }
 
-  #tick(readHead: ReadHead): void {
+  /** Once an outage. */
+  #complain(err: unknown): void {
+    if (!this.#isStoreFailing) this.#options.log.warn({ err }, "the ingest's status cannot be stored");
+    this.#isStoreFailing = true;
+  }
+
+  #tick({ readHead, guard }: Leading): void {
     const nowMs = this.#now();
     this.#lookAtHead(readHead, nowMs);
     const view = this.#model.view(nowMs);
@@ -136,7 +158,7 @@ class Reporter implements IngestReporter {
       etaSeconds: view.etaSeconds,
       isFailing: this.#state?.name === "failing",
     });
-    this.#publish(view, nowMs);
+    this.#publish(view, { nowMs, guard });
   }
 
   /** The head moves on while discovery and backfill take hours, and shows what is still to come. */
@@ -171,10 +193,6 @@ class Reporter implements IngestReporter {
       ? before.sinceMs
       : Date.now() - (failure === undefined ? 0 : nowMs - failure.sinceMs);
     this.#state = { name, why, sinceMs };
-    if (failure !== undefined && !isSame)
-      this.#options.log.warn({ screen: true }, `${this.#name} fails: ${why}`);
-    if (before?.name === "failing" && failure === undefined)
-      this.#options.log.info({ screen: true }, `${this.#name} goes on`);
     if (name === "following" && before?.name !== "failing") this.#lineMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -186,7 +204,14 @@ class Reporter implements IngestReporter {
     const { log, words } = this.#options;
     const news = this.#news.takeNews(nowMs);
     if (news !== undefined) log.info({ screen: true }, `${this.#name} endpoints · ${news}`);
-    if (this.#state?.name === "failing") return;
+    if (this.#state?.name === "failing") {
+      this.#sayFailure(this.#state, nowMs);
+      return;
+    }
+    if (this.#toldFailure !== undefined) {
+      this.#toldFailure = undefined;
+      log.info({ screen: true }, `${this.#name} goes on`);
+    }
     const isFollowing = view.state === "following";
     const isLong = nowMs - this.#startedMs > LONG_RUN_MS;
     const everyMs = isFollowing ? HEAD_LINE_MS : isLong ? LONG_RUN_LINE_MS : PROGRESS_LINE_MS;
@@ -198,6 +223,20 @@ class Reporter implements IngestReporter {
     if (line === undefined) return;
     this.#lineMs = nowMs;
     log.info({ screen: true }, line);
+  }
+
+  /** At once, and again while it lasts: the line of a failure must not scroll away for good. */
+  #sayFailure(
+    { why, sinceMs }: { readonly why: string | undefined; readonly sinceMs: number },
+    nowMs: number,
+  ): void {
+    const told = this.#toldFailure;
+    if (told !== undefined && nowMs - told.ms < (told.why === why ? FAILURE_LINE_MS : CHANGED_FAILURE_MS))
+      return;
+    this.#toldFailure = { why, ms: nowMs };
+    const seconds = (Date.now() - sinceMs) / 1_000;
+    const since = told === undefined ? "" : ` (for ${formatSeconds(seconds)})`;
+    this.#options.log.warn({ screen: true }, `${this.#name} fails${since}: ${why}`);
   }
 
   row(): IngestStatusRow {
@@ -223,7 +262,7 @@ class Reporter implements IngestReporter {
   }
 
   /** At most one write at a time, of what is true by then: a store that is slow is not asked for more. */
-  #publish(view: ProgressView, nowMs: number): void {
+  #publish(view: ProgressView, { nowMs, guard }: { readonly nowMs: number; readonly guard: Guard }): void {
     if (this.#writing !== undefined) return;
     const row = this.#rowOf(view);
     const { updatedAtMs: _, etaSeconds: __, ...telling } = row;
@@ -234,15 +273,16 @@ class Reporter implements IngestReporter {
     if (this.#written?.key === key && nowMs - this.#written.ms < HEARTBEAT_MS) return;
     this.#written = { key, ms: nowMs };
     this.#writing = this.#options.store
-      .write([put(ingestStatus, [row])])
+      .write([...guard(), put(ingestStatus, [row])])
       .then(
         () => {
           this.#isStoreFailing = false;
         },
         (err) => {
           this.#written = undefined;
-          if (!this.#isStoreFailing) this.#options.log.warn({ err }, "the ingest's status cannot be stored");
-          this.#isStoreFailing = true;
+          // Another process leads: what it says counts, and this one hears of it at once.
+          if (err instanceof ConflictError) return;
+          this.#complain(err);
         },
       )
       .finally(() => {

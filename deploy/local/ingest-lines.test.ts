@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { readableLine } from "./ingest-lines.ts";
+
+const lineOf = (entry: object) => readableLine(JSON.stringify(entry));
+
+describe("readableLine", () => {
+  it("shows what was written for people as it is", () => {
+    const msg = "Base head · block 1,577 · 2 s behind";
+    expect(lineOf({ level: "info", chainId: 8453, screen: true, msg })).to.equal(msg);
+    expect(lineOf({ level: "warn", screen: true, msg: "Base fails: no endpoint" })).to.equal(
+      "warn: Base fails: no endpoint",
+    );
+  });
+
+  it("shows warnings with chain, host and reason", () => {
+    const circuit = { level: "warn", chainId: 8453, host: "rpc.test", msg: "endpoint fails, circuit opened" };
+    expect(lineOf(circuit)).to.equal("warn: chain 8453: endpoint fails, circuit opened (rpc.test)");
+    const aside = {
+      level: "warn",
+      chainId: 1,
+      host: "rpc.test",
+      reason: "wrong chain",
+      msg: "endpoint put aside",
+    };
+    expect(lineOf(aside)).to.equal("warn: chain 1: endpoint put aside (rpc.test: wrong chain)");
+    expect(lineOf({ level: "error", msg: "failed", err: { message: "refused" } })).to.equal(
+      "error: failed (refused)",
+    );
+  });
+
+  it("keeps to itself what only machines need, and passes on what is no log line", () => {
+    expect(lineOf({ level: "info", msg: "holding the lease" })).to.equal(undefined);
+    expect(readableLine("Segmentation fault")).to.equal("Segmentation fault");
+  });
+});

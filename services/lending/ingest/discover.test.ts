@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import { ProgressModel } from "../../shared/host/ingest-status/progress-model.ts";
+import type { ProgressStep } from "../../shared/host/progress.ts";
+import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { discoveries } from "../store/collections.ts";
+import { openTestStore } from "../test/stored.ts";
+import { discoverUnits } from "./discover.ts";
+import { ProtocolTable } from "./protocol-table.ts";
+import { UnitBook } from "./unit-book.ts";
+
+const LAST = 25_000_000;
+
+/** Base without a single log. */
+const silent = {
+  chainId: 8453,
+  logs: async () => [],
+  headers: async (numbers: readonly number[]) =>
+    numbers.map(
+      (number) => ({ number, hash: "0x1", parentHash: "0x0", timestamp: number, logsBloom: "0x" }) as const,
+    ),
+  verifyEmpty: async () => [],
+} as unknown as EvmSource;
+
+describe("discoverUnits", () => {
+  it("is one bar over the four scans of Base, each from the birth of its contracts", async () => {
+    const store = await openTestStore();
+    const chain = loadDeployments(undefined).find(({ chainId }) => chainId === 8453) as ChainDeployments;
+    const protocols = new ProtocolTable(chain);
+    const model = new ProgressModel();
+    const shares: number[] = [];
+    const plans: ProgressStep[] = [];
+    let ms = 0;
+    await discoverUnits(store, {
+      ...{ source: silent, protocols, version: 0, toBlock: LAST, guard: () => [] },
+      book: await UnitBook.load(store, { chainId: 8453, kinds: protocols.kinds }),
+      signal: new AbortController().signal,
+      report(step) {
+        if (step.stage === "plan") plans.push(step);
+        ms += 1_000;
+        model.apply(step, ms);
+        shares.push(model.view(ms).share ?? -1);
+      },
+    });
+    const scans = await store.find(discoveries, {});
+    expect(scans).to.have.length(4);
+    expect(plans).to.have.length(1);
+    expect(model.view(ms)).to.include({ state: "discovering", scans: 4 });
+    expect(shares).to.deep.equal([...shares].sort((a, b) => a - b));
+    expect(shares.filter((share) => share > 0.99).length, "full once, and not four times").to.be.below(20);
+    expect(shares.at(-1)).to.equal(0.999);
+    await store.close();
+  });
+});
