@@ -60,7 +60,8 @@ export function createFinalProof(): FinalProof {
       if (found?.kind !== "behind") return undefined;
       const head = readFirst(await ask([callHeader("latest")]), (result) => readHeader(result, "latest"));
       if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
-      const known = await findKnown?.(head.value.number);
+      // A store that cannot be read says nothing against the endpoint.
+      const known = await findKnown?.(head.value.number).catch(() => undefined);
       if (known === undefined) return undefined;
       const there = hashOf((await ask([callHeader(known.number)]))[0], known.number);
       if (there === undefined || there === null || there === known.hash) return undefined;
