@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { TEST_ENGINES } from "../../shared/storage/testkit/engines.ts";
+import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { poolEvents } from "../store/collections.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks, startTestIngest } from "./harness.ts";
 
@@ -15,15 +15,10 @@ const ABSENCES =
     ? [1, KEPT_HEADERS - 1, KEPT_HEADERS + 1, 5_000]
     : [1, KEPT_HEADERS + 1];
 
-for (const engine of TEST_ENGINES) {
-  describe(`evm-dex ingest on ${engine.name}: a long absence`, function () {
-    this.timeout(240_000);
-    if (engine.absent !== undefined) {
-      it(`pending: ${engine.absent}`, function () {
-        this.skip();
-      });
-      return;
-    }
+describeOnEngines(
+  (engine) => `evm-dex ingest on ${engine}: a long absence`,
+  { timeoutMs: 240_000 },
+  (engine) => {
     let chain: TestChain;
     let opened: { store: Store; remove(): Promise<void> };
 
@@ -67,8 +62,8 @@ for (const engine of TEST_ENGINES) {
         expect((await chain.header(final?.number ?? -1)).hash).to.equal(final?.hash);
       });
     }
-  });
-}
+  },
+);
 
 /** Nodes forget states: after thousands of blocks, a fresh index has to read the same balances at the head. */
 function withoutBalanceBlocks(dump: Record<string, unknown[]>): Record<string, unknown[]> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
@@ -11,8 +11,9 @@ import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import { readInThread, type ThreadConfig } from "../../shared/chain/evm/thread.ts";
 import type { Log } from "../../shared/host/log.ts";
+import { until } from "../../shared/host/testkit/until.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { TEST_ENGINES } from "../../shared/storage/testkit/engines.ts";
+import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChain } from "../ingest/run-chain.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -66,23 +67,10 @@ function run(store: Store, { chain, urls }: { chain: TestChain; urls: readonly s
   };
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`It did not come: ${what}`);
-    await sleep(20);
-  }
-}
-
-for (const engine of TEST_ENGINES) {
-  describe(`evm-dex ingest on ${engine.name}: endpoints that switch to another chain`, function () {
-    this.timeout(180_000);
-    if (engine.absent !== undefined) {
-      it(`pending: ${engine.absent}`, function () {
-        this.skip();
-      });
-      return;
-    }
+describeOnEngines(
+  (engine) => `evm-dex ingest on ${engine}: endpoints that switch to another chain`,
+  { timeoutMs: 180_000 },
+  (engine) => {
     let directory: string;
     let chain: TestChain;
     /** Chains of the same id: with another genesis, and with other blocks from FORK on, lower and higher than ours. */
@@ -207,5 +195,5 @@ for (const engine of TEST_ENGINES) {
         await remove();
       }
     });
-  });
-}
+  },
+);

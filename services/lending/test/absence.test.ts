@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { TEST_ENGINES } from "../../shared/storage/testkit/engines.ts";
+import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { unitHistory } from "../store/collections.ts";
 import {
   createPool,
@@ -24,15 +24,10 @@ const ABSENCES =
     ? [1, KEPT_HEADERS - 1, KEPT_HEADERS + 1, 5_000]
     : [1, KEPT_HEADERS + 1];
 
-for (const engine of TEST_ENGINES) {
-  describe(`lending ingest on ${engine.name}: a long absence`, function () {
-    this.timeout(240_000);
-    if (engine.absent !== undefined) {
-      it(`pending: ${engine.absent}`, function () {
-        this.skip();
-      });
-      return;
-    }
+describeOnEngines(
+  (engine) => `lending ingest on ${engine}: a long absence`,
+  { timeoutMs: 240_000 },
+  (engine) => {
     let chain: TestChain;
     let indexed: IndexedChain & { remove(): Promise<void> };
     let opened: { store: Store; remove(): Promise<void> };
@@ -71,5 +66,5 @@ for (const engine of TEST_ENGINES) {
         expect((await chain.header(final?.number ?? -1)).hash).to.equal(final?.hash);
       });
     }
-  });
-}
+  },
+);

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { finalBlocks } from "../../shared/chain/evm/finality.ts";
 import { createEvmSource } from "../../shared/chain/evm/source.ts";
 import type { Log } from "../../shared/host/log.ts";
+import { until } from "../../shared/host/testkit/until.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { TEST_ENGINES } from "../../shared/storage/testkit/engines.ts";
+import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChain } from "../ingest/run-chain.ts";
 import { COLLECTIONS, checkpoints, unitHistory, units } from "../store/collections.ts";
@@ -55,23 +56,10 @@ function run(store: Store, { indexed, urls }: { indexed: IndexedChain; urls: rea
   };
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`It did not come: ${what}`);
-    await sleep(20);
-  }
-}
-
-for (const engine of TEST_ENGINES) {
-  describe(`lending ingest on ${engine.name}: endpoints that switch to another chain`, function () {
-    this.timeout(180_000);
-    if (engine.absent !== undefined) {
-      it(`pending: ${engine.absent}`, function () {
-        this.skip();
-      });
-      return;
-    }
+describeOnEngines(
+  (engine) => `lending ingest on ${engine}: endpoints that switch to another chain`,
+  { timeoutMs: 180_000 },
+  (engine) => {
     let chain: TestChain;
     let indexed: IndexedChain & { remove(): Promise<void> };
     /** Of the same id, with another genesis. */
@@ -128,5 +116,5 @@ for (const engine of TEST_ENGINES) {
         await remove();
       }
     });
-  });
-}
+  },
+);

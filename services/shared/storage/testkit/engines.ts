@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { describe, it } from "mocha";
 import { openMongoStore } from "../mongodb.ts";
 import type { Store } from "../port.ts";
 import { openSqliteStore } from "../sqlite.ts";
@@ -41,4 +42,19 @@ function mongodb(url: string | undefined): TestEngine {
   };
 }
 
-export const TEST_ENGINES: readonly TestEngine[] = [sqlite, mongodb(process.env.MONGODB_URL)];
+/** A suite for each engine; pending with its reason where the engine's server is absent. */
+export function describeOnEngines(
+  title: (engine: string) => string,
+  { timeoutMs }: { timeoutMs: number },
+  suite: (engine: TestEngine) => void,
+): void {
+  for (const engine of [sqlite, mongodb(process.env.MONGODB_URL)]) {
+    describe(title(engine.name), function () {
+      this.timeout(timeoutMs);
+      if (engine.absent === undefined) return suite(engine);
+      it(`pending: ${engine.absent}`, function () {
+        this.skip();
+      });
+    });
+  }
+}
