@@ -44,6 +44,8 @@ const ACCOUNTS = 32;
 const KEPT_STATES = 40;
 /** Longest time between two saves: what a kill -9 loses must stay within the depth that an index can unwind. */
 const MAX_SAVE_EVERY_MS = 400_000;
+/** What a kill -9 loses is never final. */
+const FINAL_DEPTH = 256;
 const MIN_SAVE_EVERY_MS = 20_000;
 /** A save stops the node for as long as it takes: at most this share of the time. */
 const SAVE_SHARE = 1 / 25;
@@ -136,6 +138,7 @@ function continueChain(stateFile: string, port: number): Promise<Anvil> {
     accounts: ACCOUNTS,
     stateFile,
     keptStates: KEPT_STATES,
+    finalDepth: FINAL_DEPTH,
     startTimeoutMs: 300_000,
   });
 }
@@ -154,7 +157,13 @@ async function create(of: {
 }): Promise<OpenChain> {
   const { port, historyS, families } = of;
   const timestamp = Math.floor(Date.now() / 1000) - historyS - 60;
-  const anvil = await startAnvil({ port, accounts: ACCOUNTS, timestamp, keptStates: KEPT_STATES });
+  const anvil = await startAnvil({
+    port,
+    accounts: ACCOUNTS,
+    timestamp,
+    keptStates: KEPT_STATES,
+    finalDepth: FINAL_DEPTH,
+  });
   try {
     // A first run must not open with warnings about contracts that we broke ourselves.
     return { anvil, deployment: await deployDevnet(anvil.rpc, { families, plantFaults: false }) };

@@ -49,9 +49,10 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
   return {
     ...local,
     ...asked,
-    requireFinal(block) {
+    requireFinal(block, findKnown) {
+      // The store cannot be asked from the thread: endpoints that are below the block are looked at here alone.
       final = block;
-      local.requireFinal(block);
+      local.requireFinal(block, findKnown);
     },
     close: () => thread.close(),
   };

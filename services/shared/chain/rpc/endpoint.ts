@@ -45,8 +45,14 @@ export interface EndpointProof {
   calls(): readonly RpcCall[];
   /** What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. */
   read(replies: readonly (RpcReply | undefined)[]): Fault | undefined;
-  /** Where `read` finds nothing wrong: checks more, by further questions to this endpoint alone. Not within requests. */
-  further?(ask: (calls: readonly RpcCall[]) => Promise<RpcReply[]>): Promise<Fault | undefined>;
+  /**
+   * Where `read` finds no contradiction (`found` is what it finds, such as `behind`): checks more, by further questions to
+   * this endpoint alone. Not within requests.
+   */
+  further?(
+    ask: (calls: readonly RpcCall[]) => Promise<RpcReply[]>,
+    found: Fault | undefined,
+  ): Promise<Fault | undefined>;
 }
 
 export interface EndpointOptions extends HealthOptions {
@@ -216,9 +222,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // A reply that is a fault has been seen to already.
     if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
     if (fault !== undefined) return fault;
-    const contrary =
-      (proof.length === 0 ? undefined : options.proof?.read(proof)) ??
-      (await options.proof?.further?.(requestInParts));
+    const contrary = await readProof(proof);
     if (contrary?.kind === "contradicts") {
       contradict(contrary.message);
       return contrary;
@@ -230,6 +234,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     asideReason = undefined;
     recover();
     return undefined;
+  }
+
+  async function readProof(replies: readonly RpcReply[]): Promise<Fault | undefined> {
+    const { proof } = options;
+    if (proof === undefined) return undefined;
+    const found = replies.length === 0 ? undefined : proof.read(replies);
+    return found?.kind === "contradicts" ? found : proof.further?.(requestInParts, found);
   }
 
   async function requestInParts(calls: readonly RpcCall[]): Promise<RpcReply[]> {
