@@ -3,7 +3,7 @@ import { afterEach, describe, it } from "mocha";
 import { createLog } from "../../services/shared/host/log.ts";
 import { startGateway } from "../service.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { BOOTSTRAP_KEY, startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway, testConfig } from "../testkit/gateway.ts";
 import { createFakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, startFakeUpstream } from "../testkit/upstream.ts";
@@ -73,32 +73,20 @@ describe("gateway: health of services", function () {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string) => void lines.push(JSON.parse(line));
     const keys = createFakeDirectory();
-    const starting = startGateway(
-      {
-        bindHost: "127.0.0.1",
-        port: 0,
-        upstreams: { "evm-dex": [evmDex], lending: [lending], solana: [solana] },
-        bootstrapKey: BOOTSTRAP_KEY,
-        store: { dataDir: "unused" },
-        limits: UNLIMITED,
-        trustedProxies: [],
-        deadlineMs: 5_000,
-        drainDelayMs: 0,
-        drainTimeoutMs: 2_000,
-        logLevel: "info",
-      },
-      {
-        log: createLog({ name: "gateway", level: "info", destination: { write } }),
-        openKeys: () => openFakeKeys(keys),
-      },
-    );
+    const starting = startGateway(testConfig({ "evm-dex": [evmDex], lending: [lending], solana: [solana] }), {
+      log: createLog({ name: "gateway", level: "info", destination: { write } }),
+      openKeys: () => openFakeKeys(keys),
+    });
     stops.push(...services.map((service) => service.stop), async () => (await starting).stop());
     const urlOf = () => lines.find(({ msg }) => msg === "listening")?.url as string;
     await until(() => urlOf() !== undefined);
+    expect((await fetch(`${urlOf()}/readyz`)).status).to.equal(503);
+    // Slow enough that all of them are on their way at once.
+    evmDex.answer = (req, res) => void setTimeout(() => answerTable(req, res), 100);
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(urlOf())));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(100).fill(200));
-    expect((await fetch(`${urlOf()}/readyz`)).status).to.equal(503);
     await starting;
-    expect((await fetch(`${urlOf()}/readyz`)).status).to.equal(200);
+    for (const service of services) service.probeDelayMs = 0;
+    await until(async () => (await fetch(`${urlOf()}/readyz`)).status === 200);
   });
 });

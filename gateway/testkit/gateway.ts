@@ -33,6 +33,24 @@ export interface TestGatewayOptions {
   readonly replicas?: number;
 }
 
+/** Any free ports, no limits, the bootstrap key. */
+export function testConfig(upstreams: GatewayConfig["upstreams"]): GatewayConfig {
+  return {
+    bindHost: "127.0.0.1",
+    port: 0,
+    admin: { host: "127.0.0.1", port: 0 },
+    upstreams,
+    bootstrapKey: BOOTSTRAP_KEY,
+    store: { dataDir: "unused" },
+    limits: UNLIMITED,
+    trustedProxies: [],
+    deadlineMs: 5_000,
+    drainDelayMs: 0,
+    drainTimeoutMs: 2_000,
+    logLevel: "debug",
+  };
+}
+
 /** A gateway in this process before fake services; keys are in memory. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const [evmDex, lending, solana] = await Promise.all([
@@ -48,18 +66,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const write = (line: string) => void lines.push(JSON.parse(line));
   const gateway = await startGateway(
     {
-      bindHost: "127.0.0.1",
-      port: 0,
-      admin: { host: "127.0.0.1", port: 0 },
-      upstreams: { "evm-dex": [evmDex, ...others], lending: [lending], solana: [solana] },
-      bootstrapKey: BOOTSTRAP_KEY,
-      store: { dataDir: "unused" },
-      limits: UNLIMITED,
-      trustedProxies: [],
-      deadlineMs: 5_000,
-      drainDelayMs: 0,
-      drainTimeoutMs: 2_000,
-      logLevel: "debug",
+      ...testConfig({ "evm-dex": [evmDex, ...others], lending: [lending], solana: [solana] }),
       ...options.config,
     },
     {

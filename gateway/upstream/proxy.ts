@@ -177,7 +177,7 @@ class Asking implements Asked {
     this.#failed = { upstream, failure };
     if (failure instanceof NotReached) group?.reportFailure(upstream, failure);
     // A lone replica gets a second chance after a broken connection: it may just have closed an idle one.
-    const isThere = failure instanceof BrokenOff && upstream.state === "serving";
+    const isThere = failure instanceof BrokenOff && upstream.state !== "not_serving";
     this.#tryAt(group?.choose(upstream) ?? (isThere ? upstream : undefined));
   }
 

@@ -90,6 +90,9 @@ describe("upstream group", () => {
     const group = createUpstreamGroup({ family: "solana", urls: ["http://127.0.0.1:1"] });
     const [only] = group.members as readonly [Upstream];
     expect(group.choose()).to.equal(only);
+    Object.assign(only, { inFlight: 100 });
+    expect(group.choose()).to.equal(only);
+    Object.assign(only, { inFlight: 0 });
     group.reportFailure(only, new Error("refused"));
     expect(only.state).to.equal("unreachable");
     group.reportAnswer(only);

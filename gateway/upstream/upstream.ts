@@ -16,7 +16,7 @@ export type UpstreamState = PeerState;
 const FAILURES_TO_LEAVE = 3;
 /**
  * Requests at once that are sent to a replica that is taken out, where no other is left: enough to find out, and few
- * enough that one which never answers holds up no more than these.
+ * enough that one which never answers holds up no more than these. One that is not yet known has done nothing wrong.
  */
 const TRIED_AT_ONCE = 16;
 
@@ -95,7 +95,8 @@ export function createUpstreamGroup(options: UpstreamGroupOptions): UpstreamGrou
   const leastBad = (except: Upstream | undefined): Upstream | undefined => {
     let best: Upstream | undefined;
     for (const member of members) {
-      if (member === except || member.state === "not_serving" || member.inFlight >= TRIED_AT_ONCE) continue;
+      if (member === except || member.state === "not_serving") continue;
+      if (member.state !== "unknown" && member.inFlight >= TRIED_AT_ONCE) continue;
       if (best === undefined || badness(member) < badness(best)) best = member;
     }
     return best;
