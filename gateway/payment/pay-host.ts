@@ -101,6 +101,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     forward: deps.forward,
     delivery: deps.delivery,
     publicUrl: () => publicUrl,
+    hasPeers: config.redisUrl !== undefined,
     deadlineMs: config.deadlineMs,
   });
   const inFlight = new Set<Promise<void>>();

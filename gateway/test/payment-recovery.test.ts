@@ -210,6 +210,8 @@ describe("gateway: payments over the death of a gateway", function () {
   });
 
   it("and the operator reads of each payment what became of it", async () => {
+    // A delivery is written down when the connection leaves no doubt, or after five seconds.
+    await until(async () => !(await payments("list", "--state", "owed")).includes("0x"));
     const records = JSON.parse(await payments("list", "--json")) as Record<string, string | null>[];
     expect(records).to.have.length.greaterThan(4);
     for (const record of records) {
