@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { type Cut, takeSome } from "./cutting-client.ts";
-import type { FrontAnswer } from "./facilitator-front.ts";
 import { PRICE } from "./pay-gateway.ts";
 import { type Payer, signFor } from "./payer.ts";
 import type { TrialWorld } from "./trial-world.ts";
@@ -157,24 +156,6 @@ export function judgeTrial(report: TrialReport): string | undefined {
   if (charged > tables + owed) return `charged ${charged} times for ${tables} tables, ${owed} owed`;
   if (charged - owed < tables && !isDoubtful) return `${tables} tables for ${charged} payments`;
   return undefined;
-}
-
-/** How a facilitator behaves to a payer with this fault. */
-export async function behaveWith(
-  fault: string | undefined,
-  path: string,
-  pass: () => Promise<FrontAnswer>,
-): Promise<FrontAnswer | "never"> {
-  if (path === "/verify") return fault === "verify fails" ? { status: 500, body: {} } : pass();
-  if (fault === "settle late") {
-    await sleep(2_500);
-    return pass();
-  }
-  const answer = fault === "settle unanswered" || fault === "settle denied" ? await pass() : undefined;
-  if (fault === "settle unanswered") return "never";
-  if (fault === "settle denied")
-    return { status: 200, body: { success: false, errorReason: "unexpected", transaction: "" } };
-  return answer ?? pass();
 }
 
 export interface TrialTotals {

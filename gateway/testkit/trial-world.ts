@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock as clock } from "../clock.ts";
 import { openStoredLedger } from "../payment/open-ledger.ts";
-import { startFacilitatorFront } from "./facilitator-front.ts";
+import { type FrontAnswer, startFacilitatorFront } from "./facilitator-front.ts";
 import { PAID_PATH, PAID_QUERY, startPayWorld } from "./pay-gateway.ts";
 import type { Payer } from "./payer.ts";
-import { behaveWith } from "./payment-trials.ts";
 import { type Child, startProgram } from "./process.ts";
 import { until } from "./until.ts";
 import { answerError, answerTableOf, startFakeUpstream } from "./upstream.ts";
@@ -153,4 +153,22 @@ export async function startTrialWorld(): Promise<TrialWorld> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** How a facilitator behaves to a payer with this fault. */
+async function behaveWith(
+  fault: string | undefined,
+  path: string,
+  pass: () => Promise<FrontAnswer>,
+): Promise<FrontAnswer | "never"> {
+  if (path === "/verify") return fault === "verify fails" ? { status: 500, body: {} } : pass();
+  if (fault === "settle late") {
+    await sleep(2_500);
+    return pass();
+  }
+  const answer = fault === "settle unanswered" || fault === "settle denied" ? await pass() : undefined;
+  if (fault === "settle unanswered") return "never";
+  if (fault === "settle denied")
+    return { status: 200, body: { success: false, errorReason: "unexpected", transaction: "" } };
+  return answer ?? pass();
 }
