@@ -15,6 +15,7 @@ const THOROUGH = {
   TEST_ABSENCES: "all",
   FUZZ_REQUESTS: "20000",
   FIRST_HOUR: "full",
+  TEST_PAYMENT_TRIALS: "500",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;

@@ -5,6 +5,7 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { stablecoinAbi } from "../../deploy/devnet/contracts/stablecoin.ts";
 import { type PaymentChain as Devnet, startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
+import { createBurningPayer } from "../testkit/contract-wallet.ts";
 import { createPaymentChain, type PaymentChain, type Transfer } from "./chain.ts";
 
 const DOMAIN = { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: USDC } as const;
@@ -176,5 +177,31 @@ describe("payments on the chain", function () {
     const failure = await other.headNumber().catch((error: Error) => error.message);
     expect(failure).to.contain("wrong chain");
     other.close();
+  });
+
+  it("tells which of many authorizations are used, in their order", async () => {
+    const nonces = Array.from({ length: 203 }, newNonce);
+    await pay(nonces[2] as Hex);
+    await pay(nonces[201] as Hex);
+    const states = await chain.readStates(nonces.map((nonce) => transferOf(nonce)));
+    const used = states.flatMap(({ isUsed }, place) => (isUsed ? [place] : []));
+    expect(used).to.deep.equal([2, 201]);
+    const { timestamp } = await devnet.client.getBlock();
+    expect(states.every(({ time }) => Math.abs(time - Number(timestamp)) < 60)).to.equal(true);
+    expect(await chain.readStates([])).to.deep.equal([]);
+  });
+
+  it("asks a contract about a signature, for little gas and without an end of its own", async () => {
+    const signed = { digest: `0x${"dd".repeat(32)}`, signature: `0x${"ab".repeat(66)}` } as const;
+    const isAccepted = async (rounds: bigint) => {
+      const { address } = await createBurningPayer({ chain: devnet }, { rounds });
+      return chain.isAcceptedByContract({ wallet: address, ...signed });
+    };
+    expect(await isAccepted(1n)).to.equal(true);
+    const startedMs = performance.now();
+    expect(await isAccepted(2n ** 64n)).to.equal(false);
+    expect(performance.now() - startedMs).to.be.below(3_000);
+    for (const wallet of [payer.address, USDC])
+      expect(await chain.isAcceptedByContract({ wallet, ...signed })).to.equal(false);
   });
 });

@@ -15,6 +15,8 @@ import {
   type WalletSignature,
 } from "./chain-questions.ts";
 
+export { STATES_A_CALL };
+
 /** A payment as the chain can be asked about it; hex in lower case. */
 export interface Transfer {
   readonly asset: Hex;

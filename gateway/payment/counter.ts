@@ -24,7 +24,7 @@ export interface Counter {
 
 export interface Following {
   /**
-   * Resolves when the ledger says how the answer ended, and at the latest after a few seconds: an answer that nobody
+   * Resolves when it is known how the answer ended, and at the latest after a few seconds: an answer that nobody
    * takes is owed until it has arrived, and whoever waits for its payment should not wait any longer.
    */
   readonly concluded: () => Promise<void>;
@@ -38,11 +38,20 @@ export interface CounterDeps {
   readonly delivery: Pick<Delivery, "sendWhole">;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
+  /**
+   * Whether other gateways share the locks. They cannot look at a connection of ours: for them a delivery is written
+   * down at once, and taken back where the connection is reset. Else it is written when there is no more doubt, so that
+   * it is owed where this gateway dies before.
+   */
+  readonly hasPeers: boolean;
 }
 
 const MAX_WAIT_MS = 5_000;
+/** Of silence on a connection that has all of an answer. */
+const CONFIRM_MS = 5_000;
 
-export function createCounter({ ledger, forward, delivery, metrics, log }: CounterDeps): Counter {
+export function createCounter(deps: CounterDeps): Counter {
+  const { ledger, forward, delivery, metrics, log, hasPeers } = deps;
   /** Answers whose outcome may still change, by payer and address. */
   const followed = new Map<string, Set<{ readonly look: () => Promise<void> }>>();
   const writing = new Set<Promise<void>>();
@@ -65,22 +74,38 @@ export function createCounter({ ledger, forward, delivery, metrics, log }: Count
     if (record.deliveredAt !== null) return { concluded: async () => {}, cancel() {} };
     let latest = Promise.resolve(record);
     let isCanceled = false;
-    const onOutcome = (outcome: DeliveryOutcome): void => {
+    let unconfirmed: DeliveryOutcome | undefined;
+    const write = (outcome: DeliveryOutcome): void => {
       if (isCanceled || isClosed) return;
       latest = latest.then((known) => writeDown(known, outcome));
       const written = latest.then(() => void writing.delete(written));
       writing.add(written);
+    };
+    const confirm = (): void => {
+      if (unconfirmed !== undefined) write(unconfirmed);
+      unconfirmed = undefined;
+    };
+    const onOutcome = (outcome: DeliveryOutcome): void => {
+      unconfirmed = undefined;
+      if (outcome.kind === "aborted" || hasPeers) write(outcome);
+      else {
+        unconfirmed = outcome;
+        setTimeout(confirm, CONFIRM_MS).unref();
+      }
     };
     const watch = watchDelivery({ req, res }, { onOutcome });
     const name = nameOf(record);
     const own = {
       async look() {
         await watch.look();
+        // Nothing speaks against it by now, and somebody has to know.
+        confirm();
         await latest;
       },
     };
     followed.set(name, (followed.get(name) ?? new Set()).add(own));
     void watch.over.then(async () => {
+      confirm();
       // Still to be waited for while it is being written.
       await latest;
       const others = followed.get(name);
@@ -105,6 +130,7 @@ export function createCounter({ ledger, forward, delivery, metrics, log }: Count
       await Promise.all([...(followed.get(name) ?? [])].map(({ look }) => look()));
     },
     async close() {
+      await Promise.all([...followed.values()].flatMap((some) => [...some].map(({ look }) => look())));
       while (writing.size > 0) await Promise.all(writing);
       isClosed = true;
     },

@@ -70,6 +70,7 @@ export function createEarlier(deps: EarlierDeps): Earlier {
     // One that is being answered just now is waited for: its client may have left, and be asking here.
     const lock = await acquireInTime(order, key);
     try {
+      await counter.review(order);
       const found = await ask(() => ledger.find(key));
       if (found === undefined || found.deliveredAt !== null || found.state === "void") return false;
       const record = await bringToEnd(order, found);

@@ -4,7 +4,7 @@ import type { Hex } from "../../services/shared/chain/evm/port.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
 import { createManualClock } from "../testkit/clock.ts";
 import { type OpenedStore, TEST_STORES } from "../testkit/stores.ts";
-import { type Ledger, openLedger } from "./ledger.ts";
+import { type JanitorRound, type Ledger, type OpenCursor, openLedger } from "./ledger.ts";
 import { type PaymentRecord, paidAnswersCollection, paymentsCollection } from "./payment-record.ts";
 
 const TX: Hex = `0x${"ab".repeat(32)}`;
@@ -172,7 +172,66 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await ledger.list({ limit: 2 })).to.have.length(2);
       for (const { state } of await ledger.list({ limit: 100, state: "open" }))
         expect(state).to.equal("open");
-      expect((await ledger.findOpen(6, 10)).length).to.equal(0);
+      expect(await ledger.findOpen({ beforeMs: 6, after: undefined, limit: 10 })).to.have.length(0);
+    });
+
+    it("takes a delivery back, unless it has been delivered again meanwhile", async () => {
+      const resource = "https://pay.example/taken-back";
+      const record = recordOf({ resource });
+      await ledger.open(record);
+      clock.advance(1_000);
+      const first = await ledger.markDelivered(await ledger.markSettled(record, TX));
+      const [owed] = [await ledger.markOwed(first)];
+      expect(owed.deliveredAt).to.equal(null);
+      expect(await other.findOwed("0xpayer", resource)).to.have.length(1);
+      clock.advance(1_000);
+      await other.markDelivered(owed);
+      expect((await ledger.markOwed(first)).deliveredAt).to.equal(clock.nowMs());
+      expect(await ledger.findOwed("0xpayer", resource)).to.have.length(0);
+    });
+
+    it("lists what is owed: settled, and had by nobody", async () => {
+      const [owed, had] = [recordOf(), recordOf()];
+      for (const record of [owed, had]) await ledger.open(record);
+      await ledger.markSettled(owed, TX);
+      await ledger.markDelivered(await ledger.markSettled(had, TX));
+      const keys = (await ledger.list({ limit: 1_000, state: "owed" })).map(({ key }) => key);
+      expect(keys).to.include(owed.key).and.not.include(had.key);
+    });
+
+    it("goes through open payments from a cursor on, also where many were opened at the same moment", async () => {
+      const createdAt = 1_000;
+      const records = Array.from({ length: 7 }, () => recordOf({ createdAt }));
+      for (const record of records) await ledger.open(record);
+      const seen: string[] = [];
+      for (let after: OpenCursor | undefined; ; ) {
+        const page = await ledger.findOpen({ beforeMs: 1_001, after, limit: 3 });
+        if (page.length === 0) break;
+        seen.push(...page.map(({ key }) => key));
+        after = page.at(-1);
+      }
+      expect(seen.sort()).to.deep.equal(records.map(({ key }) => key).sort());
+      expect(await ledger.countOpen(1_001)).to.equal(7);
+    });
+
+    it("gives a round to one of several gateways, and to another one when its time is over", async () => {
+      const nowMs = 10_000;
+      const taken = await Promise.all(
+        [ledger, other].map((one) => one.takeRound({ nowMs, untilMs: nowMs + 100 })),
+      );
+      const [round] = taken.filter((one) => one !== undefined);
+      expect(taken.filter((one) => one !== undefined)).to.have.length(1);
+      expect(round?.cursor).to.equal(undefined);
+      expect(await other.takeRound({ nowMs: nowMs + 50, untilMs: nowMs + 200 })).to.equal(undefined);
+      const cursor = { createdAt: 5, key: "k" };
+      await ledger.endRound(round as JanitorRound, { cursor, untilMs: nowMs + 60 });
+      const next = await other.takeRound({ nowMs: nowMs + 60, untilMs: nowMs + 200 });
+      expect(next?.cursor).to.deep.equal(cursor);
+      // It died in its round; whoever comes late changes nothing.
+      const late = await ledger.takeRound({ nowMs: nowMs + 201, untilMs: nowMs + 300 });
+      expect(late?.cursor).to.deep.equal(cursor);
+      await other.endRound(next as JanitorRound, { cursor: undefined, untilMs: nowMs });
+      expect(await other.takeRound({ nowMs: nowMs + 250, untilMs: nowMs + 400 })).to.equal(undefined);
     });
 
     it("reads by indexes", async () => {

@@ -5,6 +5,7 @@ import { type Filter, put, remove, removeWhere, type Store } from "../../service
 import type { Clock } from "../clock.ts";
 import type { GoodAnswer } from "../passage.ts";
 import {
+  janitorRoundsCollection,
   type PaymentRecord,
   type PaymentRow,
   type PaymentState,
@@ -31,14 +32,32 @@ export interface Ledger {
   findOwed(payer: string, resource: string): Promise<PaymentRecord[]>;
   /** The latest with this identifier that is not void. */
   findByIdentifier(payer: string, identifier: string): Promise<PaymentRecord | undefined>;
-  /** Open ones from before a time (Unix milliseconds), oldest first. */
-  findOpen(beforeMs: number, limit: number): Promise<PaymentRecord[]>;
-  /** The newest first. */
-  list(options: { limit: number; state?: PaymentState | undefined }): Promise<PaymentRecord[]>;
+  /** Open ones from before a time (Unix milliseconds), oldest first, from behind the cursor on. */
+  findOpen(query: {
+    beforeMs: number;
+    after: OpenCursor | undefined;
+    limit: number;
+  }): Promise<PaymentRecord[]>;
+  countOpen(beforeMs: number): Promise<number>;
+  /** Takes the janitor's round over until a time; undefined where another gateway has it, or has just had it. */
+  takeRound(times: { nowMs: number; untilMs: number }): Promise<JanitorRound | undefined>;
+  /** Leaves the cursor to whoever does the next round, which may begin at a time; nothing where it was taken away. */
+  endRound(round: JanitorRound, next: { cursor: OpenCursor | undefined; untilMs: number }): Promise<void>;
+  /** The newest first; `owed` are settled ones whose answer nobody has had. */
+  list(options: { limit: number; state?: PaymentState | "owed" | undefined }): Promise<PaymentRecord[]>;
   keepAnswer(record: PaymentRecord, answer: GoodAnswer): Promise<void>;
   findAnswer(record: PaymentRecord): Promise<GoodAnswer | undefined>;
   /** Drops answers whose time is over, and void payments from before a time. */
   clean(options: { voidBeforeMs: number }): Promise<void>;
+}
+
+/** How far the open payments have been worked through. */
+export type OpenCursor = Pick<PaymentRecord, "createdAt" | "key">;
+
+/** A round that is ours until a time (Unix milliseconds). */
+export interface JanitorRound {
+  readonly cursor: OpenCursor | undefined;
+  readonly untilMs: number;
 }
 
 export interface LedgerOptions {
@@ -49,12 +68,14 @@ export interface LedgerOptions {
 
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
+/** The only row of its collection. */
+const ROUND = "open payments";
 /** Payments of one payer for one resource that are looked through. */
 const MANY = 20;
 
 /** Declares the collections, so opening an empty store is enough. */
 export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerOptions): Promise<Ledger> {
-  await store.declare([paymentsCollection, paidAnswersCollection]);
+  await store.declare([paymentsCollection, paidAnswersCollection, janitorRoundsCollection]);
 
   /** Writes a step of a record's life unless another gateway was faster; answers what is stored. */
   const advance = async (
@@ -105,17 +126,48 @@ export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerO
       });
       return row && toPaymentRecord(row);
     },
-    async findOpen(beforeMs, limit) {
+    async findOpen({ beforeMs, after, limit }) {
       const rows = await store.find(paymentsCollection, {
-        filter: { state: "open", createdAt: { lt: beforeMs } },
-        order: [{ field: "createdAt", direction: "asc" }],
+        filter: { state: "open", createdAt: { gte: after?.createdAt ?? 0, lt: beforeMs } },
+        ...(after && {
+          anyOf: [
+            { createdAt: { gt: after.createdAt } },
+            { createdAt: after.createdAt, key: { gt: after.key } },
+          ],
+        }),
+        order: [
+          { field: "createdAt", direction: "asc" },
+          { field: "key", direction: "asc" },
+        ],
         limit,
       });
       return rows.map(toPaymentRecord);
     },
+    countOpen: (beforeMs) => store.count(paymentsCollection, { state: "open", createdAt: { lt: beforeMs } }),
+    async takeRound({ nowMs, untilMs }) {
+      const known = await store.get(janitorRoundsCollection, { name: ROUND });
+      if (known !== undefined && known.takenUntil > nowMs) return undefined;
+      const { cursorAt = null, cursorKey = null } = known ?? {};
+      const row = { name: ROUND, takenUntil: untilMs, cursorAt, cursorKey };
+      const expected = known === undefined ? null : { takenUntil: known.takenUntil };
+      if (!(await store.compareAndSet(janitorRoundsCollection, row, expected))) return undefined;
+      const cursor =
+        cursorAt === null || cursorKey === null ? undefined : { createdAt: cursorAt, key: cursorKey };
+      return { cursor, untilMs };
+    },
+    async endRound(round, { cursor, untilMs }) {
+      const row = {
+        name: ROUND,
+        takenUntil: Math.ceil(untilMs),
+        cursorAt: cursor?.createdAt ?? null,
+        cursorKey: cursor?.key ?? null,
+      };
+      await store.compareAndSet(janitorRoundsCollection, row, { takenUntil: round.untilMs });
+    },
     async list({ limit, state }) {
       const order = [{ field: "createdAt", direction: "desc" }] as const;
-      const filter = state === undefined ? {} : { state };
+      const filter: Filter<PaymentRow> =
+        state === undefined ? {} : state === "owed" ? { state: "settled", deliveredAt: null } : { state };
       return (await store.find(paymentsCollection, { filter, order, limit })).map(toPaymentRecord);
     },
 

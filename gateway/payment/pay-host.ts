@@ -101,6 +101,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     forward: deps.forward,
     delivery: deps.delivery,
     publicUrl: () => publicUrl,
+    hasPeers: config.redisUrl !== undefined,
     deadlineMs: config.deadlineMs,
   });
   const inFlight = new Set<Promise<void>>();
@@ -115,7 +116,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
   if (publicUrl === "") publicUrl = url;
-  const janitor = createJanitor({ ledger, locks, settlement, metrics, clock, log });
+  const janitor = createJanitor({ ledger, locks, settlement, chain, metrics, clock, log });
   janitor.start();
   log.info({ url, offers: [...offers.keys()], payTo: payment.payTo }, "selling requests");
   const watch = watchFacilitator({ facilitator, chain, log, metrics: deps.metrics });

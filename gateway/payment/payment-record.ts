@@ -75,6 +75,22 @@ export const paidAnswersCollection = collection({
   shardKey: ["key"],
 });
 
+/** How far the open payments have been looked after, and by when another gateway may go on: one row. */
+export const janitorRoundsCollection = collection({
+  name: "payment_rounds",
+  fields: {
+    name: "text",
+    /** Unix milliseconds. */
+    takenUntil: "int",
+    /** Creation and key of the last payment that was looked at; null = from the oldest one on. */
+    cursorAt: "int?",
+    cursorKey: "text?",
+  },
+  key: ["name"],
+  indexes: [],
+  shardKey: ["name"],
+});
+
 export type PaymentRow = RowOf<typeof paymentsCollection>;
 
 export interface PaymentRecord

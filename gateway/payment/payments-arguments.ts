@@ -3,10 +3,11 @@ import { UsageError } from "../access/keys-values.ts";
 import type { PaymentState } from "./payment-record.ts";
 
 export const PAYMENTS_USAGE = `Usage:
-  npm run payments -- list [--state settled|open|void] [--limit <n>] [--json]
+  npm run payments -- list [--state settled|owed|open|void] [--limit <n>] [--json]
 
 list    shows payments, the newest first: time, state, amount, payer, endpoint, transaction, whether its answer was had.
-        settled: the chain has the transfer; open: nobody has seen yet what came of it; void: nothing was charged.
+        settled: the chain has the transfer; owed: settled, and nobody has surely had the answer, so that the
+        payer's next payment for the same address is free; open: nobody has seen yet what came of it; void: nothing was charged.
         --limit is 50 unless said otherwise, 10000 at most.
 
 The store is the one the gateway uses: MONGODB_URL, or the embedded database that the server of DATA_DIR works on.
@@ -14,12 +15,12 @@ The store is the one the gateway uses: MONGODB_URL, or the embedded database tha
 
 export interface PaymentsCommand {
   readonly name: "list";
-  readonly state: PaymentState | undefined;
+  readonly state: PaymentState | "owed" | undefined;
   readonly limit: number;
   readonly asJson: boolean;
 }
 
-const STATES = ["settled", "open", "void"] as const satisfies readonly PaymentState[];
+const STATES = ["settled", "owed", "open", "void"] as const satisfies readonly (PaymentState | "owed")[];
 
 /** Reads the words after the program's name; "help" when that is what they ask for. Throws UsageError. */
 export function parsePaymentsCommand(args: readonly string[]): PaymentsCommand | "help" {
@@ -36,7 +37,7 @@ export function parsePaymentsCommand(args: readonly string[]): PaymentsCommand |
   const count = Number(limit);
   if (!/^[1-9]\d{0,4}$/.test(limit) || count > 10_000)
     throw new UsageError(`--limit takes an integer from 1 to 10000, got ${JSON.stringify(limit)}.`);
-  return { name, state: state as PaymentState | undefined, limit: count, asJson: json };
+  return { name, state: state as PaymentsCommand["state"], limit: count, asJson: json };
 }
 
 function readOptions(args: string[]) {

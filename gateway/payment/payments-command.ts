@@ -21,12 +21,19 @@ export async function runPaymentsCommand(
     record.payer,
     record.path,
     record.transaction ?? record.reason ?? "",
-    record.deliveredAt === null ? "" : toDate(record.deliveredAt),
+    isOwed(record) ? "owed" : record.deliveredAt === null ? "" : toDate(record.deliveredAt),
   ]);
   const settled = records.filter((record) => record.state === "settled");
   const total = settled.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const headings = ["TIME", "STATE", "USDC", "PAYER", "ENDPOINT", "TRANSACTION", "ANSWERED"];
-  return `${formatTable(headings, rows)}\n${settled.length} of ${records.length} settled: ${toUsd(String(total))} USDC\n`;
+  const owed = records.filter(isOwed).length;
+  const summary = `${settled.length} of ${records.length} settled: ${toUsd(String(total))} USDC`;
+  return `${formatTable(headings, rows)}\n${summary}${owed === 0 ? "" : `, ${owed} of them owed`}\n`;
+}
+
+/** Paid for, and not surely delivered. */
+function isOwed({ state, deliveredAt }: PaymentRecord): boolean {
+  return state === "settled" && deliveredAt === null;
 }
 
 /** What a program gets: times as ISO 8601, the amount in dollars and as the token counts it. */
@@ -48,6 +55,7 @@ function toJson(record: PaymentRecord) {
     transaction,
     settledAt: iso(record.settledAt),
     answeredAt: iso(record.deliveredAt),
+    owed: isOwed(record),
     reason,
     identifier: record.identifier,
     nonce: record.nonce,

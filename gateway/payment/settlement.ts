@@ -38,6 +38,9 @@ export interface SettlementDeps {
   readonly watchMs: number;
 }
 
+/** Why such a payment is void. */
+export const EXPIRED_UNUSED = "the authorization has expired unused";
+
 const LOOK_EVERY_MS = [50, 100, 200, 400];
 
 export function createSettlement({ server, chain, ledger, log, watchMs }: SettlementDeps): Settlement {
@@ -67,7 +70,7 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
       if (sighting?.kind === "paid") return ledger.markSettled(record, sighting.transaction);
       if (sighting?.kind === "spent") return ledger.markVoid(record, "the authorization was used otherwise");
       const isOver = sighting?.kind === "unused" && sighting.time > record.validBefore;
-      return isOver ? ledger.markVoid(record, "the authorization has expired unused") : record;
+      return isOver ? ledger.markVoid(record, EXPIRED_UNUSED) : record;
     };
     try {
       return await write();
@@ -124,7 +127,8 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
   };
 }
 
-function transferOf({ asset, payer, payTo, amount, nonce }: PaymentRecord): Transfer {
+/** A payment as the chain knows it. */
+export function transferOf({ asset, payer, payTo, amount, nonce }: PaymentRecord): Transfer {
   return {
     asset: asset as Hex,
     from: payer as Hex,

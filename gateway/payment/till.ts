@@ -39,6 +39,8 @@ export interface TillDeps {
   readonly clock: Clock;
   /** Base address as clients see it, without a slash at the end. */
   readonly publicUrl: () => string;
+  /** Whether other gateways share the locks. */
+  readonly hasPeers: boolean;
   /** For what comes before the settlement, from the arrival of the request. */
   readonly deadlineMs: number;
 }

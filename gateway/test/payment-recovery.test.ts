@@ -210,7 +210,12 @@ describe("gateway: payments over the death of a gateway", function () {
   });
 
   it("and the operator reads of each payment what became of it", async () => {
-    const records = JSON.parse(await payments("list", "--json")) as Record<string, string | null>[];
+    let records: Record<string, string | boolean | null>[] = [];
+    // A delivery is written down when the connection leaves no doubt, or after five seconds.
+    await until(async () => {
+      records = JSON.parse(await payments("list", "--json"));
+      return records[0]?.answeredAt !== null;
+    });
     expect(records).to.have.length.greaterThan(4);
     for (const record of records) {
       expect(record).to.include({
@@ -223,8 +228,9 @@ describe("gateway: payments over the death of a gateway", function () {
       });
       const hash = record.transaction as `0x${string}`;
       expect((await world.chain.client.getTransactionReceipt({ hash })).status).to.equal("success");
-      for (const name of ["time", "settledAt", "answeredAt"])
-        expect(Date.parse(record[name] ?? ""), JSON.stringify(record)).to.be.above(0);
+      for (const name of ["time", "settledAt"]) expect(Date.parse(String(record[name]))).to.be.above(0);
+      // Some of the gateways were killed before they could be sure.
+      expect(record.owed).to.equal(record.answeredAt === null);
     }
     const text = await payments("list", "--limit", "2");
     expect(text).to.match(/^TIME +STATE +USDC +PAYER +ENDPOINT +TRANSACTION +ANSWERED\n/);

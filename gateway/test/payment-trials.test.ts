@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { after, before, describe, it } from "mocha";
+import { runTrials } from "../testkit/payment-trials.ts";
+import { startTrialWorld, type TrialWorld } from "../testkit/trial-world.ts";
+
+/** Many on Node, where `npm run check:full` asks for them; a few show that the other runtime does not differ. */
+const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 12);
+const TRIALS = "Deno" in globalThis ? Math.min(WANTED, 25) : WANTED;
+
+describe("gateway: random trials of payments", function () {
+  this.timeout(120_000 + TRIALS * 5_000);
+  let world: TrialWorld;
+  before(async () => {
+    world = await startTrialWorld();
+  });
+  after(() => world?.stop());
+
+  it(`USDC moved = whole tables × price, or the difference is owed, over ${TRIALS} trials`, async () => {
+    const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+    const { faults, trials, tables, charged, owed } = await runTrials(world, { trials: TRIALS, seed });
+    expect(faults, `TEST_SEED=${seed}`).to.deep.equal([]);
+    expect(trials).to.equal(TRIALS);
+    expect(tables).to.be.at.least(TRIALS);
+    expect(charged).to.be.at.most(tables + owed);
+  });
+});
