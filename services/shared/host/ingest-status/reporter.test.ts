@@ -129,6 +129,15 @@ describe("IngestReporter", () => {
     await store.close();
   });
 
+  it("does not wait for a store that hangs when the work has ended", async () => {
+    const { reporter, given, store } = await setUp();
+    given.write = () => new Promise(() => {});
+    const startedMs = performance.now();
+    await reporter.during(LEAD, async () => {});
+    expect(performance.now() - startedMs).to.be.below(3_000);
+    await store.close();
+  });
+
   it("writes nothing over the row of another process that leads by now, and complains to nobody", async () => {
     const { reporter, store, lines, stored } = await setUp();
     const other = statusRow({ state: "following", block: 77 });

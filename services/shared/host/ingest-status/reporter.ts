@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SourceEvent } from "../../chain/rpc/endpoint.ts";
 import { ConflictError, put, type Store } from "../../storage/port.ts";
 import type { ChainWatcher, ProgressGauges } from "../ingest-metrics.ts";
@@ -21,6 +22,7 @@ const LONG_RUN_LINE_MS = 10_000;
 const HEAD_LINE_MS = 30_000;
 const FAILURE_LINE_MS = 60_000;
 const CHANGED_FAILURE_MS = 10_000;
+const LAST_WRITE_MS = 500;
 /** A failure is over once the work has gone on for this long without another one. */
 const RECOVERED_MS = 5_000;
 
@@ -137,7 +139,8 @@ class Reporter implements IngestReporter {
       return await work();
     } finally {
       clearInterval(timer);
-      await this.#writing;
+      // A store that hangs must not hold the end of the process.
+      await Promise.race([this.#writing, sleep(LAST_WRITE_MS, undefined, { ref: false })]);
     }
   }
 
