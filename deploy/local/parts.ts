@@ -1,4 +1,4 @@
-import { pause } from "../../services/shared/host/pause.ts";
+import { within } from "../../services/shared/host/pause.ts";
 import type { Stoppable } from "../../services/shared/host/process.ts";
 
 /**
@@ -47,10 +47,4 @@ export class Parts {
     const parts = this.#parts.filter((each) => each.place === place);
     await Promise.allSettled(parts.map(({ part }) => part.stop()));
   }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const settled = new AbortController();
-  await Promise.race([work, pause(ms, settled.signal)]);
-  settled.abort();
 }

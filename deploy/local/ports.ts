@@ -33,7 +33,7 @@ export function listPorts(
   const isAnyPayPort = isOnLocalChain && settings.GATEWAY_PORT === 0 && !given.X402_PORT?.trim();
   if (isSelling && !isAnyPayPort) wanted.push({ setting: "X402_PORT", port: settings.X402_PORT, host });
   if (given.FACILITATOR_PORT?.trim())
-    wanted.push({ setting: "FACILITATOR_PORT", port: settings.FACILITATOR_PORT, host });
+    wanted.push({ setting: "FACILITATOR_PORT", port: settings.FACILITATOR_PORT, host: "127.0.0.1" });
   for (const setting of ["ADMIN_PORT", "FACILITATOR_ADMIN_PORT"] as const) {
     const port = settings[setting];
     if (typeof port === "number") wanted.push({ setting, port, host: settings.ADMIN_HOST });

@@ -180,4 +180,16 @@ describe("the first hour: what is wrong is said at once", function () {
       expect(screen.text()).to.include(`Cannot read ${name}: `);
     expect(screen.text()).to.include("Unknown setting SOLANA_PRC: did you mean SOLANA_RPC?");
   });
+
+  it("is text in the lines of requests, too, where a person reads them", async () => {
+    const started = type("node --import tsx gateway/main.ts", env({ LOG_FORMAT: "text" }));
+    try {
+      const [, url] = await started.shows(/info gateway: listening url=(http:\S+)/);
+      await (await fetch(`${url}/evm/chains`)).body?.cancel();
+      await started.shows(/info gateway: request .*status=401/);
+      expect(started.text()).not.to.match(/^\{/m);
+    } finally {
+      signalGroup(started.child, "SIGKILL");
+    }
+  });
 });

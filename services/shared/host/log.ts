@@ -55,6 +55,13 @@ function batchOf(dest: 1 | 2): LineBatch {
   return batch;
 }
 
+/** As text at the very end: access lines are written past pino, and have to be read by the same person. */
+function streamTo(dest: 1 | 2): DestinationStream & { flushSync(): void } {
+  const batch = batchOf(dest);
+  if (logFormatOf(dest) === "json") return batch;
+  return { write: (line) => batch.write(toText(line)), flushSync: () => batch.flushSync() };
+}
+
 /** The trace that a line belongs to. Always an object of its own: pino puts the line's fields into it. */
 function ofTrace(): object {
   const span = activeSpan();
@@ -72,8 +79,7 @@ export function createLog(options: {
   readonly destination?: 1 | 2 | DestinationStream;
 }): Log {
   const target = options.destination ?? 1;
-  const stream = typeof target === "number" ? batchOf(target) : target;
-  const isText = typeof target === "number" && logFormatOf(target) === "text";
+  const stream = typeof target === "number" ? streamTo(target) : target;
   return pino(
     {
       level: options.level,
@@ -84,7 +90,7 @@ export function createLog(options: {
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),
       },
-      hooks: { streamWrite: isText ? (line) => cleanText(toText(line)) : cleanText },
+      hooks: { streamWrite: cleanText },
     },
     stream,
   );

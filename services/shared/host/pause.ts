@@ -11,3 +11,13 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     }
   });
 }
+
+/** Resolves when the work is done or the time is over; rejects as the work does before that. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const settled = new AbortController();
+  try {
+    await Promise.race([work, pause(ms, settled.signal)]);
+  } finally {
+    settled.abort();
+  }
+}

@@ -1,7 +1,7 @@
 import type { Store } from "../storage/port.ts";
 import { acquireLease, type Guard } from "./lease.ts";
 import type { Log } from "./log.ts";
-import { pause } from "./pause.ts";
+import { pause, within } from "./pause.ts";
 import type { Stoppable } from "./process.ts";
 
 /** What work gets that is done by one process at a time. */
@@ -69,12 +69,6 @@ const IDLE_MS = 3_600_000;
 /** Together they stay below what a person waits after a Ctrl-C. */
 const RUNS_STOP_MS = 1_200;
 const CLOSE_MS = 500;
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const settled = new AbortController();
-  await Promise.race([work, pause(ms, settled.signal)]);
-  settled.abort();
-}
 
 /**
  * The source, closed at the signal: its pending questions fail at once, where RPC endpoints would be waited for and asked

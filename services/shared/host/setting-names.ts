@@ -9,6 +9,7 @@ const CHAIN_PREFIXES = ["EVM_RPC_", "START_BLOCK_"] as const;
  * REDIS_URI), so that it is worth a warning but must not keep a process from starting.
  */
 const COMMON = new Set([
+  "ADMIN_HOST",
   "ADMIN_PORT",
   "BIND_HOST",
   "DATA_DIR",
