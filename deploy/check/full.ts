@@ -9,7 +9,7 @@ import { ALL_TESTS, listProductTests, runSuite } from "./suites.ts";
 
 const SUITE_TIMEOUT_MS = 30 * 60_000;
 /** What tests do more often here than where a user runs them. */
-const THOROUGH = { TEST_KILLS: "50", TEST_REORGS: "50", FUZZ_REQUESTS: "20000" };
+const THOROUGH = { TEST_KILLS: "50", TEST_REORGS: "50", TEST_ABSENCES: "all", FUZZ_REQUESTS: "20000" };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 

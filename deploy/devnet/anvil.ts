@@ -25,6 +25,8 @@ export interface AnvilOptions {
    * A kept state takes about 0.2 MB and 0.1 KB more for every block of the chain; a transaction takes 11 KB.
    */
   readonly keptStates?: number;
+  /** Blocks behind the head that bear the tag `finalized`; absent = 64. */
+  readonly finalDepth?: number;
   /** Absent = true; false shows the node's own log on standard error. */
   readonly quiet?: boolean;
   readonly startTimeoutMs?: number;
@@ -93,6 +95,9 @@ function commandLine(options: AnvilOptions): string[] {
   // The default keeps 500 states in memory and thousands more in files; --transaction-block-keeper would drop logs.
   args.push("--prune-history", String(Math.max(1, options.keptStates ?? 300)));
   args.push("--gas-limit", "500000000", "--no-request-size-limit", "--color", "never");
+  // The tag lies two epochs behind the head.
+  if (options.finalDepth !== undefined)
+    args.push("--slots-in-an-epoch", String(Math.ceil(options.finalDepth / 2)));
   if (options.blockTimeS === undefined) args.push("--no-mining");
   else args.push("--block-time", String(options.blockTimeS));
   const { stateFile } = options;

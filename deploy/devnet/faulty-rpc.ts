@@ -50,6 +50,8 @@ export interface FaultyRpc {
   counts(): FaultCounts;
   /** Replaces the probabilities, for a test that wants peace after the storm. */
   setFaults(faults: FaultyRpcOptions["faults"]): void;
+  /** Another node answers from now on. */
+  pointTo(target: string): void;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
   const counts = Object.fromEntries(FAULT_NAMES.map((name) => [name, 0])) as Record<FaultName, number>;
   const hanging = new Set<ServerResponse>();
   let faults = options.faults;
+  let target = options.target;
   let requests = 0;
 
   function draw(name: keyof typeof faults): boolean {
@@ -102,7 +105,7 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
   }
 
   async function forward(body: readonly RpcRequest[]): Promise<RpcReply[]> {
-    const response = await fetch(options.target, {
+    const response = await fetch(target, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -211,6 +214,9 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
     counts: () => ({ ...counts }),
     setFaults(next) {
       faults = next;
+    },
+    pointTo(next) {
+      target = next;
     },
     async close() {
       for (const response of hanging) response.destroy();

@@ -1,3 +1,4 @@
+import type { Knowledge } from "../../shared/chain/evm/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/chain/evm/fork.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -19,15 +20,29 @@ export async function findFork(
   const common = await findCommonBlock(source, {
     final,
     known: [{ number: blockNumber, hash: blockHash, time: blockTime }, ...kept],
-    async lastRow({ low, high }) {
-      const [row] = await store.find(poolEvents, {
-        filter: { chainId, blockNumber: { lte: high, gte: low } },
-        order: [{ field: "blockNumber", direction: "desc" }],
-        limit: 1,
-        fields: ["blockNumber", "blockHash", "time"],
-      });
-      return row && { number: row.blockNumber, hash: row.blockHash, time: row.time };
-    },
+    lastRow: (range) => findLastRow(store, { chainId, ...range }),
   });
   return common === undefined || common.number >= fromBlock - 1 ? common : null;
+}
+
+/** The block of the last event between two blocks, inclusive. */
+export async function findLastRow(
+  store: Store,
+  { chainId, low, high }: { chainId: number; low: number; high: number },
+): Promise<StoredBlock | undefined> {
+  const [row] = await store.find(poolEvents, {
+    filter: { chainId, blockNumber: { lte: high, gte: low } },
+    order: [{ field: "blockNumber", direction: "desc" }],
+    limit: 1,
+    fields: ["blockNumber", "blockHash", "time"],
+  });
+  return row && { number: row.blockNumber, hash: row.blockHash, time: row.time };
+}
+
+/** What endpoints are held against. */
+export function knowledgeOf(
+  store: Store,
+  { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
+): Knowledge {
+  return { genesisHash, findKnown: (high) => findLastRow(store, { chainId, low: 0, high }) };
 }

@@ -4,6 +4,7 @@ import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
+import { knowledgeOf } from "./fork.ts";
 import { startTarget } from "./sync.ts";
 import { startSteps } from "./write.ts";
 
@@ -20,7 +21,7 @@ export async function openCheckpoint(
   const { source } = of;
   const stored = await getCheckpoint(store, source.chainId);
   // First of all: an endpoint of another chain is told apart from a store of another one.
-  if (stored !== undefined) await requireStoredFinal({ store, source }, stored.genesisHash);
+  if (stored !== undefined) await requireStoredFinal({ store, source }, knowledgeOf(store, stored));
   const genesisHash = await checkGenesis(source, stored?.genesisHash);
   if (stored !== undefined) return stored;
   const head = await source.head();
@@ -39,7 +40,7 @@ export async function openCheckpoint(
     genesisHash,
   };
   await store.write(startSteps(checkpoint, of.anchors));
-  await requireStoredFinal({ store, source }, genesisHash);
+  await requireStoredFinal({ store, source }, knowledgeOf(store, checkpoint));
   return checkpoint;
 }
 

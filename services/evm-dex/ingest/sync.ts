@@ -12,7 +12,7 @@ import { applyChunk, UnseenPools, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
 import type { Chunk } from "./chunk.ts";
 import { Fetcher } from "./fetch.ts";
-import { findFork } from "./fork.ts";
+import { findFork, knowledgeOf } from "./fork.ts";
 import { loadIndexer } from "./load.ts";
 import { loadWatch } from "./lp-watch.ts";
 import { oneAhead } from "./map-ahead.ts";
@@ -87,7 +87,7 @@ export class ChainSync {
 
   /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
   static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
-    const finality = await Finality.open(deps, checkpoint.genesisHash);
+    const finality = await Finality.open(deps, knowledgeOf(deps.store, checkpoint));
     const undone = await rollbackTo(deps.store, {
       checkpoint,
       target: targetOf(checkpoint),

@@ -85,7 +85,8 @@ export async function startTestIngest(
     async close() {
       stop.abort();
       await source.close();
-      await store.close();
+      // One that was given stays open.
+      if (options.store === undefined) await store.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Knowledge } from "../../shared/chain/evm/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/chain/evm/fork.ts";
 import type { EvmSource } from "../../shared/chain/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -19,14 +20,28 @@ export async function findFork(
   return findCommonBlock(source, {
     final,
     known: [{ number: blockNumber, hash: blockHash, time: blockTime }, ...kept],
-    async lastRow({ low, high }) {
-      const [row] = await store.find(unitHistory, {
-        filter: { chainId, block: { gte: low, lte: high } },
-        order: [{ field: "block", direction: "desc" }],
-        limit: 1,
-        fields: ["block", "blockHash", "time"],
-      });
-      return row && { number: row.block, hash: row.blockHash, time: row.time };
-    },
+    lastRow: (range) => findLastState(store, { chainId, ...range }),
   });
+}
+
+/** The last block between two, inclusive, that a unit's state was recorded at. */
+async function findLastState(
+  store: Store,
+  { chainId, low, high }: { chainId: number; low: number; high: number },
+): Promise<StoredBlock | undefined> {
+  const [row] = await store.find(unitHistory, {
+    filter: { chainId, block: { gte: low, lte: high } },
+    order: [{ field: "block", direction: "desc" }],
+    limit: 1,
+    fields: ["block", "blockHash", "time"],
+  });
+  return row && { number: row.block, hash: row.blockHash, time: row.time };
+}
+
+/** What endpoints are held against. */
+export function knowledgeOf(
+  store: Store,
+  { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
+): Knowledge {
+  return { genesisHash, findKnown: (high) => findLastState(store, { chainId, low: 0, high }) };
 }

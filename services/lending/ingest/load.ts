@@ -9,6 +9,7 @@ import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, discoveries, headers, type UnitRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { unreadRow } from "./discover.ts";
+import { knowledgeOf } from "./fork.ts";
 import type { ChainMetrics } from "./metrics.ts";
 import type { PassTools } from "./pass.ts";
 import { ProtocolTable } from "./protocol-table.ts";
@@ -46,7 +47,8 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   // Before the first checkpoint, block 0 tells whose chain the discoveries are of.
   const first = await store.get(headers, { chainId, number: 0 });
   const known = stored?.genesisHash ?? first?.hash;
-  if (known !== undefined) await requireStoredFinal(deps, known);
+  if (known !== undefined)
+    await requireStoredFinal(deps, knowledgeOf(store, { chainId, genesisHash: known }));
   const genesisHash = await checkGenesis(source, known);
   if (first === undefined)
     await store.write([...guard(), put(headers, [toHeaderRow(chainId, await headerAt(source, 0))])]);
@@ -58,7 +60,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const checkpoint = stored && (await undoInterrupted(deps, { checkpoint: stored, book }));
   const tokens = await TokenBook.load(store, chainId);
   const multicall = new Multicall({ source, address: chain.multicall3 });
-  const finality = await Finality.open(deps, genesisHash);
+  const finality = await Finality.open(deps, knowledgeOf(store, { chainId, genesisHash }));
   return { tools: { chainId, protocols, book, tokens, multicall }, genesisHash, checkpoint, finality };
 }
 

@@ -23,7 +23,8 @@ describe("lending ingest: forks deeper than the kept headers", function () {
   let before: string;
 
   beforeEach(async () => {
-    chain = await createTestChain();
+    // What is final is not replaced: here nothing is for longer than the deepest fork.
+    chain = await createTestChain({ finalDepth: 2_000 });
     indexed = await indexLending(chain);
     await mineBusyBlocks(chain, { blocks: 20, seed: 1 });
     ingest = await startTestIngest(indexed);

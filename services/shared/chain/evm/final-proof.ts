@@ -2,7 +2,7 @@ import type { EndpointProof } from "../rpc/endpoint.ts";
 import type { RpcReply } from "../rpc/transport.ts";
 import type { Question } from "../rpc/work.ts";
 import { toQuantity } from "./hex.ts";
-import type { BlockHeader, Contradiction, FinalBlock, StoredBlock } from "./port.ts";
+import type { BlockHeader, Contradiction, FinalBlock, FindKnownBlock, StoredBlock } from "./port.ts";
 import { readFirst } from "./questions.ts";
 import { readHeader } from "./read.ts";
 
@@ -17,7 +17,7 @@ export function isOtherGenesis({ reason }: Contradiction): boolean {
 }
 
 export interface FinalProof extends EndpointProof {
-  require(block: FinalBlock): void;
+  require(block: FinalBlock, findKnown?: FindKnownBlock): void;
 }
 
 /**
@@ -26,9 +26,11 @@ export interface FinalProof extends EndpointProof {
  */
 export function createFinalProof(): FinalProof {
   let required: FinalBlock | undefined;
+  let findKnown: FindKnownBlock | undefined;
   return {
-    require(block) {
+    require(block, find) {
       required = block;
+      findKnown = find ?? findKnown;
     },
     calls() {
       if (required === undefined) return [];
@@ -53,6 +55,16 @@ export function createFinalProof(): FinalProof {
           : `its block ${number} is ${there}, final in the index is ${hash}`;
       return { kind: "contradicts", message };
     },
+    async readBehind(ask) {
+      const head = readFirst(await ask([callHeader("latest")]), (result) => readHeader(result, "latest"));
+      if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
+      const known = await findKnown?.(head.value.number);
+      if (known === undefined) return undefined;
+      const there = hashOf((await ask([callHeader(known.number)]))[0], known.number);
+      if (there === undefined || there === null || there === known.hash) return undefined;
+      const message = `its block ${known.number} is ${there}, the index has ${known.hash} and is final up to ${required.number}`;
+      return { kind: "contradicts", message };
+    },
   };
 }
 
@@ -64,7 +76,7 @@ function hashOf(reply: RpcReply | undefined, number: number): string | null | un
   return "value" in header ? header.value.hash : undefined;
 }
 
-function callHeader(block: number | "finalized") {
+function callHeader(block: number | "finalized" | "latest") {
   const tag = typeof block === "number" ? toQuantity(block) : block;
   return { method: "eth_getBlockByNumber", params: [tag, false] };
 }

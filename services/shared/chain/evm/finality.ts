@@ -1,6 +1,6 @@
 import type { Guard } from "../../host/lease.ts";
 import { collection, put, type Store } from "../../storage/port.ts";
-import type { EvmSource, FinalBlock, StoredBlock } from "./port.ts";
+import type { EvmSource, FinalBlock, FindKnownBlock, StoredBlock } from "./port.ts";
 
 /** The last block of each chain's index that was final when it was indexed. It only moves up: nothing up to it is undone. */
 export const finalBlocks = collection({
@@ -28,15 +28,21 @@ export interface FinalityDeps {
   readonly guard: Guard;
 }
 
+/** What an index knows of its chain. */
+export interface Knowledge {
+  readonly genesisHash: string;
+  readonly findKnown: FindKnownBlock;
+}
+
 /** From here on, endpoints that contradict what is final in the store are set aside. */
 export async function requireStoredFinal(
   { store, source }: Pick<FinalityDeps, "store" | "source">,
-  genesisHash: string,
+  { genesisHash, findKnown }: Knowledge,
 ): Promise<FinalBlock> {
   const row = await store.get(finalBlocks, { chainId: source.chainId });
   const { number, hash, time } = row ?? { number: 0, hash: genesisHash, time: 0 };
   const block = { number, hash, time, genesisHash };
-  source.requireFinal(block);
+  source.requireFinal(block, findKnown);
   return block;
 }
 
@@ -61,8 +67,8 @@ export class Finality {
     this.#askedAt = block.number;
   }
 
-  static async open(deps: FinalityDeps, genesisHash: string): Promise<Finality> {
-    return new Finality(deps, await requireStoredFinal(deps, genesisHash));
+  static async open(deps: FinalityDeps, knowledge: Knowledge): Promise<Finality> {
+    return new Finality(deps, await requireStoredFinal(deps, knowledge));
   }
 
   get block(): FinalBlock {

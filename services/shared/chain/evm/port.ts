@@ -82,6 +82,9 @@ export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
 }
 
+/** The last block up to a number whose hash the index knows. */
+export type FindKnownBlock = (upTo: number) => Promise<StoredBlock | undefined>;
+
 /** An endpoint that has another block than the index where the index is final, or another genesis. */
 export interface Contradiction {
   readonly host: string;
@@ -117,8 +120,9 @@ export interface EvmSource {
   /**
    * From now on only endpoints are believed that do not contradict this block: another one at its height, or another
    * genesis, sets an endpoint aside, by name, until it agrees. Where none is left, questions throw IndexContradicted.
+   * `findKnown` serves to look at endpoints that are still below the block; absent = the one given before.
    */
-  requireFinal(block: FinalBlock): void;
+  requireFinal(block: FinalBlock, findKnown?: FindKnownBlock): void;
   /** Holds every endpoint against the final block at once. Throws IndexContradicted where all of them contradict it. */
   recheck(): Promise<void>;
   /**

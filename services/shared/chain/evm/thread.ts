@@ -44,17 +44,15 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
   });
   let final: FinalBlock | undefined;
   const asked = Object.fromEntries(
-    THREAD_METHODS.map((method) => [
-      method,
-      (...args: unknown[]) => thread.ask({ method, args, final }),
-    ]),
+    THREAD_METHODS.map((method) => [method, (...args: unknown[]) => thread.ask({ method, args, final })]),
   ) as unknown as Pick<EvmSource, ThreadMethod>;
   return {
     ...local,
     ...asked,
-    requireFinal(block) {
+    requireFinal(block, findKnown) {
+      // The store cannot be asked from the thread: endpoints that are below the block are looked at here alone.
       final = block;
-      local.requireFinal(block);
+      local.requireFinal(block, findKnown);
     },
     close: () => thread.close(),
   };

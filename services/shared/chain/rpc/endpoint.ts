@@ -43,6 +43,8 @@ export interface EndpointProof {
   calls(): readonly RpcCall[];
   /** What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. */
   read(replies: readonly (RpcReply | undefined)[]): Fault | undefined;
+  /** A second look at an endpoint that is `behind`: it may be behind on another chain. */
+  readBehind(ask: (calls: readonly RpcCall[]) => Promise<readonly RpcReply[]>): Promise<Fault | undefined>;
 }
 
 export interface EndpointOptions extends HealthOptions {
@@ -210,7 +212,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // A reply that is a fault has been seen to already.
     if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
     if (fault !== undefined) return fault;
-    const contrary = proof.length === 0 ? undefined : options.proof?.read(proof);
+    const contrary = await readProof(proof);
     if (contrary?.kind === "contradicts") {
       contradict(contrary.message);
       return contrary;
@@ -222,6 +224,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     asideReason = undefined;
     recover();
     return undefined;
+  }
+
+  async function readProof(replies: readonly RpcReply[]): Promise<Fault | undefined> {
+    const { proof } = options;
+    if (proof === undefined || replies.length === 0) return undefined;
+    const fault = proof.read(replies);
+    return fault?.kind === "behind" ? proof.readBehind(requestInParts) : fault;
   }
 
   async function requestInParts(calls: readonly RpcCall[]): Promise<RpcReply[]> {
