@@ -11,16 +11,12 @@ import type { CheckpointRow } from "../store/collections.ts";
 import { applyChunk, UnseenPools, type Workbench } from "./apply.ts";
 import { readBackfill } from "./backfill.ts";
 import type { Chunk } from "./chunk.ts";
-import { Fetcher } from "./fetch.ts";
+import type { Fetcher } from "./fetch.ts";
 import { findFork, knowledgeOf } from "./fork.ts";
-import { loadIndexer } from "./load.ts";
-import { loadWatch } from "./lp-watch.ts";
 import { oneAhead } from "./map-ahead.ts";
 import type { NewHead } from "./snapshots.ts";
-import { FeeBook } from "./state/fee-book.ts";
-import { Strangers } from "./strangers.ts";
-import { TokenReader } from "./tokens.ts";
 import { rollbackTo } from "./undo/rollback.ts";
+import { fetcherFor, openBench } from "./workbench.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;
@@ -366,33 +362,4 @@ export async function startTarget(
 
 function targetOf(checkpoint: CheckpointRow) {
   return { number: checkpoint.blockNumber, hash: checkpoint.blockHash, time: checkpoint.blockTime };
-}
-
-async function openBench(deps: SyncDeps, checkpoint: CheckpointRow): Promise<Workbench> {
-  const { store, source, chain, guard } = deps;
-  const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
-  return {
-    store,
-    source,
-    guard,
-    indexer,
-    fees: await FeeBook.load(store, chain.chainId),
-    strangers: new Strangers(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
-    watch: await loadWatch(store, { source, pools: indexer.pools, checkpoint }),
-    tokens: new TokenReader(store, source),
-  };
-}
-
-function fetcherFor(deps: SyncDeps, bench: Workbench): Fetcher {
-  const { pools, gauges } = bench.indexer;
-  return new Fetcher(deps.source, {
-    factories: deps.chain.factories,
-    known: {
-      protocolOf: (pool) => pools.protocolOf(pool),
-      poolOfGauge: (gauge) => gauges.poolOf(gauge),
-      isForeign: (address) => bench.strangers.isForeign(address),
-    },
-    watch: bench.watch,
-    maxAddresses: deps.maxAddresses,
-  });
 }
