@@ -63,7 +63,9 @@ export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: C
   for (const block of chunk.blocks) indexer.addBlock(block);
   const taken = indexer.take();
   const head = chunk.last.number;
-  if (of.observe) await observeBalances(source, { pools: taken.touched, head });
+  const hashes = new Map([...chunk.blocks, chunk.last].map(({ number, hash }) => [number, hash]));
+  const hashOf = (block: number) => hashes.get(block);
+  if (of.observe) await observeBalances(source, { pools: taken.touched, head, hashOf });
   const fees = of.observe
     ? await bench.fees.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
     : [];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { decodeFunctionData, encodeAbiParameters, parseAbi } from "viem";
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { BlockUnavailable, type EthCall, type Hex } from "../../shared/chain/evm/port.ts";
 import { EMPTY_V2_STATE } from "../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../protocols/v3/state.ts";
@@ -96,5 +96,35 @@ describe("observeBalances", () => {
     await observeBalances(source, { pools: [entry], head: HEAD });
     expect(entry).to.include({ balance0: 33n, balance1: 44n, balanceBlock: 300 });
     expect(source.calls.flat()).to.deep.equal([]);
+  });
+});
+
+describe("observeBalances at a block's hash", () => {
+  const HASH = `0x${"ab".repeat(32)}` as Hex;
+  const hashOf = (block: number) => (block === 300 ? HASH : undefined);
+
+  it("names the hash where it is known, and asks for a second opinion on reverts", async () => {
+    const source = answerWith(() => false);
+    await observeBalances(source, {
+      pools: [touched(1, { lastBlock: 300 }), touched(2, { lastBlock: 301 })],
+      head: HEAD,
+      hashOf,
+    });
+    const calls = source.calls[0] ?? [];
+    expect(calls.map(({ blockHash }) => blockHash)).to.deep.equal([HASH, HASH, undefined, undefined]);
+    expect(calls.every(({ confirmRevert }) => confirmRevert === true)).to.equal(true);
+  });
+
+  it("asks by number where a state is not to be had by hash", async () => {
+    const entry = touched(1, { lastBlock: 300 });
+    const source = createFakeSource({
+      call(call) {
+        if (call.blockHash !== undefined) throw new BlockUnavailable("its state is gone");
+        return word(7n);
+      },
+    });
+    await observeBalances(source, { pools: [entry], head: HEAD, hashOf });
+    expect([entry.balance0, entry.balance1, entry.balanceBlock]).to.deep.equal([7n, 7n, 300]);
+    expect(source.calls).to.have.length(2);
   });
 });

@@ -1,15 +1,26 @@
 import { encodeCall, readUint } from "../../shared/chain/evm/abi.ts";
-import type { EthCall, EvmSource, Hex } from "../../shared/chain/evm/port.ts";
+import {
+  BlockUnavailable,
+  CallTooHeavy,
+  type EthCall,
+  type EvmSource,
+  type Hex,
+} from "../../shared/chain/evm/port.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 
 const BALANCE_OF = "0x70a08231";
 
-/** balanceOf(pool) of a pool's two tokens. */
-export function balanceCalls(pool: PoolEntry["row"], block: number): [EthCall, EthCall] {
+/** balanceOf(pool) of a pool's two tokens; at the very block where its hash is known. One endpoint's revert is not enough. */
+export function balanceCalls(
+  pool: PoolEntry["row"],
+  block: number,
+  blockHash?: string | undefined,
+): [EthCall, EthCall] {
   const data = encodeCall(BALANCE_OF, [pool.poolAddress as Hex]);
+  const at = { block, ...(blockHash !== undefined && { blockHash: blockHash as Hex }), confirmRevert: true };
   return [
-    { to: pool.token0Address as Hex, data, block },
-    { to: pool.token1Address as Hex, data, block },
+    { to: pool.token0Address as Hex, data, ...at },
+    { to: pool.token1Address as Hex, data, ...at },
   ];
 }
 
@@ -20,18 +31,19 @@ export function readBalance(returned: Hex | null | undefined): bigint | null {
 
 /**
  * Reads what pools hold at the block of their last event, so that the number is a function of the chain, whoever asks
- * when. Nodes without that state are asked at `head` instead. Tokens that answer neither keep what the events say, as
+ * when: by the block's hash where `hashOf` knows it. Nodes without that state are asked at `head` instead. Tokens that answer neither keep what the events say, as
  * do pools whose events tell their reserves.
  */
 export async function observeBalances(
   source: EvmSource,
-  of: { pools: readonly PoolEntry[]; head: number },
+  of: { pools: readonly PoolEntry[]; head: number; hashOf?: (block: number) => string | undefined },
 ): Promise<void> {
+  const hashOf = of.hashOf ?? (() => undefined);
   const all = of.pools.filter((entry) => entry.balanceBlock !== entry.lastBlock);
   const stale = all.filter(({ protocol }) => protocol.tvlOf === "balances");
-  const missed = await observeAt(
+  const missed = await observeAtHash(
     source,
-    stale.map((entry) => ({ entry, block: entry.lastBlock })),
+    stale.map((entry) => ({ entry, block: entry.lastBlock, hash: hashOf(entry.lastBlock) })),
   );
   const still = await observeAt(
     source,
@@ -45,12 +57,30 @@ export async function observeBalances(
   }
 }
 
-async function observeAt(
-  source: EvmSource,
-  wanted: readonly { entry: PoolEntry; block: number }[],
-): Promise<PoolEntry[]> {
+interface Wanted {
+  readonly entry: PoolEntry;
+  readonly block: number;
+  readonly hash?: string | undefined;
+}
+
+/** A call by hash fails as a whole where one state is gone: then they are asked by number, one by one. */
+async function observeAtHash(source: EvmSource, wanted: readonly Wanted[]): Promise<PoolEntry[]> {
+  try {
+    return await observeAt(source, wanted);
+  } catch (error) {
+    if (!(error instanceof BlockUnavailable) && !(error instanceof CallTooHeavy)) throw error;
+    return observeAt(
+      source,
+      wanted.map(({ entry, block }) => ({ entry, block })),
+    );
+  }
+}
+
+async function observeAt(source: EvmSource, wanted: readonly Wanted[]): Promise<PoolEntry[]> {
   if (wanted.length === 0) return [];
-  const answers = await source.call(wanted.flatMap(({ entry, block }) => balanceCalls(entry.row, block)));
+  const answers = await source.call(
+    wanted.flatMap(({ entry, block, hash }) => balanceCalls(entry.row, block, hash)),
+  );
   const missed: PoolEntry[] = [];
   wanted.forEach(({ entry, block }, i) => {
     const balance0 = readBalance(answers[2 * i]);

@@ -75,6 +75,8 @@ export interface EthCall {
    * nodes without it are asked by number, between two looks at the header).
    */
   readonly blockHash?: Hex;
+  /** A revert is believed only when every other endpoint in service has no better answer. */
+  readonly confirmRevert?: boolean;
 }
 
 /** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */

@@ -134,16 +134,22 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 }
 
 /** Return data; null for a revert, and where every endpoint has lost the state of that block. */
-export function askCall({ to, data, block }: EthCall): Question<Hex | null> {
+export function askCall({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
-    read: ([reply]) => readReturned(reply),
-    conclude: (refusals) => (refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined),
+    read: ([reply]) => readReturned(reply, confirmRevert),
+    conclude: (refusals) =>
+      hasReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
   };
 }
 
-function readReturned(reply: RpcReply | undefined): Outcome<Hex | null> {
-  if (reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
+/** One endpoint's revert, where another one's answer would count for more. */
+function hasReverted(refusals: readonly Fault[]): boolean {
+  return refusals.some(({ kind }) => kind === "reverted");
+}
+
+function readReturned(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
+  if (!confirmRevert && reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
   return readFirst([reply], (result) => {
     const bytes = parseBytes(result);
     return bytes === undefined ? distrust("eth_call gave no bytes") : { value: bytes };
@@ -159,12 +165,13 @@ const CALL_PATIENCE = 4;
 
 /** Return data; null for a revert and nothing else, "unpinnable" where no endpoint takes a block's hash. */
 export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnable"> {
-  const { to, data, blockHash } = call;
+  const { to, data, blockHash, confirmRevert } = call;
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
-    read: ([reply]) => asMissing(readReturned(reply)),
+    read: ([reply]) => asMissing(readReturned(reply, confirmRevert)),
     patience: CALL_PATIENCE,
     conclude(refusals) {
+      if (hasReverted(refusals)) return { value: null };
       const isRefused = refusals.some(({ kind }) => kind === "method");
       return isRefused ? { value: "unpinnable" } : concludeCall(call, refusals);
     },

@@ -4,7 +4,7 @@ import { RpcFailure } from "../rpc/testkit.ts";
 import type { RpcCall } from "../rpc/transport.ts";
 import { BlockUnavailable, CallTooHeavy, RangeTooLarge, UpstreamError } from "./port.ts";
 import { failure, type Handler, honest, isCheck, setUpSource, whenAsked } from "./test/source-setup.ts";
-import { answerHonestly, type FakeChain, fakeHeader, TOPIC } from "./testkit.ts";
+import { answerHonestly, type FakeChain, fakeHash, fakeHeader, TOPIC } from "./testkit.ts";
 
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 50 };
@@ -298,5 +298,27 @@ describe("EvmSource.head", () => {
     expect((await clock.run(source.head())).number).to.equal(100);
     await clock.run(clock.sleep(61_000));
     expect((await clock.run(source.head())).number).to.equal(80);
+  });
+
+  it("believes a revert that is to be confirmed when no other endpoint has an answer", async () => {
+    const reverting =
+      (chain: FakeChain): Handler =>
+      (calls) => ({
+        results: calls.map((call) =>
+          call.method === "eth_call"
+            ? new RpcFailure(3, "execution reverted")
+            : answerHonestly(chain, [call])[0],
+        ),
+      });
+    const call = { to: `0x${"11".repeat(20)}`, data: "0x", block: 9, confirmRevert: true } as const;
+    const word = `0x${"00".repeat(31)}2a`;
+    const one = setUpSource((chain) => ({ "a.test": reverting(chain), "b.test": honest(chain) }));
+    expect(await one.clock.run(one.source.call([call]))).to.deep.equal([word]);
+    const pinned = { ...call, blockHash: fakeHash(9) };
+    expect(await one.clock.run(one.source.call([pinned]))).to.deep.equal([word]);
+    const both = setUpSource((chain) => ({ "a.test": reverting(chain), "b.test": reverting(chain) }));
+    expect(await both.clock.run(both.source.call([call]))).to.deep.equal([null]);
+    const alone = setUpSource((chain) => ({ "a.test": reverting(chain) }));
+    expect(await alone.clock.run(alone.source.call([call, pinned]))).to.deep.equal([null, null]);
   });
 });

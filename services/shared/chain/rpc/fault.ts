@@ -43,5 +43,7 @@ export interface Fault {
 
 /** An endpoint that says this about a call would say it again at once: another one has to be asked. */
 export function isRefusal(kind: FaultKind): boolean {
-  return kind === "range" || kind === "state" || kind === "method" || kind === "missing";
+  return (
+    kind === "range" || kind === "state" || kind === "method" || kind === "missing" || kind === "reverted"
+  );
 }
