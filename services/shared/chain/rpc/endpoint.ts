@@ -44,7 +44,9 @@ export interface EndpointProof {
   /** What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. */
   read(replies: readonly (RpcReply | undefined)[]): Fault | undefined;
   /** A second look at an endpoint that is `behind`: it may be behind on another chain. */
-  readBehind(ask: (calls: readonly RpcCall[]) => Promise<readonly RpcReply[]>): Promise<Fault | undefined>;
+  readBehind?(ask: (calls: readonly RpcCall[]) => Promise<readonly RpcReply[]>): Promise<Fault | undefined>;
+  /** Where `read` finds nothing wrong: checks more, by further questions to this endpoint alone. Not within requests. */
+  further?(ask: (calls: readonly RpcCall[]) => Promise<RpcReply[]>): Promise<Fault | undefined>;
 }
 
 export interface EndpointOptions extends HealthOptions {
@@ -212,7 +214,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // A reply that is a fault has been seen to already.
     if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
     if (fault !== undefined) return fault;
-    const contrary = await readProof(proof);
+    const contrary = (await readProof(proof)) ?? (await options.proof?.further?.(requestInParts));
     if (contrary?.kind === "contradicts") {
       contradict(contrary.message);
       return contrary;
@@ -230,7 +232,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const { proof } = options;
     if (proof === undefined || replies.length === 0) return undefined;
     const fault = proof.read(replies);
-    return fault?.kind === "behind" ? proof.readBehind(requestInParts) : fault;
+    return fault?.kind === "behind" && proof.readBehind ? proof.readBehind(requestInParts) : fault;
   }
 
   async function requestInParts(calls: readonly RpcCall[]): Promise<RpcReply[]> {

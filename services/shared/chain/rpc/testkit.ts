@@ -124,7 +124,9 @@ export function createFakeNetwork(
     fetch: ((input: URL, init: RequestInit) => answer(input, init)) as typeof fetch,
     requests,
     asked: (host) =>
-      requests.filter(({ host: asked, calls }) => asked === host && !CHECKS.includes(calls[0]?.method ?? "")),
+      requests.filter(
+        ({ host: asked, calls }) => asked === host && !calls.every(({ method }) => CHECKS.includes(method)),
+      ),
   };
 }
 

@@ -3,9 +3,8 @@ import type { Clock } from "../rpc/clock.ts";
 import type { SourceLog } from "../rpc/endpoint.ts";
 import type { Pool } from "../rpc/pool.ts";
 import { type Doubt, findDoubts } from "./linkage.ts";
-import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
+import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import { askBlock, askLink, askProduced } from "./questions.ts";
-import type { BlockLink } from "./read.ts";
 
 export interface BlockReaderOptions {
   readonly pool: Pool;

@@ -14,7 +14,13 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
   let highest: number | undefined;
   let lowerSince: number | undefined;
 
-  return async (): Promise<SlotHead> => {
+  /** Forgets how far the head had come. */
+  function reset(): void {
+    highest = undefined;
+    lowerSince = undefined;
+  }
+
+  async function read(): Promise<SlotHead> {
     const known = highest;
     const lower: number[] = [];
     const question: Question<number | null> = {
@@ -43,5 +49,7 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
     lowerSince = undefined;
     log("the head has been lower for a minute: believed", { commitment, from: known, to: highest });
     return { slot: highest };
-  };
+  }
+
+  return { read, reset };
 }

@@ -1,4 +1,4 @@
-import type { BlockLink } from "./read.ts";
+import type { BlockLink } from "./port.ts";
 
 /** Something that does not fit between a block and the one before it. */
 export interface Doubt {

@@ -1,3 +1,5 @@
+import type { Agreement } from "../rpc/agreement.ts";
+
 /**
  * Where Solana blocks come from: live RPC endpoints, or recorded blocks behind a small RPC server of the devnet.
  * The shapes are those of getBlock with encoding "json", transactionDetails "full", maxSupportedTransactionVersion 0;
@@ -65,6 +67,26 @@ export interface SolanaBlock {
   readonly transactions: readonly SolanaTransaction[];
 }
 
+/** What links a block with its parent. */
+export interface BlockLink {
+  readonly slot: number;
+  readonly blockhash: string;
+  readonly previousBlockhash: string;
+  readonly parentSlot: number;
+}
+
+export interface FinalBlock {
+  readonly slot: number;
+  readonly blockhash: string;
+}
+
+/** What an index knows of its chain for good. An endpoint that contradicts it serves another chain. */
+export interface ChainAnchor {
+  readonly genesisHash?: string;
+  /** The last final block. */
+  readonly final?: FinalBlock;
+}
+
 /** How sure the cluster is of a slot; `confirmed` can still, rarely, be taken back. */
 export type Commitment = "confirmed" | "finalized";
 
@@ -104,6 +126,19 @@ export interface SolanaSource {
    * read nor proven skipped.
    */
   blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<SolanaBlock[]>;
+  /** A block's place in the chain; undefined where no endpoint has a block in the slot. */
+  link(slot: number, commitment: Commitment): Promise<BlockLink | undefined>;
+  /** The cluster's genesis; undefined where no endpoint offers it. */
+  genesisHash(): Promise<string | undefined>;
+  /**
+   * What endpoints are checked against, at first use and every few seconds: one that contradicts it is set aside, and
+   * checked again. Without a genesis hash, that of the first answer counts.
+   */
+  anchor(anchor: ChainAnchor): void;
+  /** As `anchor` was last called, with the genesis as it was found. */
+  anchored(): ChainAnchor;
+  /** Checks every endpoint now; resolves at the first that serves the anchored chain. */
+  agreement(): Promise<Agreement>;
   /** The first slot that the endpoints still have. */
   firstAvailableSlot(): Promise<number>;
   /** At most ACCOUNTS_AT_ONCE, all as of the last slot at the commitment. Throws RangeError for more. */

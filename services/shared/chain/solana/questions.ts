@@ -1,8 +1,10 @@
+import type { RpcCall } from "../rpc/transport.ts";
 import type { Question } from "../rpc/work.ts";
 import { LARGEST_ACCOUNTS } from "./classify.ts";
-import type { AccountsAt, Commitment, SolanaBlock } from "./port.ts";
+import type { AccountsAt, BlockLink, Commitment, SolanaBlock } from "./port.ts";
 import {
-  type BlockLink,
+  distrust,
+  isHash,
   readAccounts,
   readBlock,
   readFirst,
@@ -33,10 +35,18 @@ export function askBlock(slot: number, commitment: Commitment): Question<SolanaB
 /** A block without its transactions. */
 export function askLink(slot: number, commitment: Commitment): Question<BlockLink | null> {
   return {
-    calls: [{ method: "getBlock", params: [slot, blockOptions("none", commitment)] }],
+    calls: [linkCall(slot, commitment)],
     read: (replies) => readFirst(replies, (result) => readLink(result, slot)),
     ...whenMissing,
   };
+}
+
+export function linkCall(slot: number, commitment: Commitment): RpcCall {
+  return { method: "getBlock", params: [slot, blockOptions("none", commitment)] };
+}
+
+export function producedCall([from, to]: readonly [number, number], commitment: Commitment): RpcCall {
+  return { method: "getBlocks", params: [from, to, { commitment }] };
 }
 
 function blockOptions(transactionDetails: "full" | "none", commitment: Commitment) {
@@ -69,7 +79,7 @@ export function askProduced(
     calls: [
       { method: "getSlot", params: [{ commitment }] },
       { method: "getFirstAvailableBlock", params: [] },
-      { method: "getBlocks", params: [from, to, { commitment }] },
+      producedCall([from, to], commitment),
     ],
     read(replies) {
       const head = readFirst(replies, (result) => readSlot(result, "getSlot"));
@@ -94,6 +104,17 @@ export function askFirstAvailable(): Question<number> {
   return {
     calls: [{ method: "getFirstAvailableBlock", params: [] }],
     read: (replies) => readFirst(replies, (result) => readSlot(result, "getFirstAvailableBlock")),
+  };
+}
+
+export function askGenesis(): Question<string | undefined> {
+  return {
+    calls: [{ method: "getGenesisHash", params: [] }],
+    read: (replies) =>
+      readFirst(replies, (result) =>
+        isHash(result) ? { value: result } : distrust("getGenesisHash gave no hash"),
+      ),
+    conclude: () => ({ value: undefined }),
   };
 }
 

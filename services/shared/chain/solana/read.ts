@@ -2,16 +2,8 @@ import { Buffer } from "node:buffer";
 import type { Fault } from "../rpc/fault.ts";
 import type { RpcReply } from "../rpc/transport.ts";
 import type { Outcome } from "../rpc/work.ts";
-import type { AccountInfo, AccountsAt, SolanaBlock, SolanaTransaction } from "./port.ts";
+import type { AccountInfo, AccountsAt, BlockLink, SolanaBlock, SolanaTransaction } from "./port.ts";
 import { findMalformedTransaction, isVote } from "./read-transaction.ts";
-
-/** What links a block with its parent. */
-export interface BlockLink {
-  readonly slot: number;
-  readonly blockhash: string;
-  readonly previousBlockhash: string;
-  readonly parentSlot: number;
-}
 
 export function distrust(message: string): { readonly fault: Fault } {
   return { fault: { kind: "untrusted", message } };

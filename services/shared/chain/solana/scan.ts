@@ -1,7 +1,6 @@
 import { createRangeSize } from "../rpc/range-size.ts";
 import { readRanges } from "../rpc/ranges.ts";
-import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
-import type { BlockLink } from "./read.ts";
+import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 
 /** Blocks as a source gives them, or what a reader made of them. */
 export interface ScannedBlock extends BlockLink {

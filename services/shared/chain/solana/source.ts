@@ -1,11 +1,14 @@
 import { createRpcClient, type RpcOptions } from "../rpc/client.ts";
-import type { EndpointCheck, SourceEvent, SourceLog } from "../rpc/endpoint.ts";
+import type { SourceEvent, SourceLog } from "../rpc/endpoint.ts";
+import { AnchorKeeper } from "./anchor.ts";
 import { createBlockReader } from "./blocks.ts";
 import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
 import { createHeadTracker } from "./head.ts";
 import { ACCOUNTS_AT_ONCE, type AccountsAt, type SolanaSource, SolanaUpstreamError } from "./port.ts";
-import { askAccounts, askFirstAvailable, askLargest } from "./questions.ts";
-import { isHash } from "./read.ts";
+import { askAccounts, askFirstAvailable, askGenesis, askLargest, askLink } from "./questions.ts";
+
+/** A URL may lead to another cluster while the process runs: how long that may go unnoticed. */
+const CHECKED_MS = 10_000;
 
 export interface SolanaSourceConfig {
   /**
@@ -26,20 +29,25 @@ export interface SolanaSourceConfig {
  * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
  */
 export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
-  const { log = () => {}, onEvent = () => {}, options = {} } = config;
+  const { log = () => {}, onEvent = () => {}, options = {}, genesisHash } = config;
+  const keeper = new AnchorKeeper(genesisHash === undefined ? {} : { genesisHash });
   const rpc = createRpcClient({
     name: "solana",
     fields: { chain: "solana" },
     urls: config.urls,
     createError: (message) => new SolanaUpstreamError(message),
     classify: classifySolanaError,
-    check: checkGenesis(config.genesisHash),
+    check: keeper.check,
     optionalMethods: [LARGEST_ACCOUNTS],
     subscribe: { method: "slotSubscribe", params: [] },
     notification: "slotNotification",
     log,
-    onEvent,
-    options,
+    onEvent(event) {
+      // What an endpoint of another cluster said of its head counts no more.
+      if (event.kind === "aside") for (const head of Object.values(heads)) head.reset();
+      onEvent(event);
+    },
+    options: { checkedMs: CHECKED_MS, ...options },
   });
   const { pool, voters, clock, lifetime } = rpc;
   const heads = {
@@ -57,10 +65,27 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
   });
 
   return {
-    head: (commitment) => heads[commitment](),
+    head: (commitment) => heads[commitment].read(),
     async blocks(range) {
       return range.toSlot < range.fromSlot ? [] : readBlocks(range);
     },
+    async link(slot, commitment) {
+      const [link] = await pool.ask([askLink(slot, commitment)], `getBlock of slot ${slot}`);
+      return link ?? undefined;
+    },
+    async genesisHash() {
+      const [found] = await pool.ask([askGenesis()], "getGenesisHash");
+      return found;
+    },
+    anchor(anchor) {
+      const before = keeper.anchor;
+      keeper.set(anchor);
+      // The last final block moves on all the time: the next check is soon enough for it.
+      const isMoved = before.genesisHash === anchor.genesisHash && before.final !== undefined;
+      if (!isMoved) rpc.expireChecks();
+    },
+    anchored: () => keeper.anchor,
+    agreement: () => rpc.agreement(),
     async firstAvailableSlot() {
       const answers = await Promise.allSettled(
         voters.map(({ pool: one }) => one.ask([askFirstAvailable()], "getFirstAvailableBlock")),
@@ -75,33 +100,19 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
           `Cannot ask for ${addresses.length} accounts at once: ${ACCOUNTS_AT_ONCE} at most`,
         );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
-      const [found] = await pool.ask([askAccounts(addresses, commitment)], about);
+      const [found] = await pool.ask([keeper.inCluster(askAccounts(addresses, commitment))], about);
       return found as AccountsAt;
     },
     async largestTokenAccounts(mint) {
-      const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
+      const [largest] = await pool.ask(
+        [keeper.inCluster(askLargest(mint))],
+        `${LARGEST_ACCOUNTS} of ${mint}`,
+      );
       return largest;
     },
     waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
     async close() {
       rpc.close();
-    },
-  };
-}
-
-/** All endpoints are of one cluster: mainnet's slots and devnet's look the same. */
-function checkGenesis(configured: string | undefined): EndpointCheck {
-  let expected = configured;
-  return {
-    call: { method: "getGenesisHash", params: [] },
-    read(reply) {
-      // An endpoint that forbids the question answers the others all the same.
-      if (!reply.ok) return reply.fault.kind === "method" ? undefined : reply.fault;
-      if (!isHash(reply.result)) return { kind: "transient", message: "getGenesisHash gave no hash" };
-      expected ??= reply.result;
-      if (reply.result === expected) return undefined;
-      const message = `wrong cluster: genesis hash ${reply.result} where ${expected} is expected`;
-      return { kind: "fatal", message };
     },
   };
 }

@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import type { ChainAnchor, SolanaBlock } from "./port.ts";
+import {
+  answerHonestly,
+  type FakeChain,
+  failure,
+  fakeBlocks,
+  fakeChain,
+  fakeKey,
+  type Handler,
+  honest,
+  setUpSource,
+  withholding,
+} from "./testkit.ts";
+
+const SLOTS = Array.from({ length: 40 }, (_, i) => 100 + i);
+const BLOCKS = fakeBlocks(SLOTS);
+const CHAIN = fakeChain(BLOCKS);
+const FINAL = 120;
+const at = (slot: number) => BLOCKS.find((block) => block.slot === slot) as SolanaBlock;
+const ANCHOR: ChainAnchor = {
+  genesisHash: CHAIN.genesis,
+  final: { slot: FINAL, blockhash: at(FINAL).blockhash },
+};
+
+/** The same cluster by its genesis, with other blocks from a slot on. */
+function forkedFrom(slot: number, { skipped = [] }: { skipped?: readonly number[] } = {}): FakeChain {
+  const kept = BLOCKS.filter((block) => block.slot < slot);
+  const slots = SLOTS.filter((each) => each >= slot && !skipped.includes(each));
+  const parent = kept.at(-1) as SolanaBlock;
+  return fakeChain([...kept, ...fakeBlocks(slots, { fork: 1, parent })]);
+}
+
+/** An endpoint whose chain a test can change. */
+function switchable(chain: FakeChain): { now: FakeChain; handler: Handler } {
+  const held = { now: chain, handler: honest(() => held.now) };
+  return held;
+}
+
+describe("a source that is anchored to a final block", () => {
+  for (const [words, chain] of [
+    ["of another genesis", { ...CHAIN, genesis: fakeKey(9, 1) }],
+    ["with another final block", forkedFrom(FINAL)],
+    ["that skipped the final slot", forkedFrom(FINAL, { skipped: [FINAL, FINAL + 1] })],
+  ] as const) {
+    it(`puts an endpoint ${words} aside and names it once, and takes it back when it agrees`, async () => {
+      const a = switchable(chain);
+      const { source, clock, lines, network, events } = setUpSource({
+        "a.test": a.handler,
+        "b.test": honest(CHAIN),
+      });
+      source.anchor(ANCHOR);
+      for (let i = 0; i < 20; i++) {
+        expect((await clock.run(source.link(130, "confirmed")))?.blockhash).to.equal(at(130).blockhash);
+        await clock.run(clock.sleep(2_000));
+      }
+      const named = lines.filter((line) => line.includes("put aside"));
+      expect(named).to.have.length(1);
+      expect(named[0]).to.contain("a.test").and.not.contain("key-0123456789");
+      expect(events.filter(({ kind }) => kind === "aside")).to.have.length(1);
+      a.now = CHAIN;
+      await clock.run(clock.sleep(6_000));
+      const before = network.asked("a.test").length;
+      await clock.run(source.link(130, "confirmed"));
+      expect(network.asked("a.test").length).to.be.greaterThan(before);
+      expect(lines.at(-1)).to.contain("agrees with the index again");
+    });
+  }
+
+  it("notices within seconds that a URL leads to another chain", async () => {
+    const a = switchable(CHAIN);
+    const { source, clock, lines } = setUpSource({ "a.test": a.handler, "b.test": honest(CHAIN) });
+    source.anchor(ANCHOR);
+    await clock.run(source.head("confirmed"));
+    a.now = forkedFrom(FINAL);
+    for (let i = 0; i < 6; i++) {
+      await clock.run(clock.sleep(2_000));
+      await clock.run(source.head("confirmed"));
+    }
+    expect(lines.join()).to.contain(`has block ${forkedFrom(FINAL).blocks[20]?.blockhash}`);
+    expect((await clock.run(source.link(130, "confirmed")))?.blockhash).to.equal(at(130).blockhash);
+  });
+
+  it("takes nobody for another chain who is behind, has pruned the slot, or hides it", async () => {
+    const behind = fakeChain(BLOCKS.slice(0, 10));
+    const pruned = fakeChain(BLOCKS, { firstAvailable: 130 });
+    for (const handler of [honest(behind), honest(pruned), withholding(CHAIN, [FINAL])]) {
+      const { source, clock, lines } = setUpSource({ "a.test": handler });
+      source.anchor(ANCHOR);
+      expect(await clock.run(source.agreement())).to.deep.equal({ kind: "agrees" });
+      expect(lines).to.deep.equal([]);
+    }
+  });
+
+  it("says who contradicts where nobody agrees, and what of those that do not answer", async () => {
+    const a = switchable(forkedFrom(FINAL));
+    const { source, clock } = setUpSource({ "a.test": a.handler, "b.test": () => "reset" });
+    source.anchor(ANCHOR);
+    const found = await clock.run(source.agreement());
+    if (found.kind !== "contradicts") throw new Error(found.kind);
+    expect(found.contradictions.map(({ host }) => host)).to.deep.equal(["a.test"]);
+    expect(found.contradictions[0]?.reason).to.contain(`in slot ${FINAL} is final in the index`);
+    a.now = CHAIN;
+    expect(await clock.run(source.agreement())).to.deep.equal({ kind: "agrees" });
+    const dead = setUpSource({ "a.test": () => "reset" });
+    expect(await dead.clock.run(dead.source.agreement())).to.deep.equal({ kind: "silent" });
+  });
+
+  it("never takes accounts of another cluster for those of its own, between two checks either", async () => {
+    let genesis = CHAIN.genesis;
+    const { source, clock } = setUpSource({
+      "a.test": (calls) => ({
+        results: calls.map((call) =>
+          call.method === "getMultipleAccounts"
+            ? { context: { slot: 5 }, value: [null] }
+            : answerHonestly({ ...CHAIN, genesis }, call),
+        ),
+      }),
+    });
+    source.anchor(ANCHOR);
+    const ask = () => source.accounts([fakeKey(1, 1)], "confirmed");
+    expect(await clock.run(ask())).to.deep.equal({ slot: 5, accounts: [null] });
+    genesis = fakeKey(9, 1);
+    expect(String(await failure(clock.run(ask())))).to.contain("wrong cluster");
+  });
+});
