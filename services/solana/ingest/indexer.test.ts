@@ -59,7 +59,8 @@ async function index(
   const finalizedSlot = of.finalizedSlot ?? from.finalizedSlot;
   const checkpoint = { ...from, slot, blockhash, time, headSlot: slot, finalizedSlot };
   const rows = blocks.map(({ transactions: _, ...block }) => block);
-  await writeBatch(store, { batch, blocks: rows, previous: from, checkpoint, guard });
+  const final = { chainId: 0, slot: finalizedSlot, blockhash: "", genesisHash: null };
+  await writeBatch(store, { batch, blocks: rows, previous: from, checkpoint, final, guard });
   return checkpoint;
 }
 

@@ -4,10 +4,10 @@ import type { Log } from "../../shared/host/log.ts";
 import { createProgress } from "../../shared/host/progress.ts";
 import { retryUntil } from "../../shared/host/run-ingest.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { OtherCluster } from "./chain-moved.ts";
 import type { BlockReader } from "./read/read-block.ts";
 import { Retention } from "./retention.ts";
-import { openCheckpoint } from "./start-slot.ts";
+import { StandstillWatch } from "./standstill.ts";
+import { anchorSource, openCheckpoint } from "./start-slot.ts";
 import { StretchKeeper } from "./stretches.ts";
 import { type Companion, SolanaSync } from "./sync.ts";
 import { HolderKeeper } from "./tokens/holder-keeper.ts";
@@ -28,20 +28,25 @@ export interface RunOptions {
   /** Told of every batch; what counts them, for example. */
   readonly watchers?: readonly Companion[];
   readonly onHead?: (slot: number) => void;
+  /** Milliseconds between two checks of endpoints of which none is of use; default 5,000. */
+  readonly checkAgainMs?: number;
 }
 
 /**
  * Indexes the cluster until the signal: backfill, then the head. Any failure (no endpoint answers, the store is down) is
- * logged and tried again from the checkpoint; only a store of another cluster ends it.
+ * logged and tried again from the checkpoint. Where every endpoint contradicts the index, it waits for one that does not.
  */
 export async function runSolana(options: RunOptions): Promise<void> {
-  const { signal, log } = options;
-  const isFatal = (error: unknown) => error instanceof OtherCluster;
-  await retryUntil(signal, { log, isFatal }, () => indexOnce(options));
+  const { signal, log, checkAgainMs } = options;
+  const standstill = new StandstillWatch({ log, signal, checkAgainMs });
+  const isFatal = () => false;
+  await retryUntil(signal, { log, isFatal }, () => standstill.run(() => indexOnce(options, standstill)));
 }
 
-async function indexOnce(options: RunOptions): Promise<void> {
+async function indexOnce(options: RunOptions, standstill: StandstillWatch): Promise<void> {
   const { store, source, reader, startSlot, log, guard, onHead } = options;
+  await anchorSource(store, source);
+  await standstill.untilAgreed(source);
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot });
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -72,6 +77,7 @@ async function indexOnce(options: RunOptions): Promise<void> {
     },
     checkpoint,
   );
+  standstill.over();
   log.info({ slot: sync.checkpoint.slot, head: checkpoint.headSlot }, "indexing");
   const beside = Promise.all([tokens.run(signal), holders.run(signal)]);
   try {

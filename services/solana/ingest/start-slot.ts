@@ -1,16 +1,17 @@
 import type { SlotHead, SolanaSource } from "../../shared/chain/solana/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
-import { blocks, type CheckpointRow, checkpoints } from "../store/collections.ts";
+import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
-import { OtherCluster } from "./chain-moved.ts";
+import { readAnchor } from "./final-block.ts";
 import type { BlockReader, ReadBlock } from "./read/read-block.ts";
+import { Standstill, slotsGone } from "./standstill.ts";
 
 /** A day of mainnet is a terabyte of blocks: an hour is indexed within some twenty minutes. */
 const DEFAULT_DEPTH_SECONDS = 3_600;
 /** A slot takes 0.4 seconds, seldom less than 0.36: so many are more than the depth. */
 const DEFAULT_DEPTH_SLOTS = 10_000;
 
-type HeadSource = Pick<SolanaSource, "head" | "firstAvailableSlot">;
+type HeadSource = Pick<SolanaSource, "head" | "firstAvailableSlot" | "anchor" | "anchored" | "genesisHash">;
 
 interface Opening {
   readonly source: HeadSource;
@@ -19,14 +20,30 @@ interface Opening {
   readonly startSlot: number | undefined;
 }
 
+/** Anchors the source to what is stored, or on a first run to the cluster of the endpoint that answers first. */
+export async function anchorSource(
+  store: Store,
+  source: Pick<SolanaSource, "anchor" | "anchored" | "genesisHash">,
+): Promise<void> {
+  const anchor = await readAnchor(store);
+  source.anchor(anchor);
+  if (anchor.genesisHash !== undefined) return;
+  const genesisHash = await source.genesisHash();
+  const anchored = source.anchored();
+  // The check of the endpoint that answered has found it out already, unless it was refused the question.
+  if (genesisHash !== undefined && anchored.genesisHash === undefined)
+    source.anchor({ ...anchored, genesisHash });
+}
+
 /**
- * The stored checkpoint, or on a first run one that stands just before the first block to index. Throws OtherCluster
- * where the store was made from another cluster, and Error where the cluster has no final block to begin with yet.
+ * The stored checkpoint, or on a first run one that stands just before the first block to index. Throws Standstill
+ * where no endpoint has what comes next any more, and Error where the cluster has no final block to begin with yet.
  */
 export async function openCheckpoint(store: Store, of: Opening): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store);
   if (stored !== undefined) {
-    await checkCluster(store, { ...of, checkpoint: stored });
+    const first = await of.source.firstAvailableSlot();
+    if (first > stored.slot + 1) throw new Standstill(slotsGone(stored.slot + 1, first - 1));
     return stored;
   }
   const head = await of.source.head("finalized");
@@ -49,37 +66,13 @@ export async function openCheckpoint(store: Store, of: Opening): Promise<Checkpo
     finalizedSlot: first.slot - 1,
     fromBlockhash: first.blockhash,
   };
-  await store.write([put(checkpoints, [checkpoint])]);
+  const { genesisHash = null } = of.source.anchored();
+  const { slot, blockhash } = first;
+  await store.write([
+    put(finalBlocks, [{ chainId: CHAIN_ID, slot, blockhash, genesisHash }]),
+    put(checkpoints, [checkpoint]),
+  ]);
   return checkpoint;
-}
-
-/**
- * Compares the first indexed block with the cluster's; where endpoints do not have it any more, the last indexed final
- * one.
- */
-async function checkCluster(
-  store: Store,
-  { source, reader, checkpoint }: Opening & { checkpoint: CheckpointRow },
-): Promise<void> {
-  const { fromSlot, fromBlockhash, finalizedSlot } = checkpoint;
-  const available = await source.firstAvailableSlot();
-  const [last] = await store.find(blocks, {
-    filter: { slot: { lte: finalizedSlot } },
-    order: [{ field: "slot", direction: "desc" }],
-    limit: 1,
-  });
-  const known = available <= fromSlot ? { slot: fromSlot, blockhash: fromBlockhash } : last;
-  if (known === undefined || known.slot < available) {
-    throw new Error(
-      `Slots ${checkpoint.slot + 1} to ${available - 1} are still to be indexed, and no endpoint has them any more: name one in SOLANA_RPC that has, or begin anew with an empty store.`,
-    );
-  }
-  const { slot, blockhash } = known;
-  const [block] = await reader.blocks({ fromSlot: slot, toSlot: slot, commitment: "finalized" });
-  if (block?.blockhash === blockhash) return;
-  throw new OtherCluster(
-    `The store holds an index of a cluster with block ${blockhash} in slot ${slot}, the endpoints have ${block?.blockhash ?? "none"} there.`,
-  );
 }
 
 /** The first slot within the last hour: a binary search over times of blocks. */

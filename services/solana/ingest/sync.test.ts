@@ -2,13 +2,15 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
-import { journal, tokenRows } from "../store/collections.ts";
+import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { Killed, storeOfSteps } from "../test/broken-store.ts";
 import { FakeCluster } from "../test/fake-cluster.ts";
 import { contents, openTestStore } from "../test/store.ts";
-import { ChainMoved, OtherCluster } from "./chain-moved.ts";
-import { openCheckpoint } from "./start-slot.ts";
+import { ChainMoved, checkLinks } from "./chain-moved.ts";
+import type { BlockReader, ReadBlock, SlotRange } from "./read/read-block.ts";
+import { contradicted, Standstill } from "./standstill.ts";
+import { anchorSource, openCheckpoint } from "./start-slot.ts";
 import { SolanaSync } from "./sync.ts";
 
 const START = 1_700_000_000;
@@ -37,9 +39,16 @@ function* tick(): Generator<number> {
   for (let ms = 0; ; ms += 10_000) yield ms;
 }
 
-async function openSync(cluster: FakeCluster, store: Store): Promise<SolanaSync> {
-  const { source, reader } = cluster;
+async function openSync(
+  cluster: FakeCluster,
+  store: Store,
+  reader: BlockReader = cluster.reader,
+): Promise<SolanaSync> {
+  const { source } = cluster;
   const clock = tick();
+  await anchorSource(store, source);
+  const agreement = await source.agreement();
+  if (agreement.kind === "contradicts") throw new Standstill(contradicted(agreement.contradictions));
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot: 0 });
   return SolanaSync.open(
     {
@@ -182,50 +191,128 @@ describe("SolanaSync", () => {
     await store.close();
   });
 
-  it("refuses another cluster, by its first block, and one that has dropped final blocks", async () => {
+  it("stands still before another cluster, and where slots are gone, and deletes nothing", async () => {
     const cluster = newCluster();
     const store = await openTestStore();
     await look(await openSync(cluster, store));
-    const other = new FakeCluster({ genesis: 1 });
-    other.produce({ blockTime: START, transactions: [] });
-    other.finalize(0);
-    await refused(() => openSync(other, store));
-    // A cluster of which the first block is not to be had any more is told by the last final one.
     for (let i = 0; i < 20; i++) cluster.produce({ blockTime: START, transactions: [] });
     cluster.finalize(5);
-    const sync = await openSync(cluster, store);
-    await look(sync);
-    for (let i = 0; i < 20; i++) other.produce({ blockTime: START, transactions: [] });
+    await look(await openSync(cluster, store));
+    const before = await contents(store);
+    const other = new FakeCluster({ genesis: 1 });
+    for (let i = 0; i < 21; i++) other.produce({ blockTime: START, transactions: [] });
     other.finalize(5);
+    await standsStill(() => openSync(other, store), "contradicts the index");
+    // Neither has the first block any more: the last final one tells them apart.
     cluster.firstAvailable = 110;
     other.firstAvailable = 110;
     await openSync(cluster, store);
-    await refused(() => openSync(other, store));
-    other.firstAvailable = 118;
-    const gone = await openSync(other, store).catch((error: unknown) => error);
-    expect(String(gone)).to.contain("Slots 121 to 117");
+    await standsStill(() => openSync(other, store), "contradicts the index");
+    cluster.firstAvailable = 125;
+    await standsStill(() => openSync(cluster, store), "Slots 121 to 124 are still to be indexed");
+    expect(await contents(store)).to.deep.equal(before);
     await store.close();
   });
 
-  it("does not go back before what is final", async () => {
+  it("does not go back before what is final, and goes on when the cluster is back", async () => {
     const cluster = newCluster();
     for (let i = 0; i < 6; i++) cluster.produce({ blockTime: START, transactions: [] });
     cluster.finalize(3);
     const store = await openTestStore();
     const sync = await openSync(cluster, store);
     await look(sync);
+    cluster.produce({ blockTime: START, transactions: [] });
+    await look(sync);
+    expect(await store.get(finalBlocks, { chainId: 0 })).to.include({ slot: 103 });
+    const own = [...cluster.chain];
+    const before = await contents(store);
     const other = new FakeCluster({ genesis: 2 });
-    for (let i = 0; i < 9; i++) other.produce({ blockTime: START, transactions: [] });
+    for (let i = 0; i < 12; i++) other.produce({ blockTime: START, transactions: [] });
     cluster.chain.splice(1, cluster.chain.length, ...other.chain.slice(1));
-    await refused(() => look(sync));
+    await standsStill(() => look(sync), "npm run reindex -- --chain solana");
+    expect(await contents(store)).to.deep.equal(before);
+    cluster.chain.splice(0, cluster.chain.length, ...own);
+    cluster.produce({ blockTime: START, transactions: [] });
+    await look(sync);
+    expect(sync.checkpoint.slot).to.equal(cluster.headSlot);
+    await store.close();
+  });
+
+  it("takes no final head for granted: what is stored must be the cluster's block", async () => {
+    const cluster = newCluster();
+    for (let i = 0; i < 6; i++) cluster.produce({ blockTime: START, transactions: [] });
+    const store = await openTestStore();
+    const sync = await openSync(cluster, store);
+    await look(sync);
+    // Blocks that the store has are replaced, and final, before anything new is read.
+    cluster.fork(3);
+    for (let i = 0; i < 3; i++) cluster.produce({ blockTime: START, transactions: [] });
+    cluster.finalize(0);
+    await look(sync);
+    expect(sync.checkpoint.blockhash).to.equal(cluster.chain.at(-1)?.blockhash);
+    expect(await contents(store)).to.deep.equal(await freshContents(cluster));
+    await store.close();
+  });
+
+  it("asks whether its checkpoint is still on the chain before it reads on", async () => {
+    const cluster = newCluster();
+    for (let i = 0; i < 6; i++) cluster.produce({ blockTime: START, transactions: [] });
+    const store = await openTestStore();
+    await look(await openSync(cluster, store));
+    cluster.fork(4);
+    for (let i = 0; i < 60; i++) cluster.produce({ blockTime: START, transactions: [] });
+    cluster.finalize(2);
+    cluster.asked.length = 0;
+    const sync = await openSync(cluster, store);
+    expect(sync.checkpoint.slot).to.equal(102);
+    expect(cluster.asked).to.deep.equal([]);
+    await look(sync);
+    expect(await contents(store)).to.deep.equal(await freshContents(cluster));
+    await store.close();
+  });
+
+  it("finds a fork however long the cluster has not come to finality", async () => {
+    const cluster = newCluster();
+    const store = await openTestStore();
+    const sync = await openSync(cluster, store);
+    for (let i = 0; i < 700; i++) cluster.produce({ blockTime: START + i, transactions: [] });
+    await look(sync);
+    cluster.fork(600);
+    for (let i = 0; i < 650; i++) cluster.produce({ blockTime: START + i, transactions: [] });
+    await look(sync);
+    expect(await contents(store)).to.deep.equal(await freshContents(cluster));
+    await store.close();
+  });
+
+  it("writes no block that does not follow on the one before it, whatever a reader gives", async () => {
+    const cluster = newCluster();
+    for (let i = 0; i < 80; i++) cluster.produce({ blockTime: START + i, transactions: [] });
+    cluster.finalize(0);
+    const store = await openTestStore();
+    const { reader } = cluster;
+    const broken = {
+      blocks: async (range: SlotRange) => {
+        const read = await reader.blocks(range);
+        return read.filter(({ slot }) => slot !== 150);
+      },
+    };
+    const sync = await openSync(cluster, store, broken);
+    let error: unknown;
+    for (let i = 0; i < 90 && error === undefined; i++) await sync.step().catch((e) => (error = e));
+    expect(error).to.be.instanceOf(Error);
+    expect(sync.checkpoint.slot).to.be.at.most(149);
+    const late = { ...(cluster.chain[20] as ReadBlock), previousBlockhash: "of-another-chain" };
+    const batch = [cluster.chain[19] as ReadBlock, late];
+    expect(() => checkLinks(batch, { ...sync.checkpoint, ...cluster.chain[18] })).to.throw(ChainMoved);
     await store.close();
   });
 });
 
-async function refused(work: () => Promise<unknown>): Promise<void> {
+async function standsStill(work: () => Promise<unknown>, words: string): Promise<void> {
   const error = await work().then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  expect(error).to.be.instanceOf(OtherCluster);
+  expect(error).to.be.instanceOf(Standstill);
+  expect(String(error)).to.contain(words);
 }

@@ -1,10 +1,11 @@
-import type { SolanaSource } from "../../shared/chain/solana/port.ts";
+import { type SolanaSource, SolanaUpstreamError } from "../../shared/chain/solana/port.ts";
 import { scanBlocks } from "../../shared/chain/solana/scan.ts";
 import type { Guard } from "../../shared/host/lease.ts";
 import type { ProgressReport } from "../../shared/host/progress.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { CheckpointRow } from "../store/collections.ts";
-import { ChainMoved, checkFollows, findCommonSlot } from "./chain-moved.ts";
+import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
+import { ChainMoved, checkLinks, findCommonSlot } from "./chain-moved.ts";
+import { anchorOf, readFinalBlock } from "./final-block.ts";
 import { type Batch, Indexer } from "./indexer.ts";
 import type { DecodedBlock } from "./indexer-block.ts";
 import type { BlockReader, ReadBlock } from "./read/read-block.ts";
@@ -47,7 +48,7 @@ export interface Companion {
 
 export interface SyncDeps {
   readonly store: Store;
-  readonly source: Pick<SolanaSource, "head" | "waitForHead">;
+  readonly source: Pick<SolanaSource, "head" | "waitForHead" | "link" | "anchor" | "anchored" | "agreement">;
   readonly reader: BlockReader;
   readonly companions?: readonly Companion[];
   readonly signal: AbortSignal;
@@ -65,20 +66,28 @@ export class SolanaSync {
   readonly #deps: SyncDeps;
   readonly #indexer: Indexer;
   #checkpoint: CheckpointRow;
+  /** The last block that is known to be final: nothing up to it is ever taken back. */
+  #final: FinalBlockRow;
   #finalHead: { slot: number; readMs: number } | undefined;
+  #isFinalHeadNew = false;
   #isFollowing = false;
 
-  private constructor(deps: SyncDeps, checkpoint: CheckpointRow) {
+  private constructor(deps: SyncDeps, at: { checkpoint: CheckpointRow; final: FinalBlockRow }) {
     this.#deps = deps;
-    this.#checkpoint = checkpoint;
+    this.#checkpoint = at.checkpoint;
+    this.#final = at.final;
     this.#indexer = new Indexer(deps.store);
   }
 
-  /** Takes back whatever an interrupted write left beyond the checkpoint. */
+  /** Takes back whatever an interrupted write left beyond the checkpoint, and what the cluster has dropped since. */
   static async open(deps: SyncDeps, stored: CheckpointRow): Promise<SolanaSync> {
     const { store, guard } = deps;
     const checkpoint = await takeBack(store, { checkpoint: stored, after: stored.slot, guard });
-    return new SolanaSync(deps, checkpoint);
+    const final = await readFinalBlock(store, checkpoint);
+    const sync = new SolanaSync(deps, { checkpoint, final });
+    sync.#setFinal(final);
+    if (!(await sync.#isOnChain())) await sync.heal();
+    return sync;
   }
 
   get checkpoint(): CheckpointRow {
@@ -113,6 +122,7 @@ export class SolanaSync {
     const head = await source.head("confirmed");
     onHead?.(head.slot);
     const finalSlot = await this.#readFinalHead();
+    await this.#confirmFinal(finalSlot);
     if (finalSlot - this.#checkpoint.slot > FAR_SLOTS) {
       this.#isFollowing = false;
       await this.#catchUp({ finalSlot, headSlot: head.slot });
@@ -124,16 +134,61 @@ export class SolanaSync {
 
   /** Goes back to the last slot that the cluster still has. */
   async heal(): Promise<void> {
-    const { store, reader, guard, log, companions = [] } = this.#deps;
+    const { store, source, guard, log, companions = [] } = this.#deps;
     const checkpoint = this.#checkpoint;
-    const after = await findCommonSlot(store, { reader, checkpoint });
+    const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
+    // Nothing was dropped: an endpoint spoke of another chain, and is to be found out.
+    if (after === checkpoint.slot) await source.agreement();
     this.#checkpoint = await takeBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
     for (const companion of companions) companion.forget?.();
-    log("warn", `Slots after ${this.#checkpoint.slot} were dropped by the cluster: taken back.`, {
-      from: checkpoint.slot,
-      to: this.#checkpoint.slot,
+    const { slot } = this.#checkpoint;
+    if (slot < checkpoint.slot)
+      log("warn", `Slots after ${slot} were dropped by the cluster: taken back.`, {
+        from: checkpoint.slot,
+        to: slot,
+      });
+  }
+
+  /**
+   * Whether the cluster still has the checkpoint's block, before anything is read on. Where endpoints do not say (they
+   * are behind, or do not keep the slot any more), the link of the next block will.
+   */
+  async #isOnChain(): Promise<boolean> {
+    const { slot, blockhash, fromSlot } = this.#checkpoint;
+    if (slot < fromSlot) return true;
+    const link = await this.#deps.source.link(slot, "confirmed").catch((error: unknown) => {
+      if (error instanceof SolanaUpstreamError) return undefined;
+      throw error;
     });
+    return link === undefined || link.blockhash === blockhash;
+  }
+
+  /**
+   * Takes note of what has become final: the last indexed block up to the final head, once the cluster has that very
+   * block there. An endpoint's final head alone may be another chain's.
+   */
+  async #confirmFinal(finalSlot: number): Promise<void> {
+    const { store, source } = this.#deps;
+    if (!this.#isFinalHeadNew) return;
+    this.#isFinalHeadNew = false;
+    const [last] = await store.find(blockRows, {
+      filter: { slot: { gt: this.#final.slot, lte: Math.min(finalSlot, this.#checkpoint.slot) } },
+      order: [{ field: "slot", direction: "desc" }],
+      limit: 1,
+    });
+    const link = last && (await source.link(last.slot, "finalized"));
+    if (last === undefined || link === undefined) return;
+    if (link.blockhash !== last.blockhash)
+      throw new ChainMoved(`Slot ${last.slot} is final with block ${link.blockhash}, not ${last.blockhash}.`);
+    this.#setFinal(last);
+  }
+
+  #setFinal({ slot, blockhash }: { slot: number; blockhash: string }): void {
+    const { source } = this.#deps;
+    const genesisHash = this.#final.genesisHash ?? source.anchored().genesisHash ?? null;
+    this.#final = { ...this.#final, slot, blockhash, genesisHash };
+    source.anchor(anchorOf(this.#final));
   }
 
   async #readFinalHead(): Promise<number> {
@@ -142,6 +197,7 @@ export class SolanaSync {
     if (known !== undefined && this.#isFollowing && now() - known.readMs < FINAL_HEAD_MS) return known.slot;
     const { slot } = await source.head("finalized");
     this.#finalHead = { slot, readMs: now() };
+    this.#isFinalHeadNew = true;
     return slot;
   }
 
@@ -161,33 +217,39 @@ export class SolanaSync {
       signal,
     });
     for await (const { toSlot, blocks } of scan) {
-      const rows = await this.#apply(blocks, heads);
+      const rows = await this.#apply(blocks, { ...heads, isFinal: true });
       this.#deps.report({ stage: "backfill", from, at: toSlot, to: heads.finalSlot, events: rows });
     }
   }
 
-  /** Confirmed slots, each a batch that can be taken back alone. */
+  /** The last slots, each a batch that can be taken back alone while it is not final. */
   async #follow(heads: Heads): Promise<boolean> {
     const { reader, signal } = this.#deps;
     const from = this.#checkpoint.slot + 1;
-    for (let fromSlot = from; fromSlot <= heads.headSlot; fromSlot += FOLLOWED_SLOTS) {
-      const toSlot = Math.min(heads.headSlot, fromSlot + FOLLOWED_SLOTS - 1);
-      for (const block of await reader.blocks({ fromSlot, toSlot, commitment: "confirmed" })) {
+    for (let fromSlot = from, toSlot: number; fromSlot <= heads.headSlot; fromSlot = toSlot + 1) {
+      const isFinal = fromSlot <= heads.finalSlot;
+      const last = isFinal ? Math.min(heads.finalSlot, heads.headSlot) : heads.headSlot;
+      toSlot = Math.min(last, fromSlot + FOLLOWED_SLOTS - 1);
+      const commitment = isFinal ? "finalized" : "confirmed";
+      for (const block of await reader.blocks({ fromSlot, toSlot, commitment })) {
         if (signal.aborted) return true;
-        await this.#apply([block], heads);
+        await this.#apply([block], { ...heads, isFinal });
       }
     }
     return from <= heads.headSlot;
   }
 
   /** Adds blocks to the store as one batch; answers how many rows of tokens' lists they gave. */
-  async #apply(blocks: readonly ReadBlock[], heads: Heads): Promise<number> {
+  async #apply(
+    blocks: readonly ReadBlock[],
+    { headSlot, isFinal }: Heads & { isFinal: boolean },
+  ): Promise<number> {
     const [first] = blocks;
     const last = blocks[blocks.length - 1];
     if (first === undefined || last === undefined) return 0;
     const { store, guard, companions = [] } = this.#deps;
     const previous = this.#checkpoint;
-    checkFollows(first, previous);
+    checkLinks(blocks, previous);
     const decoded = decodedAfter(previous.time, blocks);
     for (const companion of companions)
       await companion.prepare?.(this.#indexer, { checkpoint: previous, nextSlot: first.slot });
@@ -198,12 +260,15 @@ export class SolanaSync {
       slot: last.slot,
       blockhash: last.blockhash,
       time: decoded.at(-1)?.time ?? previous.time,
-      headSlot: Math.max(heads.headSlot, last.slot),
-      finalizedSlot: Math.max(previous.finalizedSlot, heads.finalSlot),
+      headSlot: Math.max(headSlot, last.slot),
+      finalizedSlot: Math.max(previous.finalizedSlot, isFinal ? last.slot : this.#final.slot),
     };
+    const { slot, blockhash } = isFinal ? last : this.#final;
+    const final: FinalBlockRow = { ...this.#final, slot, blockhash };
     const rows = decoded.map(({ transactions: _, ...block }) => block);
-    await writeBatch(store, { batch, blocks: rows, previous, checkpoint, guard });
+    await writeBatch(store, { batch, blocks: rows, previous, checkpoint, final, guard });
     this.#checkpoint = checkpoint;
+    if (isFinal) this.#setFinal(final);
     for (const companion of companions)
       await companion.written?.({ blocks, batch, checkpoint, isFollowing: this.#isFollowing });
     return batch.tokenRows.length;

@@ -7,6 +7,8 @@ import {
   type CheckpointRow,
   candles,
   checkpoints,
+  type FinalBlockRow,
+  finalBlocks,
   holderAccounts,
   holders,
   journal,
@@ -22,7 +24,7 @@ import type { Batch } from "./indexer.ts";
 import { toJournalRow, undoSteps } from "./journal.ts";
 import { writeChanges } from "./state/doc-book.ts";
 
-/** Blocks kept behind the checkpoint: more than the 32 slots after which one is final. */
+/** Blocks kept behind the checkpoint at least, for readers that stand on one of them. */
 const KEPT_SLOTS = 512;
 
 /** Steps that fail a write once another process holds the lease. */
@@ -40,10 +42,12 @@ export async function writeBatch(
     /** Where the index stood before the batch. */
     previous: CheckpointRow;
     checkpoint: CheckpointRow;
+    /** The last final block, the batch's own among them. */
+    final: FinalBlockRow;
     guard: Guard;
   },
 ): Promise<void> {
-  const { batch, checkpoint, previous, guard } = of;
+  const { batch, checkpoint, previous, final, guard } = of;
   const fromSlot = previous.slot + 1;
   const { documents } = batch.changes;
   const { slot: toSlot, finalizedSlot } = checkpoint;
@@ -62,9 +66,12 @@ export async function writeBatch(
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
     put(blockTimes, timesOf(of.blocks, previous)),
     put(blocks, of.blocks),
-    removeWhere(blocks, { slot: { lte: toSlot - KEPT_SLOTS } }),
     ...guard(),
     put(checkpoints, [checkpoint]),
+    // After the checkpoint: it never names what is not indexed. Before the journal goes: what it undoes is not final.
+    put(finalBlocks, [final]),
+    // A fork is found among blocks that are not final, however long the cluster has not come to finality.
+    removeWhere(blocks, { slot: { lte: Math.min(toSlot - KEPT_SLOTS, final.slot - 1) } }),
     // After the checkpoint: until it stands, this batch's own journal is needed, final or not.
     removeWhere(journal, {
       fromSlot: { lte: finalizedSlot },

@@ -32,6 +32,24 @@ export const checkpoints = collection({
   shardKey: ["chainId"],
 });
 
+/**
+ * The last block that is known to be final, and the cluster's genesis: endpoints that contradict it serve another chain.
+ * Never goes back. One row, of chain 0.
+ */
+export const finalBlocks = collection({
+  name: "final_blocks",
+  fields: {
+    chainId: "int",
+    slot: "int",
+    blockhash: "text",
+    /** Null where no endpoint offers it. */
+    genesisHash: "text?",
+  },
+  key: ["chainId"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
 /** The last blocks behind the checkpoint: the chain of parents that a fork is found by. */
 export const blocks = collection({
   name: "blocks",
@@ -300,6 +318,7 @@ export const tokenFragments = collection({
 
 export const COLLECTIONS = [
   checkpoints,
+  finalBlocks,
   blocks,
   blockTimes,
   journal,
@@ -330,6 +349,7 @@ export const EXCHANGES = ["raydium", "orca", "meteora", "pumpfun"] as const;
 export const STRETCH_ROWS = 4096;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
+export type FinalBlockRow = RowOf<typeof finalBlocks>;
 export type BlockRow = RowOf<typeof blocks>;
 export type BlockTimeRow = RowOf<typeof blockTimes>;
 export type JournalRow = RowOf<typeof journal>;

@@ -1,3 +1,5 @@
+import type { Agreement } from "../../shared/chain/rpc/agreement.ts";
+import type { BlockLink, ChainAnchor } from "../../shared/chain/solana/port.ts";
 import { fakeKey } from "../../shared/chain/solana/testkit.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
 import type { BlockReader, ReadBlock } from "../ingest/read/read-block.ts";
@@ -80,7 +82,27 @@ export class FakeCluster {
     }),
     waitForHead: async () => {},
     firstAvailableSlot: async () => this.firstAvailable,
+    link: async (slot: number, commitment: "confirmed" | "finalized"): Promise<BlockLink | undefined> => {
+      const end = commitment === "finalized" ? this.#finalSlot : this.headSlot;
+      return this.chain.find((block) => block.slot === slot && slot <= end);
+    },
+    genesisHash: async () => fakeKey(9, this.#genesis),
+    anchor: (anchor: ChainAnchor) => {
+      this.#anchor = anchor;
+    },
+    anchored: () => this.#anchor,
+    agreement: async (): Promise<Agreement> => {
+      const { final, genesisHash } = this.#anchor;
+      const isOther = genesisHash !== undefined && genesisHash !== fakeKey(9, this.#genesis);
+      const isPassed =
+        final !== undefined && final.slot >= this.firstAvailable && final.slot <= this.#finalSlot;
+      const block = this.chain.find(({ slot }) => slot === final?.slot);
+      if (!isOther && (!isPassed || block?.blockhash === final.blockhash)) return { kind: "agrees" };
+      return { kind: "contradicts", contradictions: [{ host: "fake.test", reason: "another cluster" }] };
+    },
   };
+
+  #anchor: ChainAnchor = {};
 
   firstAvailable = 0;
 }

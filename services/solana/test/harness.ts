@@ -6,7 +6,7 @@ import { openSqliteStore } from "../../shared/storage/sqlite.ts";
 import { ChainMoved } from "../ingest/chain-moved.ts";
 import type { BlockReader } from "../ingest/read/read-block.ts";
 import { readHere } from "../ingest/read/reader.ts";
-import { openCheckpoint } from "../ingest/start-slot.ts";
+import { anchorSource, openCheckpoint } from "../ingest/start-slot.ts";
 import { type Companion, SolanaSync } from "../ingest/sync.ts";
 import { type CheckpointRow, COLLECTIONS } from "../store/collections.ts";
 
@@ -49,6 +49,7 @@ export async function startTestIngest(
   const source = solana.source({ options: { ...QUICK.options, behindTotalMs: patienceMs } });
   const reader = (options.reader ?? readHere)(source);
   const stop = new AbortController();
+  await anchorSource(store, source);
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot: options.startSlot ?? 0 });
   const companions = options.companions?.({ store, source }) ?? [];
   let ms = 0;

@@ -1,6 +1,6 @@
 import type { Collection, Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
-import { COLLECTIONS, journal } from "../store/collections.ts";
+import { COLLECTIONS, finalBlocks, journal } from "../store/collections.ts";
 
 /** An empty store in memory with the service's collections. */
 export async function openTestStore(): Promise<Store> {
@@ -13,7 +13,7 @@ export async function openTestStore(): Promise<Store> {
 export async function contents(store: Store): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {};
   for (const each of COLLECTIONS as readonly Collection[]) {
-    if (each === (journal as Collection)) continue;
+    if (each === (journal as Collection) || each === (finalBlocks as Collection)) continue;
     const rows = await store.find(each, {});
     found[each.name] = rows.map(({ headSlot: _, finalizedSlot: __, ...row }) => row);
   }

@@ -63,7 +63,9 @@ export class TestIndex {
     const rows = added.map(({ transactions: _, ...block }) => block);
     this.blocks = [...this.blocks, ...added];
     this.checkpoint = checkpoint;
-    await writeBatch(this.store, { batch, blocks: rows, previous, checkpoint, guard });
+    const { chainId } = checkpoint;
+    const final = { chainId, slot: finalizedSlot, blockhash: "", genesisHash: null };
+    await writeBatch(this.store, { batch, blocks: rows, previous, checkpoint, final, guard });
     await this.#keeper?.written({ blocks: [], batch, checkpoint });
   }
 

@@ -33,9 +33,9 @@ function forkedFrom(slot: number, { skipped = [] }: { skipped?: readonly number[
 }
 
 /** An endpoint whose chain a test can change. */
-function switchable(chain: FakeChain): { now: FakeChain; handler: Handler } {
-  const held = { now: chain, handler: honest(() => held.now) };
-  return held;
+function switchable(chain: FakeChain): { now: FakeChain; readonly handler: Handler } {
+  const held = { now: chain };
+  return Object.assign(held, { handler: honest(() => held.now) });
 }
 
 describe("a source that is anchored to a final block", () => {

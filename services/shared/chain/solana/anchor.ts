@@ -10,7 +10,7 @@ import { isHash, readFirst, readLink, readSlots } from "./read.ts";
 const LOOK_AHEAD = 64;
 const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
 
-/** What every endpoint has to agree with; `genesisHash` is that of the first answer where nothing else is known. */
+/** What every endpoint has to agree with. Without a genesis hash, that of the first one that agrees otherwise counts. */
 export class AnchorKeeper {
   #anchor: ChainAnchor;
 
@@ -32,7 +32,12 @@ export class AnchorKeeper {
     read: (reply) => this.#readGenesis(reply),
     further: async (ask) => {
       const { final } = this.#anchor;
-      return final && findContradiction(final, ask);
+      const fault = final && (await findContradiction(final, ask));
+      if (fault !== undefined || this.#anchor.genesisHash !== undefined) return fault;
+      const [reply] = await ask([GENESIS_CALL]);
+      if (reply?.ok && isHash(reply.result) && this.#anchor.genesisHash === undefined)
+        this.#anchor = { ...this.#anchor, genesisHash: reply.result };
+      return reply && this.#readGenesis(reply);
     },
   };
 
@@ -56,7 +61,6 @@ export class AnchorKeeper {
     const found = reply.result;
     if (!isHash(found)) return { kind: "transient", message: "getGenesisHash gave no hash" };
     const { genesisHash: expected } = this.#anchor;
-    if (expected === undefined) this.#anchor = { ...this.#anchor, genesisHash: found };
     if (expected === undefined || found === expected) return undefined;
     return contradiction(`wrong cluster: genesis hash ${found} where ${expected} is expected`);
   }

@@ -33,7 +33,8 @@ describe("readInThread", function () {
     askedHere = [];
     const events: SourceEvent[] = [];
     const lines: string[] = [];
-    const local: Pick<SolanaSource, "blocks"> = {
+    const local: Pick<SolanaSource, "blocks" | "anchored"> = {
+      anchored: () => source.anchored(),
       blocks: (range) => {
         askedHere.push(range);
         return source.blocks(range);

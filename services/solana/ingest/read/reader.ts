@@ -1,6 +1,10 @@
 import type { Worker } from "node:worker_threads";
 import type { SourceEvent } from "../../../shared/chain/rpc/endpoint.ts";
-import { type SolanaSource, SolanaUpstreamError } from "../../../shared/chain/solana/port.ts";
+import {
+  type ChainAnchor,
+  type SolanaSource,
+  SolanaUpstreamError,
+} from "../../../shared/chain/solana/port.ts";
 import type { SolanaSourceConfig } from "../../../shared/chain/solana/source.ts";
 import { askThread, createThread } from "../../../shared/host/thread-work.ts";
 import { type BlockReader, type ReadBlock, readBlock, type SlotRange } from "./read-block.ts";
@@ -9,6 +13,12 @@ import { type BlockReader, type ReadBlock, readBlock, type SlotRange } from "./r
 export interface ReaderTask {
   readonly urls: readonly string[];
   readonly genesisHash: string | undefined;
+}
+
+/** What it is asked: a range, from endpoints of the chain that the index is anchored to by then. */
+export interface ReaderQuestion {
+  readonly range: SlotRange;
+  readonly anchor: ChainAnchor;
 }
 
 /** What it says besides blocks. */
@@ -38,7 +48,7 @@ export interface ThreadedReader extends BlockReader {
  * they tell. `source` is asked until the thread is up, and if it dies.
  */
 export function readInThread(
-  source: Pick<SolanaSource, "blocks">,
+  source: Pick<SolanaSource, "blocks" | "anchored">,
   config: Pick<SolanaSourceConfig, "urls" | "genesisHash" | "log" | "onEvent"> & {
     readonly startWorker?: () => Worker;
   },
@@ -47,10 +57,10 @@ export function readInThread(
   const here = readHere(source);
   const startWorker =
     config.startWorker ?? (() => createThread("reader.worker", import.meta.url, MEMORY_LIMITS));
-  const thread = askThread<SlotRange>({
+  const thread = askThread<ReaderQuestion>({
     worker: startWorker(),
     task: { urls, genesisHash } satisfies ReaderTask,
-    local: (range) => here.blocks(range),
+    local: ({ range }) => here.blocks(range),
     toError(failure) {
       const { isUpstream, message } = failure as ReaderFailure;
       return isUpstream ? new SolanaUpstreamError(message) : new Error(message);
@@ -61,11 +71,11 @@ export function readInThread(
       else onEvent(word.event);
     },
     onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
-    closed: ({ fromSlot, toSlot }) =>
-      new SolanaUpstreamError(`solana: slots ${fromSlot}-${toSlot} given up: closed`),
+    closed: ({ range }) =>
+      new SolanaUpstreamError(`solana: slots ${range.fromSlot}-${range.toSlot} given up: closed`),
   });
   return {
-    blocks: async (range) => (await thread.ask(range)) as ReadBlock[],
+    blocks: async (range) => (await thread.ask({ range, anchor: source.anchored() })) as ReadBlock[],
     close: () => thread.close(),
   };
 }

@@ -2,10 +2,15 @@
 import { SolanaUpstreamError } from "../../../shared/chain/solana/port.ts";
 import { createSolanaSource } from "../../../shared/chain/solana/source.ts";
 import { answerInThread } from "../../../shared/host/thread-work.ts";
-import type { SlotRange } from "./read-block.ts";
-import { type ReaderFailure, type ReaderTask, type ReaderWord, readHere } from "./reader.ts";
+import {
+  type ReaderFailure,
+  type ReaderQuestion,
+  type ReaderTask,
+  type ReaderWord,
+  readHere,
+} from "./reader.ts";
 
-answerInThread<ReaderTask, SlotRange>({
+answerInThread<ReaderTask, ReaderQuestion>({
   start({ urls, genesisHash }, tell) {
     const say = (word: ReaderWord) => tell(word);
     const source = createSolanaSource({
@@ -15,7 +20,10 @@ answerInThread<ReaderTask, SlotRange>({
       onEvent: (event) => say({ kind: "event", event }),
     });
     const reader = readHere(source);
-    return (range) => reader.blocks(range);
+    return ({ range, anchor }) => {
+      source.anchor(anchor);
+      return reader.blocks(range);
+    };
   },
   toFailure: (error): ReaderFailure => ({
     isUpstream: error instanceof SolanaUpstreamError,

@@ -1,0 +1,28 @@
+import type { ChainAnchor } from "../../shared/chain/solana/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { blocks, type CheckpointRow, type FinalBlockRow, finalBlocks } from "../store/collections.ts";
+import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
+
+/** The last final block of the index; of a store from before it was kept, what the checkpoint says. */
+export async function readFinalBlock(store: Store, checkpoint: CheckpointRow): Promise<FinalBlockRow> {
+  const stored = await store.get(finalBlocks, { chainId: CHAIN_ID });
+  if (stored !== undefined) return stored;
+  const [last] = await store.find(blocks, {
+    filter: { slot: { lte: Math.min(checkpoint.finalizedSlot, checkpoint.slot) } },
+    order: [{ field: "slot", direction: "desc" }],
+    limit: 1,
+  });
+  // The first indexed block was final when it was read.
+  const { slot, blockhash } = last ?? { slot: checkpoint.fromSlot, blockhash: checkpoint.fromBlockhash };
+  return { chainId: CHAIN_ID, slot, blockhash, genesisHash: null };
+}
+
+export function anchorOf({ slot, blockhash, genesisHash }: FinalBlockRow): ChainAnchor {
+  return { final: { slot, blockhash }, ...(genesisHash !== null && { genesisHash }) };
+}
+
+/** What the stored index knows of its cluster for good; nothing before the first index. */
+export async function readAnchor(store: Store): Promise<ChainAnchor> {
+  const checkpoint = await getCheckpoint(store);
+  return checkpoint === undefined ? {} : anchorOf(await readFinalBlock(store, checkpoint));
+}

@@ -1,0 +1,73 @@
+import type { Contradiction } from "../../shared/chain/rpc/agreement.ts";
+import type { SolanaSource } from "../../shared/chain/solana/port.ts";
+import type { Log } from "../../shared/host/log.ts";
+import { pause } from "../../shared/host/pause.ts";
+
+/** The index cannot go on until endpoints, or the operator, change something. Nothing of it is deleted. */
+export class Standstill extends Error {
+  override readonly name = "Standstill";
+}
+
+const REINDEX = "or, if the index is to be thrown away and made anew, run: npm run reindex -- --chain solana";
+
+/** Why no endpoint is of use, for the operator. */
+export function contradicted(contradictions: readonly Contradiction[]): string {
+  const named = contradictions.map(({ host, reason }) => `${host}: ${reason}`).join("; ");
+  return `Every Solana endpoint that answers contradicts the index (${named}). Nothing is deleted, and indexing waits: name an endpoint of the indexed cluster in SOLANA_RPC, ${REINDEX}`;
+}
+
+/** Slots that are still to be indexed and that no endpoint keeps any more. */
+export function slotsGone(from: number, to: number): string {
+  return `Slots ${from} to ${to} are still to be indexed, and no endpoint has them any more. Nothing is deleted, and indexing waits: name an endpoint in SOLANA_RPC that has them, ${REINDEX}`;
+}
+
+const CHECK_AGAIN_MS = 5_000;
+
+/** Waits out standstills: logs each once, however often the endpoints are checked meanwhile. */
+export class StandstillWatch {
+  readonly #log: Log;
+  readonly #signal: AbortSignal;
+  readonly #checkAgainMs: number;
+  #isStanding = false;
+
+  constructor({
+    log,
+    signal,
+    checkAgainMs = CHECK_AGAIN_MS,
+  }: { log: Log; signal: AbortSignal; checkAgainMs?: number | undefined }) {
+    this.#log = log;
+    this.#signal = signal;
+    this.#checkAgainMs = checkAgainMs;
+  }
+
+  /** Resolves once an endpoint serves the anchored chain, or none answers at all. */
+  async untilAgreed(source: Pick<SolanaSource, "agreement">): Promise<void> {
+    while (!this.#signal.aborted) {
+      const agreement = await source.agreement();
+      if (agreement.kind !== "contradicts") return;
+      await this.#stand(contradicted(agreement.contradictions));
+    }
+  }
+
+  /** Indexing is under way. */
+  over(): void {
+    if (this.#isStanding) this.#log.info("the endpoints serve the index again: indexing goes on");
+    this.#isStanding = false;
+  }
+
+  /** Runs work that may end in a standstill, and waits a moment after one. */
+  async run(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Standstill)) throw error;
+      await this.#stand(error.message);
+    }
+  }
+
+  async #stand(message: string): Promise<void> {
+    if (!this.#isStanding) this.#log.error(message);
+    this.#isStanding = true;
+    await pause(this.#checkAgainMs, this.#signal);
+  }
+}
