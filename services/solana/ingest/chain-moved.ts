@@ -50,14 +50,14 @@ export async function findCommonSlot(
     source,
     checkpoint,
     final,
-  }: { source: Pick<SolanaSource, "link" | "agreement">; checkpoint: CheckpointRow; final: FinalBlockRow },
+  }: { source: Pick<SolanaSource, "link" | "recheck">; checkpoint: CheckpointRow; final: FinalBlockRow },
 ): Promise<number> {
   for (const { slot, blockhash } of await storedBlocks(store, { from: final.slot, to: checkpoint.slot })) {
     const link = await source.link(slot, "confirmed");
     if (link?.blockhash === blockhash) return slot;
   }
-  const agreement = await source.agreement();
-  if (agreement.kind === "contradicts") throw new Standstill(contradicted(agreement.contradictions));
+  const contradictions = await source.recheck();
+  if (contradictions.length > 0) throw new Standstill(contradicted(contradictions));
   if (checkpoint.slot < checkpoint.fromSlot) return checkpoint.slot;
   throw new Error(
     `No endpoint shows where the chain leaves the indexed slots ${final.slot} to ${checkpoint.slot}, of which the first is final.`,

@@ -1,5 +1,4 @@
-import type { Contradiction } from "../../shared/chain/rpc/agreement.ts";
-import type { SolanaSource } from "../../shared/chain/solana/port.ts";
+import type { Contradiction, SolanaSource } from "../../shared/chain/solana/port.ts";
 import type { Log } from "../../shared/host/log.ts";
 import { pause } from "../../shared/host/pause.ts";
 
@@ -13,7 +12,7 @@ const REINDEX = "or, if the index is to be thrown away and made anew, run: npm r
 /** Why no endpoint is of use, for the operator. */
 export function contradicted(contradictions: readonly Contradiction[]): string {
   const named = contradictions.map(({ host, reason }) => `${host}: ${reason}`).join("; ");
-  return `Every Solana endpoint that answers contradicts the index (${named}). Nothing is deleted, and indexing waits: name an endpoint of the indexed cluster in SOLANA_RPC, ${REINDEX}`;
+  return `Every Solana endpoint contradicts the index (${named}). Nothing is deleted, and indexing waits: name an endpoint of the indexed cluster in SOLANA_RPC, ${REINDEX}`;
 }
 
 /** Slots that are still to be indexed and that no endpoint keeps any more. */
@@ -40,12 +39,12 @@ export class StandstillWatch {
     this.#checkAgainMs = checkAgainMs;
   }
 
-  /** Resolves once an endpoint serves the anchored chain, or none answers at all. */
-  async untilAgreed(source: Pick<SolanaSource, "agreement">): Promise<void> {
+  /** Resolves once not every endpoint contradicts the anchored chain. */
+  async untilAgreed(source: Pick<SolanaSource, "recheck">): Promise<void> {
     while (!this.#signal.aborted) {
-      const agreement = await source.agreement();
-      if (agreement.kind !== "contradicts") return;
-      await this.#stand(contradicted(agreement.contradictions));
+      const contradictions = await source.recheck();
+      if (contradictions.length === 0) return;
+      await this.#stand(contradicted(contradictions));
     }
   }
 

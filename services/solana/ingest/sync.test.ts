@@ -47,8 +47,8 @@ async function openSync(
   const { source } = cluster;
   const clock = tick();
   await anchorSource(store, source);
-  const agreement = await source.agreement();
-  if (agreement.kind === "contradicts") throw new Standstill(contradicted(agreement.contradictions));
+  const contradictions = await source.recheck();
+  if (contradictions.length > 0) throw new Standstill(contradicted(contradictions));
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot: 0 });
   return SolanaSync.open(
     {

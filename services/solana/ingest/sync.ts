@@ -48,7 +48,7 @@ export interface Companion {
 
 export interface SyncDeps {
   readonly store: Store;
-  readonly source: Pick<SolanaSource, "head" | "waitForHead" | "link" | "anchor" | "anchored" | "agreement">;
+  readonly source: Pick<SolanaSource, "head" | "waitForHead" | "link" | "anchor" | "anchored" | "recheck">;
   readonly reader: BlockReader;
   readonly companions?: readonly Companion[];
   readonly signal: AbortSignal;
@@ -138,7 +138,7 @@ export class SolanaSync {
     const checkpoint = this.#checkpoint;
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
     // Nothing was dropped: an endpoint spoke of another chain, and is to be found out.
-    if (after === checkpoint.slot) await source.agreement();
+    if (after === checkpoint.slot) await source.recheck();
     this.#checkpoint = await takeBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
     for (const companion of companions) companion.forget?.();

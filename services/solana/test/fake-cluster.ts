@@ -1,5 +1,4 @@
-import type { Agreement } from "../../shared/chain/rpc/agreement.ts";
-import type { BlockLink, ChainAnchor } from "../../shared/chain/solana/port.ts";
+import type { BlockLink, ChainAnchor, Contradiction } from "../../shared/chain/solana/port.ts";
 import { fakeKey } from "../../shared/chain/solana/testkit.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
 import type { BlockReader, ReadBlock } from "../ingest/read/read-block.ts";
@@ -91,14 +90,14 @@ export class FakeCluster {
       this.#anchor = anchor;
     },
     anchored: () => this.#anchor,
-    agreement: async (): Promise<Agreement> => {
+    recheck: async (): Promise<readonly Contradiction[]> => {
       const { final, genesisHash } = this.#anchor;
       const isOther = genesisHash !== undefined && genesisHash !== fakeKey(9, this.#genesis);
       const isPassed =
         final !== undefined && final.slot >= this.firstAvailable && final.slot <= this.#finalSlot;
       const block = this.chain.find(({ slot }) => slot === final?.slot);
-      if (!isOther && (!isPassed || block?.blockhash === final.blockhash)) return { kind: "agrees" };
-      return { kind: "contradicts", contradictions: [{ host: "fake.test", reason: "another cluster" }] };
+      if (!isOther && (!isPassed || block?.blockhash === final.blockhash)) return [];
+      return [{ host: "fake.test", reason: "another cluster" }];
     },
   };
 

@@ -1,5 +1,3 @@
-import type { Agreement } from "../rpc/agreement.ts";
-
 /**
  * Where Solana blocks come from: live RPC endpoints, or recorded blocks behind a small RPC server of the devnet.
  * The shapes are those of getBlock with encoding "json", transactionDetails "full", maxSupportedTransactionVersion 0;
@@ -87,6 +85,12 @@ export interface ChainAnchor {
   readonly final?: FinalBlock;
 }
 
+/** An endpoint that serves another chain than the anchored one. */
+export interface Contradiction {
+  readonly host: string;
+  readonly reason: string;
+}
+
 /** How sure the cluster is of a slot; `confirmed` can still, rarely, be taken back. */
 export type Commitment = "confirmed" | "finalized";
 
@@ -137,8 +141,8 @@ export interface SolanaSource {
   anchor(anchor: ChainAnchor): void;
   /** As `anchor` was last called, with the genesis as it was found. */
   anchored(): ChainAnchor;
-  /** Checks every endpoint now; resolves at the first that serves the anchored chain. */
-  agreement(): Promise<Agreement>;
+  /** Checks every endpoint now. Returns how they contradict the anchor; empty while one does not. */
+  recheck(): Promise<readonly Contradiction[]>;
   /** The first slot that the endpoints still have. */
   firstAvailableSlot(): Promise<number>;
   /** At most ACCOUNTS_AT_ONCE, all as of the last slot at the commitment. Throws RangeError for more. */

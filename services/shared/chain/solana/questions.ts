@@ -121,7 +121,7 @@ export function askGenesis(): Question<string | undefined> {
 export function askAccounts(addresses: readonly string[], commitment: Commitment): Question<AccountsAt> {
   const options = { encoding: "base64", commitment };
   return {
-    calls: [{ method: "getMultipleAccounts", params: [addresses, options] }],
+    calls: [{ method: "getMultipleAccounts", params: [addresses, options], isUnbound: true }],
     read: (replies) => readFirst(replies, (result) => readAccounts(result, addresses.length)),
   };
 }
@@ -131,7 +131,7 @@ type Largest = readonly { readonly address: string; readonly amount: bigint }[];
 /** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
 export function askLargest(mint: string): Question<Largest | undefined> {
   return {
-    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }] }],
+    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], isUnbound: true }],
     read: (replies) => readFirst(replies, readLargest),
     conclude: () => ({ value: undefined }),
     patience: 4,

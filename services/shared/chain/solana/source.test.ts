@@ -60,7 +60,7 @@ describe("createSolanaSource", () => {
     const other = honest({ ...CHAIN, genesis: fakeKey(9, 8) });
     const { source, clock, network, lines } = setUpSource({ "a.test": honest(CHAIN), "b.test": other });
     await clock.run(source.firstAvailableSlot());
-    expect(lines.join()).to.match(/put aside.*b\.test.*wrong cluster/);
+    expect(lines.join()).to.match(/set aside.*b\.test.*wrong cluster/);
     expect(network.asked("b.test")).to.have.length(0);
 
     const fixed = setUpSource({ "a.test": honest(CHAIN) }, { genesisHash: fakeKey(9, 8) });

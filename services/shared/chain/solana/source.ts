@@ -7,9 +7,6 @@ import { createHeadTracker } from "./head.ts";
 import { ACCOUNTS_AT_ONCE, type AccountsAt, type SolanaSource, SolanaUpstreamError } from "./port.ts";
 import { askAccounts, askFirstAvailable, askGenesis, askLargest, askLink } from "./questions.ts";
 
-/** A URL may lead to another cluster while the process runs: how long that may go unnoticed. */
-const CHECKED_MS = 10_000;
-
 export interface SolanaSourceConfig {
   /**
    * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
@@ -38,6 +35,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     createError: (message) => new SolanaUpstreamError(message),
     classify: classifySolanaError,
     check: keeper.check,
+    proof: keeper.proof,
     optionalMethods: [LARGEST_ACCOUNTS],
     subscribe: { method: "slotSubscribe", params: [] },
     notification: "slotNotification",
@@ -47,7 +45,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       if (event.kind === "aside") for (const head of Object.values(heads)) head.reset();
       onEvent(event);
     },
-    options: { checkedMs: CHECKED_MS, ...options },
+    options,
   });
   const { pool, voters, clock, lifetime } = rpc;
   const heads = {
@@ -77,15 +75,12 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       const [found] = await pool.ask([askGenesis()], "getGenesisHash");
       return found;
     },
-    anchor(anchor) {
-      const before = keeper.anchor;
-      keeper.set(anchor);
-      // The last final block moves on all the time: the next check is soon enough for it.
-      const isMoved = before.genesisHash === anchor.genesisHash && before.final !== undefined;
-      if (!isMoved) rpc.expireChecks();
-    },
+    anchor: (anchor) => keeper.set(anchor),
     anchored: () => keeper.anchor,
-    agreement: () => rpc.agreement(),
+    async recheck() {
+      await rpc.recheck();
+      return rpc.contradictions();
+    },
     async firstAvailableSlot() {
       const answers = await Promise.allSettled(
         voters.map(({ pool: one }) => one.ask([askFirstAvailable()], "getFirstAvailableBlock")),
@@ -100,14 +95,11 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
           `Cannot ask for ${addresses.length} accounts at once: ${ACCOUNTS_AT_ONCE} at most`,
         );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
-      const [found] = await pool.ask([keeper.inCluster(askAccounts(addresses, commitment))], about);
+      const [found] = await pool.ask([askAccounts(addresses, commitment)], about);
       return found as AccountsAt;
     },
     async largestTokenAccounts(mint) {
-      const [largest] = await pool.ask(
-        [keeper.inCluster(askLargest(mint))],
-        `${LARGEST_ACCOUNTS} of ${mint}`,
-      );
+      const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
       return largest;
     },
     waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
