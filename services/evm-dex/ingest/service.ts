@@ -8,6 +8,7 @@ import { ConfigError, type Environment } from "../../shared/host/env.ts";
 import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
 import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -125,8 +126,11 @@ async function indexChain(
   const source = createEvmSource(config);
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
-    await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      runChain({
+    const index = { name, parts: partsOfIndex(COLLECTIONS, chain.chainId) };
+    await leadAndRun({ store, name, ttlMs, log, signal }, async (lead) => {
+      if (await finishReindex({ store, index, ...lead }))
+        log.warn("a reindex that was cut short is finished");
+      await runChain({
         store,
         source,
         openBulkSource: () => readInThread(source, config),
@@ -138,8 +142,8 @@ async function indexChain(
         gauges,
         ...lead,
         ...(cache && { cache }),
-      }),
-    );
+      });
+    });
   } finally {
     await source.close();
   }

@@ -4,6 +4,7 @@ import { ConfigError, type Environment } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
 import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -108,9 +109,12 @@ async function indexChain(
   });
   try {
     const name = `lending-ingest-${chainId}`;
-    await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      runChain({ store, source, chain, refreshSeconds, metrics, log, ...lead }),
-    );
+    const index = { name, parts: partsOfIndex(COLLECTIONS, chainId) };
+    await leadAndRun({ store, name, ttlMs, log, signal }, async (lead) => {
+      if (await finishReindex({ store, index, ...lead }))
+        log.warn("a reindex that was cut short is finished");
+      await runChain({ store, source, chain, refreshSeconds, metrics, log, ...lead });
+    });
   } finally {
     await source.close();
   }

@@ -4,6 +4,7 @@ import type { Environment } from "../../shared/host/env.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
 import { leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -76,9 +77,12 @@ async function index(
   const source = createSolanaSource(config);
   const reader = readInThread(source, config);
   try {
-    const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
-    await leadAndRun(lease, (lead) =>
-      runSolana({
+    const name = "solana-ingest";
+    const index = { name, parts: partsOfIndex(COLLECTIONS, undefined) };
+    await leadAndRun({ store, name, ttlMs: settings.LEASE_TTL_MS, log, signal }, async (lead) => {
+      if (await finishReindex({ store, index, ...lead }))
+        log.warn("a reindex that was cut short is finished");
+      await runSolana({
         store,
         source,
         reader,
@@ -88,8 +92,8 @@ async function index(
         onHead: metrics.onHead,
         log,
         ...lead,
-      }),
-    );
+      });
+    });
   } finally {
     await reader.close();
     await source.close();
