@@ -166,6 +166,7 @@ export class ChainTables {
     this.#state = "empty";
     this.#checkpoint = undefined;
     this.#standings.clear();
+    this.#mirror.clear();
     this.#tokens = new Set();
   }
 
