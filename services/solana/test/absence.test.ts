@@ -49,7 +49,7 @@ for (const engine of TEST_ENGINES) {
       });
       return;
     }
-    this.timeout(180_000);
+    this.timeout(isThorough ? 600_000 : 180_000);
     let solana: TestSolana;
     let opened: Awaited<ReturnType<typeof engine.open>>;
     let endpoints: readonly SwitchedEndpoint[] = [];
