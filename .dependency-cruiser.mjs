@@ -108,7 +108,8 @@ export default {
     },
     {
       name: "reindex-sees-store-declarations-only",
-      comment: "The command that deletes a chain's index knows of services what they store, and nothing else.",
+      comment:
+        "The command that deletes a chain's index knows of services what they store, and nothing else.",
       severity: "error",
       from: { path: "^deploy/reindex/" },
       to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/store/collections\\.ts$" },
