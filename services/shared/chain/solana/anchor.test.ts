@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { FakeAnswer } from "../rpc/testkit.ts";
 import type { ChainAnchor, SolanaBlock } from "./port.ts";
 import {
   answerHonestly,
@@ -80,6 +81,20 @@ describe("a source that is anchored to a final block", () => {
     }
     expect(lines.join()).to.contain(`has block ${forkedFrom(FINAL).blocks[20]?.blockhash}`);
     expect((await clock.run(source.link(130, "confirmed")))?.blockhash).to.equal(at(130).blockhash);
+  });
+
+  it("holds an answer against the block that was asked about, though the final block has moved on", async () => {
+    const { source, clock, lines } = setUpSource({
+      "a.test": (calls) => ({ ...honest(CHAIN)(calls), delayMs: 50 }) as FakeAnswer,
+    });
+    source.anchor(ANCHOR);
+    for (let slot = FINAL + 1; slot < FINAL + 15; slot++) {
+      const asked = source.recheck();
+      await clock.run(clock.sleep(20));
+      source.anchor({ ...ANCHOR, final: { slot, blockhash: at(slot).blockhash } });
+      expect(await clock.run(asked)).to.deep.equal([]);
+    }
+    expect(lines).to.deep.equal([]);
   });
 
   it("takes nobody for another chain who is behind, has pruned the slot, or hides it", async () => {
