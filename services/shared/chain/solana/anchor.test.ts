@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { FakeAnswer } from "../rpc/testkit.ts";
 import type { ChainAnchor, SolanaBlock } from "./port.ts";
 import {
   answerHonestly,
@@ -85,7 +84,10 @@ describe("a source that is anchored to a final block", () => {
 
   it("holds an answer against the block that was asked about, though the final block has moved on", async () => {
     const { source, clock, lines } = setUpSource({
-      "a.test": (calls) => ({ ...honest(CHAIN)(calls), delayMs: 50 }) as FakeAnswer,
+      "a.test": (calls) => ({
+        results: calls.map((call) => answerHonestly(CHAIN, call)),
+        delayMs: 50,
+      }),
     });
     source.anchor(ANCHOR);
     for (let slot = FINAL + 1; slot < FINAL + 15; slot++) {
