@@ -103,8 +103,16 @@ export default {
       comment:
         "Generators, the devnet and checks know services by their contracts; benches may measure the inside.",
       severity: "error",
-      from: { path: "^(deploy|proto)/", pathNot: "^deploy/all-in-one(\\.test)?\\.ts$" },
+      from: { path: "^(deploy|proto)/", pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/)" },
       to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/contract\\.ts$" },
+    },
+    {
+      name: "reindex-sees-store-declarations-only",
+      comment:
+        "The command that deletes a chain's index knows of services what they store, and nothing else.",
+      severity: "error",
+      from: { path: "^deploy/reindex/" },
+      to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/store/collections\\.ts$" },
     },
     {
       name: "devnet-stays-out-of-production",

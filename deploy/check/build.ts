@@ -6,6 +6,8 @@ import { HOUSE } from "./command.ts";
 /** Where the rooms of production keep files that are read at run time: data, protobuf files, scripts. */
 const DATA_ROOMS = ["gateway", "services", "proto"];
 const CODE_ROOMS = ["gateway", "services"];
+/** What operators run where the services do, of rooms that are otherwise for this repository alone. */
+const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts"];
 const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
 /** Everything lies beside everything else here, so that it is as deep in the tree wherever it came from. */
 const BUNDLE = "bundle";
@@ -87,7 +89,7 @@ export function listEntries(root: string): string[] {
   const programs = Object.values(scripts).flatMap(
     (script) => /^(?:exec )?node (?:-r \S+ )?--import tsx (\S+\.ts)$/.exec(script)?.[1] ?? [],
   );
-  const files = listFiles(root, CODE_ROOMS);
+  const files = [...listFiles(root, CODE_ROOMS), ...OPERATOR_PROGRAMS];
   const isEntry = (path: string) => programs.includes(path) && !path.endsWith(".bench.ts");
   return files.filter((path) => isEntry(path) || path.endsWith(".worker.ts")).sort();
 }

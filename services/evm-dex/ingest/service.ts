@@ -16,6 +16,7 @@ import {
 import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
 import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
@@ -157,9 +158,12 @@ async function indexChain(
   const source = closeOnAbort(signal, createEvmSource(config));
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
+    const index = { name, parts: partsOfIndex(COLLECTIONS, chain.chainId) };
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.during({ ...lead, readHead: source.head }, () =>
-        runChain({
+      reporter.during({ ...lead, readHead: source.head }, async () => {
+        if (await finishReindex({ store, index, ...lead }))
+          log.warn("a reindex that was cut short is finished");
+        await runChain({
           store,
           source,
           openBulkSource: () => closeOnAbort(signal, readInThread(source, config)),
@@ -172,8 +176,8 @@ async function indexChain(
           reporter,
           ...lead,
           ...(cache && { cache }),
-        }),
-      ),
+        });
+      }),
     );
   } finally {
     await source.close();

@@ -12,6 +12,7 @@ import {
 import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
 import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
 import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
@@ -143,10 +144,13 @@ async function indexChain(
   );
   try {
     const name = `lending-ingest-${chainId}`;
+    const index = { name, parts: partsOfIndex(COLLECTIONS, chainId) };
     await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.during({ ...lead, readHead: source.head }, () =>
-        runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead }),
-      ),
+      reporter.during({ ...lead, readHead: source.head }, async () => {
+        if (await finishReindex({ store, index, ...lead }))
+          log.warn("a reindex that was cut short is finished");
+        await runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead });
+      }),
     );
   } finally {
     await source.close();

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { deleteIndex, partsOfIndex } from "../../shared/host/reindex.ts";
 import type { PriceSource } from "../../shared/rpc/types.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
+import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { CURATORS } from "../test/answers.ts";
 import { address, fakeProtocol, marketRow, vaultRow } from "../test/fake-protocol.ts";
@@ -113,6 +115,20 @@ describe("ChainTables", () => {
       time: timeOf(203),
       fromBlock: 100,
     });
+  });
+
+  it("answers nothing of an index that was deleted, and nothing of it in the next one", async () => {
+    const tables = openTables();
+    await writeBlock(store, { block: 200, units: { one: vaults({ a: 10 }), two: vaults({ b: 20 }) } });
+    await look(tables);
+    const parts = partsOfIndex(COLLECTIONS, CHAIN_ID);
+    await deleteIndex({ store, index: { name: "test", parts }, guard: () => [] });
+    await look(tables);
+    expect([tables.state, shown(tables), tables.version]).to.deep.equal(["empty", undefined, undefined]);
+    // The same version and first block as before.
+    await writeBlock(store, { block: 200, units: { three: vaults({ c: 30 }) } });
+    await look(tables);
+    expect(shown(tables)).to.deep.equal({ block: 200, usd: { c: 60 } });
   });
 
   it("takes a reorg back with all that it took away", async () => {

@@ -80,6 +80,8 @@ export class ChainTables {
   readonly settled: Promise<void>;
   #settle: () => void = () => {};
   #state: TableState = "unknown";
+  /** Grows when the store's data are gone. */
+  #generation = 0;
   #isSettled = false;
   #checkpoint: CheckpointRow | undefined;
   #tokens: ReadonlySet<string> = new Set();
@@ -144,7 +146,8 @@ export class ChainTables {
    */
   look(head: CheckpointRow | undefined): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
-    if (this.#state === "unknown") this.#state = head === undefined ? "empty" : "loading";
+    if (head === undefined) this.#forget();
+    else if (this.#state === "unknown") this.#state = "loading";
     if (this.#state === "empty") this.#setSettled();
     if (this.#turn !== undefined) return this.#turn;
     const nowMs = this.#now();
@@ -157,8 +160,19 @@ export class ChainTables {
     return this.#turn;
   }
 
+  /** The store has no data: none yet, or none any more. */
+  #forget(): void {
+    if (this.#state !== "empty") this.#generation += 1;
+    this.#state = "empty";
+    this.#checkpoint = undefined;
+    this.#standings.clear();
+    this.#mirror.clear();
+    this.#tokens = new Set();
+  }
+
   async #take({ isHeadDue, isAskDue }: { isHeadDue: boolean; isAskDue: boolean }): Promise<void> {
     const slices = new Slices();
+    const generation = this.#generation;
     try {
       const isRead = isHeadDue && (await this.#readHead(slices));
       if (isRead || isAskDue) {
@@ -167,7 +181,9 @@ export class ChainTables {
         else if (isAskDue) void this.#ask();
       }
       this.#price();
-      if (isRead) this.#state = "ready";
+      // The index was deleted while it was read: what was read is of no index any more.
+      if (generation !== this.#generation) this.#forget();
+      else if (isRead) this.#state = "ready";
     } catch (error) {
       if (this.#isClosed) return;
       this.#readAtMs = this.#now() + RETRY_MS;

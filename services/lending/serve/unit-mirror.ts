@@ -57,6 +57,11 @@ export class UnitMirror {
     return undefined;
   }
 
+  /** The index is gone: the next one is another, though its versions may be the same. */
+  clear(): void {
+    this.#known = undefined;
+  }
+
   /** Takes in every unit above a version; answers the highest seen. */
   async #readChanged(after: number, slices: Slices): Promise<number> {
     let newest = after;

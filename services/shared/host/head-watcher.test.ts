@@ -89,6 +89,18 @@ describe("HeadWatcher", () => {
     expect(heads.current(CHAIN_ID)?.hash, "a reorg may").to.equal(at(200, 1).hash);
   });
 
+  it("forgets an index that was deleted, at once", async () => {
+    moveTo(200);
+    let isDeleted = false;
+    const heads = watch({ read: async () => (isDeleted ? undefined : stored), trustMs: 60_000 });
+    await untilAt(heads, 200);
+    isDeleted = true;
+    await until(() => heads.current(CHAIN_ID) === undefined);
+    expect(heads.last(CHAIN_ID)).to.equal(undefined);
+    isDeleted = false;
+    await untilAt(heads, 200);
+  });
+
   it("forgets the head while the store is silent, says so once, and is back with it", async () => {
     moveTo(200);
     let broken = false;

@@ -67,7 +67,7 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     return this.#options.hasData(seen.checkpoint) ? seen.checkpoint : undefined;
   }
 
-  /** The checkpoint as last seen, however long ago and whether or not a block is indexed. */
+  /** The checkpoint as last seen, however long ago and whether or not a block is indexed; undefined once it is gone. */
   last(chainId: number): C | undefined {
     return this.#seen.get(chainId)?.checkpoint;
   }
@@ -83,6 +83,12 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     this.#seen.set(checkpoint.chainId, { checkpoint, startedMs });
   }
 
+  /** The index was deleted: what was seen of it before counts no more. */
+  #sawNone(chainId: number, startedMs: number): void {
+    const seen = this.#seen.get(chainId);
+    if (seen !== undefined && seen.startedMs <= startedMs) this.#seen.delete(chainId);
+  }
+
   ageSeconds(chainId: number): number | undefined {
     const seen = this.#seen.get(chainId);
     return seen && (performance.now() - seen.startedMs) / 1000;
@@ -96,7 +102,9 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
       try {
         const startedMs = performance.now();
         const checkpoint = await read(chainId);
-        if (checkpoint !== undefined && !signal.aborted) this.saw(checkpoint, startedMs);
+        if (signal.aborted) break;
+        if (checkpoint !== undefined) this.saw(checkpoint, startedMs);
+        else this.#sawNone(chainId, startedMs);
         this.#answered.add(chainId);
         failing = false;
       } catch (error) {

@@ -66,6 +66,24 @@ export async function acquireLease(store: Store, options: LeaseOptions): Promise
   return undefined;
 }
 
+/** Takes the lease if it is free now; undefined where another holds it. */
+export async function tryLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
+  await store.declare([leases]);
+  const row = await tryToTake(store, options);
+  return row && new HeldLease(store, row, options);
+}
+
+/** Who holds the lease now, and for how long if it is not renewed; undefined where it is free. */
+export async function findHolder(
+  store: Store,
+  { name, now = Date.now }: Pick<LeaseOptions, "name" | "now">,
+): Promise<{ readonly holder: string; readonly leftMs: number } | undefined> {
+  await store.declare([leases]);
+  const row = await store.get(leases, { name });
+  const leftMs = (row?.expiresAtMs ?? 0) - now();
+  return row === undefined || leftMs <= 0 ? undefined : { holder: row.holder, leftMs };
+}
+
 async function tryToTake(
   store: Store,
   { name, holder, ttlMs, now = Date.now }: LeaseOptions,

@@ -12,6 +12,7 @@ import {
 import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/host/log.ts";
 import type { Stoppable } from "../../shared/host/process.ts";
+import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
 import { readSolanaUrls } from "../../shared/host/rpc-urls.ts";
 import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
 import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
@@ -105,10 +106,13 @@ async function index(
   const reader = closeOnAbort(signal, readInThread(source, config));
   try {
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
+    const index = { name: lease.name, parts: partsOfIndex(COLLECTIONS, undefined) };
     const readHead = async () => ({ number: (await source.head("confirmed")).slot });
     await leadAndRun(lease, (lead) =>
-      reporter.during({ ...lead, readHead }, () =>
-        runSolana({
+      reporter.during({ ...lead, readHead }, async () => {
+        if (await finishReindex({ store, index, ...lead }))
+          log.warn("a reindex that was cut short is finished");
+        await runSolana({
           store,
           source,
           reader,
@@ -119,8 +123,8 @@ async function index(
           reporter,
           log,
           ...lead,
-        }),
-      ),
+        });
+      }),
     );
   } finally {
     await reader.close();

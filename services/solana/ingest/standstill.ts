@@ -7,7 +7,8 @@ export class Standstill extends Error {
   override readonly name = "Standstill";
 }
 
-const REINDEX = "or, if the index is to be thrown away and made anew, run: npm run reindex -- --chain solana";
+const REINDEX =
+  "or, if the index is to be thrown away and made anew, stop the ingest and run: npm run reindex -- --chain solana";
 
 /** Why no endpoint is of use, for the operator. */
 export function contradicted(contradictions: readonly Contradiction[]): string {

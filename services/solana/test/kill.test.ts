@@ -10,16 +10,9 @@ import { startIngestProcess } from "../../shared/host/testkit/ingest-process.ts"
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite.ts";
-import {
-  COLLECTIONS,
-  holderAccounts,
-  holders,
-  stretches,
-  type TokenRow,
-  tokenFragments,
-  tokens,
-} from "../store/collections.ts";
+import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
+import { expectEqualIndexes } from "./comparable.ts";
 import { startTestIngest } from "./harness.ts";
 import { contents } from "./store.ts";
 
@@ -73,12 +66,7 @@ describe("Solana ingest: SIGKILL", function () {
     while ((await slotOf(store)) !== head) await sleep(20);
     expect(await last.stop("SIGTERM")).to.deep.equal({ code: 0, signal: null });
     expect(new Set(slotsAtKill).size, `kills came at slots ${slotsAtKill.join()}`).to.be.greaterThan(2);
-    const kept = await contents(store);
-    const read = (kept[tokens.name] as TokenRow[]).filter(({ holdersSlot }) => holdersSlot !== null);
-    const left = new Set(read.map(({ mint }) => mint));
-    const found = comparable(kept, left);
-    const expected = comparable(await indexAfresh(solana), left);
-    for (const [name, rows] of Object.entries(expected)) expect(found[name], name).to.deep.equal(rows);
+    expectEqualIndexes(await contents(store), await indexAfresh(solana));
   });
 });
 
@@ -91,28 +79,6 @@ async function indexAfresh(solana: TestSolana): Promise<Record<string, unknown[]
   await ingest.close();
   await fresh.close();
   return found;
-}
-
-/**
- * Without what depends on when accounts were read and slots became final: what tokens' accounts say, who holds tokens
- * whose largest accounts were read, and how far lists are counted.
- */
-function comparable(found: Record<string, unknown[]>, read: ReadonlySet<string>): Record<string, unknown[]> {
-  const { [stretches.name]: _, [tokenFragments.name]: __, ...rest } = found;
-  const isMoved = ({ mint }: { mint: string }) => !read.has(mint);
-  const moved = (name: string) => (found[name] as TokenRow[]).filter(isMoved);
-  const met = moved(tokens.name).map(({ mint, decimals, foundSlot, holderCount }) => ({
-    mint,
-    decimals,
-    foundSlot,
-    holderCount,
-  }));
-  return {
-    ...rest,
-    [tokens.name]: met,
-    [holders.name]: moved(holders.name),
-    [holderAccounts.name]: moved(holderAccounts.name),
-  };
 }
 
 /** Waits until so many slots have come, or the head has; answers where the store stands. */

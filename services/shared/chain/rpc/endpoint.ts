@@ -43,8 +43,11 @@ export interface EndpointCheck {
 export interface EndpointProof {
   /** The first call is the one that goes with requests; none = nothing is known yet. */
   calls(): readonly RpcCall[];
-  /** What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. */
-  read(replies: readonly (RpcReply | undefined)[]): Fault | undefined;
+  /**
+   * What is wrong, or undefined; `contradicts` puts the endpoint aside for a few seconds. `asked` are the calls that the
+   * replies belong to: what `calls` returns may have moved on meanwhile.
+   */
+  read(replies: readonly (RpcReply | undefined)[], asked: readonly RpcCall[]): Fault | undefined;
   /**
    * Where `read` finds no contradiction (`found` is what it finds, such as `behind`): checks more, by further questions to
    * this endpoint alone. Not within requests.
@@ -173,7 +176,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const proof = batchSize > 1 && own.some((call) => call.isUnbound) ? proofCalls().slice(0, 1) : [];
     const replies = await request([...own, ...proof], signal);
     if (proof.length === 0) return replies;
-    const fault = options.proof?.read(replies.slice(own.length));
+    const fault = options.proof?.read(replies.slice(own.length), proof);
     if (fault === undefined) return replies.slice(0, own.length);
     if (fault.kind === "contradicts") contradict(fault.message);
     return own.map(() => ({ ok: false, fault }));
@@ -216,13 +219,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   // Shared by every caller that comes meanwhile, so it must not end with the first caller's request.
   async function verify(): Promise<Fault | undefined> {
-    const [reply, ...proof] = await requestInParts([check.call, ...proofCalls()]);
+    const asked = proofCalls();
+    const [reply, ...proof] = await requestInParts([check.call, ...asked]);
     const fault =
       reply === undefined ? ({ kind: "transient", message: "no answer" } as const) : check.read(reply);
     // A reply that is a fault has been seen to already.
     if (fault?.kind === "fatal" && reply?.ok === true) putAside(fault.message);
     if (fault !== undefined) return fault;
-    const contrary = await readProof(proof);
+    const contrary = await readProof(proof, asked);
     if (contrary?.kind === "contradicts") {
       contradict(contrary.message);
       return contrary;
@@ -236,10 +240,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     return undefined;
   }
 
-  async function readProof(replies: readonly RpcReply[]): Promise<Fault | undefined> {
+  async function readProof(
+    replies: readonly RpcReply[],
+    asked: readonly RpcCall[],
+  ): Promise<Fault | undefined> {
     const { proof } = options;
     if (proof === undefined) return undefined;
-    const found = replies.length === 0 ? undefined : proof.read(replies);
+    const found = replies.length === 0 ? undefined : proof.read(replies, asked);
     return found?.kind === "contradicts" ? found : proof.further?.(requestInParts, found);
   }
 

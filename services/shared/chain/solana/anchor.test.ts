@@ -82,6 +82,23 @@ describe("a source that is anchored to a final block", () => {
     expect((await clock.run(source.link(130, "confirmed")))?.blockhash).to.equal(at(130).blockhash);
   });
 
+  it("holds an answer against the block that was asked about, though the final block has moved on", async () => {
+    const { source, clock, lines } = setUpSource({
+      "a.test": (calls) => ({
+        results: calls.map((call) => answerHonestly(CHAIN, call)),
+        delayMs: 50,
+      }),
+    });
+    source.anchor(ANCHOR);
+    for (let slot = FINAL + 1; slot < FINAL + 15; slot++) {
+      const asked = source.recheck();
+      await clock.run(clock.sleep(20));
+      source.anchor({ ...ANCHOR, final: { slot, blockhash: at(slot).blockhash } });
+      expect(await clock.run(asked)).to.deep.equal([]);
+    }
+    expect(lines).to.deep.equal([]);
+  });
+
   it("takes nobody for another chain who is behind, has pruned the slot, or hides it", async () => {
     const behind = fakeChain(BLOCKS.slice(0, 10));
     const pruned = fakeChain(BLOCKS, { firstAvailable: 130 });

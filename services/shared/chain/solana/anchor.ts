@@ -7,15 +7,20 @@ import { isHash, readFirst, readLink, readSlots } from "./read.ts";
 
 /** How far beyond the final slot the next block is looked for, where an endpoint has none in the slot itself. */
 const LOOK_AHEAD = 64;
+/** A backfill moves the final block on several times a second. */
+const KEPT_FINALS = 256;
 type Ask = (calls: readonly RpcCall[]) => Promise<RpcReply[]>;
 const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
 
 /** What every endpoint has to agree with. Without a genesis hash, that of the first one that agrees otherwise counts. */
 export class AnchorKeeper {
   #anchor: ChainAnchor;
+  /** Those that questions under way may still be about. */
+  #finals: readonly FinalBlock[] = [];
 
   constructor(anchor: ChainAnchor = {}) {
     this.#anchor = anchor;
+    this.set(anchor);
   }
 
   get anchor(): ChainAnchor {
@@ -24,6 +29,10 @@ export class AnchorKeeper {
 
   set(anchor: ChainAnchor): void {
     this.#anchor = anchor;
+    const { final } = anchor;
+    if (final === undefined) return;
+    const others = this.#finals.filter(({ slot }) => slot !== final.slot);
+    this.#finals = [...others, final].slice(-KEPT_FINALS);
   }
 
   /** Whether an endpoint answers at all: what its genesis is, the proof says. */
@@ -43,10 +52,14 @@ export class AnchorKeeper {
       const calls = final === undefined ? [] : [linkCall(final.slot, "finalized")];
       return genesisHash === undefined ? calls : [...calls, GENESIS_CALL];
     },
-    read: (replies) => {
-      const { final } = this.#anchor;
-      const [first, second] = replies;
-      const wrong = this.#compareGenesis(final === undefined ? first : second);
+    read: (replies, asked) => {
+      const [first] = replies;
+      const isGenesis = ({ method }: RpcCall) => method === GENESIS_CALL.method;
+      const wrong = this.#compareGenesis(replies[asked.findIndex(isGenesis)]);
+      // A block's answer does not name its slot: only the question tells which final block it is held against.
+      const final = this.#finals.find(
+        ({ slot }) => asked[0]?.method === "getBlock" && slot === asked[0].params[0],
+      );
       if (wrong !== undefined || final === undefined || first === undefined) return wrong;
       const link = readFirst([first], (result) => readLink(result, final.slot));
       if (!("value" in link) || link.value.blockhash === final.blockhash) return undefined;

@@ -79,6 +79,8 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     anchored: () => keeper.anchor,
     async recheck() {
       await rpc.recheck();
+      // An endpoint that has just been found out may have told its head once more.
+      for (const head of Object.values(heads)) head.reset();
       return rpc.contradictions();
     },
     async firstAvailableSlot() {

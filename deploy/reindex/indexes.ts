@@ -1,0 +1,40 @@
+import { COLLECTIONS as evmDex } from "../../services/evm-dex/store/collections.ts";
+import { COLLECTIONS as lending } from "../../services/lending/store/collections.ts";
+import { ingestStatus } from "../../services/shared/host/ingest-status/status-row.ts";
+import { type ChainIndex, partsOfIndex } from "../../services/shared/host/reindex.ts";
+import type { Collection } from "../../services/shared/storage/port.ts";
+import { COLLECTIONS as solana } from "../../services/solana/store/collections.ts";
+
+export const CHAINS = ["8453", "1", "solana"] as const;
+export type ChainName = (typeof CHAINS)[number];
+export const SERVICES = ["evm-dex", "lending", "solana"] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/** A chain's index in the store of one service. */
+export interface ServiceIndex extends ChainIndex {
+  readonly service: ServiceName;
+}
+
+const EVM: readonly (readonly [ServiceName, readonly Collection[]])[] = [
+  ["evm-dex", evmDex],
+  ["lending", lending],
+];
+
+/** The indexes of a chain, of one service or of all that have it. */
+export function indexesOf(chain: ChainName, service?: ServiceName): ServiceIndex[] {
+  const all: ServiceIndex[] =
+    chain === "solana"
+      ? [
+          {
+            service: "solana",
+            name: "solana-ingest",
+            parts: partsOfIndex([...solana, ingestStatus], undefined),
+          },
+        ]
+      : EVM.map(([each, collections]) => ({
+          service: each,
+          name: `${each}-ingest-${chain}`,
+          parts: partsOfIndex([...collections, ingestStatus], Number(chain)),
+        }));
+  return all.filter((index) => service === undefined || index.service === service);
+}

@@ -1,0 +1,83 @@
+/** `npm run reindex -- --chain <chain>`: deletes the index of a chain. Exit code 1 = nothing done, 2 = the call was wrong. */
+import { createInterface } from "node:readline/promises";
+import { ConfigError, readSettings } from "../../services/shared/host/config.ts";
+import { cleanText } from "../../services/shared/host/log.ts";
+import { parseReindexCall, REINDEX_USAGE, type ReindexCall, UsageError } from "./arguments.ts";
+import { indexesOf, type ServiceIndex } from "./indexes.ts";
+import { type Contents, countIndex, isEmpty, refuseBesideIngest, reindexStore } from "./reindex.ts";
+import { findPlace, type OpenedStore, openIndexStore } from "./store.ts";
+
+interface Found {
+  readonly index: ServiceIndex;
+  readonly opened: OpenedStore;
+  readonly contents: Contents;
+}
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+
+async function run(call: ReindexCall): Promise<number> {
+  const { chain, service, asJson } = call;
+  const place = findPlace(process.env);
+  if (place.note !== undefined) say(place.note);
+  const { LEASE_TTL_MS: ttlMs } = readSettings(process.env, ["LEASE_TTL_MS"]);
+  const found: Found[] = [];
+  try {
+    for (const index of indexesOf(chain, service)) {
+      const opened = await openIndexStore(place, index);
+      if (opened !== undefined) found.push({ index, opened, contents: await countIndex(index, opened) });
+    }
+    const held = found.filter(({ contents }) => !isEmpty(contents));
+    for (const { contents } of held) describe(contents, chain);
+    if (held.length === 0) say(`There is no index of chain ${chain} in ${describePlace(place)}.`);
+    for (const { index, opened } of held) await refuseBesideIngest(index, opened);
+    if (held.length > 0 && !call.isConfirmed && !(await isConfirmed(chain))) {
+      say("Nothing was deleted.");
+      return 1;
+    }
+    const reclaimed: number[] = [];
+    for (const { index, opened } of held) {
+      reclaimed.push(await reindexStore(index, { opened, ttlMs }));
+      say(`${index.service}: deleted. Its ingest reads the chain again from the start.`);
+    }
+    const services = held.map(({ contents: { rows, store, service: name } }, i) => ({
+      ...{ service: name, store, deleted: rows, reclaimedBytes: reclaimed[i] ?? 0 },
+    }));
+    if (asJson) process.stdout.write(`${JSON.stringify({ chain, services }, undefined, 2)}\n`);
+    return 0;
+  } finally {
+    for (const { opened } of found) await opened.store.close();
+  }
+}
+
+function describe({ service, store, rows, isUnfinished }: Contents, chain: string): void {
+  const counted = Object.entries(rows).filter(([, count]) => count > 0);
+  say(`${service}, chain ${chain}, in ${store}:`);
+  for (const [name, count] of counted) say(`  ${String(count).padStart(12)}  ${name}`);
+  if (isUnfinished) say("  A reindex was cut short here: this one finishes it.");
+}
+
+function describePlace({ dataDir, mongodbUrl }: { dataDir: string; mongodbUrl: string | undefined }): string {
+  return mongodbUrl === undefined ? dataDir : "the MongoDB databases of MONGODB_URL";
+}
+
+async function isConfirmed(chain: string): Promise<boolean> {
+  if (process.stdin.isTTY !== true) throw new UsageError("Nobody can be asked here: add --yes to delete");
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await prompt.question(`Type ${chain} to delete this index: `)).trim() === chain;
+  } finally {
+    prompt.close();
+  }
+}
+
+try {
+  const call = parseReindexCall(process.argv.slice(2));
+  if (call === "help") process.stdout.write(REINDEX_USAGE);
+  else process.exitCode = await run(call);
+} catch (error) {
+  const isUsage = error instanceof UsageError;
+  const message = error instanceof Error ? error.message : String(error);
+  // The store's own words may hold its address with credentials.
+  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${REINDEX_USAGE}` : ""}`);
+  process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
+}

@@ -1,0 +1,62 @@
+import { findHolder, tryLease } from "../../services/shared/host/lease.ts";
+import { deleteIndex, isReindexUnderWay } from "../../services/shared/host/reindex.ts";
+import type { ServiceIndex } from "./indexes.ts";
+import type { OpenedStore } from "./store.ts";
+
+/** An ingest of the chain runs: it would go on writing. */
+export class IngestRuns extends Error {
+  override readonly name = "IngestRuns";
+}
+
+/** What there is of a chain in one store. */
+export interface Contents {
+  readonly service: string;
+  readonly store: string;
+  /** Rows by collection, in the order in which they are deleted. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Whether a reindex was killed here before it was done. */
+  readonly isUnfinished: boolean;
+}
+
+export async function countIndex(index: ServiceIndex, { store, name }: OpenedStore): Promise<Contents> {
+  const rows: Record<string, number> = {};
+  for (const { collection, filter } of index.parts)
+    rows[collection.name] = await store.count(collection, filter);
+  return { service: index.service, store: name, rows, isUnfinished: await isReindexUnderWay(store, index) };
+}
+
+export function isEmpty({ rows, isUnfinished }: Contents): boolean {
+  return !isUnfinished && Object.values(rows).every((count) => count === 0);
+}
+
+/** Throws IngestRuns where an ingest of the chain holds its lease. */
+export async function refuseBesideIngest(index: ServiceIndex, { store }: OpenedStore): Promise<void> {
+  const found = await findHolder(store, index);
+  if (found === undefined) return;
+  const seconds = Math.ceil(found.leftMs / 1_000);
+  throw new IngestRuns(
+    `An ingest holds the lease ${index.name} (${found.holder}): stop it first. ` +
+      `If it was killed, its lease ends in ${seconds} s. Nothing was deleted.`,
+  );
+}
+
+/** Deletes the index while it holds the lease of its ingest; returns the bytes given back. Throws IngestRuns. */
+export async function reindexStore(
+  index: ServiceIndex,
+  { opened, ttlMs }: { opened: OpenedStore; ttlMs: number },
+): Promise<number> {
+  const { store } = opened;
+  const holder = `reindex-${process.pid}-${crypto.randomUUID()}`;
+  const lease = await tryLease(store, { name: index.name, holder, ttlMs });
+  if (lease === undefined) {
+    await refuseBesideIngest(index, opened);
+    throw new IngestRuns(`An ingest has just taken the lease ${index.name}. Nothing was deleted.`);
+  }
+  try {
+    await deleteIndex({ store, index, guard: () => [lease.guard()] });
+    // Beside others that write it cannot be done: then the next rows use the space.
+    return await opened.reclaim().catch(() => 0);
+  } finally {
+    await lease.release();
+  }
+}

@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import {
+  holderAccounts,
+  holders,
+  stretches,
+  type TokenRow,
+  tokenFragments,
+  tokens,
+} from "../store/collections.ts";
+
+type Contents = Record<string, unknown[]>;
+
+/** An index that read accounts while it ran equals one that read none, as far as the chain's blocks alone decide. */
+export function expectEqualIndexes(found: Contents, fresh: Contents): void {
+  const read = (found[tokens.name] as TokenRow[]).filter(({ holdersSlot }) => holdersSlot !== null);
+  const left = new Set(read.map(({ mint }) => mint));
+  const own = comparable(found, left);
+  for (const [name, rows] of Object.entries(comparable(fresh, left)))
+    expect(own[name], name).to.deep.equal(rows);
+}
+
+/**
+ * Without what depends on when accounts were read and slots became final: what tokens' accounts say, who holds tokens
+ * whose largest accounts were read, and how far lists are counted.
+ */
+function comparable(found: Record<string, unknown[]>, read: ReadonlySet<string>): Record<string, unknown[]> {
+  const { [stretches.name]: _, [tokenFragments.name]: __, ...rest } = found;
+  const isMoved = ({ mint }: { mint: string }) => !read.has(mint);
+  const moved = (name: string) => (found[name] as TokenRow[]).filter(isMoved);
+  const met = moved(tokens.name).map(({ mint, decimals, foundSlot, holderCount }) => ({
+    mint,
+    decimals,
+    foundSlot,
+    holderCount,
+  }));
+  return {
+    ...rest,
+    [tokens.name]: met,
+    [holders.name]: moved(holders.name),
+    [holderAccounts.name]: moved(holderAccounts.name),
+  };
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createSolanaSource } from "../../shared/chain/solana/source.ts";
+import { createLog } from "../../shared/host/log.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { readHere } from "../ingest/read/reader.ts";
+import { runSolana } from "../ingest/run.ts";
+import { getCheckpoint } from "../store/queries.ts";
+import { QUICK } from "./harness.ts";
+
+/** An ingest in this process that runs by itself. */
+export interface RunningIngest {
+  readonly lines: readonly string[];
+  /** Resolves when the store stands on a slot. */
+  at(slot: number): Promise<void>;
+  /** Resolves when a line with these words was logged. */
+  said(words: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const WAIT_MS = 60_000;
+
+export function runTestIngest(store: Store, endpoints: readonly { readonly url: string }[]): RunningIngest {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const log = createLog({ name: "test-ingest", level: "info", destination });
+  const stopping = new AbortController();
+  const source = createSolanaSource({
+    urls: endpoints.map(({ url }) => url),
+    log: (message, fields) => log.warn(fields, message),
+    options: { ...QUICK.options, proofMs: 100, behindTotalMs: 1_000 },
+  });
+  const run = runSolana({
+    store,
+    source,
+    reader: readHere(source),
+    startSlot: 0,
+    rawDays: 0,
+    log,
+    signal: stopping.signal,
+    guard: () => [],
+    checkAgainMs: 100,
+  }).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+
+  async function until(words: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+    const startedMs = performance.now();
+    while (!(await isSo())) {
+      if (performance.now() - startedMs > WAIT_MS)
+        throw new Error(`Not within a minute: ${words}\n${lines.slice(-20).join("")}`);
+      await sleep(10);
+    }
+  }
+
+  return {
+    lines,
+    at: (slot) => until(`slot ${slot}`, async () => (await getCheckpoint(store))?.slot === slot),
+    said: (words) => until(words, () => lines.some((line) => line.includes(words))),
+    async stop() {
+      stopping.abort();
+      await source.close();
+      await run;
+    },
+  };
+}
