@@ -17,6 +17,11 @@ export interface TrialReport {
   readonly owed: number;
   /** Whether a gateway may think a table lost that was read: its connection was reset, or its process killed. */
   readonly isDoubtful: boolean;
+  /**
+   * Whether the client may have thrown away what it had: an answer that has arrived in a client whose user aborts it
+   * looks to every server like one that was read.
+   */
+  readonly isUnseen: boolean;
 }
 
 /** A trial that is over for its client; the ledger may still be waiting for what a connection says. */
@@ -38,8 +43,8 @@ const FAULTS = [
 const MIN_BYTES = 1_024;
 const MAX_BYTES = 14_000_000;
 const ATTEMPTS = 40;
-/** In which a gateway has written down what it knows of a delivery. */
-const SETTLED_MS = 6_000;
+/** In which a gateway has written down what it knows of a delivery, on a busy machine too. */
+const SETTLED_MS = 15_000;
 /** What a wallet begins with. */
 const FUNDS = 5n * PRICE;
 
@@ -144,16 +149,25 @@ export async function runTrial(
     async conclude() {
       const wasKilled = world.kills.some((atMs) => atMs >= startedMs && atMs <= endedMs + SETTLED_MS);
       const owed = await world.owedTo(payer, index);
-      return { index, plan, charged, tables, owed, isDoubtful: isReset || wasKilled };
+      return {
+        index,
+        plan,
+        charged,
+        tables,
+        owed,
+        isDoubtful: isReset || wasKilled,
+        isUnseen: kind === "abort",
+      };
     },
   };
 }
 
 /** What is wrong with a trial; undefined where USDC moved = whole tables × price, or the difference is owed. */
 export function judgeTrial(report: TrialReport): string | undefined {
-  const { charged, tables, owed, isDoubtful, plan } = report;
+  const { charged, tables, owed, isDoubtful, isUnseen, plan } = report;
   if (plan.endsWith("never served")) return "the client never had a table";
-  if (charged > tables + owed) return `charged ${charged} times for ${tables} tables, ${owed} owed`;
+  if (charged > tables + owed + (isUnseen ? 1 : 0))
+    return `charged ${charged} times for ${tables} tables, ${owed} owed`;
   if (charged - owed < tables && !isDoubtful) return `${tables} tables for ${charged} payments`;
   return undefined;
 }
@@ -166,6 +180,8 @@ export interface TrialTotals {
   readonly owed: number;
   /** Tables that nobody paid for, since a gateway could not know that the ones before had been read. */
   readonly free: number;
+  /** Aborted by an unmodified client, charged, and not had: what no server can see. */
+  readonly unseen: number;
   readonly kills: number;
   readonly faults: readonly string[];
 }
@@ -209,6 +225,7 @@ export async function runTrials(
   if (received !== charged) faults.push(`${received} payments were received, ${charged} were sent`);
   return {
     ...{ trials: options.trials, charged, tables, owed, free: tables - (charged - owed) },
+    unseen: reports.filter((one) => one.isUnseen && one.charged > one.tables + one.owed).length,
     ...{ kills: world.kills.length, faults },
   };
 }

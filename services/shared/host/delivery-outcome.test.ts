@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import { type DeliveryOutcome, isCutOff, watchDelivery } from "./delivery-outcome.ts";
-import { openSendQueue } from "./send-queue.ts";
+import { type ConnectionEnds, keyOf, openSendQueue } from "./send-queue.ts";
 
 const isDeno = "Deno" in globalThis;
 const KB = 1_024;
@@ -241,6 +241,16 @@ describe("delivery outcome", function () {
 });
 
 describe("send queue", () => {
+  it("believes that a connection is gone when the table has left it out twice", async () => {
+    const socket = { localAddress: "127.0.0.1", localPort: 1, remoteAddress: "127.0.0.1", remotePort: 2 };
+    const line = `0: ${keyOf(socket as ConnectionEnds)} 01 0000000A:00000000`;
+    const tables = ["other", line, "other", "other"];
+    const queue = openSendQueue(socket as ConnectionEnds, async () => tables.shift() ?? "");
+    const isLinux = process.platform === "linux";
+    expect(await queue.read()).to.equal(isLinux ? 10 : "unknown");
+    expect(await queue.read()).to.equal(isLinux ? "gone" : "unknown");
+  });
+
   it("is read for the connection alone, in either family", async () => {
     for (const host of ["127.0.0.1", "::1"]) {
       let served: Socket | undefined;

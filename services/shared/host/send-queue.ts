@@ -33,7 +33,10 @@ export function openSendQueue(
   return {
     async read() {
       try {
-        return findSendQueue(await readTable(isIpv6 ? "tcp6" : "tcp"), key);
+        const name = isIpv6 ? "tcp6" : "tcp";
+        const found = findSendQueue(await readTable(name), key);
+        // The kernel gives the table out piece by piece: a line may be passed over while others come and go.
+        return found === "gone" ? findSendQueue(await readTable(name), key) : found;
       } catch {
         return "unknown";
       }
