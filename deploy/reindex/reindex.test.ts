@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { COLLECTIONS as evmDex } from "../../services/evm-dex/store/collections.ts";
-import { COLLECTIONS as lending } from "../../services/lending/store/collections.ts";
+import { COLLECTIONS as ofEvmDex } from "../../services/evm-dex/store/collections.ts";
+import { COLLECTIONS as ofLending } from "../../services/lending/store/collections.ts";
+import { ingestStatus } from "../../services/shared/host/ingest-status/status-row.ts";
 import { acquireLease, leases } from "../../services/shared/host/lease.ts";
 import {
   deleteIndex,
@@ -20,7 +21,7 @@ import {
   type WriteStep,
 } from "../../services/shared/storage/port.ts";
 import { describeOnEngines } from "../../services/shared/storage/testkit/engines.ts";
-import { COLLECTIONS as solana } from "../../services/solana/store/collections.ts";
+import { COLLECTIONS as ofSolana } from "../../services/solana/store/collections.ts";
 import { indexesOf, type ServiceIndex } from "./indexes.ts";
 import { countIndex, IngestRuns, isEmpty, reindexStore } from "./reindex.ts";
 import { countRows, fillChain } from "./test/rows.ts";
@@ -31,6 +32,10 @@ const NOT_BY_CHAIN: Readonly<Record<string, string>> = {
   leases: "who indexes, by lease; its tokens only ever grow",
   reindexes: "the marker of the deletion itself",
 };
+/** What each service's ingest writes. */
+const evmDex = [...ofEvmDex, ingestStatus];
+const lending = [...ofLending, ingestStatus];
+const solana = [...ofSolana, ingestStatus];
 const SERVICES: readonly (readonly [string, readonly Collection[]])[] = [
   ["evm-dex", evmDex],
   ["lending", lending],
