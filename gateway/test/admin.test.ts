@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
+import { startAdminServer } from "../../services/shared/host/admin-server.ts";
 import { readGatewayConfig } from "../config.ts";
 import { readFacilitatorConfig } from "../facilitator/service.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
@@ -45,13 +46,36 @@ describe("gateway: the port of operators", function () {
     );
   });
 
+  it("moves where it is in use and nobody has chosen it, and is refused by name where somebody has", async () => {
+    const metrics = { contentType: "text/plain", render: async () => "up 1\n" };
+    const first = await startAdminServer(metrics, { host: "127.0.0.1", port: 0, setting: "ADMIN_PORT" });
+    const taken = {
+      host: "127.0.0.1",
+      port: Number(new URL(first.url as string).port),
+      setting: "ADMIN_PORT",
+    };
+    try {
+      const second = await startAdminServer(metrics, { ...taken, mayMove: true });
+      expect(second.url).not.to.equal(first.url);
+      expect(await (await fetch(`${second.url}/metrics`)).text()).to.equal("up 1\n");
+      await second.stop();
+      const refused = await startAdminServer(metrics, taken).catch((error: Error) => error);
+      expect(String(refused)).to.contain("in use").and.contain("ADMIN_PORT");
+    } finally {
+      await first.stop();
+    }
+  });
+
   it("is 9401 on this machine alone unless set, and a free one where the public port is", () => {
     const admin = (env: Record<string, string>) => readGatewayConfig(env).admin;
-    expect(admin({})).to.deep.equal({ host: "127.0.0.1", port: 9401 });
-    expect(admin({ BIND_HOST: "0.0.0.0" })).to.deep.equal({ host: "127.0.0.1", port: 9401 });
-    expect(admin({ GATEWAY_PORT: "0" })).to.deep.equal({ host: "127.0.0.1", port: 0 });
+    const unset = { host: "127.0.0.1", mayMove: true };
+    expect(admin({})).to.deep.equal({ ...unset, port: 9401 });
+    expect(admin({ BIND_HOST: "0.0.0.0" })).to.deep.equal({ ...unset, port: 9401 });
+    expect(admin({ GATEWAY_PORT: "0" })).to.deep.equal({ ...unset, port: 0 });
     expect(admin({ GATEWAY_PORT: "0", ADMIN_PORT: "9000" })?.port).to.equal(9000);
-    expect(admin({ ADMIN_PORT: "0", ADMIN_HOST: "::1" })).to.deep.equal({ host: "::1", port: 0 });
+    expect(admin({ ADMIN_PORT: "0", ADMIN_HOST: "::1" })).to.deep.equal({
+      ...{ host: "::1", port: 0, mayMove: false },
+    });
     expect(admin({ ADMIN_PORT: "off" })?.port).to.equal("off");
     expect(() => admin({ ADMIN_PORT: "on" })).to.throw(
       'Cannot read ADMIN_PORT: it must be an integer from 0 to 65535, or off, got "on"',
@@ -61,7 +85,7 @@ describe("gateway: the port of operators", function () {
       X402_PAY_TO: `0x${"22".repeat(20)}`,
       EVM_RPC_8453: "http://127.0.0.1:1",
     };
-    expect(readFacilitatorConfig(wallet).admin).to.deep.equal({ host: "127.0.0.1", port: 9402 });
+    expect(readFacilitatorConfig(wallet).admin).to.deep.equal({ ...unset, port: 9402 });
     expect(readFacilitatorConfig({ ...wallet, FACILITATOR_PORT: "0" }).admin.port).to.equal(0);
     expect(
       readFacilitatorConfig({ ...wallet, ADMIN_PORT: "1", FACILITATOR_ADMIN_PORT: "off" }).admin.port,

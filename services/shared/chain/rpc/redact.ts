@@ -1,11 +1,19 @@
 /**
  * Makes a function that takes the secrets of one endpoint's URL out of a text: the path, the query and the
- * password are where providers put keys, and both runtimes and providers quote URLs in their errors.
+ * password are where providers put keys, and both runtimes and providers quote URLs in their errors. Providers also
+ * return the headers that they were sent, with the password as HTTP sends it. Text must be redacted before it is cut:
+ * a part of a secret is not recognised.
  */
 export function createRedactor(url: URL): (text: string) => string {
   const parts = [...url.pathname.split("/"), ...url.searchParams.values()];
   const pieces = [url.pathname, url.search, url.username, url.password, ...parts];
-  const secrets = [...new Set(pieces.flatMap((piece) => [piece, safeDecode(piece)]))]
+  const user = safeDecode(url.username);
+  if (user !== "") pieces.push(Buffer.from(`${user}:${safeDecode(url.password)}`).toString("base64"));
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const forms = pieces
+    .flatMap((piece) => [piece, safeDecode(piece)])
+    .flatMap((piece) => [piece, inJson(piece)]);
+  const secrets = [...new Set(forms)]
     .filter((piece) => piece.length >= 8)
     .sort((a, b) => b.length - a.length);
   return (text) => {

@@ -163,4 +163,20 @@ describe("createTransport", () => {
       expect(JSON.stringify(reply)).not.to.match(/0123456789abcdef0123|topsecret99|hunter22/);
     }
   });
+
+  it("lets no part of a header that an endpoint returns into a message, wherever the message is cut", async () => {
+    const header = `authorization: Basic ${btoa("user:hunter22")}`;
+    for (let filler = 160; filler < 300; filler += 4) {
+      const text = "y".repeat(filler);
+      for (const answer of [
+        { status: 401, body: `${text} ${header}` },
+        { status: 401, body: JSON.stringify({ text, header }) },
+        { status: 200, body: JSON.stringify({ id: 1, error: { code: 1, text, header } }) },
+      ]) {
+        const { send } = setUp(() => answer);
+        const [reply] = await send(CALLS.slice(0, 1));
+        expect(JSON.stringify(reply)).not.to.contain(btoa("user:hunter22").slice(0, 6));
+      }
+    }
+  });
 });

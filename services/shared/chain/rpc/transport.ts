@@ -138,8 +138,10 @@ export function createTransport(options: TransportOptions): Transport {
       );
     }
     if (httpStatus >= 400) {
-      const message = isObject(json) ? JSON.stringify(json).slice(0, 300) : stripMarkup(answer.text);
-      return failAll(calls, classify({ method, httpStatus, retryAfterMs, message: redact(message) }));
+      const message = isObject(json)
+        ? redact(JSON.stringify(json)).slice(0, 300)
+        : stripMarkup(redact(answer.text));
+      return failAll(calls, classify({ method, httpStatus, retryAfterMs, message }));
     }
     const message =
       json === undefined ? `not JSON (${answer.text.length} characters)` : "not a JSON-RPC answer";
@@ -165,9 +167,10 @@ export function createTransport(options: TransportOptions): Transport {
     const code = error.code;
     return {
       code: typeof code === "number" || typeof code === "string" ? code : undefined,
-      message: redact(
-        typeof error.message === "string" ? error.message : JSON.stringify(error).slice(0, 300),
-      ),
+      message:
+        typeof error.message === "string"
+          ? redact(error.message)
+          : redact(JSON.stringify(error)).slice(0, 300),
       data: typeof error.data === "string" ? redact(error.data) : error.data,
     };
   }
