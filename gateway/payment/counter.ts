@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryOutcome, watchDelivery } from "../../services/shared/host/delivery-outcome.ts";
 import type { Log } from "../../services/shared/host/log.ts";
+import { BoundedMap } from "../access/bounded-map.ts";
 import type { Delivery } from "../http/deliver.ts";
 import { WholeAnswer } from "../http/whole-answer.ts";
 import type { Forward, Passage } from "../passage.ts";
@@ -12,7 +13,7 @@ import { askForPayment, giveReceipt } from "./terms.ts";
 
 /** Gives what has been paid for, and writes down whether it arrived. */
 export interface Counter {
-  /** Answers with what was kept, else anew; a delivered answer that is no longer kept is a 402. */
+  /** Answers with what was kept, else anew, a few times; a delivered answer that is no longer kept is a 402. */
   handOver(order: Order, record: PaymentRecord, outcome: Outcome): Promise<void>;
   /** Follows the answer to a settled payment. To be called before its first byte is sent. */
   follow(passage: Passage, record: PaymentRecord): Following;
@@ -49,12 +50,20 @@ export interface CounterDeps {
 const MAX_WAIT_MS = 5_000;
 /** Of silence on a connection that has all of an answer. */
 const CONFIRM_MS = 5_000;
+/**
+ * Answers made anew for one payment after the kept one is gone. The same bytes again are worth nothing more, but new ones
+ * are: a client that resets each connection once it has read the answer must not read for ever at the price of one.
+ */
+const MAX_NEW_ANSWERS = 5;
+const MAX_COUNTED = 10_000;
 
 export function createCounter(deps: CounterDeps): Counter {
   const { ledger, forward, delivery, metrics, log, hasPeers } = deps;
   /** Answers whose outcome may still change, by payer and address. */
   const followed = new Map<string, Set<{ readonly look: () => Promise<void> }>>();
   const writing = new Set<Promise<void>>();
+  /** How many answers were made anew, by payment. */
+  const newAnswers = new BoundedMap<number>(MAX_COUNTED);
   let isClosed = false;
 
   const writeDown = async (record: PaymentRecord, outcome: DeliveryOutcome): Promise<PaymentRecord> => {
@@ -139,10 +148,19 @@ export function createCounter(deps: CounterDeps): Counter {
       if (kept === undefined && record.deliveredAt !== null) {
         throw askForPayment(order, "The payment has been used, and its answer is no longer kept.");
       }
+      const made = newAnswers.get(record.key) ?? 0;
+      if (kept === undefined && made >= MAX_NEW_ANSWERS) {
+        await ask(() => ledger.markDelivered(record));
+        throw askForPayment(
+          order,
+          `An earlier payment for this request was answered ${made} times more, and each connection broke: it counts as answered now.`,
+        );
+      }
       let following: Following | undefined;
       const passage = {
         ...order.passage,
         beforeAnswer: async () => {
+          if (kept === undefined) newAnswers.set(record.key, made + 1);
           metrics.note(order.passage, outcome);
           giveReceipt(order.passage.res, record);
           following = follow(order.passage, record);

@@ -114,6 +114,25 @@ describe("gateway: paid answers that do not arrive", function () {
     });
   });
 
+  it("are made anew a few times once they are no longer kept, and not for ever", async () => {
+    const forgetful = await startPayGateway(world, { payment: { answersKeptMs: 1 } });
+    try {
+      const payer = await world.createPayer();
+      const url = forgetful.urlOf(1);
+      const cut = { afterBytes: Number.POSITIVE_INFINITY, how: "reset" } as const;
+      await world.expectPaid(payer, 1, async () => {
+        for (let time = 0; time < 6; time += 1) {
+          const { status, isWhole } = await payAndCut(payer, url, cut);
+          expect({ status, isWhole }, `answer ${time}`).to.deep.equal({ status: 200, isWhole: true });
+        }
+        expect((await payAndCut(payer, url, cut)).status).to.equal(402);
+      });
+      await world.expectPaid(payer, 1, async () => expect((await payer.fetch(url)).status).to.equal(200));
+    } finally {
+      await forgetful.stop();
+    }
+  });
+
   describe("to a wallet that its payment has emptied", () => {
     /** Pays, and gives up before it has its answer. */
     const payForNothing = async (payer: Payer, url: string) => {

@@ -206,7 +206,7 @@ describe("delivery outcome", function () {
   it("goes by the socket alone where the system shows no queue", async () => {
     server = createServer((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
-      const openQueue = () => ({ read: async () => "unknown" as const });
+      const openQueue = () => ({ read: async () => "unknown" as const, isShown: false });
       const { look } = watchDelivery(
         { req, res },
         { onOutcome: (one) => void outcomes.push(one), openQueue },
@@ -225,6 +225,28 @@ describe("delivery outcome", function () {
     await until(() => outcomesOf(1).length > 0);
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
+
+  for (const isShown of [true, false]) {
+    const verdict = isShown
+      ? "aborted where the system shows the others of its listener"
+      : "delivered where it shows none";
+    it(`that its table lacks before the first look is ${verdict}`, async () => {
+      server = createServer((req, res) => {
+        const outcomes: DeliveryOutcome[] = [];
+        const openQueue = () => ({ read: async () => "gone" as const, isShown });
+        const { look } = watchDelivery(
+          { req, res },
+          { onOutcome: (one) => void outcomes.push(one), openQueue },
+        );
+        answered.push({ outcomes, look, cutOff: undefined });
+        res.end(Buffer.alloc(1 * KB));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      await take((server.address() as AddressInfo).port, 10);
+      await until(() => outcomesOf(0).length > 0);
+      expect(outcomesOf(0)).to.deep.equal([isShown ? "aborted" : "delivered"]);
+    });
+  }
 
   /** Bytes of the head of an answer. */
   const measureHead = async (port: number, more = "") => {

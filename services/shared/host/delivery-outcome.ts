@@ -137,9 +137,10 @@ export function watchDelivery(
       bytesLeft = Math.max(0, end - (bytesTakenOf(socket) - queue));
       return;
     }
+    const isGone = queue === "gone" && (wasSeen || queueOf.isShown);
     // Never shown: the table of another network namespace, or a reset that the socket is about to hear of.
-    if (queue === "gone" && !wasSeen) await sleep(NEWS_MS);
-    if (queue === "gone" && (wasSeen || socket.errored != null)) abort();
+    if (queue === "gone" && !isGone) await sleep(NEWS_MS);
+    if (isGone || (queue === "gone" && socket.errored != null)) abort();
     else bytesLeft = 0;
   };
   const drain = async (end: number): Promise<void> => {

@@ -20,7 +20,12 @@ export type SendQueue = number | "gone" | "unknown";
 export interface SendQueueReader {
   /** Never rejects. */
   read(): Promise<SendQueue>;
+  /** Whether the system has shown a connection of the same listener before: then `gone` means that this one has ended. */
+  readonly isShown: boolean;
 }
+
+/** Listeners of which a connection was found in the table, by family and local end. */
+const shown = new Set<string>();
 
 /** A reader for one connection, made while its socket is open; tables are shared by all readers. Linux only. */
 export function openSendQueue(
@@ -28,15 +33,22 @@ export function openSendQueue(
   readTable: ReadTable = readSharedTable,
 ): SendQueueReader {
   const key = keyOf(socket);
-  if (key === undefined || process.platform !== "linux") return { read: async () => "unknown" };
+  if (key === undefined || process.platform !== "linux")
+    return { read: async () => "unknown", isShown: false };
   const isIpv6 = socket.remoteFamily === "IPv6" || socket.remoteAddress?.includes(":") === true;
+  const name = isIpv6 ? "tcp6" : "tcp";
+  const listener = `${name} ${key.split(" ", 1)[0]}`;
   return {
+    get isShown() {
+      return shown.has(listener);
+    },
     async read() {
       try {
-        const name = isIpv6 ? "tcp6" : "tcp";
-        const found = findSendQueue(await readTable(name), key);
+        let found = findSendQueue(await readTable(name), key);
         // The kernel gives the table out piece by piece: a line may be passed over while others come and go.
-        return found === "gone" ? findSendQueue(await readTable(name), key) : found;
+        if (found === "gone") found = findSendQueue(await readTable(name), key);
+        if (found !== "gone") shown.add(listener);
+        return found;
       } catch {
         return "unknown";
       }
