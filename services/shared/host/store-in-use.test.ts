@@ -25,13 +25,13 @@ describe("host/store-in-use", () => {
     await writeFile(join(root, "store-in-use.json"), JSON.stringify({ pid: 2 ** 30, ...mark }));
   }
 
-  it("is DATA_DIR itself where nobody has left a mark", () => {
-    expect(findStore(env)).to.deep.equal({
-      dataDir: root,
-      mongodbUrl: undefined,
-      running: undefined,
-      note: undefined,
-    });
+  it("is DATA_DIR itself where nobody has left a mark, and says that npm start would look elsewhere", async () => {
+    const { note, ...found } = findStore(env);
+    expect(found).to.deep.equal({ dataDir: root, mongodbUrl: undefined, running: undefined });
+    expect(note).to.include("No server has run on").and.include("start that first");
+    expect(findStore({ ...env, ...RPC }).note).to.equal(undefined);
+    await writeFile(join(root, "gateway.sqlite"), "");
+    expect(findStore(env).note).to.equal(undefined);
   });
 
   it("is that of the server that runs, whatever the command's own environment says", async () => {

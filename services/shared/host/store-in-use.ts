@@ -61,10 +61,18 @@ export function findStore(env: Environment): FoundStore {
   const isLocal =
     followed === undefined ? !isReal && holdsLocalDataAlone(root) : followed.folder === LOCAL_FOLDER;
   const dataDir = isLocal ? join(root, LOCAL_FOLDER) : root;
-  if (!isLocal) return { dataDir, mongodbUrl, running, note: undefined };
+  if (!isLocal) {
+    // What is stored here now would not be found by an npm start on its local chain.
+    const isFirst = mark === undefined && !isReal && !existsSync(join(root, "gateway.sqlite"));
+    return { dataDir, mongodbUrl, running, note: isFirst ? nothingYet(root) : undefined };
+  }
   const whose = running === undefined ? "the last npm start" : "the npm start that runs";
   const note = `This is the store of ${whose}, with its local chain: ${dataDir}.`;
   return { dataDir, mongodbUrl, running, note };
+}
+
+function nothingYet(root: string): string {
+  return `No server has run on ${root} yet. What this command stores is for a server that is started on its own (npm run gateway) or with EVM_RPC_8453; for npm start on its local chain, start that first.`;
 }
 
 /** As versions without the mark left it that have only ever run on their local chain. */
