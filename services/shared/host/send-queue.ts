@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { endianness } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** The two ends of a TCP connection: they are no longer known once its socket is closed. */
 export type ConnectionEnds = Pick<
@@ -24,6 +25,13 @@ export interface SendQueueReader {
   readonly isShown: boolean;
 }
 
+/**
+ * The kernel gives the table out piece by piece, and passes lines over while other connections come and go: on a busy
+ * machine twice in a row. A line that so many readings lack is not there.
+ */
+const READINGS = 5;
+const PAUSE_MS = 20;
+
 /** Listeners of which a connection was found in the table, by family and local end. */
 const shown = new Set<string>();
 
@@ -45,8 +53,10 @@ export function openSendQueue(
     async read() {
       try {
         let found = findSendQueue(await readTable(name), key);
-        // The kernel gives the table out piece by piece: a line may be passed over while others come and go.
-        if (found === "gone") found = findSendQueue(await readTable(name), key);
+        for (let again = 1; found === "gone" && again < READINGS; again += 1) {
+          await sleep(PAUSE_MS, undefined, { ref: false });
+          found = findSendQueue(await readTable(name), key);
+        }
         if (found !== "gone") shown.add(listener);
         return found;
       } catch {
