@@ -51,6 +51,9 @@ export async function build(outDir: string = join(HOUSE, "dist"), root: string =
   return [];
 }
 
+/** Where the programs that tests start are built, relative to the house: see testkit/program-command.ts. */
+export const TEST_DIST = ".cache/test-dist";
+
 /** What packages in CommonJS call for Node's own modules. */
 const REQUIRE = `import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);`;
 

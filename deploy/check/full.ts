@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { inspectAdvisories } from "./advisories.ts";
+import { build, TEST_DIST } from "./build.ts";
 import { HOUSE } from "./command.ts";
 import { houseSteps } from "./house.ts";
 import { manifestSteps } from "./manifests/steps.ts";
@@ -32,13 +34,22 @@ export async function checkFully(): Promise<boolean> {
     tally = addTallies(tally, await runSteps(serverSteps(servers)));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
     const env = { ...urls, ...THOROUGH };
+    const unbuilt = await build(join(HOUSE, TEST_DIST));
+    faults.push(...unbuilt);
+    tally = addTallies(tally, { passed: 0, failed: unbuilt.length });
     const suites = [
       { runtime: "node", files: ALL_TESTS } as const,
       ...listProductTests(HOUSE).map((files) => ({ runtime: "deno", files }) as const),
     ];
     for (const { runtime, files } of suites) {
       console.log(`\n${files} on ${runtime}`);
-      const options = { runtime, files: [files], env, timeoutMs: SUITE_TIMEOUT_MS, pendingAllowed: false };
+      const options = {
+        runtime,
+        files: [files],
+        env: { ...env, TEST_DIST },
+        timeoutMs: SUITE_TIMEOUT_MS,
+        pendingAllowed: false,
+      };
       const verdict = await runSuite(options);
       tally = addTallies(tally, verdict.tally);
       faults.push(...verdict.faults.map((fault) => `${files} on ${runtime}: ${fault}`));

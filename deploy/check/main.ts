@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "./build.ts";
+import { build, TEST_DIST } from "./build.ts";
 import { HOUSE } from "./command.ts";
 import { checkFully } from "./full.ts";
 import { houseSteps } from "./house.ts";
@@ -21,11 +21,8 @@ const commands: Readonly<Record<string, () => Promise<boolean>>> = {
   check: () => runAndSay(houseSteps),
   ok: () => runAndSay([...houseSteps, tests]),
   full: checkFully,
-  build: async () => {
-    const faults = await build();
-    for (const fault of faults) console.error(fault);
-    return faults.length === 0;
-  },
+  build: async () => say(await build()),
+  "build-tests": async () => say(await build(join(HOUSE, TEST_DIST))),
   lockfile: async () => {
     const path = join(HOUSE, "package-lock.json");
     const lock = JSON.parse(readFileSync(path, "utf8")) as Lockfile;
@@ -33,6 +30,11 @@ const commands: Readonly<Record<string, () => Promise<boolean>>> = {
     return true;
   },
 };
+
+function say(faults: readonly string[]): boolean {
+  for (const fault of faults) console.error(fault);
+  return faults.length === 0;
+}
 
 async function runAndSay(steps: readonly Step[]): Promise<boolean> {
   const { passed, failed } = await runSteps(steps);

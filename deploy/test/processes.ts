@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { commandLineOf, environmentOf } from "../../services/shared/host/program.ts";
+import { environmentOf } from "../../services/shared/host/program.ts";
+import { programCommand } from "../../services/shared/host/testkit/program-command.ts";
 
 export interface Started {
   readonly child: ChildProcess;
@@ -16,8 +17,8 @@ export function startProgram(
   path: string,
   of: { env: Readonly<Record<string, string | undefined>>; args?: string[] },
 ): Started {
-  const program = { entry: new URL(`../../${path}`, import.meta.url), args: of.args ?? [] };
-  const [command, ...args] = commandLineOf(program, { graceMs: 1_000 });
+  const program = { entry: new URL(`../../${path}`, import.meta.url) };
+  const [command, ...args] = programCommand(program.entry, of.args);
   const nothing = {
     MONGODB_URL: undefined,
     REDIS_URL: undefined,

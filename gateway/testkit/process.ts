@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-
-const isDeno = "Deno" in globalThis;
+import { programCommand } from "../../services/shared/host/testkit/program-command.ts";
 
 export interface Finished {
   readonly code: number | null;
@@ -24,15 +23,14 @@ export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Child {
-  const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
-  const runtime = isDeno ? ["run", "-A", path] : ["--import", "tsx", path];
+  const [command, ...words] = programCommand(new URL(`../${file}`, import.meta.url), args);
   // Nothing of the environment of the tests: a MONGODB_URL meant for others must not decide where keys go.
   const inherited = Object.fromEntries(
     ["PATH", "HOME", "DENO_DIR", "TMPDIR"].flatMap((name) =>
       process.env[name] ? [[name, process.env[name]]] : [],
     ),
   );
-  const child = spawn(process.execPath, [...runtime, ...args], {
+  const child = spawn(command, words, {
     cwd: fileURLToPath(new URL("../..", import.meta.url)),
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],

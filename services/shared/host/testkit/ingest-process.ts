@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { commandLineOf, environmentOf } from "../program.ts";
+import { environmentOf } from "../program.ts";
+import { programCommand } from "./program-command.ts";
 
 export interface IngestProcess {
   readonly child: ChildProcess;
@@ -16,7 +17,7 @@ export function startIngestProcess(
   env: Readonly<Record<string, string | undefined>>,
 ): IngestProcess {
   const program = { entry };
-  const [command, ...args] = commandLineOf(program, { graceMs: 1_000 });
+  const [command, ...args] = programCommand(entry);
   const child = spawn(command, args, {
     env: environmentOf(program, {
       MONGODB_URL: undefined,

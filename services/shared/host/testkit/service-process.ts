@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { commandLineOf, environmentOf, signalProcess } from "../program.ts";
+import { environmentOf, signalProcess } from "../program.ts";
+import { programCommand } from "./program-command.ts";
 
 export interface ServiceProcess {
   readonly httpUrl: string;
@@ -21,7 +22,7 @@ export async function startServiceProcess(
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<ServiceProcess> {
   const program = { entry };
-  const [command, ...args] = commandLineOf(program, { graceMs: 1_000 });
+  const [command, ...args] = programCommand(entry);
   const ports = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: undefined, LOG_LEVEL: undefined };
   const child = spawn(command, args, {
     env: environmentOf(program, { ...ports, MONGODB_URL: undefined, REDIS_URL: undefined, ...env }),
