@@ -5,22 +5,12 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { AnvilStartError, startAnvil } from "./anvil.ts";
 import { findAnvilBinary } from "./anvil-binary.ts";
-import { artifactsAreCurrent } from "./contracts/generate.ts";
 import { deploymentsDocument } from "./deployments-file.ts";
 import { POOLS } from "./market.ts";
 import { basePositions, type DeployedPool } from "./pools.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
 
 const GENESIS_S = 1_760_000_000;
-
-describe("devnet: contracts", function () {
-  // The compiler takes seconds of both cores' time, more where others want them.
-  this.timeout(120_000);
-
-  it("the checked-in artifacts are what the compiler makes of the sources", async () => {
-    expect(await artifactsAreCurrent()).to.equal(true);
-  });
-});
 
 describe("devnet: anvil", () => {
   it("names the platform it has no binary for", () => {

@@ -4,7 +4,7 @@ import { runTrials } from "../testkit/payment-trials.ts";
 import { startTrialWorld, type TrialWorld } from "../testkit/trial-world.ts";
 
 /** Many on Node, where `npm run check:full` asks for them; a few show that the other runtime does not differ. */
-const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 12);
+const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 8);
 const TRIALS = "Deno" in globalThis ? Math.min(WANTED, 25) : WANTED;
 
 describe("gateway: random trials of payments", function () {

@@ -109,7 +109,7 @@ export function renderArtifacts(compiled: Record<string, Compiled>): string {
 }
 
 /** Whether the checked-in constants are what the compiler makes now; their layout is the formatter's business. */
-export async function artifactsAreCurrent(): Promise<boolean> {
+async function artifactsAreCurrent(): Promise<boolean> {
   const current = await Promise.all(GROUPS.map(isCurrent));
   return current.every(Boolean);
 }
