@@ -87,8 +87,10 @@ describe("gateway: paid answers that do not arrive", function () {
       const url = newUrl();
       gateway.solana.answer = answerTableOf(13_700 * KB);
       const { isWhole } = await payAndCut(payer, url, { afterBytes: 64 * KB, how: "half-close" });
-      expect(isWhole).to.equal(true);
-      await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), 13_700 * KB));
+      // Deno ends a connection whose client has ended its side, so that the answer is cut, and owed.
+      expect(isWhole).to.equal(!("Deno" in globalThis));
+      const payments = isWhole ? 1 : 0;
+      await world.expectPaid(payer, payments, async () => expectWhole(await payer.fetch(url), 13_700 * KB));
     });
 
     it("nor where a whole answer has been read and its connection is used again or ended", async () => {
