@@ -9,7 +9,7 @@ import { type Server, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
 import { ALL_TESTS, listProductTests, runSuite } from "./suites.ts";
 
-const SUITE_TIMEOUT_MS = 30 * 60_000;
+const SUITE_TIMEOUT_MS = 45 * 60_000;
 /** What tests do more often here than where a user runs them. */
 const THOROUGH = {
   TEST_KILLS: "50",

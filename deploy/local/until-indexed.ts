@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const LIMIT_MS = 60_000;
+/** For lending and Solana, which are read within seconds here: /readyz and every line that is printed should answer. */
+const ALL_MS = 20_000;
 const PAUSE_MS = 100;
 
 interface First {
@@ -15,9 +17,11 @@ interface First {
  */
 export async function untilIndexed(url: string, { apiKey, pool, signal }: First): Promise<void> {
   const path = `/evm/dexb/v3/pool?pool_address=${pool}`;
-  for (const endMs = performance.now() + LIMIT_MS; performance.now() < endMs; await sleep(PAUSE_MS)) {
+  const startMs = performance.now();
+  for (; performance.now() < startMs + LIMIT_MS; await sleep(PAUSE_MS)) {
     signal.throwIfAborted();
-    if (!(await hasPools(url))) continue;
+    const { all, evmDex } = await readReadiness(url);
+    if (!all && !(evmDex && performance.now() > startMs + ALL_MS)) continue;
     const response = await fetch(url + path, { headers: { "X-API-KEY": apiKey } }).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.status === 200) return;
@@ -25,13 +29,14 @@ export async function untilIndexed(url: string, { apiKey, pool, signal }: First)
   throw new Error(`${path} did not answer within ${LIMIT_MS / 1_000} seconds.`);
 }
 
-async function hasPools(url: string): Promise<boolean> {
+async function readReadiness(url: string): Promise<{ readonly all: boolean; readonly evmDex: boolean }> {
   try {
-    const { services } = (await (await fetch(`${url}/readyz`)).json()) as {
+    const answer = await fetch(`${url}/readyz`);
+    const { services } = (await answer.json()) as {
       services?: Readonly<Record<string, { readonly ready: boolean }>>;
     };
-    return services?.["evm-dex"]?.ready === true;
+    return { all: answer.status === 200, evmDex: services?.["evm-dex"]?.ready === true };
   } catch {
-    return false;
+    return { all: false, evmDex: false };
   }
 }
