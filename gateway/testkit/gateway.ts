@@ -61,6 +61,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const others = await Promise.all(
     Array.from({ length: (options.replicas ?? 1) - 1 }, () => startFakeUpstream("evm-dex")),
   );
+  const stopServices = () =>
+    Promise.all([evmDex, lending, solana, ...others].map((upstream) => upstream.stop()));
   const keys = createFakeDirectory();
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));
@@ -74,7 +76,10 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       openKeys: () => openFakeKeys(keys),
       ...options.parts,
     },
-  );
+  ).catch(async (error) => {
+    await stopServices();
+    throw error;
+  });
   return {
     ...gateway,
     keys,
@@ -92,7 +97,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       }),
     async stop() {
       await gateway.stop();
-      await Promise.all([evmDex, lending, solana, ...others].map((upstream) => upstream.stop()));
+      await stopServices();
     },
   };
 }
