@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { afterEach, describe, it } from "mocha";
+import { afterEach, before, describe, it } from "mocha";
 import { ConfigError } from "../host/env.ts";
 import { createLog } from "../host/log.ts";
 import { checkEndpoints, evmEndpoints, inspectEndpoints, solanaEndpoints } from "./preflight.ts";
@@ -30,7 +30,12 @@ describe("chain/preflight", () => {
   }
 
   const hostOf = (url: string) => new URL(url).host;
-  const DEAD = "http://127.0.0.1:9/secret-key";
+  /** Nobody listens there any more. Not a low port: fetch refuses those by itself on Deno. */
+  let dead = "";
+  before(async () => {
+    dead = new URL("/secret-key", await endpoint(200)).href;
+    await new Promise((resolve) => servers.pop()?.close(resolve));
+  });
 
   afterEach(() => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
@@ -44,7 +49,7 @@ describe("chain/preflight", () => {
       endpoint(401),
       endpoint("silent"),
     ]);
-    const urls = [good, "wss://node.example", other, solana, refusing, DEAD, silent];
+    const urls = [good, "wss://node.example", other, solana, refusing, dead, silent];
     const reports = await inspectEndpoints(evmEndpoints(8453, urls), { timeoutMs: 300 });
     expect(reports.map(({ kind }) => kind)).to.deep.equal([
       "ok",
@@ -60,7 +65,7 @@ describe("chain/preflight", () => {
     );
     expect(said[2]).to.include("it does not know eth_chainId");
     expect(said[3]).to.include(`${hostOf(refusing)} (EVM_RPC_8453) refuses requests: HTTP 401`);
-    expect(said[4]).to.equal("127.0.0.1:9 (EVM_RPC_8453) cannot be reached: the connection is refused.");
+    expect(said[4]).to.equal(`${hostOf(dead)} (EVM_RPC_8453) cannot be reached: the connection is refused.`);
     expect(said[5]).to.include("cannot be reached: no answer within 300 ms");
     expect(said.join()).not.to.include("secret");
   });
@@ -71,7 +76,7 @@ describe("chain/preflight", () => {
       endpoint({ result: "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG" }),
       endpoint({ error: { code: -32601, message: "Method not found" } }),
     ]);
-    const reports = await inspectEndpoints(solanaEndpoints([DEAD, cluster, other, forbidding]));
+    const reports = await inspectEndpoints(solanaEndpoints([dead, cluster, other, forbidding]));
     expect(reports.map(({ kind }) => kind)).to.deep.equal(["unreachable", "ok", "wrong", "ok"]);
     expect(reports[2]?.sentence).to.include("its genesis hash is EtWT");
   });
@@ -84,9 +89,9 @@ describe("chain/preflight", () => {
       destination: { write: (line: string) => lines.push(line) },
     });
     const [good, other] = [await endpoint({ result: "0x2105" }), await endpoint({ result: "0x1" })];
-    await checkEndpoints([evmEndpoints(8453, [good, DEAD])], { log });
+    await checkEndpoints([evmEndpoints(8453, [good, dead])], { log });
     expect(lines).to.have.length(1);
-    expect(lines[0]).to.include("127.0.0.1:9 (EVM_RPC_8453) cannot be reached");
+    expect(lines[0]).to.include(`${hostOf(dead)} (EVM_RPC_8453) cannot be reached`);
     const error = await checkEndpoints([evmEndpoints(8453, [good, other])], { log }).catch(
       (reason: unknown) => reason,
     );
