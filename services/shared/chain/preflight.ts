@@ -120,11 +120,12 @@ function judgeFault(
   return { kind: "ok", sentence: "" };
 }
 
+/** By the codes of Node and the words of Deno. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, "the connection is refused"],
-  [/ENOTFOUND|EAI_AGAIN/, "its host name is not known"],
-  [/EHOSTUNREACH|ENETUNREACH/, "there is no way to its network"],
-  [/ECONNRESET|EPIPE|socket hang up/, "it breaks the connection off"],
+  [/ECONNREFUSED|Connection refused/, "the connection is refused"],
+  [/ENOTFOUND|EAI_AGAIN|failed to lookup address/, "its host name is not known"],
+  [/EHOSTUNREACH|ENETUNREACH|unreachable/, "there is no way to its network"],
+  [/ECONNRESET|EPIPE|socket hang up|Connection reset/, "it breaks the connection off"],
 ];
 
 function inWords(message: string): string {
