@@ -21,7 +21,7 @@ function tellWhatHolds() {
 
 /**
  * Mocha's spec reporter, which also writes what ran to a file: `--reporter-option output=FILE`.
- * The file holds { passes, failures, pending: [full titles] } as JSON; without an end of the run there is no file.
+ * The file holds { passes, failures, pending: [full titles], failed: [{ title, reason }] } as JSON; without an end of the run there is no file.
  */
 class RecordingReporter extends reporters.Spec {
   constructor(runner, options) {
@@ -29,10 +29,14 @@ class RecordingReporter extends reporters.Spec {
     const { output } = options.reporterOptions ?? {};
     if (output === undefined) throw new Error("Cannot record: --reporter-option output=FILE is missing");
     const pending = [];
+    const failed = [];
     runner.on(Runner.constants.EVENT_TEST_PENDING, (test) => pending.push(test.fullTitle()));
+    runner.on(Runner.constants.EVENT_TEST_FAIL, (test, error) => {
+      failed.push({ title: test.fullTitle(), reason: String(error?.stack ?? error) });
+    });
     runner.once(Runner.constants.EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
-      writeFileSync(output, JSON.stringify({ passes, failures, pending }));
+      writeFileSync(output, JSON.stringify({ passes, failures, pending, failed }));
       setTimeout(tellWhatHolds, HELD_MS).unref();
     });
   }

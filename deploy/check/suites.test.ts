@@ -13,7 +13,7 @@ import {
 } from "./suites.ts";
 
 const ENDED = { ok: true, timedOut: false, exitCode: 0 };
-const GOOD: SuiteRecord = { passes: 3, failures: 0, pending: [] };
+const GOOD: SuiteRecord = { passes: 3, failures: 0, pending: [], failed: [] };
 
 describe("verdict on a suite", () => {
   it("passes when every test ran and passed", () =>
@@ -31,13 +31,19 @@ describe("verdict on a suite", () => {
     expect(judgeSuite(ENDED, record, { pendingAllowed: true }).tally).to.deep.equal({ passed: 3, failed: 0 });
   });
 
-  it("counts failures", () => {
-    const { tally } = judgeSuite(
+  it("counts failures, and repeats each with its error", () => {
+    const failed = ["one", "two"].map((title) => ({ title, reason: `Error: ${title} broke\n    at a.ts:1` }));
+    const { tally, faults } = judgeSuite(
       { ...ENDED, ok: false, exitCode: 2 },
-      { ...GOOD, failures: 2 },
+      { ...GOOD, failures: 2, failed },
       { pendingAllowed: true },
     );
     expect(tally).to.deep.equal({ passed: 3, failed: 2 });
+    expect(faults).to.deep.equal([
+      "2 failing",
+      "failed: one\nError: one broke\n    at a.ts:1",
+      "failed: two\nError: two broke\n    at a.ts:1",
+    ]);
   });
 
   for (const [what, result, record] of [
@@ -88,11 +94,14 @@ describe("recording reporter", () => {
     const { exitCode, stdout } = await run(suiteCommand({ runtime: "node", files: [file], output }));
     expect(exitCode).to.equal(1);
     expect(stdout).to.include("1 passing").and.include("2 pending").and.include("1 failing");
-    expect(await readRecord(output)).to.deep.equal({
+    const { failed = [], ...counts } = (await readRecord(output)) ?? {};
+    expect(counts).to.deep.equal({
       passes: 1,
       failures: 1,
       pending: ["sample is skipped", "sample is not written"],
     });
+    expect(failed.map(({ title }) => title)).to.deep.equal(["sample fails"]);
+    expect(failed[0]?.reason).to.match(/^Error: on purpose\n/);
   });
 
   it("cuts a run whose process does not end after its tests, and says so", async function () {

@@ -12,6 +12,8 @@ export interface SuiteRecord {
   readonly failures: number;
   /** Titles of the tests that were skipped. */
   readonly pending: readonly string[];
+  /** Full titles of the tests and hooks that failed, each with its error. */
+  readonly failed: readonly { readonly title: string; readonly reason: string }[];
 }
 
 export interface SuiteVerdict {
@@ -31,6 +33,9 @@ interface SuiteOptions {
   /** Whether to print what mocha prints. */
   readonly echo?: boolean;
 }
+
+/** How much of a failure's error is repeated at the end. */
+const REASON_LINES = 8;
 
 export const ALL_TESTS = "{gateway,services,proto,deploy,bench}/**/*.test.ts";
 /** What also runs in production, and so on both runtimes: room by room, so that a crash takes one of them down only. */
@@ -54,7 +59,9 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
   try {
     const command = suiteCommand({ runtime, files, output });
     const result = await runUntilRecorded(command, { env, timeoutMs, endGraceMs, echo, output });
-    return judgeSuite(result, await readRecord(output), { pendingAllowed });
+    const verdict = judgeSuite(result, await readRecord(output), { pendingAllowed });
+    const held = result.timedOut ? /^Held by .*/ms.exec(result.output)?.[0] : undefined;
+    return held === undefined ? verdict : { ...verdict, faults: [...verdict.faults, held.trim()] };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -113,11 +120,16 @@ export function judgeSuite(
   const { passes, failures, pending } = record;
   const faults = pendingAllowed ? [] : pending.map((title) => `pending: ${title}`);
   const failed = failures + faults.length;
-  if (failures > 0) faults.push(`${failures} failing`);
+  if (failures > 0) faults.push(`${failures} failing`, ...record.failed.map(describeFailure));
   else if (passes + failed === 0) faults.push("no test ran");
   else if (timedOut) faults.push("the tests ended but mocha did not: something is left open");
   else if (!ok) faults.push(`every test passed but mocha ended with ${exitCode}`);
   return { tally: { passed: passes, failed: faults.length > 0 ? Math.max(failed, 1) : 0 }, faults };
+}
+
+/** Failures are repeated after all suites: whoever reads only the end of the output finds them there. */
+function describeFailure({ title, reason }: SuiteRecord["failed"][number]): string {
+  return `failed: ${title}\n${reason.split("\n").slice(0, REASON_LINES).join("\n")}`;
 }
 
 /** A verdict as the finding of a step. */
