@@ -103,8 +103,23 @@ export default {
       comment:
         "Generators, the devnet and checks know services by their contracts; benches may measure the inside.",
       severity: "error",
-      from: { path: "^(deploy|proto)/", pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/)" },
-      to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/contract\\.ts$" },
+      from: {
+        path: "^(deploy|proto)/",
+        pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|devnet/solana/)",
+      },
+      // npm start asks the endpoints of every chain before it builds anything.
+      to: {
+        path: "^services/(?!shared/)",
+        pathNot: "^services/[^/]+/contract\\.ts$|^services/solana/chain/endpoints\\.ts$",
+      },
+    },
+    {
+      name: "solana-devnet-sees-chain-code-only",
+      comment:
+        "The local Solana node speaks the types of the reader that it is read by, and knows no more of the service.",
+      severity: "error",
+      from: { path: "^deploy/devnet/solana/" },
+      to: { path: "^services/(?!shared/)", pathNot: "^services/solana/chain/" },
     },
     {
       name: "reindex-sees-store-declarations-only",
@@ -143,11 +158,11 @@ export default {
     {
       name: "viem-signs-for-the-facilitator",
       comment:
-        "viem signs for the wallet of the built-in facilitator and recovers who signed a payment; everything else has services/shared/chain/evm.",
+        "viem signs for the wallet of the built-in facilitator and recovers who signed a payment; everything else has services/shared/evm.",
       severity: "error",
       from: {
         path: "^(gateway|services)/",
-        pathNot: `^gateway/facilitator/|^gateway/payment/signature\\.ts$|${TEST_FILES}`,
+        pathNot: `^gateway/payments/facilitator/|^gateway/payments/flow/signature\\.ts$|${TEST_FILES}`,
       },
       to: { path: "^node_modules/viem/" },
     },

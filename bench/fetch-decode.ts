@@ -2,8 +2,8 @@
 import { loadDeployments } from "../services/evm-dex/deployments.ts";
 import { readBackfill } from "../services/evm-dex/ingest/backfill.ts";
 import { Fetcher } from "../services/evm-dex/ingest/fetch.ts";
-import { createEvmSource } from "../services/shared/chain/evm/source.ts";
-import { readInThread } from "../services/shared/chain/evm/thread.ts";
+import { createEvmSource } from "../services/shared/evm/source/source.ts";
+import { readInThread } from "../services/shared/evm/thread/thread.ts";
 
 const [url = "", deploymentsFile = "", head = "0"] = process.argv.slice(2);
 const startedMs = performance.now();

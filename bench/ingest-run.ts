@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
-import { leases } from "../services/shared/host/lease.ts";
+import { leases } from "../services/shared/storage/lease.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { removeWhere, type Store } from "../services/shared/storage/port.ts";
 import { IMAGE_FLAGS } from "./image-flags.ts";

@@ -18,9 +18,9 @@ import {
 import { COLLECTIONS } from "../services/lending/store/collections.ts";
 import { sortableNames } from "../services/shared/contract/define.ts";
 import type { Endpoint } from "../services/shared/contract/endpoint.ts";
-import { startServiceProcess } from "../services/shared/host/testkit/service-process.ts";
-import { startGrpcServer } from "../services/shared/rpc/server.ts";
+import { startGrpcServer } from "../services/shared/grpc/server.ts";
 import { openStore } from "../services/shared/storage/open.ts";
+import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import {
   curatorAddress,
   DEPLOYMENTS,

@@ -7,9 +7,9 @@
 import { type ChainDeployments, loadDeployments } from "../services/lending/deployments.ts";
 import { ChainSync } from "../services/lending/ingest/sync.ts";
 import { COLLECTIONS, units } from "../services/lending/store/collections.ts";
-import { createEvmSource } from "../services/shared/chain/evm/source.ts";
-import type { SourceEvent } from "../services/shared/chain/rpc/endpoint.ts";
-import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
+import { createEvmSource } from "../services/shared/evm/source/source.ts";
+import type { SourceEvent } from "../services/shared/rpc-client/endpoint.ts";
+import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { buildLendingChain } from "./lending-chain.ts";
 
 const COUNT = Number(process.env.BENCH_UNITS ?? 5_000);

@@ -4,7 +4,7 @@
  */
 
 import { startLending } from "../services/lending/service.ts";
-import { runMain } from "../services/shared/host/process.ts";
+import { runMain } from "../services/shared/process/process.ts";
 
 const TICK_MS = 1;
 const TELL_MS = 1_000;

@@ -14,9 +14,9 @@ import { PriceGraph } from "../services/evm-dex/price/graph.ts";
 import type { TokenPrice } from "../services/evm-dex/price/link.ts";
 import { type PriceLinkRow, priceLinks } from "../services/evm-dex/store/collections.ts";
 import { readPrices, toAnchorRows, toLinkRow } from "../services/evm-dex/store/price-links.ts";
-import { openMongoStore } from "../services/shared/storage/mongodb.ts";
+import { openMongoStore } from "../services/shared/storage/mongodb/store.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
-import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
+import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { makeGraph, type SyntheticGraph } from "./synthetic-graph.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 520_000);

@@ -8,10 +8,10 @@ import { watchHeads } from "../services/evm-dex/serve/heads.ts";
 import { PoolReader } from "../services/evm-dex/serve/pool-reader.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { openCache } from "../services/shared/cache/open.ts";
-import { createHttpServer, listen } from "../services/shared/host/http-server.ts";
-import { createLog } from "../services/shared/host/log.ts";
-import { createMetrics } from "../services/shared/host/metrics.ts";
-import { createServiceApp } from "../services/shared/host/service-app.ts";
+import { createHttpServer, listen } from "../services/shared/http/server.ts";
+import { createLog } from "../services/shared/logging/log.ts";
+import { createMetrics } from "../services/shared/metrics/metrics.ts";
+import { createServiceApp } from "../services/shared/service/service-app.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { POOL } from "./synthetic-year.ts";
 

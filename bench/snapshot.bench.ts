@@ -14,9 +14,9 @@ import { COLLECTIONS, checkpoints } from "../services/evm-dex/store/collections.
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { openCache } from "../services/shared/cache/open.ts";
 import { createRedisServer, noRedisServer } from "../services/shared/cache/testkit/redis-server.ts";
-import { startServiceProcess } from "../services/shared/host/testkit/service-process.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
+import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 
 const SWAPS = Number(process.env.BENCH_SWAPS ?? 200_000);

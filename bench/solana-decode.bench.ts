@@ -4,7 +4,7 @@
  * were parsed for it, as those of a block are: texts whose hashes nobody worked out yet. BENCH_ROUNDS scales it.
  */
 
-import type { SolanaTransaction } from "../services/shared/chain/solana/port.ts";
+import type { SolanaTransaction } from "../services/solana/chain/port.ts";
 import { decodeBlock } from "../services/solana/decode/decode.ts";
 import { hasRecorded, readRecordedTransactions } from "../services/solana/decode/test/recorded.ts";
 

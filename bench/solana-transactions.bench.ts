@@ -8,9 +8,9 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startServiceProcess } from "../services/shared/host/testkit/service-process.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
+import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { tokenTransactions } from "../services/solana/contract.ts";
 import { StretchKeeper } from "../services/solana/ingest/stretches.ts";
 import {

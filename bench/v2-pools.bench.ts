@@ -9,7 +9,7 @@ import { dexaPools } from "../services/evm-dex/contract.ts";
 import { dexaPoolsHandler } from "../services/evm-dex/endpoints/evm/dexa/v2/pools.handler.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { depsOf } from "../services/evm-dex/test/answers.ts";
-import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
+import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { renderTable } from "../services/shared/table.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic-v2.ts";
 

@@ -11,7 +11,7 @@ import { COLLECTIONS, rollups } from "../services/evm-dex/store/collections.ts";
 import { v3PoolView } from "../services/evm-dex/views/v3-pool.ts";
 import { toCells } from "../services/shared/contract/cells.ts";
 import type { Store } from "../services/shared/storage/port.ts";
-import { openSqliteStore } from "../services/shared/storage/sqlite.ts";
+import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { renderTable } from "../services/shared/table.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 

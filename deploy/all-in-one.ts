@@ -10,14 +10,13 @@ import { startEvmDex } from "../services/evm-dex/service.ts";
 import { loadCurators } from "../services/lending/curators.ts";
 import { loadDeployments as loadLendingDeployments } from "../services/lending/deployments.ts";
 import { startLending } from "../services/lending/service.ts";
-import { type Environment, readNamedFile } from "../services/shared/host/config.ts";
-import { makeFolder, openFolder } from "../services/shared/host/folder.ts";
-import { createLog } from "../services/shared/host/log.ts";
-import { logFormatOf, toText } from "../services/shared/host/log-text.ts";
-import { runMain, type Stoppable } from "../services/shared/host/process.ts";
-import { findMisspeltNames } from "../services/shared/host/setting-names.ts";
-import { LOCAL_FOLDER, markStore } from "../services/shared/host/store-in-use.ts";
-import { superviseProcess } from "../services/shared/host/supervisor.ts";
+import { createLog } from "../services/shared/logging/log.ts";
+import { logFormatOf, toText } from "../services/shared/logging/log-text.ts";
+import { runMain, type Stoppable } from "../services/shared/process/process.ts";
+import { makeFolder, openFolder } from "../services/shared/settings/folder.ts";
+import { findMisspeltNames } from "../services/shared/settings/setting-names.ts";
+import { type Environment, readNamedFile } from "../services/shared/settings/settings.ts";
+import { LOCAL_FOLDER, markStore } from "../services/shared/settings/store-in-use.ts";
 import { startSolana } from "../services/solana/service.ts";
 import { banner } from "./local/banner.ts";
 import { openLocalChains } from "./local/chains.ts";
@@ -28,6 +27,7 @@ import { DRAIN_MS, INGEST_STOP_MS, Parts } from "./local/parts.ts";
 import { localPayments } from "./local/payments.ts";
 import { checkPorts, listPorts } from "./local/ports.ts";
 import { checkTogether, isLocal, readAllSettings } from "./local/settings.ts";
+import { superviseProcess } from "./local/supervisor.ts";
 import { untilIndexed } from "./local/until-indexed.ts";
 
 /** Services with an ingest, which makes what they answer from. */
@@ -163,7 +163,9 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     const settled = { ...env, ...local };
     const isElsewhere = Boolean(settled.X402_FACILITATOR_URL);
     if (isElsewhere || !settled.X402_PAY_TO || !settled.FACILITATOR_PRIVATE_KEY) return local;
-    const { readFacilitatorConfig, startFacilitator } = await import("../gateway/facilitator/service.ts");
+    const { readFacilitatorConfig, startFacilitator } = await import(
+      "../gateway/payments/facilitator/service.ts"
+    );
     const { url } = await keep(
       startFacilitator(readFacilitatorConfig({ ...settled, BIND_HOST: "127.0.0.1" })),
     );

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { until } from "../services/shared/host/testkit/fixture.ts";
-import { type ServiceProcess, startServiceProcess } from "../services/shared/host/testkit/service-process.ts";
+import { until } from "../services/shared/testkit/fixture.ts";
+import { type ServiceProcess, startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import {
   type CollectedSpan,
   startTestCollector,

@@ -1,6 +1,6 @@
-import { type RunningAdminServer, startAdminServer } from "../services/shared/host/admin-server.ts";
-import type { Log } from "../services/shared/host/log.ts";
-import type { Metrics } from "../services/shared/host/metrics.ts";
+import type { Log } from "../services/shared/logging/log.ts";
+import { type RunningAdminServer, startAdminServer } from "../services/shared/metrics/admin-server.ts";
+import type { Metrics } from "../services/shared/metrics/metrics.ts";
 import type { GatewayConfig } from "./config.ts";
 
 /** The port of operators: the gateway's own, or that of the parent of its workers, for all of them. */

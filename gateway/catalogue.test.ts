@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { describeParameters } from "../services/shared/contract/derive/parameters.ts";
-import { deriveCases } from "../services/shared/contract/derive/test-cases.ts";
 import type { Endpoint } from "../services/shared/contract/endpoint.ts";
 import { parseQuery } from "../services/shared/contract/parse.ts";
+import { deriveCases } from "../services/shared/contract/testkit/test-cases.ts";
 import { ServiceError } from "../services/shared/errors.ts";
 import { catalogue } from "./catalogue.ts";
 

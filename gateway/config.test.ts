@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { ConfigError } from "../services/shared/host/config.ts";
+import { ConfigError } from "../services/shared/settings/settings.ts";
 import { readGatewayConfig } from "./config.ts";
 
 describe("gateway config", () => {

@@ -1,17 +1,17 @@
 import type { Family } from "../services/shared/contract/endpoint.ts";
-import { type AdminAddress, adminAddressOf } from "../services/shared/host/admin-server.ts";
+import { type AdminAddress, adminAddressOf } from "../services/shared/metrics/admin-server.ts";
+import { refuseMisspeltNames } from "../services/shared/settings/setting-names.ts";
 import {
   ConfigError,
   type Environment,
   type LogLevel,
   readSettings,
   readTogether,
-} from "../services/shared/host/config.ts";
-import { refuseMisspeltNames } from "../services/shared/host/setting-names.ts";
-import { findStore } from "../services/shared/host/store-in-use.ts";
+} from "../services/shared/settings/settings.ts";
+import { findStore } from "../services/shared/settings/store-in-use.ts";
 import { readTracingConfig, type TracingConfig } from "../services/shared/tracing/config.ts";
-import type { LimitSettings } from "./limits/rule.ts";
-import type { UpstreamAddress } from "./upstream/upstream.ts";
+import type { LimitSettings } from "./auth/limits/rule.ts";
+import type { UpstreamAddress } from "./proxy/upstream/upstream.ts";
 
 export interface GatewayConfig {
   readonly bindHost: string;

@@ -3,15 +3,15 @@
  * more for each worker, by itself.
  */
 import cluster from "node:cluster";
-import { openFolder } from "../services/shared/host/folder.ts";
-import { runMain } from "../services/shared/host/process.ts";
-import { markStore } from "../services/shared/host/store-in-use.ts";
+import { runMain } from "../services/shared/process/process.ts";
 import {
   collectOldSeldom,
   growYoungHeapAtOnce,
   keepHeapInQuietHours,
   makeObjectsYoung,
-} from "../services/shared/host/young-heap.ts";
+} from "../services/shared/process/v8-flags.ts";
+import { openFolder } from "../services/shared/settings/folder.ts";
+import { markStore } from "../services/shared/settings/store-in-use.ts";
 import { readGatewayConfig, type StoreConfig } from "./config.ts";
 
 makeObjectsYoung();

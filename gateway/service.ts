@@ -1,43 +1,43 @@
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
-import { closeHttpServer, type HttpTimeouts, listen } from "../services/shared/host/http-server.ts";
-import { createLog, type Log } from "../services/shared/host/log.ts";
-import { createMetrics, type Metrics } from "../services/shared/host/metrics.ts";
+import { closeHttpServer, type HttpTimeouts, listen } from "../services/shared/http/server.ts";
+import { createLog, type Log } from "../services/shared/logging/log.ts";
+import { createMetrics, type Metrics } from "../services/shared/metrics/metrics.ts";
 import { openTracing } from "../services/shared/tracing/open.ts";
-import type { OpenedKeys } from "./access/lazy-directory.ts";
-import { openAccess } from "./access/open-access.ts";
-import { openKeys } from "./access/open-keys.ts";
 import { openAdmin } from "./admin.ts";
 import { createGateway } from "./app.ts";
-import { createCachedForward } from "./cache/cached-forward.ts";
-import { measureCache } from "./cache/observe.ts";
-import { createKeptAnswers } from "./cache/store.ts";
+import type { OpenedKeys } from "./auth/keys/lazy-directory.ts";
+import { openAccess } from "./auth/keys/open-access.ts";
+import { openKeys } from "./auth/keys/open-keys.ts";
+import type { BucketKeeper } from "./auth/limits/bucket-keeper.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import type { GatewayConfig } from "./config.ts";
-import { createDelivery } from "./http/deliver.ts";
-import { createForward, type ForwardOptions } from "./http/forward.ts";
-import { createGatewayServer } from "./http/server.ts";
-import type { BucketKeeper } from "./limits/bucket-keeper.ts";
 import { LiveExampleWatch } from "./pages/live-examples.ts";
-import type { Forward } from "./passage.ts";
 import {
   type PayHostDeps,
   type PayHostParts,
   type RunningPayHost,
   startPayHost,
-} from "./payment/pay-host.ts";
-import { priceCatalogue } from "./payment/prices.ts";
-import { createHealthPoll, type PolledUpstream } from "./upstream/health-poll.ts";
-import { createHealthProbe } from "./upstream/health-probe.ts";
-import { logStateChanges, measureUpstreams } from "./upstream/observe.ts";
-import { createProxy } from "./upstream/proxy.ts";
-import { createServiceStatuses } from "./upstream/service-statuses.ts";
+} from "./payments/flow/pay-host.ts";
+import { priceCatalogue } from "./payments/flow/prices.ts";
+import { createCachedForward } from "./proxy/cache/cached-forward.ts";
+import { measureCache } from "./proxy/cache/observe.ts";
+import { createKeptAnswers } from "./proxy/cache/store.ts";
+import { createDelivery } from "./proxy/delivery/deliver.ts";
+import { createForward, type ForwardOptions } from "./proxy/delivery/forward.ts";
+import { createHealthPoll, type PolledUpstream } from "./proxy/upstream/health-poll.ts";
+import { createHealthProbe } from "./proxy/upstream/health-probe.ts";
+import { logStateChanges, measureUpstreams } from "./proxy/upstream/observe.ts";
+import { createProxy } from "./proxy/upstream/proxy.ts";
+import { createServiceStatuses } from "./proxy/upstream/service-statuses.ts";
 import {
   createUpstreamGroup,
   type Upstream,
   type UpstreamAddress,
   type UpstreamGroup,
-} from "./upstream/upstream.ts";
+} from "./proxy/upstream/upstream.ts";
+import { type Clock, systemClock } from "./request/clock.ts";
+import type { Forward } from "./request/context.ts";
+import { createGatewayServer } from "./request/server.ts";
 
 /** What may be replaced: by tests, and by a process that runs more than the gateway. */
 export interface GatewayParts {

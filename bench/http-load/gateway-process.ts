@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
-import { SUPERVISED } from "../../services/shared/host/process.ts";
+import { SUPERVISED } from "../../services/shared/process/process.ts";
 import { IMAGE_FLAGS } from "../image-flags.ts";
 import { startScript } from "../script.ts";
 import type { Upstream } from "./upstream.ts";
@@ -88,7 +88,7 @@ export async function end(child: ChildProcess): Promise<void> {
 }
 
 async function createKey(folder: string, env: Settings): Promise<string> {
-  const command = [process.execPath, "dist/gateway/keys.js", "create", "--label", "bench", "--json"];
+  const command = [process.execPath, "dist/gateway/cli/keys.js", "create", "--label", "bench", "--json"];
   const { ok, stdout, output } = await run(command, { cwd: folder, env });
   const key = /ct_[A-Za-z0-9_-]{43}_[0-9a-f]{8}/.exec(stdout)?.[0];
   if (!ok || key === undefined) throw new Error(`No key could be created: ${output}`);

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
-import { startGrpcServer } from "../../services/shared/rpc/server.ts";
+import { startGrpcServer } from "../../services/shared/grpc/server.ts";
 
 export interface Upstream {
   readonly port: number;

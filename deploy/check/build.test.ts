@@ -12,7 +12,7 @@ describe("data files of the build", () => {
     root = await mkdtemp(join(tmpdir(), "build-"));
     for (const path of [
       "gateway/main.ts",
-      "gateway/limits/gcra.lua",
+      "gateway/auth/limits/gcra.lua",
       "services/a/tokens.json",
       "services/a/tokens.test.ts",
       "services/a/test/fixtures/block.json",
@@ -29,7 +29,7 @@ describe("data files of the build", () => {
 
   it("are what production may read: no sources, tests, benches or notes, and nothing of deploy", () =>
     expect(listDataFiles(root).sort()).to.deep.equal([
-      "gateway/limits/gcra.lua",
+      "gateway/auth/limits/gcra.lua",
       "proto/status.proto",
       "services/a/tokens.json",
     ]));
@@ -50,9 +50,9 @@ describe("the build", function () {
     const entries = listEntries(HOUSE);
     expect(entries).to.include.members([
       "gateway/main.ts",
-      "gateway/keys.ts",
+      "gateway/cli/keys.ts",
       "services/solana/ingest/main.ts",
-      "services/shared/chain/evm/thread.worker.ts",
+      "services/shared/evm/thread/thread.worker.ts",
     ]);
     expect(entries.filter((path) => /\.(test|bench)\.|^(bench|deploy|proto)/.test(path))).to.deep.equal([
       "deploy/reindex/main.ts",

@@ -85,6 +85,11 @@ const BREACHES: readonly (Breach & Import)[] = [
   { rule: "tools-see-no-inside-of-services", from: "deploy/devnet/peek.ts", to: "services/solana/store.ts" },
   { rule: "tools-see-no-inside-of-services", from: "proto/generate.ts", to: "services/solana/store.ts" },
   {
+    rule: "solana-devnet-sees-chain-code-only",
+    from: "deploy/devnet/solana/peek.ts",
+    to: "services/solana/store.ts",
+  },
+  {
     rule: "reindex-sees-store-declarations-only",
     from: "deploy/reindex/peek.ts",
     to: "services/solana/store.ts",
@@ -96,17 +101,17 @@ const BREACHES: readonly (Breach & Import)[] = [
   { rule: "devnet-stays-out-of-production", from: "proto/chain.ts", to: "deploy/devnet/anvil.ts" },
   {
     rule: "production-imports-no-test-code",
-    from: "services/shared/storage/sqlite.ts",
+    from: "services/shared/storage/sqlite/store.ts",
     to: "services/shared/storage/suite.ts",
   },
   {
     rule: "production-imports-no-test-code",
-    from: "services/shared/storage/mongodb.ts",
+    from: "services/shared/storage/mongodb/store.ts",
     to: "services/shared/storage/suite/values.ts",
   },
   {
     rule: "production-imports-no-test-code",
-    from: "gateway/keys.ts",
+    from: "gateway/cli/keys.ts",
     to: "gateway/testkit/keys.ts",
   },
   {
@@ -145,10 +150,10 @@ const ALLOWED: readonly Import[] = [
     to: "services/evm-dex/endpoints/v3/pool-columns.ts",
   },
   { from: "services/evm-dex/endpoints/chains.endpoint.ts", to: "services/evm-dex/endpoints/params.ts" },
-  { from: "services/shared/storage/sqlite.test.ts", to: "services/shared/storage/suite.ts" },
+  { from: "services/shared/storage/sqlite/store.test.ts", to: "services/shared/storage/suite.ts" },
   { from: "services/shared/storage/suite/values.ts", to: "node_modules/dev-only/index.js", as: "dev-only" },
-  { from: "gateway/facilitator/wallet.ts", to: "node_modules/viem/index.js", as: "viem" },
-  { from: "gateway/payment/signature.ts", to: "node_modules/viem/index.js", as: "viem" },
+  { from: "gateway/payments/facilitator/wallet.ts", to: "node_modules/viem/index.js", as: "viem" },
+  { from: "gateway/payments/flow/signature.ts", to: "node_modules/viem/index.js", as: "viem" },
   { from: "gateway/sign.test.ts", to: "node_modules/viem/index.js", as: "viem" },
   { from: "services/shared/prod.ts", to: "node_modules/prod/index.js", as: "prod" },
   { from: "deploy/all-in-one.ts", to: "gateway/app.ts" },

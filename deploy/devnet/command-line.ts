@@ -1,5 +1,5 @@
 /** What the commands of both local chains share: words, signals, exit codes. */
-import { whenParentIsGone } from "../../services/shared/host/process.ts";
+import { whenParentIsGone } from "../../services/shared/process/process.ts";
 
 const SAME_SIGNAL_MS = 500;
 

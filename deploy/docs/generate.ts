@@ -1,6 +1,6 @@
 /** Writes the settings table of docs/configuration.md from the table of settings that processes read; with --check it only compares. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { describeSettings } from "../../services/shared/host/config.ts";
+import { describeSettings } from "../../services/shared/settings/settings.ts";
 
 const PAGE = new URL("../../docs/configuration.md", import.meta.url);
 const [START, END] = ["<!-- settings -->", "<!-- /settings -->"];
@@ -23,7 +23,7 @@ const wanted = `${before}${START}\n${settingsTable()}\n${END}${after}`;
 if (!process.argv.includes("--check")) writeFileSync(PAGE, wanted);
 else if (wanted !== page) {
   console.error(
-    "The settings in docs/configuration.md are not those of services/shared/host/config.ts: run npm run generate.",
+    "The settings in docs/configuration.md are not those of services/shared/settings/settings.ts: run npm run generate.",
   );
   process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Environment } from "../../services/shared/host/config.ts";
-import type { Log } from "../../services/shared/host/log.ts";
+import type { Log } from "../../services/shared/logging/log.ts";
+import type { Environment } from "../../services/shared/settings/settings.ts";
 import { startDevnetProcess, startSolanaDevnetProcess } from "./devnet-process.ts";
 import { CHAIN_STOP_MS, type Parts } from "./parts.ts";
 

@@ -1,6 +1,6 @@
-import type { Log } from "../../services/shared/host/log.ts";
-import { superviseProcess } from "../../services/shared/host/supervisor.ts";
+import type { Log } from "../../services/shared/logging/log.ts";
 import type { Parts } from "./parts.ts";
+import { superviseProcess } from "./supervisor.ts";
 
 /** What the devnet's process says of itself when it serves requests. */
 export interface DevnetReady {

@@ -1,13 +1,13 @@
+import { evmEndpoints } from "../../services/shared/evm/endpoints.ts";
+import { pause } from "../../services/shared/process/pause.ts";
 import {
   type ChainEndpoints,
   type EndpointReport,
-  evmEndpoints,
   inspectEndpoints,
-  solanaEndpoints,
-} from "../../services/shared/chain/preflight.ts";
-import { ConfigError, type Environment } from "../../services/shared/host/config.ts";
-import { pause } from "../../services/shared/host/pause.ts";
-import { readRpcUrls, readSolanaUrls } from "../../services/shared/host/rpc-urls.ts";
+} from "../../services/shared/rpc-client/preflight.ts";
+import { readRpcUrls, readSolanaUrls } from "../../services/shared/settings/rpc-urls.ts";
+import { ConfigError, type Environment } from "../../services/shared/settings/settings.ts";
+import { solanaEndpoints } from "../../services/solana/chain/endpoints.ts";
 
 const LOOK_AGAIN_MS = 5_000;
 /** So that the sentence stays in view. */

@@ -1,5 +1,5 @@
-import { within } from "../../services/shared/host/pause.ts";
-import type { Stoppable } from "../../services/shared/host/process.ts";
+import { within } from "../../services/shared/process/pause.ts";
+import type { Stoppable } from "../../services/shared/process/process.ts";
 
 /**
  * When a part is stopped. Ingests need nobody and end at once. The front drains first, then what it asks ends together:

@@ -1,4 +1,4 @@
-import type { Environment } from "../../services/shared/host/config.ts";
+import type { Environment } from "../../services/shared/settings/settings.ts";
 import { demoFacilitator, demoTill } from "../devnet/usdc/demo-wallets.ts";
 
 /** Settings by which requests are sold on the local chain. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:net";
-import { ConfigError, type Environment } from "../../services/shared/host/config.ts";
-import { reasonOf } from "../../services/shared/host/folder.ts";
+import { reasonOf } from "../../services/shared/settings/folder.ts";
+import { ConfigError, type Environment } from "../../services/shared/settings/settings.ts";
 import { isLocal } from "./settings.ts";
 
 export interface WantedPort {

@@ -1,3 +1,5 @@
+import { readRpcUrls, readSolanaUrls } from "../../services/shared/settings/rpc-urls.ts";
+import { refuseMisspeltNames } from "../../services/shared/settings/setting-names.ts";
 import {
   ConfigError,
   type Environment,
@@ -5,9 +7,7 @@ import {
   readTogether,
   SETTINGS,
   type SettingName,
-} from "../../services/shared/host/config.ts";
-import { readRpcUrls, readSolanaUrls } from "../../services/shared/host/rpc-urls.ts";
-import { refuseMisspeltNames } from "../../services/shared/host/setting-names.ts";
+} from "../../services/shared/settings/settings.ts";
 
 /** Settings of single processes that npm start decides for its own ones: what they say has no effect. */
 const DECIDED_HERE = [

@@ -3,10 +3,10 @@ import { parseArgs } from "node:util";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
-import { ConfigError } from "../../services/shared/host/config.ts";
-import { cleanText } from "../../services/shared/host/log.ts";
-import { describeError } from "../../services/shared/host/log-text.ts";
-import { findStore } from "../../services/shared/host/store-in-use.ts";
+import { cleanText } from "../../services/shared/logging/log.ts";
+import { describeError } from "../../services/shared/logging/log-text.ts";
+import { ConfigError } from "../../services/shared/settings/settings.ts";
+import { findStore } from "../../services/shared/settings/store-in-use.ts";
 import { demoPayer } from "../devnet/usdc/demo-wallets.ts";
 import { describeReceipt, describeRows } from "./describe.ts";
 

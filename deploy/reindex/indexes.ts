@@ -1,7 +1,7 @@
 import { COLLECTIONS as evmDex } from "../../services/evm-dex/store/collections.ts";
 import { COLLECTIONS as lending } from "../../services/lending/store/collections.ts";
-import { ingestStatus } from "../../services/shared/host/ingest-status/status-row.ts";
-import { type ChainIndex, partsOfIndex } from "../../services/shared/host/reindex.ts";
+import { type ChainIndex, partsOfIndex } from "../../services/shared/ingest/reindex.ts";
+import { ingestStatus } from "../../services/shared/ingest-status/status-row.ts";
 import type { Collection } from "../../services/shared/storage/port.ts";
 import { COLLECTIONS as solana } from "../../services/solana/store/collections.ts";
 

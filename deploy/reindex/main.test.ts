@@ -9,10 +9,10 @@ import {
   checkpoints as lendingCheckpoints,
   unitHistory,
 } from "../../services/lending/store/collections.ts";
-import { reindexes } from "../../services/shared/host/reindex.ts";
-import { startIngestProcess } from "../../services/shared/host/testkit/ingest-process.ts";
+import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
+import { startIngestProcess } from "../../services/shared/testkit/ingest-process.ts";
 import { checkpoints, COLLECTIONS as solanaCollections } from "../../services/solana/store/collections.ts";
 import { createTestSolana, type TestSolana } from "../devnet/solana/testkit.ts";
 import { startProgram } from "../test/processes.ts";

@@ -1,7 +1,7 @@
 /** `npm run reindex -- --chain <chain>`: deletes the index of a chain. Exit code 1 = nothing done, 2 = the call was wrong. */
 import { createInterface } from "node:readline/promises";
-import { ConfigError, readSettings } from "../../services/shared/host/config.ts";
-import { cleanText } from "../../services/shared/host/log.ts";
+import { cleanText } from "../../services/shared/logging/log.ts";
+import { ConfigError, readSettings } from "../../services/shared/settings/settings.ts";
 import { parseReindexCall, REINDEX_USAGE, type ReindexCall, UsageError } from "./arguments.ts";
 import { indexesOf, type ServiceIndex } from "./indexes.ts";
 import { type Contents, countIndex, isEmpty, refuseBesideIngest, reindexStore } from "./reindex.ts";

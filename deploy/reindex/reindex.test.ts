@@ -5,15 +5,15 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { COLLECTIONS as ofEvmDex } from "../../services/evm-dex/store/collections.ts";
 import { COLLECTIONS as ofLending } from "../../services/lending/store/collections.ts";
-import { ingestStatus } from "../../services/shared/host/ingest-status/status-row.ts";
-import { acquireLease, leases } from "../../services/shared/host/lease.ts";
 import {
   deleteIndex,
   finishReindex,
   isReindexUnderWay,
   partsOfIndex,
   reindexes,
-} from "../../services/shared/host/reindex.ts";
+} from "../../services/shared/ingest/reindex.ts";
+import { ingestStatus } from "../../services/shared/ingest-status/status-row.ts";
+import { acquireLease, leases } from "../../services/shared/storage/lease.ts";
 import {
   type Collection,
   collection,

@@ -1,5 +1,5 @@
-import { findHolder, tryLease } from "../../services/shared/host/lease.ts";
-import { deleteIndex, isReindexUnderWay } from "../../services/shared/host/reindex.ts";
+import { deleteIndex, isReindexUnderWay } from "../../services/shared/ingest/reindex.ts";
+import { findHolder, tryLease } from "../../services/shared/storage/lease.ts";
 import type { ServiceIndex } from "./indexes.ts";
 import type { OpenedStore } from "./store.ts";
 

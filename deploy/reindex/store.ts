@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "../../services/shared/host/config.ts";
-import { reindexes } from "../../services/shared/host/reindex.ts";
-import { findStore } from "../../services/shared/host/store-in-use.ts";
+import { reindexes } from "../../services/shared/ingest/reindex.ts";
+import type { Environment } from "../../services/shared/settings/settings.ts";
+import { findStore } from "../../services/shared/settings/store-in-use.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
-import { vacuumSqlite } from "../../services/shared/storage/sqlite-vacuum.ts";
+import { vacuumSqlite } from "../../services/shared/storage/sqlite/vacuum.ts";
 import type { ServiceIndex } from "./indexes.ts";
 
 /** Where the services of an installation keep their data. */

@@ -37,7 +37,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
     start("services/evm-dex/ingest/main.ts", { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" });
     const evmDex = await start("services/evm-dex/main.ts", {}).find(listening);
     const payments = { EVM_RPC_8453: chain.url, X402_PAY_TO: demoTill.address };
-    const facilitator = start("gateway/facilitator/main.ts", {
+    const facilitator = start("gateway/payments/facilitator/main.ts", {
       ...payments,
       FACILITATOR_PORT: "0",
       FACILITATOR_PRIVATE_KEY: demoFacilitator.privateKey,
@@ -53,7 +53,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
     });
     url = (await gateway.find(listening)).url;
     payUrl = await gateway.find((line) => /"url":"([^"]+)".*"selling requests"/.exec(line)?.[1]);
-    const cli = startProgram("gateway/keys.ts", {
+    const cli = startProgram("gateway/cli/keys.ts", {
       env,
       args: ["create", "--label", "e2e", "--scopes", "evm-dex"],
     });
@@ -140,7 +140,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
     const after = await balances();
     expect(after.map((balance, at) => balance - (before[at] ?? 0n))).to.deep.equal([-50_000n, 50_000n]);
 
-    const list = startProgram("gateway/payments.ts", {
+    const list = startProgram("gateway/cli/payments.ts", {
       env: { DATA_DIR: dataDir },
       args: ["list", "--json"],
     });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { ParameterDoc } from "../../services/shared/contract/derive/parameters.ts";
-import { badValues, goodValues } from "../../services/shared/contract/derive/test-values.ts";
+import { badValues, goodValues } from "../../services/shared/contract/testkit/test-values.ts";
 
 /** In whatever is made up here, so that it is found again where it must not be: in logs and metrics. */
 export const MARK = "zqmark";

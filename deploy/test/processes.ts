@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { environmentOf } from "../../services/shared/host/program.ts";
-import { programCommand } from "../../services/shared/host/testkit/program-command.ts";
+import { environmentOf } from "../../services/shared/process/program.ts";
+import { programCommand } from "../../services/shared/testkit/program-command.ts";
 
 export interface Started {
   readonly child: ChildProcess;

@@ -1,13 +1,13 @@
 import cluster, { type Worker } from "node:cluster";
 import prometheus from "prom-client";
-import type { RunningAdminServer } from "../../services/shared/host/admin-server.ts";
-import { createLog, type Log } from "../../services/shared/host/log.ts";
-import { type Stoppable, SUPERVISED } from "../../services/shared/host/process.ts";
+import { createLog, type Log } from "../../services/shared/logging/log.ts";
+import type { RunningAdminServer } from "../../services/shared/metrics/admin-server.ts";
+import { type Stoppable, SUPERVISED } from "../../services/shared/process/process.ts";
 import { openAdmin } from "../admin.ts";
-import { systemClock } from "../clock.ts";
+import { BucketRoom } from "../auth/limits/bucket-room.ts";
+import { LocalBuckets } from "../auth/limits/local-buckets.ts";
 import type { GatewayConfig } from "../config.ts";
-import { BucketRoom } from "../limits/bucket-room.ts";
-import { LocalBuckets } from "../limits/local-buckets.ts";
+import { systemClock } from "../request/clock.ts";
 import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
 import { isPiped, relayLines } from "./relay.ts";
 

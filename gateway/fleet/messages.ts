@@ -1,5 +1,5 @@
-import type { BucketAnswer, BucketQuestion, Learnt } from "../limits/bucket-keeper.ts";
-import type { Wanted } from "../limits/local-buckets.ts";
+import type { BucketAnswer, BucketQuestion, Learnt } from "../auth/limits/bucket-keeper.ts";
+import type { Wanted } from "../auth/limits/local-buckets.ts";
 
 /** What a worker tells the process that started it. */
 export type ToFleet =

@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { writeWhole } from "../../services/shared/host/line-batch.ts";
+import { writeWhole } from "../../services/shared/logging/line-batch.ts";
 
 /** Whether a descriptor is a pipe or a socket, to which several processes cannot write at once without mixing lines. */
 export function isPiped(descriptor: number): boolean {

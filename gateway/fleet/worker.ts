@@ -1,7 +1,7 @@
 import prometheus from "prom-client";
-import { createMetrics, type Metrics } from "../../services/shared/host/metrics.ts";
+import { createMetrics, type Metrics } from "../../services/shared/metrics/metrics.ts";
+import type { BucketAnswer, BucketKeeper, BucketQuestion } from "../auth/limits/bucket-keeper.ts";
 import type { GatewayConfig } from "../config.ts";
-import type { BucketAnswer, BucketKeeper, BucketQuestion } from "../limits/bucket-keeper.ts";
 import type { GatewayParts, RunningGateway } from "../service.ts";
 import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
 

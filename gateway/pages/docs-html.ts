@@ -9,7 +9,7 @@ import {
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
 import type { ExampleParams, Examples } from "../../services/shared/contract/examples.ts";
 import { STATUS_OF } from "../../services/shared/errors.ts";
-import { VERSION } from "../../services/shared/host/version.ts";
+import { VERSION } from "../../services/shared/process/version.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
 import { type Html, html } from "./html.ts";
 

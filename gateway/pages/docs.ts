@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Page } from "../http/routes.ts";
+import type { Page } from "../request/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { renderDocs } from "./docs-html.ts";
 import { DOCS_STYLE } from "./docs-style.ts";

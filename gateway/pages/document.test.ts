@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import express, { type Request } from "express";
 import { afterEach, describe, it } from "mocha";
-import { closeHttpServer, createHttpServer, listen } from "../../services/shared/host/http-server.ts";
+import { closeHttpServer, createHttpServer, listen } from "../../services/shared/http/server.ts";
 import { createDocument } from "./document.ts";
 
 describe("documents", () => {

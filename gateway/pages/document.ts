@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Request } from "express";
-import { matchesTag } from "../../services/shared/host/conditional.ts";
-import { BoundedMap } from "../access/bounded-map.ts";
-import { negotiateEncoding } from "../http/encoding.ts";
-import type { Page } from "../http/routes.ts";
-import { WholeAnswer } from "../http/whole-answer.ts";
+import { matchesTag } from "../../services/shared/http/conditional.ts";
+import { BoundedMap } from "../bounded-map.ts";
+import { WholeAnswer } from "../proxy/delivery/whole-response.ts";
+import { negotiateEncoding } from "../request/encoding.ts";
+import type { Page } from "../request/routes.ts";
 
 export interface DocumentOptions {
   readonly type: string;

@@ -1,6 +1,6 @@
-import { sendText } from "../../services/shared/host/exchange.ts";
-import { VERSION } from "../../services/shared/host/version.ts";
-import type { Page } from "../http/routes.ts";
+import { sendText } from "../../services/shared/http/exchange.ts";
+import { VERSION } from "../../services/shared/process/version.ts";
+import type { Page } from "../request/routes.ts";
 
 const text = JSON.stringify({
   name: "chaintables",

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Family } from "../../services/shared/contract/endpoint.ts";
-import { createLog } from "../../services/shared/host/log.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
 import { catalogue } from "../catalogue.ts";
+import { createUpstreamGroup, type UpstreamGroup } from "../proxy/upstream/upstream.ts";
 import { until } from "../testkit/until.ts";
-import { createUpstreamGroup, type UpstreamGroup } from "../upstream/upstream.ts";
 import { LiveExampleWatch } from "./live-examples.ts";
 import { onceFor } from "./openapi.ts";
 

@@ -1,9 +1,9 @@
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
 import { EXAMPLES_PATH, type ExampleParams, type Examples } from "../../services/shared/contract/examples.ts";
 import { parseQuery } from "../../services/shared/contract/parse.ts";
-import type { Log } from "../../services/shared/host/log.ts";
-import { bearer, TOKEN_HEADER } from "../../services/shared/host/service-token.ts";
-import type { UpstreamGroup } from "../upstream/upstream.ts";
+import type { Log } from "../../services/shared/logging/log.ts";
+import { bearer, TOKEN_HEADER } from "../../services/shared/service/service-token.ts";
+import type { UpstreamGroup } from "../proxy/upstream/upstream.ts";
 
 /** What documents are rendered with. A new object whenever the examples change, so that identity is their version. */
 export interface LiveExamples {

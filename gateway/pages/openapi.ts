@@ -1,7 +1,7 @@
 import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
 import { HOST_PATHS } from "../../services/shared/contract/derive/openapi-host.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
-import type { Page } from "../http/routes.ts";
+import type { Page } from "../request/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { createDocument } from "./document.ts";
 import type { LiveExamples } from "./live-examples.ts";

@@ -1,11 +1,11 @@
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
-import { probes } from "../../services/shared/host/probes.ts";
-import type { Access } from "../access/open-access.ts";
-import type { OpenDoors } from "../access/open-doors.ts";
-import type { Clock } from "../clock.ts";
-import type { Page } from "../http/routes.ts";
-import type { ServiceStatuses } from "../upstream/service-statuses.ts";
-import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
+import { probes } from "../../services/shared/service/probes.ts";
+import type { Access } from "../auth/keys/open-access.ts";
+import type { OpenDoors } from "../auth/keys/open-doors.ts";
+import type { ServiceStatuses } from "../proxy/upstream/service-statuses.ts";
+import type { Upstream, UpstreamGroup } from "../proxy/upstream/upstream.ts";
+import type { Clock } from "../request/clock.ts";
+import type { Page } from "../request/routes.ts";
 import { createDocsPage } from "./docs.ts";
 import { docsRedirect, homePage } from "./home.ts";
 import type { LiveExamples } from "./live-examples.ts";

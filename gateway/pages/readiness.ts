@@ -1,9 +1,9 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
-import { showChains } from "../../services/shared/host/ingest-status/show-chains.ts";
-import type { Readiness } from "../../services/shared/host/probes.ts";
-import type { ChainStatus } from "../../services/shared/rpc/types.ts";
-import type { ChainsByFamily, ServiceStatuses } from "../upstream/service-statuses.ts";
-import type { Upstream, UpstreamGroup } from "../upstream/upstream.ts";
+import type { ChainStatus } from "../../services/shared/grpc/types.ts";
+import { showChains } from "../../services/shared/ingest-status/show-chains.ts";
+import type { Readiness } from "../../services/shared/service/probes.ts";
+import type { ChainsByFamily, ServiceStatuses } from "../proxy/upstream/service-statuses.ts";
+import type { Upstream, UpstreamGroup } from "../proxy/upstream/upstream.ts";
 
 export interface ReadinessSources {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;

@@ -1,16 +1,16 @@
 import { ServiceError } from "../../services/shared/errors.ts";
-import { exchangeOf, sendText } from "../../services/shared/host/exchange.ts";
-import { type KeyCheck, type KeyHolder, refuseSuspended } from "../access/key-check.ts";
-import type { Clock } from "../clock.ts";
-import type { Page } from "../http/routes.ts";
-import type { AddressLimits } from "../limits/address-limits.ts";
-import { limitedError, setLimitHeaders } from "../limits/headers.ts";
-import type { Decision, Limiter } from "../limits/limiter.ts";
-import { createRule, type LimitRule } from "../limits/rule.ts";
-import { usageByDay } from "../usage/by-day.ts";
-import type { UsageCounter } from "../usage/usage-counter.ts";
-import { DAY_MS, type UsageRow } from "../usage/usage-record.ts";
-import type { UsageStore } from "../usage/usage-store.ts";
+import { exchangeOf, sendText } from "../../services/shared/http/exchange.ts";
+import { type KeyCheck, type KeyHolder, refuseSuspended } from "../auth/keys/key-check.ts";
+import type { AddressLimits } from "../auth/limits/address-limits.ts";
+import { limitedError, setLimitHeaders } from "../auth/limits/headers.ts";
+import type { Decision, Limiter } from "../auth/limits/limiter.ts";
+import { createRule, type LimitRule } from "../auth/limits/rule.ts";
+import { usageByDay } from "../auth/usage/by-day.ts";
+import type { UsageCounter } from "../auth/usage/usage-counter.ts";
+import { DAY_MS, type UsageRow } from "../auth/usage/usage-record.ts";
+import type { UsageStore } from "../auth/usage/usage-store.ts";
+import type { Clock } from "../request/clock.ts";
+import type { Page } from "../request/routes.ts";
 
 export interface UsagePageDeps {
   readonly checkKey: KeyCheck;

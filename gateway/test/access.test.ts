@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { mintApiKey } from "../access/api-key.ts";
+import { mintApiKey } from "../auth/keys/api-key.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { until } from "../testkit/until.ts";

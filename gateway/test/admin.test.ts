@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { startAdminServer } from "../../services/shared/host/admin-server.ts";
+import { startAdminServer } from "../../services/shared/metrics/admin-server.ts";
 import { readGatewayConfig } from "../config.ts";
-import { readFacilitatorConfig } from "../facilitator/service.ts";
+import { readFacilitatorConfig } from "../payments/facilitator/service.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 
 describe("gateway: the port of operators", function () {

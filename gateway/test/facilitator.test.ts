@@ -6,8 +6,12 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { type PaymentChain, startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
-import { createLog } from "../../services/shared/host/log.ts";
-import { type RunningFacilitator, readFacilitatorConfig, startFacilitator } from "../facilitator/service.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
+import {
+  type RunningFacilitator,
+  readFacilitatorConfig,
+  startFacilitator,
+} from "../payments/facilitator/service.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import { startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";

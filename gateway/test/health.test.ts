@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { createLog } from "../../services/shared/host/log.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
 import { startGateway } from "../service.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway, testConfig } from "../testkit/gateway.ts";

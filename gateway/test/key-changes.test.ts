@@ -5,8 +5,8 @@ import {
   noRedisServer,
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
-import { hashApiKey } from "../access/api-key.ts";
-import { announceKeyChanges } from "../access/key-changes.ts";
+import { hashApiKey } from "../auth/keys/api-key.ts";
+import { announceKeyChanges } from "../auth/keys/key-changes.ts";
 import { createManualClock } from "../testkit/clock.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";

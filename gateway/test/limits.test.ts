@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { mintApiKey } from "../access/api-key.ts";
+import { mintApiKey } from "../auth/keys/api-key.ts";
 import { createManualClock, type ManualClock } from "../testkit/clock.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
-import { createPaymentChain } from "../payment/chain.ts";
+import { createPaymentChain } from "../payments/settlement/chain.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { type Payer, receiptOf } from "../testkit/payer.ts";
@@ -51,8 +51,8 @@ describe("gateway: payments and what they rest on", function () {
     });
 
     it("the store cannot be reached: 503 without a charge; when it is back, payments are taken", async () => {
-      const { openStoredLedger } = await import("../payment/open-ledger.ts");
-      const { systemClock: clock } = await import("../clock.ts");
+      const { openStoredLedger } = await import("../payments/ledger/open-ledger.ts");
+      const { systemClock: clock } = await import("../request/clock.ts");
       let isAway = true;
       const other = await startPayGateway(world, {
         parts: {

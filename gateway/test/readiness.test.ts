@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import type { ChainStatus } from "../../services/shared/rpc/types.ts";
+import type { ChainStatus } from "../../services/shared/grpc/types.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerError } from "../testkit/upstream.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
-import { createLog } from "../../services/shared/host/log.ts";
-import { readPayment } from "../payment/payload.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
+import { readPayment } from "../payments/payload.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { type RawAnswer, rawGet, sendRaw } from "../testkit/raw-http.ts";

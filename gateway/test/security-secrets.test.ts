@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { privateKeyToAccount } from "viem/accounts";
-import { mintApiKey } from "../access/api-key.ts";
+import { mintApiKey } from "../auth/keys/api-key.ts";
 import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 

@@ -2,8 +2,12 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
 import { after, before, beforeEach, describe, it } from "mocha";
-import { createLog } from "../../services/shared/host/log.ts";
-import { type RunningFacilitator, readFacilitatorConfig, startFacilitator } from "../facilitator/service.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
+import {
+  type RunningFacilitator,
+  readFacilitatorConfig,
+  startFacilitator,
+} from "../payments/facilitator/service.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 
 /** Modules of Deno's own cannot be replaced: there the same sources are held to their answers alone. */

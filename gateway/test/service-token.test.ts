@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { createLog } from "../../services/shared/host/log.ts";
-import { type RunningService, runService } from "../../services/shared/host/run-service.ts";
-import { keepSecret } from "../../services/shared/host/secrets.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
+import { type RunningService, runService } from "../../services/shared/service/run-service.ts";
+import { keepSecret } from "../../services/shared/settings/secrets.ts";
 import { catalogue } from "../catalogue.ts";
-import { readFacilitatorConfig, startFacilitator } from "../facilitator/service.ts";
+import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../testkit/gateway.ts";
 import { until } from "../testkit/until.ts";

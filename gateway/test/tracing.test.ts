@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
-import { createLog } from "../../services/shared/host/log.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
 import {
   type CollectedSpan,
   startTestCollector,
   type TestCollector,
 } from "../../services/shared/tracing/testkit/collector.ts";
 import { tracingConfig } from "../../services/shared/tracing/testkit/config.ts";
-import { readFacilitatorConfig, startFacilitator } from "../facilitator/service.ts";
+import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { until } from "../testkit/until.ts";

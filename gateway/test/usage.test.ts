@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "../../services/shared/storage/port.ts";
-import { openSqliteStore } from "../../services/shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
+import { usageByDay } from "../auth/usage/by-day.ts";
+import { DAY_MS } from "../auth/usage/usage-record.ts";
+import { openUsageStore, type UsageStore } from "../auth/usage/usage-store.ts";
 import { createManualClock, type ManualClock } from "../testkit/clock.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
-import { usageByDay } from "../usage/by-day.ts";
-import { DAY_MS } from "../usage/usage-record.ts";
-import { openUsageStore, type UsageStore } from "../usage/usage-store.ts";
 
 /** 1 May 2026, noon. */
 const NOON_MS = Date.UTC(2026, 4, 1, 12);

@@ -1,6 +1,6 @@
-import { createLog } from "../../services/shared/host/log.ts";
+import { createLog } from "../../services/shared/logging/log.ts";
+import type { LimitSettings } from "../auth/limits/rule.ts";
 import type { GatewayConfig, LimitsConfig } from "../config.ts";
-import type { LimitSettings } from "../limits/rule.ts";
 import { type GatewayParts, type RunningGateway, startGateway } from "../service.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "./keys.ts";
 import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";

@@ -1,10 +1,10 @@
-import { openSqliteStore } from "../../services/shared/storage/sqlite.ts";
-import { hashApiKey, mintApiKey } from "../access/api-key.ts";
-import { FAMILIES, type KeyRecord } from "../access/key-record.ts";
-import { NO_SETTINGS } from "../access/key-settings.ts";
-import type { KeyDirectory } from "../access/key-store.ts";
-import type { OpenedKeys } from "../access/lazy-directory.ts";
-import { openUsageStore, type UsageStore } from "../usage/usage-store.ts";
+import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
+import { hashApiKey, mintApiKey } from "../auth/keys/api-key.ts";
+import { FAMILIES, type KeyRecord } from "../auth/keys/key-record.ts";
+import { NO_SETTINGS } from "../auth/keys/key-settings.ts";
+import type { KeyDirectory } from "../auth/keys/key-store.ts";
+import type { OpenedKeys } from "../auth/keys/lazy-directory.ts";
+import { openUsageStore, type UsageStore } from "../auth/usage/usage-store.ts";
 
 /** A directory in memory that counts its questions and can be made to fail or to wait. */
 export interface FakeDirectory extends KeyDirectory {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { programCommand } from "../../services/shared/host/testkit/program-command.ts";
+import { programCommand } from "../../services/shared/testkit/program-command.ts";
 
 export interface Finished {
   readonly code: number | null;

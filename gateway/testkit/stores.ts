@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Store } from "../../services/shared/storage/port.ts";
-import { openSqliteStore } from "../../services/shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
 
 const { MONGODB_URL } = process.env;
 
@@ -20,7 +20,7 @@ export const TEST_STORES: Record<string, (() => Promise<OpenedStore>) | undefine
 };
 
 async function openTestMongo(url: string): Promise<OpenedStore> {
-  const { openMongoStore } = await import("../../services/shared/storage/mongodb.ts");
+  const { openMongoStore } = await import("../../services/shared/storage/mongodb/store.ts");
   const database = `chaintables_test_${randomUUID().slice(0, 8)}`;
   const store = await openMongoStore({ url, database });
   const close = async () => {

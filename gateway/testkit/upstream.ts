@@ -7,8 +7,8 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/rpc/server.ts";
-import type { ChainStatus } from "../../services/shared/rpc/types.ts";
+import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/grpc/server.ts";
+import type { ChainStatus } from "../../services/shared/grpc/types.ts";
 
 export interface SeenRequest {
   readonly method: string;

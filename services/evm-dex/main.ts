@@ -1,4 +1,4 @@
-import { runMain } from "../shared/host/process.ts";
+import { runMain } from "../shared/process/process.ts";
 import { startEvmDex } from "./service.ts";
 
 await runMain("evm-dex", () => startEvmDex(process.env), {

@@ -1,4 +1,4 @@
-import { type HandlerTable, handle } from "../shared/host/handlers.ts";
+import { type HandlerTable, handle } from "../shared/service/handlers.ts";
 import {
   ohlcvToken,
   poolTransactions,

@@ -1,9 +1,14 @@
-import { type Environment, readServiceConfig, readSettings, readTogether } from "../shared/host/config.ts";
-import { openReadings } from "../shared/host/ingest-status/serve-readings.ts";
-import { createLog } from "../shared/host/log.ts";
-import { createMetrics } from "../shared/host/metrics.ts";
-import { type RunningService, runService } from "../shared/host/run-service.ts";
-import { refuseMisspeltNames } from "../shared/host/setting-names.ts";
+import { openReadings } from "../shared/ingest-status/serve-readings.ts";
+import { createLog } from "../shared/logging/log.ts";
+import { createMetrics } from "../shared/metrics/metrics.ts";
+import { type RunningService, runService } from "../shared/service/run-service.ts";
+import { refuseMisspeltNames } from "../shared/settings/setting-names.ts";
+import {
+  type Environment,
+  readServiceConfig,
+  readSettings,
+  readTogether,
+} from "../shared/settings/settings.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
 import { openTracing } from "../shared/tracing/open.ts";

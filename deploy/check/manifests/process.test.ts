@@ -11,7 +11,7 @@ describe("processes of the tree", () => {
     root = await mkdtemp(join(tmpdir(), "processes-"));
     for (const path of [
       "gateway/main.ts",
-      "gateway/facilitator/main.ts",
+      "gateway/payments/facilitator/main.ts",
       "services/shared/main.ts",
       "services/b/main.ts",
       "services/a/ingest/main.ts",

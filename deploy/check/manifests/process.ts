@@ -29,7 +29,7 @@ export function listProcesses(root: string): Process[] {
     .sort();
   const candidates = [
     describe("gateway", "gateway", "gateway/main.ts"),
-    describe("facilitator", "facilitator", "gateway/facilitator/main.ts"),
+    describe("facilitator", "facilitator", "gateway/payments/facilitator/main.ts"),
     ...services.flatMap((name) => [
       describe(name, name, `services/${name}/main.ts`),
       describe(`${name}-ingest`, "ingest", `services/${name}/ingest/main.ts`),

@@ -1,5 +1,5 @@
-import { SERVICE_PORTS, SETTINGS, type ServiceName } from "../../../services/shared/host/config.ts";
-import type { Settings } from "../../../services/shared/host/env.ts";
+import type { Settings } from "../../../services/shared/settings/env.ts";
+import { SERVICE_PORTS, SETTINGS, type ServiceName } from "../../../services/shared/settings/settings.ts";
 import type { Process } from "./process.ts";
 
 /** A process as a manifest starts it, in Compose or Kubernetes. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
-import type { SolanaTransaction } from "../../../services/shared/chain/solana/port.ts";
-import { findMalformedTransaction, isVote } from "../../../services/shared/chain/solana/read-transaction.ts";
+import type { SolanaTransaction } from "../../../services/solana/chain/port.ts";
+import { findMalformedTransaction, isVote } from "../../../services/solana/chain/read-transaction.ts";
 import type { ExpectedEvent, ExpectedTransaction, ToldTrade } from "./expected.ts";
 import { createGenerator, type GeneratorOptions, type MadeBlock } from "./generator.ts";
 import { TOKENS, usdAt } from "./market/tokens.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { SolanaTransaction } from "../../../services/shared/chain/solana/port.ts";
+import type { SolanaTransaction } from "../../../services/solana/chain/port.ts";
 import { createGenerator } from "./generator.ts";
 import { type Step, stepsOf } from "./test/replay.ts";
 

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { createSolanaSource } from "../../../services/shared/chain/solana/source.ts";
+import { createSolanaSource } from "../../../services/solana/chain/source.ts";
 
 interface Started {
   readonly child: ChildProcess;

@@ -1,5 +1,5 @@
-import type { SolanaSource } from "../../../services/shared/chain/solana/port.ts";
-import { createSolanaSource, type SolanaSourceConfig } from "../../../services/shared/chain/solana/source.ts";
+import type { SolanaSource } from "../../../services/solana/chain/port.ts";
+import { createSolanaSource, type SolanaSourceConfig } from "../../../services/solana/chain/source.ts";
 import type { ExpectedTransaction } from "./expected.ts";
 import type { MadeBlock } from "./generator.ts";
 import { createLiveChain, type LiveChain, type LiveChainOptions } from "./server/live-chain.ts";

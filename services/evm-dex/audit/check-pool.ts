@@ -1,5 +1,5 @@
-import { encodeCall, readAddress, readInt, readUint } from "../../shared/chain/evm/abi.ts";
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import { encodeCall, readAddress, readInt, readUint } from "../../shared/evm/abi.ts";
+import type { EthCall, Hex } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow, PoolStateRow } from "../store/collections.ts";

@@ -1,5 +1,5 @@
-import { encodeCall, readUint } from "../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import { encodeCall, readUint } from "../../shared/evm/abi.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { HOUR } from "../metrics/bucket.ts";
 import { positionText } from "../metrics/lp-position.ts";

@@ -1,8 +1,9 @@
 /** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
-import { ConfigError } from "../../shared/host/config.ts";
-import { cleanText } from "../../shared/host/log.ts";
-import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
-import { findStore } from "../../shared/host/store-in-use.ts";
+
+import { cleanText } from "../../shared/logging/log.ts";
+import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
+import { ConfigError } from "../../shared/settings/settings.ts";
+import { findStore } from "../../shared/settings/store-in-use.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";

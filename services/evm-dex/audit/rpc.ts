@@ -1,4 +1,4 @@
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { EthCall, Hex } from "../../shared/evm/port.ts";
 
 export interface RpcLog {
   readonly address: Hex;

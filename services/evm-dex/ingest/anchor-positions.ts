@@ -1,4 +1,4 @@
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Chunk } from "./chunk.ts";
 import type { Indexer } from "./indexer.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { encodeAbiParameters, encodeFunctionData, encodeFunctionResult } from "viem";
 import { poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { EthCall, Hex } from "../../shared/evm/port.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../protocols/v3/state.ts";
 import { createFakeSource } from "../test/fake-source.ts";

@@ -1,4 +1,4 @@
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
 import type { GaugeFacts } from "../protocols/protocol.ts";
 import { balanceCalls, readBalance } from "./balances.ts";
 import { askStates } from "./past-states.ts";

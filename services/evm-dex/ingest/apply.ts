@@ -1,5 +1,5 @@
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
-import type { Guard } from "../../shared/host/lease.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";

@@ -1,5 +1,5 @@
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
-import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { scanLogs } from "../../shared/evm/logs/scan.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Chunk } from "./chunk.ts";
 import type { Fetcher } from "./fetch.ts";
 import { mapAhead } from "./map-ahead.ts";

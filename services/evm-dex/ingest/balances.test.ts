@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { decodeFunctionData, encodeAbiParameters, parseAbi } from "viem";
-import { BlockUnavailable, type EthCall, type Hex } from "../../shared/chain/evm/port.ts";
+import { BlockUnavailable, type EthCall, type Hex } from "../../shared/evm/port.ts";
 import { EMPTY_V2_STATE } from "../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../protocols/v3/state.ts";

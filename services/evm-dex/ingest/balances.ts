@@ -1,11 +1,11 @@
-import { encodeCall, readUint } from "../../shared/chain/evm/abi.ts";
+import { encodeCall, readUint } from "../../shared/evm/abi.ts";
 import {
   BlockUnavailable,
   CallTooHeavy,
   type EthCall,
   type EvmSource,
   type Hex,
-} from "../../shared/chain/evm/port.ts";
+} from "../../shared/evm/port.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 
 const BALANCE_OF = "0x70a08231";

@@ -1,5 +1,5 @@
-import { ChainMoved } from "../../shared/chain/evm/links.ts";
-import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
+import { ChainMoved } from "../../shared/evm/links.ts";
+import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import type { PoolCreatedEvent } from "../protocols/protocol.ts";
 import type { HeaderRow } from "../store/collections.ts";

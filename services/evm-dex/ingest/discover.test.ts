@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import type { BlockHeader, EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
-import { ProgressModel } from "../../shared/host/ingest-status/progress-model.ts";
+import type { BlockHeader, EvmSource, RawLog } from "../../shared/evm/port.ts";
+import { ProgressModel } from "../../shared/ingest-status/progress-model.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { discoveries, poolListings, pools, tokens } from "../store/collections.ts";
 import { createFakeSource } from "../test/fake-source.ts";

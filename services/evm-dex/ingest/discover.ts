@@ -1,7 +1,7 @@
-import type { EvmSource, RawLog } from "../../shared/chain/evm/port.ts";
-import { scanLogs } from "../../shared/chain/evm/scan.ts";
-import type { Guard } from "../../shared/host/lease.ts";
-import type { PlannedScan, ProgressReport } from "../../shared/host/progress.ts";
+import { scanLogs } from "../../shared/evm/logs/scan.ts";
+import type { EvmSource, RawLog } from "../../shared/evm/port.ts";
+import type { PlannedScan, ProgressReport } from "../../shared/ingest-status/progress.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";

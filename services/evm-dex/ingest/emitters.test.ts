@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import { transfer as transferDecoder } from "../protocols/aerodrome-v2/decode/transfer.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import { slipstream } from "../protocols/slipstream.ts";

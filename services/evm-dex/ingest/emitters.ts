@@ -1,4 +1,4 @@
-import type { LogFilter, RawLog } from "../../shared/chain/evm/port.ts";
+import type { LogFilter, RawLog } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf, readerOf } from "../protocols/index.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { ChainMoved } from "../../shared/chain/evm/links.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import { ChainMoved } from "../../shared/evm/links.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import {
   created,

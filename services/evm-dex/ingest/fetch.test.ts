@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { BlockWithLogs, Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { BlockWithLogs, Hex, RawLog } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import { encodeLog, slipstreamAbi, slipstreamFactoryAbi } from "../protocols/v3/decode/testkit.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";

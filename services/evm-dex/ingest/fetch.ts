@@ -1,14 +1,7 @@
-import { type BlockLink, ChainMoved, checkLinks } from "../../shared/chain/evm/links.ts";
-import type {
-  BlockWithSenders,
-  EvmSource,
-  Hex,
-  LogFilter,
-  LogRange,
-  RawLog,
-} from "../../shared/chain/evm/port.ts";
-import { compareLogs } from "../../shared/chain/evm/read.ts";
-import { type ScannedRange, scanLogs } from "../../shared/chain/evm/scan.ts";
+import { type BlockLink, ChainMoved, checkLinks } from "../../shared/evm/links.ts";
+import { type ScannedRange, scanLogs } from "../../shared/evm/logs/scan.ts";
+import type { BlockWithSenders, EvmSource, Hex, LogFilter, LogRange, RawLog } from "../../shared/evm/port.ts";
+import { compareLogs } from "../../shared/evm/source/parse.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { HeaderRow } from "../store/collections.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { StoredBlock } from "../../shared/chain/evm/fork.ts";
-import { ChainMoved } from "../../shared/chain/evm/links.ts";
+import type { StoredBlock } from "../../shared/evm/finality/fork.ts";
+import { ChainMoved } from "../../shared/evm/links.ts";
 import { put } from "../../shared/storage/port.ts";
 import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";

@@ -1,6 +1,6 @@
-import type { Knowledge } from "../../shared/chain/evm/finality.ts";
-import { findCommonBlock, type StoredBlock } from "../../shared/chain/evm/fork.ts";
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { Knowledge } from "../../shared/evm/finality/finality.ts";
+import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts";
 

@@ -1,4 +1,4 @@
-import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import type { Protocol } from "../protocols/protocol.ts";
 import type { OurLog } from "./chunk.ts";
 

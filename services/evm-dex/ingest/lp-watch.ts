@@ -1,5 +1,5 @@
-import { readUint } from "../../shared/chain/evm/abi.ts";
-import type { EvmSource, Hex } from "../../shared/chain/evm/port.ts";
+import { readUint } from "../../shared/evm/abi.ts";
+import type { EvmSource, Hex } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { KINDS } from "../protocols/protocol.ts";

@@ -1,10 +1,10 @@
-import { startThreadAhead } from "../../shared/chain/evm/thread-start.ts";
-import { growYoungHeapAtOnce } from "../../shared/host/young-heap.ts";
+import { startThreadAhead } from "../../shared/evm/thread/thread-start.ts";
+import { growYoungHeapAtOnce } from "../../shared/process/v8-flags.ts";
 
 growYoungHeapAtOnce();
 // Before the rest is loaded: the thread starts meanwhile.
 startThreadAhead();
-const { runMain } = await import("../../shared/host/process.ts");
+const { runMain } = await import("../../shared/process/process.ts");
 const { startIngest } = await import("./service.ts");
 
 await runMain("evm-dex-ingest", () => startIngest(process.env), {

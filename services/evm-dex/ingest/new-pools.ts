@@ -1,5 +1,5 @@
-import { readInt } from "../../shared/chain/evm/abi.ts";
-import type { EthCall, EvmSource } from "../../shared/chain/evm/port.ts";
+import { readInt } from "../../shared/evm/abi.ts";
+import type { EthCall, EvmSource } from "../../shared/evm/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { FeeTier } from "../protocols/protocol.ts";
 import type { PoolRow, TokenRow } from "../store/collections.ts";

@@ -1,4 +1,4 @@
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { GaugeFacts, RawPair } from "../protocols/protocol.ts";
 import type { PoolRow } from "../store/collections.ts";

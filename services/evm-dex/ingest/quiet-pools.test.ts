@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { encodeAbiParameters, encodeFunctionData, encodeFunctionResult } from "viem";
 import { poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
-import { type EthCall, type Hex, UpstreamError } from "../../shared/chain/evm/port.ts";
+import { type EthCall, type Hex, UpstreamError } from "../../shared/evm/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { readV2State } from "../protocols/aerodrome-v2/state.ts";
 import { readState } from "../protocols/v3/state.ts";

@@ -1,5 +1,5 @@
-import { type EvmSource, UpstreamError } from "../../shared/chain/evm/port.ts";
-import type { Guard } from "../../shared/host/lease.ts";
+import { type EvmSource, UpstreamError } from "../../shared/evm/port.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { type PoolRow, pools, type QuietPoolRow, quietPools } from "../store/collections.ts";

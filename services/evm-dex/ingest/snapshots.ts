@@ -1,5 +1,5 @@
 import type { Cache } from "../../shared/cache/port.ts";
-import type { Log } from "../../shared/host/log.ts";
+import type { Log } from "../../shared/logging/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import { getCheckpoint, getPools } from "../store/queries.ts";

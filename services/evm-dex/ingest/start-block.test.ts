@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { OtherChain } from "../../shared/chain/evm/genesis.ts";
-import type { BlockHeader } from "../../shared/chain/evm/port.ts";
+import { OtherChain } from "../../shared/evm/finality/genesis.ts";
+import type { BlockHeader } from "../../shared/evm/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { ANCHOR_PRICE } from "../price/link.ts";
 import { checkpoints, priceLinks } from "../store/collections.ts";

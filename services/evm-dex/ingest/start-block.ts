@@ -1,6 +1,6 @@
-import { requireStoredFinal } from "../../shared/chain/evm/finality.ts";
-import { checkGenesis, headerAt } from "../../shared/chain/evm/genesis.ts";
-import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
+import { requireStoredFinal } from "../../shared/evm/finality/finality.ts";
+import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
+import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { EthCall, Hex } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import type { Kind } from "../protocols/protocol.ts";
 import { createFakeSource, type FakeSource, headersUpTo } from "../test/fake-source.ts";

@@ -1,5 +1,5 @@
-import { encodeCall, readAddress } from "../../shared/chain/evm/abi.ts";
-import type { EthCall, EvmSource, Hex } from "../../shared/chain/evm/port.ts";
+import { encodeCall, readAddress } from "../../shared/evm/abi.ts";
+import type { EthCall, EvmSource, Hex } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { PoolCreatedEvent } from "../protocols/protocol.ts";

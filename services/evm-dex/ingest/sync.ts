@@ -1,10 +1,10 @@
-import { Finality } from "../../shared/chain/evm/finality.ts";
-import { KEPT_HEADERS, type StoredBlock } from "../../shared/chain/evm/fork.ts";
-import { ChainMoved } from "../../shared/chain/evm/links.ts";
-import type { BlockHeader, EvmSource } from "../../shared/chain/evm/port.ts";
-import type { ChainGauges } from "../../shared/host/ingest-metrics.ts";
-import type { Guard } from "../../shared/host/lease.ts";
-import type { ProgressReport } from "../../shared/host/progress.ts";
+import { Finality } from "../../shared/evm/finality/finality.ts";
+import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
+import { ChainMoved } from "../../shared/evm/links.ts";
+import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
+import type { ChainGauges } from "../../shared/ingest/metrics.ts";
+import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { EthCall, Hex } from "../../shared/evm/port.ts";
 import { put } from "../../shared/storage/port.ts";
 import { tokens } from "../store/collections.ts";
 import { createFakeSource } from "../test/fake-source.ts";

@@ -1,5 +1,5 @@
-import { decodeDecimals, decodeText, encodeCall } from "../../shared/chain/evm/abi.ts";
-import type { EvmSource, Hex } from "../../shared/chain/evm/port.ts";
+import { decodeDecimals, decodeText, encodeCall } from "../../shared/evm/abi.ts";
+import type { EvmSource, Hex } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { TokenRow } from "../store/collections.ts";
 import { getTokens } from "../store/queries.ts";

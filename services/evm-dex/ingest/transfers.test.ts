@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import { transfer as decoder } from "../protocols/aerodrome-v2/decode/transfer.ts";
 import { transfer } from "../test/aerodrome-logs.ts";
 import { createLogChain, type Emitted, type LogChain, type LogChainOptions } from "../test/log-chain.ts";

@@ -1,8 +1,8 @@
-import { expectedFalse } from "../../shared/chain/evm/bloom.ts";
-import { byAddress, type LogSource, TELLING } from "../../shared/chain/evm/by-address.ts";
-import type { BlockHeader, Hex, LogRange, RawLog } from "../../shared/chain/evm/port.ts";
-import { compareLogs } from "../../shared/chain/evm/read.ts";
-import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { expectedFalse } from "../../shared/evm/bloom.ts";
+import { byAddress, type LogSource, TELLING } from "../../shared/evm/logs/by-address.ts";
+import { scanLogs } from "../../shared/evm/logs/scan.ts";
+import type { BlockHeader, Hex, LogRange, RawLog } from "../../shared/evm/port.ts";
+import { compareLogs } from "../../shared/evm/source/parse.ts";
 import type { LpWatch } from "./lp-watch.ts";
 
 /** Transfers of LP tokens are few: as many blocks at once as providers serve of one contract. Short runs ask for less. */

@@ -1,5 +1,5 @@
-import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
-import type { Guard } from "../../shared/host/lease.ts";
+import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import { atOnce, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,

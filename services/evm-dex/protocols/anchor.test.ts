@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { encodeAbiParameters, parseAbiParameters } from "viem";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import { pancakeV3 } from "./pancake-v3.ts";
 import type { Protocol } from "./protocol.ts";
 import { slipstream } from "./slipstream.ts";

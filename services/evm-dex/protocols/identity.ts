@@ -1,5 +1,5 @@
-import { encodeCall, readAddress, readBool, readInt } from "../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import { encodeCall, readAddress, readBool, readInt } from "../../shared/evm/abi.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import type { Identity, PoolCreatedEvent } from "./protocol.ts";
 
 const TOKEN0 = encodeCall("0x0dfe1681");

@@ -1,4 +1,4 @@
-import type { EthCall, Hex } from "../../shared/chain/evm/port.ts";
+import type { EthCall, Hex } from "../../shared/evm/port.ts";
 import type { LpPosition } from "../metrics/lp-position.ts";
 import type { SwapAmounts } from "../metrics/usd.ts";
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { FindScenes, Scene } from "../../shared/host/examples.ts";
+import type { FindScenes, Scene } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
 import { positionText } from "../metrics/lp-position.ts";

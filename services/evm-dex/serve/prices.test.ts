@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource } from "../../shared/rpc/types.ts";
+import type { PriceSource } from "../../shared/grpc/types.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { checkpoints, headers, poolEvents } from "../store/collections.ts";

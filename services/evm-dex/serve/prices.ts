@@ -1,5 +1,5 @@
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource, PricesAnswer } from "../../shared/rpc/types.ts";
+import type { PriceSource, PricesAnswer } from "../../shared/grpc/types.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type CheckpointRow, headers } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";

@@ -1,6 +1,6 @@
 import type { Cache } from "../../shared/cache/port.ts";
-import type { HeadAges } from "../../shared/host/head-watcher.ts";
-import { Counter, Gauge, Histogram, type Metrics } from "../../shared/host/metrics.ts";
+import { Counter, Gauge, Histogram, type Metrics } from "../../shared/metrics/metrics.ts";
+import type { HeadAges } from "../../shared/service/head-watcher.ts";
 import type { ReadSource } from "./pool-reader.ts";
 
 export interface ReadMetrics {

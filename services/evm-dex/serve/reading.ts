@@ -1,8 +1,8 @@
 import { openCache } from "../../shared/cache/open.ts";
 import { outages } from "../../shared/cache/outage.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
-import type { Log } from "../../shared/host/log.ts";
-import type { Metrics } from "../../shared/host/metrics.ts";
+import type { Log } from "../../shared/logging/log.ts";
+import type { Metrics } from "../../shared/metrics/metrics.ts";
 import { blockSecondsOf } from "../deployments.ts";
 import type { StoreDeps } from "./deps.ts";
 import { versionOf } from "./head.ts";

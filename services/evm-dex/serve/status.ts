@@ -1,5 +1,5 @@
-import type { OwnStatus } from "../../shared/host/run-service.ts";
-import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/grpc/types.ts";
+import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";

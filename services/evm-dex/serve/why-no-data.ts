@@ -1,5 +1,5 @@
-import type { Readings } from "../../shared/host/ingest-status/serve-readings.ts";
-import type { ServiceAppOptions } from "../../shared/host/service-app.ts";
+import type { Readings } from "../../shared/ingest-status/serve-readings.ts";
+import type { ServiceAppOptions } from "../../shared/service/service-app.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { chains, dexes } from "../contract.ts";
 import { getCheckpoint } from "../store/queries.ts";

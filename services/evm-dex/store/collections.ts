@@ -1,4 +1,4 @@
-import { finalBlocks } from "../../shared/chain/evm/finality.ts";
+import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";

@@ -5,7 +5,7 @@ import {
   aerodromePoolAbi,
   aerodromeVoterAbi,
 } from "../../../deploy/devnet/contracts/aerodrome/abi.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import type { Emitted } from "./log-chain.ts";
 import { address } from "./rows.ts";

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import { parseAbi } from "viem";
 import type { Address } from "../../../deploy/devnet/desk.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { SourceOptions } from "../../shared/chain/evm/source.ts";
+import type { SourceOptions } from "../../shared/evm/source/source.ts";
 import { type LpPosition, positionText, settle } from "../metrics/lp-position.ts";
 import { readV2State, type V2State } from "../protocols/aerodrome-v2/state.ts";
 import { poolEvents } from "../store/collections.ts";

@@ -1,6 +1,6 @@
-import { checkRows } from "../../shared/contract/check-rows.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
+import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ServeDeps } from "../serve/deps.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
+import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { WriteStep } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { poolStates } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 import { storeWith } from "./rows.ts";

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { SourceOptions } from "../../shared/chain/evm/source.ts";
+import type { SourceOptions } from "../../shared/evm/source/source.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks, startTestIngest } from "./harness.ts";
 
 const QUICK = { timeoutMs: 300, backoffMs: 5, maxBackoffMs: 50, openMs: 50, maxOpenMs: 200, rateCoolMs: 20 };

@@ -8,10 +8,10 @@ import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rp
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
-import { startIngestProcess } from "../../shared/host/testkit/ingest-process.ts";
+import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";

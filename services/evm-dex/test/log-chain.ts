@@ -1,4 +1,4 @@
-import { bloomOfLogs, suspectEmpty } from "../../shared/chain/evm/bloom.ts";
+import { bloomOfLogs, suspectEmpty } from "../../shared/evm/bloom.ts";
 import type {
   BlockHeader,
   BlockWithLogs,
@@ -7,8 +7,8 @@ import type {
   LogFilter,
   LogRange,
   RawLog,
-} from "../../shared/chain/evm/port.ts";
-import { compareLogs, createLogFilter } from "../../shared/chain/evm/read.ts";
+} from "../../shared/evm/port.ts";
+import { compareLogs, createLogFilter } from "../../shared/evm/source/parse.ts";
 import { createFakeSource, type FakeSource } from "./fake-source.ts";
 import { address, hash } from "./rows.ts";
 

@@ -3,7 +3,7 @@ import Libsql from "libsql";
 import { compileCollection } from "../../shared/storage/declaration.ts";
 import type { Collection, Query, RowOf } from "../../shared/storage/port.ts";
 import { parseQuery } from "../../shared/storage/query.ts";
-import { createSql, SQLITE_DIALECT, selectSql } from "../../shared/storage/sqlite-sql.ts";
+import { createSql, SQLITE_DIALECT, selectSql } from "../../shared/storage/sqlite/sql.ts";
 import { encoderOf } from "../../shared/storage/values.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 

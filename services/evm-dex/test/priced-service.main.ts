@@ -1,4 +1,4 @@
-import { runMain } from "../../shared/host/process.ts";
+import { runMain } from "../../shared/process/process.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put } from "../../shared/storage/port.ts";
 import { startEvmDex } from "../service.ts";

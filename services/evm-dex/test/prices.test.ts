@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { createPricesClient } from "../../shared/rpc/client.ts";
-import { type RunningGrpcServer, startGrpcServer } from "../../shared/rpc/server.ts";
-import type { PriceSource } from "../../shared/rpc/types.ts";
+import { createPricesClient } from "../../shared/grpc/client.ts";
+import { type RunningGrpcServer, startGrpcServer } from "../../shared/grpc/server.ts";
+import type { PriceSource } from "../../shared/grpc/types.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { rollbackTo } from "../ingest/undo/rollback.ts";

@@ -1,5 +1,5 @@
-import { describeReading } from "../../shared/host/testkit/reading-suite.ts";
 import { put } from "../../shared/storage/port.ts";
+import { describeReading } from "../../shared/testkit/reading-suite.ts";
 import { chains, dexes, endpoints } from "../contract.ts";
 import { COLLECTIONS, checkpoints } from "../store/collections.ts";
 import { checkpointRow } from "./rows.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { type BlockEvents, Indexer, type Taken } from "../ingest/indexer.ts";
 import { decodeEvent } from "../protocols/index.ts";

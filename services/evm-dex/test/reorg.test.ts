@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type ReorgOptions, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import { poolEvents } from "../store/collections.ts";
 import { actOnAerodrome } from "./aerodrome-busy.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";

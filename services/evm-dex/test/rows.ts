@@ -1,6 +1,6 @@
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import type { PoolEntry } from "../ingest/state/pool-book.ts";
 import { uniswapV3 } from "../protocols/uniswap-v3.ts";
 import { EMPTY_STATE, writeState } from "../protocols/v3/state.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { VERSION } from "../../shared/host/version.ts";
+import { VERSION } from "../../shared/process/version.ts";
 import { address, hash } from "../test/rows.ts";
 import {
   askedMember,

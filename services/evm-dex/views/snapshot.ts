@@ -1,4 +1,4 @@
-import { VERSION } from "../../shared/host/version.ts";
+import { VERSION } from "../../shared/process/version.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 
 /** A view's row of one pool as it was at one checkpoint, kept outside the store. */

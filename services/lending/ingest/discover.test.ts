@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
-import { ProgressModel } from "../../shared/host/ingest-status/progress-model.ts";
-import type { ProgressStep } from "../../shared/host/progress.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
+import type { ProgressStep } from "../../shared/ingest-status/progress.ts";
+import { ProgressModel } from "../../shared/ingest-status/progress-model.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { discoveries } from "../store/collections.ts";
 import { openTestStore } from "../test/stored.ts";

@@ -1,9 +1,9 @@
-import { Finality, requireStoredFinal } from "../../shared/chain/evm/finality.ts";
-import { checkGenesis, headerAt } from "../../shared/chain/evm/genesis.ts";
-import { Multicall } from "../../shared/chain/evm/multicall.ts";
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
-import type { Guard } from "../../shared/host/lease.ts";
-import type { ProgressReport } from "../../shared/host/progress.ts";
+import { Finality, requireStoredFinal } from "../../shared/evm/finality/finality.ts";
+import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
+import { Multicall } from "../../shared/evm/multicall/multicall.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
+import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, discoveries, headers, type UnitRow } from "../store/collections.ts";

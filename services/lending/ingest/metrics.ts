@@ -1,6 +1,6 @@
-import type { BlockHeader } from "../../shared/chain/evm/port.ts";
-import type { ChainGauges, IngestMetrics } from "../../shared/host/ingest-metrics.ts";
-import { Counter, Gauge, Histogram } from "../../shared/host/metrics.ts";
+import type { BlockHeader } from "../../shared/evm/port.ts";
+import type { ChainGauges, IngestMetrics } from "../../shared/ingest/metrics.ts";
+import { Counter, Gauge, Histogram } from "../../shared/metrics/metrics.ts";
 import type { PassReadings } from "./pass.ts";
 import type { UnitBook } from "./unit-book.ts";
 

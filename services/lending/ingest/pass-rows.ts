@@ -1,5 +1,5 @@
-import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
-import type { BlockHeader } from "../../shared/chain/evm/port.ts";
+import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
+import type { BlockHeader } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,

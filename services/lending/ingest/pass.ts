@@ -1,5 +1,5 @@
-import type { Multicall } from "../../shared/chain/evm/multicall.ts";
-import type { BlockHeader, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Multicall } from "../../shared/evm/multicall/multicall.ts";
+import type { BlockHeader, RawLog } from "../../shared/evm/port.ts";
 import type { UnitRef } from "../protocols/protocol.ts";
 import { PassView } from "./pass-view.ts";
 import type { ProtocolTable } from "./protocol-table.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { fakeLog, TOPIC } from "../../shared/chain/evm/testkit.ts";
+import { fakeLog, TOPIC } from "../../shared/evm/testkit/fake-chain.ts";
 import type { DeployedProtocol } from "../deployments.ts";
 import type { LendingProtocol } from "../protocols/protocol.ts";
 import { ProtocolTable } from "./protocol-table.ts";

@@ -1,4 +1,4 @@
-import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import type { ChainDeployments, DeployedProtocol } from "../deployments.ts";
 import type { DiscoveryScan, KnownUnits, UnitRef } from "../protocols/protocol.ts";
 

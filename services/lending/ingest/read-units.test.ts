@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { UpstreamError } from "../../shared/chain/evm/port.ts";
+import { UpstreamError } from "../../shared/evm/port.ts";
 import type { DeployedProtocol } from "../deployments.ts";
 import {
   type LendingProtocol,

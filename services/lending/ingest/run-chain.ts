@@ -1,8 +1,8 @@
-import { workInAgreement } from "../../shared/chain/evm/agreement.ts";
-import { OtherChain } from "../../shared/chain/evm/genesis.ts";
-import type { IngestReporter } from "../../shared/host/ingest-status/reporter.ts";
-import type { Log } from "../../shared/host/log.ts";
-import { retryUntil } from "../../shared/host/run-ingest.ts";
+import { workInAgreement } from "../../shared/evm/finality/agreement.ts";
+import { OtherChain } from "../../shared/evm/finality/genesis.ts";
+import type { IngestReporter } from "../../shared/ingest/reporter.ts";
+import { retryUntil } from "../../shared/ingest/run-ingest.ts";
+import type { Log } from "../../shared/logging/log.ts";
 import type { SyncDeps } from "./load.ts";
 import { ChainSync } from "./sync.ts";
 

@@ -1,21 +1,18 @@
-import { createEvmSource } from "../../shared/chain/evm/source.ts";
-import { checkEndpoints, evmEndpoints } from "../../shared/chain/preflight.ts";
-import { readSettings } from "../../shared/host/config.ts";
-import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/host/env.ts";
-import { createIngestMetrics, serveMetrics } from "../../shared/host/ingest-metrics.ts";
-import { hostsOf } from "../../shared/host/ingest-status/endpoint-news.ts";
-import {
-  createReporter,
-  type IngestReporter,
-  noteWithoutSource,
-} from "../../shared/host/ingest-status/reporter.ts";
-import { ingestStatus } from "../../shared/host/ingest-status/status-row.ts";
-import { createLog, type Log } from "../../shared/host/log.ts";
-import type { Stoppable } from "../../shared/host/process.ts";
-import { finishReindex, partsOfIndex } from "../../shared/host/reindex.ts";
-import { readRpcUrls } from "../../shared/host/rpc-urls.ts";
-import { closeOnAbort, leadAndRun, runIngest } from "../../shared/host/run-ingest.ts";
-import { refuseMisspeltNames } from "../../shared/host/setting-names.ts";
+import { evmEndpoints } from "../../shared/evm/endpoints.ts";
+import { createEvmSource } from "../../shared/evm/source/source.ts";
+import { hostsOf } from "../../shared/ingest/endpoint-news.ts";
+import { createIngestMetrics, serveMetrics } from "../../shared/ingest/metrics.ts";
+import { finishReindex, partsOfIndex } from "../../shared/ingest/reindex.ts";
+import { createReporter, type IngestReporter, noteWithoutSource } from "../../shared/ingest/reporter.ts";
+import { closeOnAbort, leadAndRun, runIngest } from "../../shared/ingest/run-ingest.ts";
+import { ingestStatus } from "../../shared/ingest-status/status-row.ts";
+import { createLog, type Log } from "../../shared/logging/log.ts";
+import type { Stoppable } from "../../shared/process/process.ts";
+import { checkEndpoints } from "../../shared/rpc-client/preflight.ts";
+import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/settings/env.ts";
+import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
+import { refuseMisspeltNames } from "../../shared/settings/setting-names.ts";
+import { readSettings } from "../../shared/settings/settings.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";

@@ -1,6 +1,6 @@
-import { ChainMoved, checkLinks } from "../../shared/chain/evm/links.ts";
-import type { BlockHeader, EvmSource, Hex, RawLog } from "../../shared/chain/evm/port.ts";
-import { scanLogs } from "../../shared/chain/evm/scan.ts";
+import { ChainMoved, checkLinks } from "../../shared/evm/links.ts";
+import { scanLogs } from "../../shared/evm/logs/scan.ts";
+import type { BlockHeader, EvmSource, Hex, RawLog } from "../../shared/evm/port.ts";
 
 /** Blocks one after the other, and what was said in them. */
 export interface Stretch {

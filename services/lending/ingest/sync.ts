@@ -1,8 +1,8 @@
-import type { Finality } from "../../shared/chain/evm/finality.ts";
-import { KEPT_HEADERS, type StoredBlock } from "../../shared/chain/evm/fork.ts";
-import { headerAt } from "../../shared/chain/evm/genesis.ts";
-import { ChainMoved } from "../../shared/chain/evm/links.ts";
-import type { BlockHeader } from "../../shared/chain/evm/port.ts";
+import type { Finality } from "../../shared/evm/finality/finality.ts";
+import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
+import { headerAt } from "../../shared/evm/finality/genesis.ts";
+import { ChainMoved } from "../../shared/evm/links.ts";
+import type { BlockHeader } from "../../shared/evm/port.ts";
 import type { UnitRef } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { discoverUnits } from "./discover.ts";

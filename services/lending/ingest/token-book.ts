@@ -1,6 +1,6 @@
-import { decodeDecimals, decodeText, encodeCall } from "../../shared/chain/evm/abi.ts";
-import type { PinnedCalls } from "../../shared/chain/evm/multicall.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import { decodeDecimals, decodeText, encodeCall } from "../../shared/evm/abi.ts";
+import type { PinnedCalls } from "../../shared/evm/multicall/multicall.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { TokenFacts } from "../protocols/protocol.ts";
 import { type TokenRow, tokens } from "../store/collections.ts";

@@ -1,4 +1,4 @@
-import type { PinnedCalls } from "../../shared/chain/evm/multicall.ts";
+import type { PinnedCalls } from "../../shared/evm/multicall/multicall.ts";
 import type { UnitReader } from "../protocols/protocol.ts";
 import type { TokenBook } from "./token-book.ts";
 

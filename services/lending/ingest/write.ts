@@ -1,6 +1,6 @@
-import { KEPT_HEADERS } from "../../shared/chain/evm/fork.ts";
-import type { BlockHeader } from "../../shared/chain/evm/port.ts";
-import type { Guard } from "../../shared/host/lease.ts";
+import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
+import type { BlockHeader } from "../../shared/evm/port.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,

@@ -1,4 +1,4 @@
-import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import type { ProtocolId } from "./protocol-id.ts";
 import type { LendingRow } from "./rows.ts";
 

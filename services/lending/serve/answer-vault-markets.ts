@@ -1,6 +1,6 @@
 import type { Answer, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
-import { absent } from "../../shared/host/handlers.ts";
+import { absent } from "../../shared/service/handlers.ts";
 import { linkActive } from "../../shared/tracing/tracing.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { ServeDeps } from "./deps.ts";

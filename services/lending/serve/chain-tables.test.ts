@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { deleteIndex, partsOfIndex } from "../../shared/host/reindex.ts";
-import type { PriceSource } from "../../shared/rpc/types.ts";
+import type { PriceSource } from "../../shared/grpc/types.ts";
+import { deleteIndex, partsOfIndex } from "../../shared/ingest/reindex.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";

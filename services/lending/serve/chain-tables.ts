@@ -1,6 +1,6 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../shared/contract/endpoint.ts";
-import type { PriceSource } from "../../shared/rpc/types.ts";
+import type { PriceSource } from "../../shared/grpc/types.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../curators.ts";

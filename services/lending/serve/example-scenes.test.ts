@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { AnyHandler } from "../../shared/host/handlers.ts";
+import type { AnyHandler } from "../../shared/service/handlers.ts";
 import {
   endpoints,
   lendingbCurators,

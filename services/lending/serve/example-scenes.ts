@@ -1,8 +1,8 @@
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
-import type { FindScenes, Scene } from "../../shared/host/examples.ts";
-import type { HandlerTable } from "../../shared/host/handlers.ts";
+import type { FindScenes, Scene } from "../../shared/service/examples.ts";
+import type { HandlerTable } from "../../shared/service/handlers.ts";
 
 /** Rows of a list that are made into scenes, from its first on: those with the most in them. */
 const ROWS = 20;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
-import { HeadWatcher } from "../../shared/host/head-watcher.ts";
-import { until } from "../../shared/host/testkit/fixture.ts";
+import { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { until } from "../../shared/testkit/fixture.ts";
 import { endpoints } from "../contract.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint, hasData } from "../store/queries.ts";

@@ -1,7 +1,7 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../shared/errors.ts";
-import type { HeadWatcher } from "../../shared/host/head-watcher.ts";
+import type { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { hasData } from "../store/queries.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource, PricesRequest } from "../../shared/rpc/types.ts";
+import type { PriceSource, PricesRequest } from "../../shared/grpc/types.ts";
 import { address } from "../test/fake-protocol.ts";
 import { timeOf } from "../test/stored.ts";
 import { PriceBook } from "./price-book.ts";

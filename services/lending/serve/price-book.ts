@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Span, SpanContext } from "@opentelemetry/api";
 import { ServiceError } from "../../shared/errors.ts";
-import { MAX_PRICE_TOKENS, type PriceSource, type PricesAnswer } from "../../shared/rpc/types.ts";
+import { MAX_PRICE_TOKENS, type PriceSource, type PricesAnswer } from "../../shared/grpc/types.ts";
 import { errorTypeOf, inTrace, markFailed, type Tracing } from "../../shared/tracing/tracing.ts";
 import { NO_PRICES, ORACLES_ONLY, PriceTable } from "./price-table.ts";
 

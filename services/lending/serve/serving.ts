@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DataVersion, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
-import { HeadWatcher } from "../../shared/host/head-watcher.ts";
-import type { Log } from "../../shared/host/log.ts";
-import type { Metrics } from "../../shared/host/metrics.ts";
-import { createPricesClient } from "../../shared/rpc/client.ts";
-import { isTokenRefused } from "../../shared/rpc/errors.ts";
+import { createPricesClient } from "../../shared/grpc/client.ts";
+import { isTokenRefused } from "../../shared/grpc/errors.ts";
+import type { Log } from "../../shared/logging/log.ts";
+import type { Metrics } from "../../shared/metrics/metrics.ts";
+import { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../curators.ts";

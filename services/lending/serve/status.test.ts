@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { SERVED, unreported, withoutSource } from "../../shared/host/ingest-status/testkit.ts";
+import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/testkit.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { checkpointRow } from "../test/stored.ts";
 import { createStatus } from "./status.ts";

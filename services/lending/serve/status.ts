@@ -1,6 +1,6 @@
-import type { HeadWatcher } from "../../shared/host/head-watcher.ts";
-import type { OwnStatus } from "../../shared/host/run-service.ts";
-import type { ChainReading, ChainStatus, PeerStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainReading, ChainStatus, PeerStatus, ServiceMode } from "../../shared/grpc/types.ts";
+import type { HeadWatcher } from "../../shared/service/head-watcher.ts";
+import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { hasData } from "../store/queries.ts";

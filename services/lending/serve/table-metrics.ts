@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Metrics } from "../../shared/host/metrics.ts";
+import { Counter, Gauge, type Metrics } from "../../shared/metrics/metrics.ts";
 import type { TableEvents } from "./chain-tables.ts";
 
 /** Told what happens to tables, Prometheus shows how current and how complete they are. */

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { MongoClient } from "mongodb";
-import { openMongoStore } from "../../shared/storage/mongodb.ts";
+import { openMongoStore } from "../../shared/storage/mongodb/store.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import type { UnitSet } from "../protocols/protocol.ts";
 import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";

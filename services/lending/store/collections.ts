@@ -1,4 +1,4 @@
-import { finalBlocks } from "../../shared/chain/evm/finality.ts";
+import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
 /** How far a chain is indexed. Written last in every write, so that whatever it names is there. */

@@ -20,7 +20,7 @@ import {
 import { aaveCreation } from "../../../deploy/devnet/contracts/aave/genuine.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
-import type { RawLog } from "../../shared/chain/evm/port.ts";
+import type { RawLog } from "../../shared/evm/port.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
 import { marketRef, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";

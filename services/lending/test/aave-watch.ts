@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { formatUnits, type Hex } from "viem";
 import type { AaveReserveView } from "../../../deploy/devnet/aave/reader.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { RawLog } from "../../shared/chain/evm/port.ts";
+import type { RawLog } from "../../shared/evm/port.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
 import { type AaveDeployment, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";

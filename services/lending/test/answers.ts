@@ -1,7 +1,7 @@
-import { checkRows } from "../../shared/contract/check-rows.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Answer, Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
+import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import { CuratorRegistry } from "../curators.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";

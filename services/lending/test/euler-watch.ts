@@ -9,7 +9,7 @@ import {
 import { onVault } from "../../../deploy/devnet/euler/transactions.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Address, Transaction } from "../../../deploy/devnet/transactions.ts";
-import type { RawLog } from "../../shared/chain/evm/port.ts";
+import type { RawLog } from "../../shared/evm/port.ts";
 import { accrue, toAssets } from "../protocols/euler-v2/accrual.ts";
 import type { EulerDeployment } from "../protocols/euler-v2/deployment.ts";
 import type { EarnState } from "../protocols/euler-v2/earn-state.ts";

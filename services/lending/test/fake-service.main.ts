@@ -1,4 +1,4 @@
-import { runMain } from "../../shared/host/process.ts";
+import { runMain } from "../../shared/process/process.ts";
 import { startLending } from "../service.ts";
 import { fakeChain } from "./stored.ts";
 

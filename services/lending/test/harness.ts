@@ -8,11 +8,11 @@ import { deploymentsDocument } from "../../../deploy/devnet/deployments-file.ts"
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
-import { ChainMoved } from "../../shared/chain/evm/links.ts";
-import type { EvmSource } from "../../shared/chain/evm/port.ts";
-import { createEvmSource, type SourceOptions } from "../../shared/chain/evm/source.ts";
+import { ChainMoved } from "../../shared/evm/links.ts";
+import type { EvmSource } from "../../shared/evm/port.ts";
+import { createEvmSource, type SourceOptions } from "../../shared/evm/source/source.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import type { ChainMetrics } from "../ingest/metrics.ts";
 import { ChainSync } from "../ingest/sync.ts";

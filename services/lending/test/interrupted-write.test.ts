@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { put, type Store, type WriteStep } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { headers, unitHistory, units } from "../store/collections.ts";
 import {
   createPool,

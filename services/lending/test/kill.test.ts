@@ -8,9 +8,9 @@ import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rp
 import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import { startIngestProcess } from "../../shared/host/testkit/ingest-process.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";

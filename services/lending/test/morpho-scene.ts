@@ -5,7 +5,7 @@ import type { MorphoMarketName, MorphoVaultName } from "../../../deploy/devnet/m
 import type { MorphoMarket, MorphoVault } from "../../../deploy/devnet/morpho/plan.ts";
 import type { MorphoKit } from "../../../deploy/devnet/morpho/testkit.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { RawLog } from "../../shared/chain/evm/port.ts";
+import type { RawLog } from "../../shared/evm/port.ts";
 import type { MorphoDeployment } from "../protocols/morpho-v1/deployment.ts";
 import { morphoV1 } from "../protocols/morpho-v1/protocol.ts";
 import type { VaultMarket, VaultState } from "../protocols/morpho-v1/state.ts";

@@ -5,7 +5,7 @@ import { morphoAbi } from "../../../deploy/devnet/contracts/morpho/abi.ts";
 import type { MorphoMarketName, MorphoVaultName } from "../../../deploy/devnet/morpho/market.ts";
 import type { MorphoActors } from "../../../deploy/devnet/morpho/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { RawLog } from "../../shared/chain/evm/port.ts";
+import type { RawLog } from "../../shared/evm/port.ts";
 import { morphoV1 } from "../protocols/morpho-v1/protocol.ts";
 import { type UnitRef, UnreadableUnit } from "../protocols/protocol.ts";
 import { createMorphoScene, type MorphoScene, nameOf } from "./morpho-scene.ts";

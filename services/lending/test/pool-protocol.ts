@@ -1,7 +1,7 @@
 import { getAbiItem, toEventSelector } from "viem";
 import { factoryAbi, poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
-import { encodeCall, readAddress, readInt, readUint } from "../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../shared/chain/evm/port.ts";
+import { encodeCall, readAddress, readInt, readUint } from "../../shared/evm/abi.ts";
+import type { Hex } from "../../shared/evm/port.ts";
 import {
   type LendingProtocol,
   type UnitReader,

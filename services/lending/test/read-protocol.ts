@@ -1,6 +1,6 @@
 import type { Rpc } from "../../../deploy/devnet/rpc.ts";
-import { decodeText, encodeCall, readInt } from "../../shared/chain/evm/abi.ts";
-import type { Hex, RawLog } from "../../shared/chain/evm/port.ts";
+import { decodeText, encodeCall, readInt } from "../../shared/evm/abi.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import type {
   LendingProtocol,
   TokenFacts,

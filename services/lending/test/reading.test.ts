@@ -1,5 +1,5 @@
-import { describeReading } from "../../shared/host/testkit/reading-suite.ts";
 import { put } from "../../shared/storage/port.ts";
+import { describeReading } from "../../shared/testkit/reading-suite.ts";
 import { endpoints } from "../contract.ts";
 import { PROTOCOL_IDS } from "../protocols/protocol-id.ts";
 import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";

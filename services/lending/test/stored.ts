@@ -1,5 +1,5 @@
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { formatDateTime, integerCell, type TypedRow, toCells } from "./cells.ts";
-import { checkRows } from "./check-rows.ts";
+import { checkRows } from "./testkit/check-rows.ts";
 import { sampleItem, sampleList } from "./testkit/sample.ts";
 
 const item: TypedRow<typeof sampleItem> = {

@@ -27,12 +27,12 @@ export async function openStore({
     );
   }
   if (mongodbUrl !== undefined) {
-    const { openMongoStore } = await import("./mongodb.ts");
+    const { openMongoStore } = await import("./mongodb/store.ts");
     return openMongoStore({ url: mongodbUrl, database: `chaintables_${service.replaceAll("-", "_")}` });
   }
-  const { openFolder } = await import("../host/folder.ts");
+  const { openFolder } = await import("../settings/folder.ts");
   const { join } = await import("node:path");
-  const { openSqliteStore } = await import("./sqlite.ts");
+  const { openSqliteStore } = await import("./sqlite/store.ts");
   await openFolder("DATA_DIR", dataDir);
   const path = join(dataDir, `${service}.sqlite`);
   return openSqliteStore({ path, ...(mappedBytes !== undefined && { mappedBytes }) });

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "./port.ts";
-import { openSqliteStore } from "./sqlite.ts";
+import { openSqliteStore } from "./sqlite/store.ts";
 import { counters, marks } from "./testkit/count-up.ts";
 import { GENERATION_ROWS, generations } from "./testkit/generations.ts";
 

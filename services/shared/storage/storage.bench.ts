@@ -20,9 +20,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
-import { openMongoStore } from "./mongodb.ts";
+import { openMongoStore } from "./mongodb/store.ts";
 import { type Collection, collection, put, type Store } from "./port.ts";
-import { openSqliteStore } from "./sqlite.ts";
+import { openSqliteStore } from "./sqlite/store.ts";
 
 const swaps = collection({
   name: "swaps",

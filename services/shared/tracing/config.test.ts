@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { ConfigError } from "../host/config.ts";
+import { ConfigError } from "../settings/settings.ts";
 import { readTracingConfig } from "./config.ts";
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };

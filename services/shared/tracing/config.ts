@@ -1,6 +1,6 @@
-import { type Environment, readSettings } from "../host/config.ts";
-import { keepSecret } from "../host/secrets.ts";
-import type { SAMPLER_NAMES } from "../host/tracing-settings.ts";
+import { keepSecret } from "../settings/secrets.ts";
+import { type Environment, readSettings } from "../settings/settings.ts";
+import type { SAMPLER_NAMES } from "../settings/tracing-settings.ts";
 
 export type SamplerName = (typeof SAMPLER_NAMES)[number];
 

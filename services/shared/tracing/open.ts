@@ -1,6 +1,6 @@
 import { outages } from "../cache/outage.ts";
-import type { Log } from "../host/log.ts";
-import { Counter, type Metrics } from "../host/metrics.ts";
+import type { Log } from "../logging/log.ts";
+import { Counter, type Metrics } from "../metrics/metrics.ts";
 import type { TracingConfig } from "./config.ts";
 import type { Tracing } from "./tracing.ts";
 

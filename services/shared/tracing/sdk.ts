@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { VERSION } from "../host/version.ts";
+import { VERSION } from "../process/version.ts";
 import type { SamplerName, TracingConfig } from "./config.ts";
 import type { Parent, Tracing } from "./tracing.ts";
 

@@ -2,8 +2,13 @@ import { SpanKind } from "@opentelemetry/api";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../errors.ts";
-import { handle } from "../host/handlers.ts";
-import { createMetrics } from "../host/metrics.ts";
+import { createPricesClient, createStatusClient } from "../grpc/client.ts";
+import { startGrpcServer } from "../grpc/server.ts";
+import type { PricesAnswer } from "../grpc/types.ts";
+import { createMetrics } from "../metrics/metrics.ts";
+import { handle } from "../service/handlers.ts";
+import { collection } from "../storage/port.ts";
+import { openSqliteStore } from "../storage/sqlite/store.ts";
 import {
   collectingLog,
   itemEndpoint,
@@ -11,12 +16,7 @@ import {
   startTestApp,
   type TestApp,
   until,
-} from "../host/testkit/fixture.ts";
-import { createPricesClient, createStatusClient } from "../rpc/client.ts";
-import { startGrpcServer } from "../rpc/server.ts";
-import type { PricesAnswer } from "../rpc/types.ts";
-import { collection } from "../storage/port.ts";
-import { openSqliteStore } from "../storage/sqlite.ts";
+} from "../testkit/fixture.ts";
 import { activeSpan } from "./active.ts";
 import { openTracing } from "./open.ts";
 import { traceStore } from "./store.ts";

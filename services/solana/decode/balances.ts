@@ -1,4 +1,4 @@
-import type { TokenBalance, TransactionMeta } from "../../shared/chain/solana/port.ts";
+import type { TokenBalance, TransactionMeta } from "../chain/port.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import type { BalanceChange } from "./model.ts";
 

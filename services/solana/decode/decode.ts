@@ -5,7 +5,7 @@
  * instruction. They are the ledger, so that an exchange's event that tells otherwise is reported and the transfers are
  * taken. Only lamports that a bonding curve pays are taken from its event: no transfer tells them.
  */
-import type { SolanaBlock, SolanaTransaction } from "../../shared/chain/solana/port.ts";
+import type { SolanaBlock, SolanaTransaction } from "../chain/port.ts";
 import { balanceChanges, decimalsOf } from "./balances.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import { type Laid, lay } from "./lay.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { SolanaTransaction } from "../../shared/chain/solana/port.ts";
+import type { SolanaTransaction } from "../chain/port.ts";
 import { endOfCalls, flatten } from "./flatten.ts";
 import { decodeMade } from "./test/decode-made.ts";
 import { HandMade } from "./test/hand-made.ts";

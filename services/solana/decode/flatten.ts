@@ -1,4 +1,4 @@
-import type { SolanaInstruction, SolanaTransaction } from "../../shared/chain/solana/port.ts";
+import type { SolanaInstruction, SolanaTransaction } from "../chain/port.ts";
 
 /** Instructions in the order of execution: each top-level one, then everything that it called. */
 export interface Flat {

@@ -1,9 +1,5 @@
-import type {
-  SolanaInstruction,
-  SolanaTransaction,
-  TransactionMeta,
-} from "../../shared/chain/solana/port.ts";
 import { decodeBase58 } from "../../shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction, TransactionMeta } from "../chain/port.ts";
 import { type Balances, layBalances, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./balances.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import { type Flat, flatten } from "./flatten.ts";

@@ -1,7 +1,7 @@
 /** What the two token programs were told to do: transfers, mints and burns. */
 
-import type { SolanaInstruction } from "../../shared/chain/solana/port.ts";
 import { decodeBase58 } from "../../shared/contract/base58.ts";
+import type { SolanaInstruction } from "../chain/port.ts";
 import { readU64 } from "./bytes.ts";
 import { BrokenTransactionError } from "./errors.ts";
 

@@ -1,5 +1,5 @@
-import type { SolanaSource } from "../../shared/chain/solana/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import type { SolanaSource } from "../chain/port.ts";
 import { type BlockRow, blocks, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
 import type { ReadBlock } from "./read/read-block.ts";
 import { contradicted, Standstill } from "./standstill.ts";

@@ -1,5 +1,5 @@
-import type { ChainAnchor } from "../../shared/chain/solana/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import type { ChainAnchor } from "../chain/port.ts";
 import { blocks, type CheckpointRow, type FinalBlockRow, finalBlocks } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 

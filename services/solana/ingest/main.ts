@@ -1,5 +1,5 @@
-import { runMain } from "../../shared/host/process.ts";
-import { limitYoungHeapOfThreads } from "../../shared/host/young-heap.ts";
+import { runMain } from "../../shared/process/process.ts";
+import { limitYoungHeapOfThreads } from "../../shared/process/v8-flags.ts";
 import { startIngest } from "./service.ts";
 
 limitYoungHeapOfThreads(16);

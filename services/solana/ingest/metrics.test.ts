@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { createIngestMetrics } from "../../shared/host/ingest-metrics.ts";
+import { createIngestMetrics } from "../../shared/ingest/metrics.ts";
 import type { DecodedTransaction, Disagreement } from "../decode/model.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import type { Batch } from "./indexer.ts";

@@ -1,9 +1,9 @@
-import type { SolanaSource } from "../../shared/chain/solana/port.ts";
-import type { IngestReporter } from "../../shared/host/ingest-status/reporter.ts";
-import type { Guard } from "../../shared/host/lease.ts";
-import type { Log } from "../../shared/host/log.ts";
-import { retryUntil } from "../../shared/host/run-ingest.ts";
+import type { IngestReporter } from "../../shared/ingest/reporter.ts";
+import { retryUntil } from "../../shared/ingest/run-ingest.ts";
+import type { Log } from "../../shared/logging/log.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import type { SolanaSource } from "../chain/port.ts";
 import type { BlockReader } from "./read/read-block.ts";
 import { Retention } from "./retention.ts";
 import { StandstillWatch } from "./standstill.ts";

@@ -1,6 +1,6 @@
-import type { Contradiction, SolanaSource } from "../../shared/chain/solana/port.ts";
-import type { Log } from "../../shared/host/log.ts";
-import { pause } from "../../shared/host/pause.ts";
+import type { Log } from "../../shared/logging/log.ts";
+import { pause } from "../../shared/process/pause.ts";
+import type { Contradiction, SolanaSource } from "../chain/port.ts";
 
 /** The index cannot go on until endpoints, or the operator, change something. Nothing of it is deleted. */
 export class Standstill extends Error {

@@ -1,5 +1,5 @@
-import type { SlotHead, SolanaSource } from "../../shared/chain/solana/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
+import type { SlotHead, SolanaSource } from "../chain/port.ts";
 import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { readAnchor } from "./final-block.ts";

@@ -1,4 +1,4 @@
-import type { Guard } from "../../shared/host/lease.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import { type Filter, type OrderBy, put, type RowOf, type Store } from "../../shared/storage/port.ts";
 import { type Counted, countRows } from "../metrics/stretch-counts.ts";
 import { poolRows, STRETCH_ROWS, type StretchRow, stretches, tokenRows } from "../store/collections.ts";

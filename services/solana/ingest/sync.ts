@@ -1,8 +1,8 @@
-import { type SolanaSource, SolanaUpstreamError } from "../../shared/chain/solana/port.ts";
-import { scanBlocks } from "../../shared/chain/solana/scan.ts";
-import type { Guard } from "../../shared/host/lease.ts";
-import type { ProgressReport } from "../../shared/host/progress.ts";
+import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
+import { scanBlocks } from "../chain/scan.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
 import { ChainMoved, checkLinks, findCommonSlot } from "./chain-moved.ts";
 import { anchorOf, readFinalBlock } from "./final-block.ts";

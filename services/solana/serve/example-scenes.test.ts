@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { parseQuery } from "../../shared/contract/parse.ts";
-import { ExampleFinder } from "../../shared/host/examples.ts";
-import { createLog } from "../../shared/host/log.ts";
+import { createLog } from "../../shared/logging/log.ts";
+import { ExampleFinder } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { put } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { endpoints, tokens, tokenTransactions } from "../contract.ts";
 import { WRAPPED_SOL } from "../endpoints/params.ts";
 import { createHandlers } from "../handlers.ts";

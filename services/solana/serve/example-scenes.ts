@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { FindScenes, Scene } from "../../shared/host/examples.ts";
+import type { FindScenes, Scene } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { WRAPPED_SOL } from "../endpoints/params.ts";
 import {

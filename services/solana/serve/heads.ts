@@ -1,4 +1,4 @@
-import { type Heads as HeadsOf, HeadWatcher } from "../../shared/host/head-watcher.ts";
+import { type Heads as HeadsOf, HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";

@@ -1,5 +1,5 @@
-import type { HeadAges } from "../../shared/host/head-watcher.ts";
-import { Gauge, type Metrics } from "../../shared/host/metrics.ts";
+import { Gauge, type Metrics } from "../../shared/metrics/metrics.ts";
+import type { HeadAges } from "../../shared/service/head-watcher.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import type { ListMemory } from "./token-list.ts";
 

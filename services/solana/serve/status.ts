@@ -1,5 +1,5 @@
-import type { OwnStatus } from "../../shared/host/run-service.ts";
-import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/rpc/types.ts";
+import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/grpc/types.ts";
+import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { hasData } from "./head.ts";

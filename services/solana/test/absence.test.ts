@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { afterEach, it } from "mocha";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { COLLECTIONS, finalBlocks } from "../store/collections.ts";
 import { expectEqualIndexes } from "./comparable.ts";

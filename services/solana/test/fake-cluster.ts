@@ -1,5 +1,5 @@
-import type { BlockLink, ChainAnchor, Contradiction } from "../../shared/chain/solana/port.ts";
-import { fakeKey } from "../../shared/chain/solana/testkit.ts";
+import type { BlockLink, ChainAnchor, Contradiction } from "../chain/port.ts";
+import { fakeKey } from "../chain/testkit.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
 import type { BlockReader, ReadBlock } from "../ingest/read/read-block.ts";
 

@@ -1,8 +1,8 @@
 import type { TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
-import type { SolanaSource } from "../../shared/chain/solana/port.ts";
-import type { SolanaSourceConfig } from "../../shared/chain/solana/source.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import type { SolanaSource } from "../chain/port.ts";
+import type { SolanaSourceConfig } from "../chain/source.ts";
 import { ChainMoved } from "../ingest/chain-moved.ts";
 import type { BlockReader } from "../ingest/read/read-block.ts";
 import { readHere } from "../ingest/read/reader.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { HandlerTable } from "../../shared/host/handlers.ts";
+import type { HandlerTable } from "../../shared/service/handlers.ts";
 import {
   poolTransactions,
   poolTransactionsTimeBounded,

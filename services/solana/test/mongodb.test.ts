@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { MongoClient } from "mongodb";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { HandlerTable } from "../../shared/host/handlers.ts";
-import { openMongoStore } from "../../shared/storage/mongodb.ts";
+import type { HandlerTable } from "../../shared/service/handlers.ts";
+import { openMongoStore } from "../../shared/storage/mongodb/store.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import {
   ohlcvToken,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { HandlerTable } from "../../shared/host/handlers.ts";
+import type { HandlerTable } from "../../shared/service/handlers.ts";
 import { createHandlers } from "../handlers.ts";
 import type { DecodedBlock } from "../ingest/indexer-block.ts";
 import type { TokenDescription } from "../ingest/state/token-book.ts";

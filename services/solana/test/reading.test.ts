@@ -1,4 +1,4 @@
-import { describeReading } from "../../shared/host/testkit/reading-suite.ts";
+import { describeReading } from "../../shared/testkit/reading-suite.ts";
 import { endpoints } from "../contract.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { fillStore } from "./fill.ts";

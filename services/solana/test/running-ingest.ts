@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSolanaSource } from "../../shared/chain/solana/source.ts";
-import { createLog } from "../../shared/host/log.ts";
+import { createLog } from "../../shared/logging/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { createSolanaSource } from "../chain/source.ts";
 import { readHere } from "../ingest/read/reader.ts";
 import { runSolana } from "../ingest/run.ts";
 import { getCheckpoint } from "../store/queries.ts";

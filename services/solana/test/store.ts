@@ -1,5 +1,5 @@
 import type { Collection, Store } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, finalBlocks, journal } from "../store/collections.ts";
 
 /** An empty store in memory with the service's collections. */

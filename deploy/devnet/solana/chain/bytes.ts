@@ -1,4 +1,4 @@
-import { keyBytes } from "../../../../services/shared/chain/solana/program-address.ts";
+import { keyBytes } from "../../../../services/solana/chain/program-address.ts";
 
 /** A value as Borsh and the token program write it: little-endian. */
 export type Field = Uint8Array;

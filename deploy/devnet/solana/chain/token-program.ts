@@ -2,7 +2,7 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   associatedTokenAddress,
   TOKEN_2022_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import type { ToldSupply } from "../expected.ts";
 import { SYSTEM_PROGRAM } from "./addresses.ts";
 import { hex, join, key, u8, u32, u64 } from "./bytes.ts";

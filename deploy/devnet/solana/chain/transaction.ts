@@ -1,6 +1,6 @@
-import type { SolanaInstruction } from "../../../../services/shared/chain/solana/port.ts";
-import { TOKEN_2022_PROGRAM } from "../../../../services/shared/chain/solana/program-address.ts";
 import { encodeBase58 } from "../../../../services/shared/contract/base58.ts";
+import type { SolanaInstruction } from "../../../../services/solana/chain/port.ts";
+import { TOKEN_2022_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import type { ExpectedBalance, ExpectedEvent, ExpectedTransaction } from "../expected.ts";
 import { signatureOf } from "./addresses.ts";
 import { type Caller, type Executed, execute, type Invocation, inOrder } from "./execution.ts";

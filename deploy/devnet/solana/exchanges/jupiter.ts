@@ -1,7 +1,4 @@
-import {
-  findProgramAddress,
-  TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+import { findProgramAddress, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import { hex, join, key, u8, u16, u32, u64 } from "../chain/bytes.ts";
 import { type Caller, readonly, writable } from "../chain/execution.ts";
 import { ProgramError } from "../chain/ledger.ts";

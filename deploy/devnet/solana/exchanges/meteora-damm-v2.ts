@@ -1,4 +1,4 @@
-import { findProgramAddress } from "../../../../services/shared/chain/solana/program-address.ts";
+import { findProgramAddress } from "../../../../services/solana/chain/program-address.ts";
 import { addressOf } from "../chain/addresses.ts";
 import { flag, hex, join, key, u8, u64, u128 } from "../chain/bytes.ts";
 import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";

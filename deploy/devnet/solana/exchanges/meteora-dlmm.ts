@@ -1,4 +1,4 @@
-import { findProgramAddress } from "../../../../services/shared/chain/solana/program-address.ts";
+import { findProgramAddress } from "../../../../services/solana/chain/program-address.ts";
 import { addressOf, MEMO_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i32, join, key, u8, u16, u32, u64, u128, zeros } from "../chain/bytes.ts";
 import { type AccountRef, readonly, writable } from "../chain/execution.ts";

@@ -4,7 +4,7 @@ import {
   METADATA_PROGRAM,
   metadataAddress,
   TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import { RENT, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { hex, i64, join, key, text, u8, u64 } from "../chain/bytes.ts";
 import { type Caller, readonly, writable } from "../chain/execution.ts";

@@ -3,7 +3,7 @@ import {
   findProgramAddress,
   keyBytes,
   TOKEN_2022_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import { addressOf, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i64, join, key, text, u32, u64, zeros } from "../chain/bytes.ts";
 import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";

@@ -4,7 +4,7 @@ import {
   keyBytes,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import { addressOf, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i64, join, key, u64 } from "../chain/bytes.ts";
 import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";

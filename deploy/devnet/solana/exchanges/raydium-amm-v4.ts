@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { TOKEN_PROGRAM } from "../../../../services/shared/chain/solana/program-address.ts";
+import { TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import { join, u8, u64, u128 } from "../chain/bytes.ts";
 import { type AccountRef, type Caller, type Frame, readonly, writable } from "../chain/execution.ts";
 import { burn, mintTo, tokenAccountOf, transfer } from "../chain/token-program.ts";

@@ -1,7 +1,4 @@
-import {
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import { addressOf, MEMO_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i32, join, key, u8, u64, u128 } from "../chain/bytes.ts";
 import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";

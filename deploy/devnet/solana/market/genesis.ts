@@ -1,7 +1,4 @@
-import {
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import { addressOf } from "../chain/addresses.ts";
 import { Ledger } from "../chain/ledger.ts";
 import { TOKEN_ACCOUNT_RENT, tokenAccountOf, WRAPPED_SOL } from "../chain/token-program.ts";

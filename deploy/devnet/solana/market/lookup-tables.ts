@@ -2,7 +2,7 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import { addressOf, MEMO_PROGRAM, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import type { LookupTables } from "../chain/keys.ts";
 import { sideAccount } from "../exchanges/pool.ts";

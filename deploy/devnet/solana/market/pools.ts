@@ -1,7 +1,7 @@
 import {
   associatedTokenAddress,
   findProgramAddress,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import { addressOf } from "../chain/addresses.ts";
 import { DAMM_V2_AUTHORITY, meteoraDammV2 } from "../exchanges/meteora-damm-v2.ts";
 import { meteoraDlmm } from "../exchanges/meteora-dlmm.ts";

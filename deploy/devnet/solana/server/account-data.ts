@@ -3,7 +3,7 @@ import {
   METADATA_PROGRAM,
   metadataAddress,
   TOKEN_2022_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
+} from "../../../../services/solana/chain/program-address.ts";
 import { addressOf, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { flag, join, key, text, u8, u16, u32, u64, zeros } from "../chain/bytes.ts";
 import type { Ledger, Mint, TokenAccount } from "../chain/ledger.ts";

@@ -1,4 +1,4 @@
-import type { Commitment } from "../../../../services/shared/chain/solana/port.ts";
+import type { Commitment } from "../../../../services/solana/chain/port.ts";
 import type { AccountReader } from "./account-data.ts";
 
 export interface NodeBlock {

@@ -1,4 +1,4 @@
-import type { Commitment } from "../../../../services/shared/chain/solana/port.ts";
+import type { Commitment } from "../../../../services/solana/chain/port.ts";
 import { toBase64 } from "./account-data.ts";
 import type { NodeChain } from "./node-chain.ts";
 

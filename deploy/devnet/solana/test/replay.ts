@@ -1,9 +1,6 @@
-import type { SolanaInstruction, SolanaTransaction } from "../../../../services/shared/chain/solana/port.ts";
-import {
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../../services/shared/chain/solana/program-address.ts";
 import { decodeBase58 } from "../../../../services/shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction } from "../../../../services/solana/chain/port.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 
 /** An instruction as a reader of the chain sees it. */
 export interface Step {

@@ -1,5 +1,5 @@
-import { readInt } from "../../../shared/chain/evm/abi.ts";
-import type { EthCall, EvmSource, Hex } from "../../../shared/chain/evm/port.ts";
+import { readInt } from "../../../shared/evm/abi.ts";
+import type { EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { PoolFeeRow } from "../../store/collections.ts";
 import { listPoolFees } from "../../store/queries.ts";

@@ -1,4 +1,4 @@
-import type { Guard } from "../../../shared/host/lease.ts";
+import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,

@@ -7,7 +7,7 @@ import {
   aerodromePoolAbi,
   aerodromeVoterAbi,
 } from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
-import type { EthCall, Hex } from "../../../shared/chain/evm/port.ts";
+import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { address, poolRow } from "../../test/rows.ts";
 import { readV2Anchor, readV2Position, startOfV2, v2AnchorCalls, v2PositionCalls, v2Tier } from "./anchor.ts";
 import { EMPTY_V2_STATE } from "./state.ts";

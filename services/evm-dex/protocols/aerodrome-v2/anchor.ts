@@ -1,5 +1,5 @@
-import { encodeCall, readBool, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { EthCall, Hex } from "../../../shared/chain/evm/port.ts";
+import { encodeCall, readBool, readInt, readUint } from "../../../shared/evm/abi.ts";
+import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import type { LpPosition } from "../../metrics/lp-position.ts";
 import type { FeeTier, GaugeFacts, PoolFacts } from "../protocol.ts";
 import { EMPTY_V2_STATE, type V2State } from "./state.ts";

@@ -1,5 +1,5 @@
-import { encodeCall, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { encodeCall, readInt, readUint } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { poolPrice, toWholeTokens, virtualReserves } from "../../metrics/pool-price.ts";
 import { swapValueUsd } from "../../metrics/usd.ts";
 import type { PoolFacts, Protocol } from "../protocol.ts";

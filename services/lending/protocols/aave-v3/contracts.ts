@@ -1,5 +1,5 @@
-import { encodeCall } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { encodeCall } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type UnitReader, UnreadableUnit } from "../protocol.ts";
 
 /** The functions that are called. */

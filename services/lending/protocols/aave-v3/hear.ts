@@ -1,5 +1,5 @@
-import { readTopicAddress } from "../../../shared/chain/evm/abi.ts";
-import type { Hex, RawLog } from "../../../shared/chain/evm/port.ts";
+import { readTopicAddress } from "../../../shared/evm/abi.ts";
+import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { KnownUnits, UnitRef } from "../protocol.ts";
 import {
   type AaveDeployment,

@@ -1,4 +1,4 @@
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type LendingProtocol, UnreadableUnit } from "../protocol.ts";
 import { parseAaveDeployment } from "./deployment.ts";
 import { AAVE_TOPICS, hearAave } from "./hear.ts";

@@ -1,5 +1,5 @@
-import { readAddress, readInt } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { readAddress, readInt } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type UnitReader, type UnitReading, UnreadableUnit } from "../protocol.ts";
 import { contractAt, ZERO_ADDRESS } from "./contracts.ts";
 import { type MarketState, reserveRef } from "./state.ts";

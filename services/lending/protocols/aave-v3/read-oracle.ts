@@ -1,5 +1,5 @@
-import { readAddress, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { readAddress, readUint } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import type { UnitReader } from "../protocol.ts";
 import { type Contract, contractAt } from "./contracts.ts";
 import type { OracleState } from "./state.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { type Abi, decodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import type { UnitReader } from "../protocol.ts";
 import { accrueReserve } from "./accrue.ts";
 import { RAY } from "./ray.ts";

@@ -1,5 +1,5 @@
-import { readAddress, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { readAddress, readInt, readUint } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type UnitReader, UnreadableUnit } from "../protocol.ts";
 import { readConfiguration } from "./configuration.ts";
 import { contractAt, ZERO_ADDRESS } from "./contracts.ts";

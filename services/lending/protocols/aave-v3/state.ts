@@ -1,4 +1,4 @@
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import type { UnitRef } from "../protocol.ts";
 
 /** One PoolAddressesProvider; its address is the id. */

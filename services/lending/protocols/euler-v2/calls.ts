@@ -1,5 +1,5 @@
-import { encodeCall, readAddress, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { encodeCall, readAddress, readInt, readUint } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type UnitReader, UnreadableUnit } from "../protocol.ts";
 
 /** Selectors of the getters that are called; `calls.test.ts` holds them against their signatures. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 
 /** Euler v2 on one chain, in a deployments file under `euler-v2`. */
 export interface EulerDeployment {

@@ -1,5 +1,5 @@
-import { decodeText, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { decodeText, readInt, readUint } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import type { UnitReader } from "../protocol.ts";
 import { type Contract, contractAt } from "./calls.ts";
 import { readToken, type Token } from "./evk-state.ts";

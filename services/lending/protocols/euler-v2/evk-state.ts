@@ -1,4 +1,4 @@
-import { decodeText, readAddress, readInt } from "../../../shared/chain/evm/abi.ts";
+import { decodeText, readAddress, readInt } from "../../../shared/evm/abi.ts";
 import type { TokenFacts, UnitReader } from "../protocol.ts";
 import type { Books } from "./accrual.ts";
 import { type Contract, contractAt } from "./calls.ts";

@@ -7,7 +7,7 @@ import {
   eulerFactoryAbi,
   eulerVaultAbi,
 } from "../../../../deploy/devnet/contracts/euler/abi.ts";
-import type { Hex, RawLog } from "../../../shared/chain/evm/port.ts";
+import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import { SELECTORS } from "./calls.ts";
 import { CREATE_EULER_EARN, EARN_TOPICS, EVK_TOPICS, hearEuler, PROXY_CREATED, TOPICS } from "./hear.ts";
 

@@ -1,4 +1,4 @@
-import { readUint } from "../../../shared/chain/evm/abi.ts";
+import { readUint } from "../../../shared/evm/abi.ts";
 import type { UnitReader } from "../protocol.ts";
 import { fromFixed, type OraclePrice } from "../rows.ts";
 import { contractAt } from "./calls.ts";

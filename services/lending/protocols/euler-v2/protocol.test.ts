@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { encodeCall } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { encodeCall } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { loadDeployments } from "../../deployments.ts";
 import { type UnitReader, UnreadableUnit } from "../protocol.ts";
 import { SELECTORS } from "./calls.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 
 const address = z
   .string()

@@ -1,4 +1,4 @@
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 
 /** Topic 0 of the events that are heard, by the contract that emits them. */
 export const MORPHO_EVENTS = {

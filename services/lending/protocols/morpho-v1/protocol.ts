@@ -1,4 +1,4 @@
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import type { LendingProtocol } from "../protocol.ts";
 import { type MorphoDeployment, parseDeployment } from "./deployment.ts";
 import { FACTORY_EVENTS, MORPHO_EVENTS } from "./events.ts";

@@ -1,5 +1,5 @@
-import { encodeCall, readAddress, readInt, readUint } from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+import { encodeCall, readAddress, readInt, readUint } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type UnitReader, type UnitReading, UnreadableUnit } from "../protocol.ts";
 import type { MorphoDeployment } from "./deployment.ts";
 import { type MarketParams, type MarketState, type Token, ZERO_ADDRESS } from "./state.ts";

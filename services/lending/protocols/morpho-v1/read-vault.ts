@@ -6,8 +6,8 @@ import {
   readBytes32,
   readInt,
   readUint,
-} from "../../../shared/chain/evm/abi.ts";
-import type { Hex } from "../../../shared/chain/evm/port.ts";
+} from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import { type UnitReader, type UnitReading, UnreadableUnit } from "../protocol.ts";
 import type { MorphoDeployment } from "./deployment.ts";
 import { readToken } from "./read-market.ts";

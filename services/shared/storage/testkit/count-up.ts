@@ -4,7 +4,7 @@
  */
 import { argv } from "node:process";
 import { collection, put } from "../port.ts";
-import { openSqliteStore } from "../sqlite.ts";
+import { openSqliteStore } from "../sqlite/store.ts";
 
 export const counters = collection({
   name: "counters",

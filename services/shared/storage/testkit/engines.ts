@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, it } from "mocha";
-import { openMongoStore } from "../mongodb.ts";
+import { openMongoStore } from "../mongodb/store.ts";
 import type { Store } from "../port.ts";
-import { openSqliteStore } from "../sqlite.ts";
+import { openSqliteStore } from "../sqlite/store.ts";
 
 /** A storage engine that a test runs on. */
 export interface TestEngine {

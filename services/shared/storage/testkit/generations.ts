@@ -4,7 +4,7 @@
  */
 import { argv, stdout } from "node:process";
 import { collection, put } from "../port.ts";
-import { openSqliteStore } from "../sqlite.ts";
+import { openSqliteStore } from "../sqlite/store.ts";
 
 export const GENERATION_ROWS = 1_500;
 

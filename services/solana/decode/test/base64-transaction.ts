@@ -1,5 +1,5 @@
-import type { SolanaInstruction, SolanaTransaction } from "../../../shared/chain/solana/port.ts";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
 
 /** A transaction in its wire format: signatures, then a legacy or version 0 message. */
 export function readBase64Transaction(text: string): SolanaTransaction["transaction"] {

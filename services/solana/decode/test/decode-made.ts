@@ -1,4 +1,4 @@
-import type { SolanaTransaction } from "../../../shared/chain/solana/port.ts";
+import type { SolanaTransaction } from "../../chain/port.ts";
 import { decodeTransaction } from "../decode.ts";
 import type { DecodedTransaction, LiquidityChange, SupplyChange, Trade } from "../model.ts";
 

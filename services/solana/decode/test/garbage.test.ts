@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { SolanaTransaction } from "../../../shared/chain/solana/port.ts";
+import type { SolanaTransaction } from "../../chain/port.ts";
 import { decodeBlock, decodeTransaction } from "../decode.ts";
 import { BrokenTransactionError } from "../errors.ts";
 import { addressOf, HandMade } from "./hand-made.ts";

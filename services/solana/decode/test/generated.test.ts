@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createGenerator } from "../../../../deploy/devnet/solana/generator.ts";
-import type { SolanaBlock } from "../../../shared/chain/solana/port.ts";
+import type { SolanaBlock } from "../../chain/port.ts";
 import { decodeBlock } from "../decode.ts";
 
 const SLOT = 300_000_000;

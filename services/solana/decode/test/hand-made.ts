@@ -1,11 +1,7 @@
 /** Transactions made by hand for layouts that no recorded one covers: calls, transfers, balances and logs that fit. */
 import { createHash } from "node:crypto";
-import type {
-  SolanaInstruction,
-  SolanaTransaction,
-  TokenBalance,
-} from "../../../shared/chain/solana/port.ts";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction, TokenBalance } from "../../chain/port.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../balances.ts";
 import { u8, u32, u64 } from "./encode.ts";
 

@@ -1,5 +1,5 @@
-import type { SolanaInstruction, SolanaTransaction } from "../../../shared/chain/solana/port.ts";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
 import { u8, u32, u64 } from "./encode.ts";
 
 /** Encoding "jsonParsed" of getTransaction. */

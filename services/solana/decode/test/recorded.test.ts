@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { SolanaTransaction, TransactionMeta } from "../../../shared/chain/solana/port.ts";
+import type { SolanaTransaction, TransactionMeta } from "../../chain/port.ts";
 import { decodeBlock } from "../decode.ts";
 import type { DecodedTransaction, Trade } from "../model.ts";
 import { expectedRows } from "./expected.ts";

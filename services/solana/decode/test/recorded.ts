@@ -1,7 +1,7 @@
 /** Recorded mainnet transactions beside the repository, in the shape that blocks have. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Context } from "mocha";
-import type { SolanaTransaction } from "../../../shared/chain/solana/port.ts";
+import type { SolanaTransaction } from "../../chain/port.ts";
 import { readBase64Transaction } from "./base64-transaction.ts";
 import { toJsonShape } from "./json-parsed.ts";
 

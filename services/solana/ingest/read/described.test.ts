@@ -1,13 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { SolanaTransaction } from "../../../shared/chain/solana/port.ts";
-import {
-  METADATA_PROGRAM,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../shared/chain/solana/program-address.ts";
-import { fakeKey } from "../../../shared/chain/solana/testkit.ts";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
+import type { SolanaTransaction } from "../../chain/port.ts";
+import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
+import { fakeKey } from "../../chain/testkit.ts";
 import { findDescribed } from "./described.ts";
 
 const ACCOUNTS = Array.from({ length: 5 }, (_, i) => fakeKey(1, i));

@@ -1,11 +1,7 @@
 import { createHash } from "node:crypto";
-import type { SolanaInstruction, SolanaTransaction } from "../../../shared/chain/solana/port.ts";
-import {
-  METADATA_PROGRAM,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../shared/chain/solana/program-address.ts";
 import { decodeBase58 } from "../../../shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
+import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { hasBytes } from "../../decode/bytes.ts";
 
 /** Which account of an instruction it may change, if any; in both token programs a mint, in Metaplex's a metadata account. */

@@ -1,4 +1,4 @@
-import type { Commitment, SolanaBlock } from "../../../shared/chain/solana/port.ts";
+import type { Commitment, SolanaBlock } from "../../chain/port.ts";
 import { decodeBlock } from "../../decode/decode.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { findDescribed } from "./described.ts";

@@ -1,12 +1,8 @@
 import type { Worker } from "node:worker_threads";
-import type { SourceEvent } from "../../../shared/chain/rpc/endpoint.ts";
-import {
-  type ChainAnchor,
-  type SolanaSource,
-  SolanaUpstreamError,
-} from "../../../shared/chain/solana/port.ts";
-import type { SolanaSourceConfig } from "../../../shared/chain/solana/source.ts";
-import { askThread, createThread } from "../../../shared/host/thread-work.ts";
+import { askThread, createThread } from "../../../shared/process/thread-work.ts";
+import type { SourceEvent } from "../../../shared/rpc-client/endpoint.ts";
+import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
+import type { SolanaSourceConfig } from "../../chain/source.ts";
 import { type BlockReader, type ReadBlock, readBlock, type SlotRange } from "./read-block.ts";
 
 /** What the reading thread is told first: what it reads. */

@@ -1,7 +1,8 @@
 /** The other side of reader.ts: a source of its own whose blocks are decoded here. */
-import { SolanaUpstreamError } from "../../../shared/chain/solana/port.ts";
-import { createSolanaSource } from "../../../shared/chain/solana/source.ts";
-import { answerInThread } from "../../../shared/host/thread-work.ts";
+
+import { answerInThread } from "../../../shared/process/thread-work.ts";
+import { SolanaUpstreamError } from "../../chain/port.ts";
+import { createSolanaSource } from "../../chain/source.ts";
 import {
   type ReaderFailure,
   type ReaderQuestion,

@@ -1,13 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { AccountInfo } from "../../../shared/chain/solana/port.ts";
-import {
-  METADATA_PROGRAM,
-  TOKEN_2022_PROGRAM,
-  TOKEN_PROGRAM,
-} from "../../../shared/chain/solana/program-address.ts";
-import { fakeKey } from "../../../shared/chain/solana/testkit.ts";
 import { decodeBase58 } from "../../../shared/contract/base58.ts";
+import type { AccountInfo } from "../../chain/port.ts";
+import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
+import { fakeKey } from "../../chain/testkit.ts";
 import { describeToken, mintSpokenOf } from "./describe.ts";
 import { readMetadata } from "./metadata-account.ts";
 import { readMint, readTokenAccount } from "./mint-account.ts";

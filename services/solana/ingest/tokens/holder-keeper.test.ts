@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import type { AccountsAt } from "../../../shared/chain/solana/port.ts";
-import { TOKEN_PROGRAM } from "../../../shared/chain/solana/program-address.ts";
-import { fakeKey } from "../../../shared/chain/solana/testkit.ts";
 import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { AccountsAt } from "../../chain/port.ts";
+import { TOKEN_PROGRAM } from "../../chain/program-address.ts";
+import { fakeKey } from "../../chain/testkit.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { holders, tokens } from "../../store/collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";

@@ -1,6 +1,6 @@
-import type { SolanaSource } from "../../../shared/chain/solana/port.ts";
-import { pause } from "../../../shared/host/pause.ts";
+import { pause } from "../../../shared/process/pause.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { SolanaSource } from "../../chain/port.ts";
 import { type CheckpointRow, tokens } from "../../store/collections.ts";
 import type { Indexer } from "../indexer.ts";
 import type { Holding } from "../state/holder-book.ts";

@@ -1,5 +1,5 @@
-import type { AccountInfo } from "../../../shared/chain/solana/port.ts";
-import { METADATA_PROGRAM } from "../../../shared/chain/solana/program-address.ts";
+import type { AccountInfo } from "../../chain/port.ts";
+import { METADATA_PROGRAM } from "../../chain/program-address.ts";
 import { readU32 } from "../../decode/bytes.ts";
 import { type EmbeddedMetadata, readKey, readText } from "./mint-account.ts";
 

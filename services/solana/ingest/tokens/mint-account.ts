@@ -1,6 +1,6 @@
-import type { AccountInfo } from "../../../shared/chain/solana/port.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../shared/chain/solana/program-address.ts";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
+import type { AccountInfo } from "../../chain/port.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { readU32, readU64 } from "../../decode/bytes.ts";
 
 /** What a mint says of itself; of Token-2022 with its extensions. */

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import type { AccountsAt, Commitment } from "../../../shared/chain/solana/port.ts";
-import { metadataAddress, TOKEN_PROGRAM } from "../../../shared/chain/solana/program-address.ts";
-import { fakeKey } from "../../../shared/chain/solana/testkit.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { AccountsAt, Commitment } from "../../chain/port.ts";
+import { metadataAddress, TOKEN_PROGRAM } from "../../chain/program-address.ts";
+import { fakeKey } from "../../chain/testkit.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { tokenFragments, tokens } from "../../store/collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";

@@ -1,7 +1,7 @@
-import { ACCOUNTS_AT_ONCE, type SolanaSource } from "../../../shared/chain/solana/port.ts";
-import { metadataAddress } from "../../../shared/chain/solana/program-address.ts";
-import { pause } from "../../../shared/host/pause.ts";
+import { pause } from "../../../shared/process/pause.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import { ACCOUNTS_AT_ONCE, type SolanaSource } from "../../chain/port.ts";
+import { metadataAddress } from "../../chain/program-address.ts";
 import { type CheckpointRow, supplyRows, type TokenRow, tokens } from "../../store/collections.ts";
 import type { Indexer } from "../indexer.ts";
 import type { TokenDescription } from "../state/token-book.ts";

@@ -1,4 +1,4 @@
-import { readTopicAddress } from "../../../../shared/chain/evm/abi.ts";
+import { readTopicAddress } from "../../../../shared/evm/abi.ts";
 import type { Decoder } from "../../protocol.ts";
 import type { ClaimEvent } from "../events.ts";
 

@@ -8,7 +8,7 @@ import {
   aerodromePoolAbi,
   aerodromeVoterAbi,
 } from "../../../../../deploy/devnet/contracts/aerodrome/abi.ts";
-import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../shared/evm/port.ts";
 import { createDecode } from "../../protocol.ts";
 import { poolCreated, setCustomFee } from "./factory.ts";
 import { deposit, notifyReward, withdraw } from "./gauge.ts";

@@ -1,4 +1,4 @@
-import { readAddress, readInt, readTopicAddress } from "../../../../shared/chain/evm/abi.ts";
+import { readAddress, readInt, readTopicAddress } from "../../../../shared/evm/abi.ts";
 import type { Decoder, PoolCreatedEvent, PoolNamed } from "../../protocol.ts";
 import type { CustomFeeEvent } from "../events.ts";
 

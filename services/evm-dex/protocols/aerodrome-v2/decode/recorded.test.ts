@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import { type Log, parseEventLogs } from "viem";
 import { aerodromePoolAbi } from "../../../../../deploy/devnet/contracts/aerodrome/abi.ts";
-import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../shared/evm/port.ts";
 import { INDEX_SCALE } from "../../../metrics/v2-bucket.ts";
 import { readRecorded } from "../../../test/recorded.ts";
 import { createDecode } from "../../protocol.ts";

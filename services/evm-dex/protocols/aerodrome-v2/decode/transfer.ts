@@ -1,4 +1,4 @@
-import { readTopicAddress, readUint } from "../../../../shared/chain/evm/abi.ts";
+import { readTopicAddress, readUint } from "../../../../shared/evm/abi.ts";
 import type { Decoder } from "../../protocol.ts";
 import type { TransferEvent } from "../events.ts";
 

@@ -1,4 +1,4 @@
-import { readAddress, readTopicAddress } from "../../../../shared/chain/evm/abi.ts";
+import { readAddress, readTopicAddress } from "../../../../shared/evm/abi.ts";
 import type { Decoder, PoolNamed } from "../../protocol.ts";
 import type { GaugeEvent } from "../events.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { toEventSelector } from "viem";
 import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
-import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../shared/evm/port.ts";
 import { createDecode, type Decoder, fits, type PoolCreatedEvent, type PoolEvent } from "../../protocol.ts";
 import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
 import { poolCreated } from "./pool-created.ts";

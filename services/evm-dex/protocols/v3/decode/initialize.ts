@@ -1,4 +1,4 @@
-import { readInt, readUint } from "../../../../shared/chain/evm/abi.ts";
+import { readInt, readUint } from "../../../../shared/evm/abi.ts";
 import type { Decoder } from "../../protocol.ts";
 import type { InitializeEvent } from "../events.ts";
 

@@ -1,4 +1,4 @@
-import { readTopicInt, readUint } from "../../../../shared/chain/evm/abi.ts";
+import { readTopicInt, readUint } from "../../../../shared/evm/abi.ts";
 import type { Decoder } from "../../protocol.ts";
 import type { LiquidityEvent } from "../events.ts";
 

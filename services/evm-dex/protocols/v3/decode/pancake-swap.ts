@@ -1,4 +1,4 @@
-import { readUint } from "../../../../shared/chain/evm/abi.ts";
+import { readUint } from "../../../../shared/evm/abi.ts";
 import type { Decoder } from "../../protocol.ts";
 import type { PancakeSwapEvent } from "../events.ts";
 import { swap } from "./swap.ts";

@@ -1,4 +1,4 @@
-import { readAddress, readInt, readTopicAddress, readTopicInt } from "../../../../shared/chain/evm/abi.ts";
+import { readAddress, readInt, readTopicAddress, readTopicInt } from "../../../../shared/evm/abi.ts";
 import type { Decoder, PoolCreatedEvent } from "../../protocol.ts";
 
 /** PoolCreated(address indexed token0, address indexed token1, uint24 indexed fee, int24 tickSpacing, address pool) */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import { type Log, parseEventLogs, toEventSelector } from "viem";
 import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
-import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../shared/evm/port.ts";
 import { readRecorded } from "../../../test/recorded.ts";
 import { createDecode } from "../../protocol.ts";
 import type { V3Event } from "../events.ts";

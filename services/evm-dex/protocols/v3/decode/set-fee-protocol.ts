@@ -1,4 +1,4 @@
-import { readInt } from "../../../../shared/chain/evm/abi.ts";
+import { readInt } from "../../../../shared/evm/abi.ts";
 import type { Decoder } from "../../protocol.ts";
 import type { SetFeeProtocolEvent } from "../events.ts";
 

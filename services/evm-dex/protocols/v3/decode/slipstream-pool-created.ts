@@ -1,4 +1,4 @@
-import { readAddress, readTopicAddress, readTopicInt } from "../../../../shared/chain/evm/abi.ts";
+import { readAddress, readTopicAddress, readTopicInt } from "../../../../shared/evm/abi.ts";
 import type { Decoder, PoolCreatedEvent } from "../../protocol.ts";
 
 /** PoolCreated(address indexed token0, address indexed token1, int24 indexed tickSpacing, address pool) */

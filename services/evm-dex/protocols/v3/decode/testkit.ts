@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { encodeAbiParameters, encodeEventTopics, parseAbi } from "viem";
-import type { Hex } from "../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../shared/evm/port.ts";
 
 /** The events as the genuine contracts declare them, and random arguments for them: viem writes the logs. */
 const common = [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import type { Hex } from "../../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { EMPTY_STATE, writeState } from "../../../../protocols/v3/state.ts";
 import { checkpoints, poolStates, pools, quietPools } from "../../../../store/collections.ts";

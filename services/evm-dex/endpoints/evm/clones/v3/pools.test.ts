@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { checkRows } from "../../../../../shared/contract/check-rows.ts";
 import type { Cell } from "../../../../../shared/contract/column.ts";
 import { parseQuery } from "../../../../../shared/contract/parse.ts";
+import { checkRows } from "../../../../../shared/contract/testkit/check-rows.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { renderTable } from "../../../../../shared/table.ts";
 import { checkpoints, poolListings } from "../../../../store/collections.ts";

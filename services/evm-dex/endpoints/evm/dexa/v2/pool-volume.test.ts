@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import type { Hex } from "../../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
 import { depsOf, rowsOf } from "../../../../test/answers.ts";
 import { openTestStore } from "../../../../test/rows.ts";

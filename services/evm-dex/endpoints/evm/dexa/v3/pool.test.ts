@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import type { Hex } from "../../../../../shared/chain/evm/port.ts";
+import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { checkpoints, poolFees, poolStates, pools } from "../../../../store/collections.ts";
 import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";

@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { after, before, describe, it } from "mocha";
+import { createClient } from "redis";
+import {
+  createRedisServer,
+  noRedisServer,
+  type RedisServer,
+} from "../../../services/shared/cache/testkit/redis-server.ts";
+import { type Bucket, DAY_US, takeFrom } from "./bucket.ts";
+import type { BucketAnswer } from "./bucket-keeper.ts";
+import { BUCKET_SCRIPT, type KnownBucket, readScriptAnswers, scriptArguments } from "./bucket-script.ts";
+import { createRule, type LimitRule } from "./rule.ts";
+
+const rules = fc
+  .record({
+    thousandths: fc.oneof(
+      fc.integer({ min: 1, max: 10_000 }),
+      // So fast that the microseconds between two calls count.
+      fc.integer({ min: 1_000_000, max: 1_000_000_000 }),
+    ),
+    burst: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 1_000_000 })),
+    dailyQuota: fc.option(fc.integer({ min: 1, max: 100 }), { nil: null }),
+  })
+  .map(({ thousandths, burst, dailyQuota }) =>
+    createRule({ ratePerSecond: thousandths / 1000, burst, dailyQuota }),
+  );
+const wants = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 500 }));
+
+describe("bucket script", function () {
+  this.timeout(60_000);
+  let server: RedisServer | undefined;
+  const clients: { destroy(): void }[] = [];
+  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<BucketAnswer>;
+  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<BucketAnswer[]>;
+  let store: (bucket: Bucket) => Promise<unknown>;
+  let stored: () => Promise<string | null>;
+  let forget: () => Promise<unknown>;
+  let ttlMs: () => Promise<number>;
+
+  before(async function () {
+    const reason = noRedisServer();
+    if (reason !== undefined) {
+      console.log(`      pending: ${reason}`);
+      return this.skip();
+    }
+    server = await createRedisServer();
+    await server.start();
+    const client = createClient({ url: server.url });
+    await client.connect();
+    clients.push(client);
+    const key = "bucket";
+    take = async (rule, want, known) => {
+      const call = { keys: [key], arguments: scriptArguments(rule, want, known) };
+      const [answer] = readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), 1);
+      return answer as BucketAnswer;
+    };
+    takeAll = async (asks) => {
+      const call = {
+        keys: asks.map(([name]) => name),
+        arguments: asks.flatMap(([, rule, want]) => scriptArguments(rule, want, undefined)),
+      };
+      return readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), asks.length);
+    };
+    store = ({ level, atUs, day, used }) => client.set(key, `${level} ${atUs} ${day} ${used}`);
+    stored = () => client.get(key);
+    forget = () => client.del(key);
+    ttlMs = () => client.pTTL(key);
+  });
+  after(async () => {
+    for (const client of clients) client.destroy();
+    await server?.remove();
+  });
+
+  it("decides on random sequences as TypeScript does at the same moments, to the unit", async () => {
+    // One rule a sequence: Redis forgets a bucket when its rule has drained it, which another rule may not have.
+    await fc.assert(
+      fc.asyncProperty(rules, fc.array(wants, { minLength: 1, maxLength: 12 }), async (rule, asks) => {
+        await forget();
+        let bucket: Bucket | undefined;
+        for (const want of asks) {
+          const answer = await take(rule, want);
+          const nowUs = answer.bucket.atUs;
+          const ours = takeFrom(bucket, { nowUs, wallUs: nowUs }, { rule, want });
+          expect(answer).to.deep.equal(ours);
+          // Asking for nothing writes nothing.
+          if (want > 0) ({ bucket } = ours);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("decides as TypeScript does on any bucket: of another time, another day, of a clock that went back", async () => {
+    const buckets = fc.record({
+      level: fc.oneof(
+        fc.constant(0),
+        fc.integer({ min: 0, max: 20_000_000_000 }),
+        fc.integer({ min: 0, max: 1e15 }),
+      ),
+      agoUs: fc.oneof(fc.integer({ min: -5_000_000, max: 5_000_000 }), fc.integer({ min: -1e13, max: 1e13 })),
+      daysAgo: fc.integer({ min: -1, max: 1 }),
+      used: fc.integer({ min: 0, max: 120 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(buckets, rules, wants, async ({ level, agoUs, daysAgo, used }, rule, want) => {
+        const { bucket: fresh } = await take(rule, 0);
+        const bucket = { level, atUs: fresh.atUs - agoUs, day: fresh.day - daysAgo, used };
+        await store(bucket);
+        const answer = await take(rule, want);
+        const nowUs = answer.bucket.atUs;
+        expect(answer).to.deep.equal(takeFrom(bucket, { nowUs, wallUs: nowUs }, { rule, want }));
+        await forget();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("takes from many buckets in one call, one after the other, the same one twice too", async () => {
+    const asks = fc.array(fc.tuple(fc.nat(3), rules, wants), { minLength: 1, maxLength: 30 });
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(asks, async (list) => {
+        round += 1;
+        const answers = await takeAll(list.map(([place, rule, want]) => [`${round} ${place}`, rule, want]));
+        const nowUs = answers[0]?.bucket.atUs as number;
+        const known = new Map<number, Bucket>();
+        for (const [turn, [place, rule, want]] of list.entries()) {
+          const ours = takeFrom(known.get(place), { nowUs, wallUs: nowUs }, { rule, want });
+          expect(answers[turn]).to.deep.equal(ours);
+          if (want > 0) known.set(place, ours.bucket);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("goes on from what a gateway knows where Redis knows less, and from its own where it knows more", async () => {
+    const rule = createRule({ ratePerSecond: 0.001, burst: 5, dailyQuota: 9 });
+    const { day } = (await take(rule, 0)).bucket;
+    expect((await take(rule, 9, { level: 3_000_000_000, day, used: 8 })).granted).to.equal(1);
+    expect((await take(rule, 9, { level: 0, day, used: 0 })).granted).to.equal(0);
+    await forget();
+    expect((await take(rule, 9, { level: 3_000_000_000, day: day - 1, used: 8 })).granted).to.equal(2);
+    await forget();
+  });
+
+  it("keeps a bucket for as long as it says something, and no longer", async () => {
+    const brief = createRule({ ratePerSecond: 10, burst: 100, dailyQuota: null });
+    await take(brief, 50);
+    expect(await ttlMs()).to.be.within(1, 5_001);
+    await forget();
+    const daily = createRule({ ratePerSecond: 10, burst: 100, dailyQuota: 10 });
+    const { bucket } = await take(daily, 1);
+    const leftMs = ((bucket.day + 1) * DAY_US - bucket.atUs) / 1000;
+    // At the very end of a day the bucket itself lasts longer.
+    expect(await ttlMs()).to.be.at.most(Math.max(leftMs, 100) + 2);
+    expect(await stored()).to.match(/^\d+ \d+ \d+ 1$/);
+    await forget();
+    await take(daily, 0);
+    expect(await stored()).to.equal(null);
+  });
+
+  it("starts anew where the stored text is no bucket", async () => {
+    const rule = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
+    for (const client of clients as { set?: (key: string, value: string) => Promise<unknown> }[])
+      await client.set?.("bucket", "what is this");
+    expect((await take(rule, 9)).granted).to.equal(5);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { createManualClock } from "../../testkit/clock.ts";
+import { formatLimit, limitedError, setLimitHeaders } from "./headers.ts";
+import type { Decision } from "./limiter.ts";
+import { createMemoryLimiter } from "./local-limiter.ts";
+import { createRule } from "./rule.ts";
+
+/** Lists of strings with integer parameters: what RFC 9651 allows and the draft asks for, and no more. */
+const LIST = /^"[a-z]+"(;[a-z]=\d+)+(, "[a-z]+"(;[a-z]=\d+)+)*$/;
+
+describe("limit headers", () => {
+  const clock = createManualClock(Date.UTC(2026, 4, 1, 23, 59, 50, 250));
+  const rule = createRule({ ratePerSecond: 0.4, burst: 2, dailyQuota: 3 });
+  const limiter = createMemoryLimiter(clock);
+  const take = () => limiter.take({ kind: "key", subject: "a", rule });
+  const shown = (decision: Decision) => {
+    const headers: Record<string, unknown> = {};
+    setLimitHeaders(
+      { setHeader: (name: string, value: unknown) => (headers[name] = value) } as never,
+      decision,
+    );
+    for (const value of Object.values(headers)) expect(value).to.match(LIST);
+    return headers;
+  };
+
+  it("tell every answer the policy, what is left, and for how long that is all", () => {
+    expect(shown(take())).to.deep.equal({
+      "RateLimit-Policy": '"burst";q=2;w=5, "daily";q=3;w=86400',
+      RateLimit: '"burst";r=1;t=3, "daily";r=2;t=10',
+    });
+    expect(shown(take()).RateLimit).to.equal('"burst";r=0;t=3, "daily";r=1;t=10');
+  });
+
+  it("tell a refused request its true wait, in whole seconds rounded up, as Retry-After and t", () => {
+    clock.advance(499);
+    const decision = take();
+    expect(decision).to.include({ isAllowed: false, waitUs: 2_001_000 });
+    expect(formatLimit(decision)).to.equal('"burst";r=0;t=3, "daily";r=1;t=10');
+    const error = limitedError(decision, "requests with this key");
+    expect(error).to.include({ code: "rate_limited", retryAfterSeconds: 3 });
+    expect(error.message).to.contain("2 at once and 0.4 a second").and.contain("3 s");
+  });
+
+  it("tell when the day ends where its quota is used up", () => {
+    clock.advance(2_001);
+    expect(take().isAllowed).to.equal(true);
+    const refused = take();
+    expect(shown(refused).RateLimit).to.equal('"burst";r=0;t=3, "daily";r=0;t=8');
+    expect(limitedError(refused, "requests with this key")).to.include({ retryAfterSeconds: 8 });
+    expect(limitedError(refused, "requests").message).to.contain("3 a UTC day");
+    clock.advance(7_250);
+    expect(shown(take()).RateLimit).to.equal('"burst";r=1;t=3, "daily";r=2;t=86400');
+  });
+});

@@ -1,0 +1,48 @@
+import { outages } from "../../../services/shared/cache/outage.ts";
+import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
+import type { Log } from "../../../services/shared/logging/log.ts";
+import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
+import type { Clock } from "../../request/clock.ts";
+import { createAskingLimiter } from "./asking-limiter.ts";
+import type { BucketKeeper } from "./bucket-keeper.ts";
+import type { Limiter } from "./limiter.ts";
+import { LocalBuckets } from "./local-buckets.ts";
+import { createLocalLimiter } from "./local-limiter.ts";
+import { measureDecisions, watchSharing } from "./observe.ts";
+import { createSharedLimiter } from "./shared-limiter.ts";
+
+export interface OpenLimiterOptions {
+  readonly redisUrl: string | undefined;
+  /** Who keeps the buckets without Redis; undefined = this process. */
+  readonly keeper?: BucketKeeper | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export interface OpenedLimiter {
+  readonly limiter: Limiter;
+  close(): void;
+}
+
+/** A gateway that is ready a moment too early would decide its first requests alone. */
+const FIRST_CONNECTION_MS = 1_000;
+
+/** The gateway's limiter: shared through Redis, else with who else has the keeper, else of this process. Never fails. */
+export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLimiter> {
+  const { redisUrl, keeper, clock, log, metrics } = options;
+  const buckets = new LocalBuckets(clock);
+  if (redisUrl === undefined) {
+    const limiter = keeper ? createAskingLimiter({ keeper, buckets }) : createLocalLimiter(buckets);
+    return { limiter: measureDecisions(limiter, metrics), close: () => {} };
+  }
+  const redis = await openRedisConnection({
+    url: redisUrl,
+    onFailure: outages(({ failures, error }) =>
+      log.debug({ failures, err: error }, "Redis did not answer the limiter"),
+    ),
+  });
+  await redis.untilReady(FIRST_CONNECTION_MS);
+  const limiter = createSharedLimiter({ redis, buckets, onAnswer: watchSharing({ log, metrics }) });
+  return { limiter: measureDecisions(limiter, metrics), close: () => redis.close() };
+}

@@ -1,0 +1,52 @@
+import { put, removeWhere, type Store } from "../../../services/shared/storage/port.ts";
+import { type UsageRow, usageCollection } from "./usage-record.ts";
+
+export interface UsageStore {
+  /** Writes whole counts; writing them again changes nothing. */
+  save(rows: readonly UsageRow[]): Promise<void>;
+  /** Requests that a subject has had passed on a day, as far as gateways have written them. */
+  passedOn(subject: string, day: number): Promise<number>;
+  /** A key's rows from a day on. */
+  ofKey(key: string, fromDay: number): Promise<UsageRow[]>;
+  /** A key's requests from a day on, added up. */
+  totalsOf(key: string, fromDay: number): Promise<{ requests: number; limited: number }>;
+  /** When a key was last used, Unix seconds; undefined where nothing is known of it. */
+  lastUsed(key: string): Promise<number | undefined>;
+  /** Forgets what is older. */
+  removeBefore(day: number): Promise<void>;
+}
+
+/** Rows of one write: small, so that other writers of an embedded database need not wait. */
+const PART = 500;
+
+/** Usage over any store; declares the collection. */
+export async function openUsageStore(store: Store): Promise<UsageStore> {
+  await store.declare([usageCollection]);
+  return {
+    async save(rows) {
+      for (let from = 0; from < rows.length; from += PART)
+        await store.write([put(usageCollection, rows.slice(from, from + PART))]);
+    },
+    async passedOn(subject, day) {
+      return (await store.sum(usageCollection, { subject, day }, ["requests"])).requests;
+    },
+    ofKey: (key, fromDay) => store.find(usageCollection, { filter: { key, day: { gte: fromDay } } }),
+    totalsOf: (key, fromDay) =>
+      store.sum(usageCollection, { key, day: { gte: fromDay } }, ["requests", "limited"]),
+    async lastUsed(key) {
+      const [last] = await store.find(usageCollection, {
+        filter: { key },
+        order: [{ field: "day", direction: "desc" }],
+        limit: 1,
+      });
+      if (last === undefined) return undefined;
+      const rows = await store.find(usageCollection, {
+        filter: { key, day: last.day },
+        fields: ["lastAt"],
+      });
+      return rows.reduce((latest, { lastAt }) => Math.max(latest, lastAt), last.lastAt);
+    },
+    // With both bounds SQLite goes by the index; with one it reads the table.
+    removeBefore: (day) => store.write([removeWhere(usageCollection, { day: { gte: 0, lt: day } })]),
+  };
+}

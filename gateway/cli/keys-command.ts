@@ -1,0 +1,103 @@
+import { FAMILIES, type KeyRecord } from "../auth/keys/key-record.ts";
+import type { KeyChange } from "../auth/keys/key-rows.ts";
+import type { KeyStore } from "../auth/keys/key-store.ts";
+import type { UsageStore } from "../auth/usage/usage-store.ts";
+import type { Clock } from "../request/clock.ts";
+import type { KeysCommand, KeyWish } from "./keys-arguments.ts";
+import { keyJson, keysTable, keyText, type ShownKey, toJsonText } from "./keys-print.ts";
+import { showUsage } from "./keys-usage.ts";
+import { UsageError } from "./keys-values.ts";
+
+export interface KeysCommandDeps {
+  readonly keys: KeyStore;
+  readonly usage: UsageStore;
+  readonly clock: Clock;
+  /** Tells running gateways of changed keys. */
+  readonly announce: (hashes: readonly string[]) => Promise<void>;
+}
+
+/** Carries a command out; answers the text for stdout. Throws UsageError for an id no key has, KeyRefusal as KeyStore. */
+export async function runKeysCommand(command: KeysCommand, deps: KeysCommandDeps): Promise<string> {
+  const { keys, clock, announce } = deps;
+  const nowSeconds = Math.floor(clock.nowMs() / 1000);
+  const show = (shown: readonly ShownKey[]) => keysTable(shown, nowSeconds);
+
+  const changed = async (record: KeyRecord | undefined, id: string): Promise<string> => {
+    const found = known(record, id);
+    await announce([found.hash]);
+    return command.asJson ? toJsonText(keyJson({ record: found }, nowSeconds)) : show([{ record: found }]);
+  };
+
+  switch (command.name) {
+    case "create": {
+      const { label, scopes = FAMILIES, ...wish } = command.wish;
+      const { key, record } = await keys.create({ ...toChange(wish, nowSeconds), label, scopes });
+      await announce([record.hash]);
+      if (command.asJson) return toJsonText({ key, ...keyJson({ record }, nowSeconds) });
+      return show([{ record }]) + keyText(key);
+    }
+    case "list": {
+      const all = await keys.list();
+      const wanted = all.filter(({ owner }) => command.owner === undefined || owner === command.owner);
+      const shown = await withLastUse(wanted, deps.usage);
+      if (command.asJson) return toJsonText(shown.map((each) => keyJson(each, nowSeconds)));
+      return shown.length === 0 ? "There are no keys yet.\n" : show(shown);
+    }
+    case "set":
+      return changed(await keys.change(command.id, toChange(command.wish, nowSeconds)), command.id);
+    case "rotate": {
+      const { id, overlapSeconds } = command;
+      const rotated = await keys.rotate(id, { overlapSeconds, ...toChange(command, nowSeconds) });
+      const { key, record, old } = known(rotated, id);
+      await announce([old.hash, record.hash]);
+      if (command.asJson) {
+        const [now, before] = [record, old].map((each) => keyJson({ record: each }, nowSeconds));
+        return toJsonText({ key, ...now, rotated: before });
+      }
+      return show([{ record: old }, { record }]) + keyText(key);
+    }
+    case "suspend":
+      return changed(await keys.suspend(command.id), command.id);
+    case "resume":
+      return changed(await keys.resume(command.id), command.id);
+    case "revoke":
+      return changed(await keys.revoke(command.id), command.id);
+    case "usage": {
+      const { id, days, asJson } = command;
+      const records = id === undefined ? await keys.list() : [known(await keys.find(id), id)];
+      return showUsage({ records, days, asJson, isOfOne: id !== undefined }, deps);
+    }
+  }
+}
+
+function known<T>(found: T | undefined, id: string): T {
+  if (found === undefined) throw new UsageError(`No key has the id ${JSON.stringify(id)}.`);
+  return found;
+}
+
+function toChange(wish: KeyWish, nowSeconds: number): KeyChange {
+  const { label, owner, note, scopes, limits, expiresInSeconds } = wish;
+  return {
+    ...(label !== undefined && { label }),
+    ...(owner !== undefined && { owner }),
+    ...(note !== undefined && { note }),
+    ...(scopes !== undefined && { scopes }),
+    ...(limits !== undefined && { limits }),
+    ...(expiresInSeconds !== undefined && {
+      expiresAt: expiresInSeconds === null ? null : nowSeconds + expiresInSeconds,
+    }),
+  };
+}
+
+/** Some at a time: a store is no faster for a thousand questions at once. */
+const AT_ONCE = 20;
+
+async function withLastUse(records: readonly KeyRecord[], usage: UsageStore): Promise<ShownKey[]> {
+  const shown: ShownKey[] = [];
+  for (let from = 0; from < records.length; from += AT_ONCE) {
+    const part = records.slice(from, from + AT_ONCE);
+    const times = await Promise.all(part.map(({ id }) => usage.lastUsed(id)));
+    shown.push(...part.map((record, place) => ({ record, lastUsedAt: times[place] })));
+  }
+  return shown;
+}

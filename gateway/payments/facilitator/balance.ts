@@ -1,0 +1,76 @@
+import type { Log } from "../../../services/shared/logging/log.ts";
+import { Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts";
+import type { Wallet } from "./wallet.ts";
+
+export interface BalanceWatchOptions {
+  readonly wallet: Pick<Wallet, "address" | "balance">;
+  /** Ether below which the log warns; 0 = never. */
+  readonly lowEther: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly everyMs?: number;
+  /** While it stays low, the log says so again this much later. */
+  readonly remindMs?: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+export interface BalanceWatch {
+  /** Resolves when the first look is over; never rejects. */
+  readonly started: Promise<void>;
+  stop(): void;
+}
+
+const EVERY_MS = 60_000;
+const REMIND_MS = 3_600_000;
+
+/**
+ * Tells what the wallet has left to pay for gas: `facilitator_balance_ether`, read when scraped, and a warning while it
+ * is low, since a facilitator without gas settles nothing.
+ */
+export function watchBalance(options: BalanceWatchOptions): BalanceWatch {
+  const { wallet, lowEther, log, metrics, everyMs = EVERY_MS, remindMs = REMIND_MS } = options;
+  const now = options.now ?? (() => performance.now());
+  const { address } = wallet;
+  let warnedAtMs: number | undefined;
+
+  const judge = (ether: number): void => {
+    if (ether >= lowEther) {
+      if (warnedAtMs !== undefined)
+        log.info({ address, ether }, "the wallet has enough to pay for gas again");
+      warnedAtMs = undefined;
+      return;
+    }
+    if (warnedAtMs !== undefined && now() - warnedAtMs < remindMs) return;
+    warnedAtMs = now();
+    log.warn({ address, ether, lowEther }, "the wallet has little left to pay for gas: send it some ether");
+  };
+  /** Undefined while the chain cannot be asked. */
+  const read = async (): Promise<number | undefined> => {
+    try {
+      const ether = Number(await wallet.balance()) / 1e18;
+      judge(ether);
+      return ether;
+    } catch (err) {
+      log.warn({ err }, "the wallet's balance cannot be read");
+      return undefined;
+    }
+  };
+
+  new Gauge({
+    name: "facilitator_balance_ether",
+    help: "What the wallet has left to pay for gas; absent while the chain cannot be asked",
+    labelNames: ["address"],
+    registers: [metrics.registry],
+    async collect() {
+      const ether = await read();
+      // Not a balance of 0, which would wake somebody up.
+      this.reset();
+      if (ether !== undefined) this.set({ address }, ether);
+    },
+  });
+  const started = read().then(() => {});
+  const timer = setInterval(() => void read(), everyMs);
+  timer.unref();
+  return { started, stop: () => clearInterval(timer) };
+}

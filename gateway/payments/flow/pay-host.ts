@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { x402ResourceServer } from "@x402/core/server";
+import { ExactEvmScheme } from "@x402/evm/exact/server";
+import { outages } from "../../../services/shared/cache/outage.ts";
+import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
+import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
+import { closeHttpServer, listen } from "../../../services/shared/http/server.ts";
+import type { Log } from "../../../services/shared/logging/log.ts";
+import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
+import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
+import type { AddressLimits } from "../../auth/limits/address-limits.ts";
+import type { GatewayConfig, PaymentConfig } from "../../config.ts";
+import type { Delivery } from "../../proxy/delivery/deliver.ts";
+import type { Clock } from "../../request/clock.ts";
+import type { Forward, PayHost } from "../../request/context.ts";
+import { createGatewayServer } from "../../request/server.ts";
+import { createLazyLedger, type OpenedLedger } from "../ledger/lazy-ledger.ts";
+import { createMemoryLocks, createRedisLocks, type Locks } from "../ledger/locks.ts";
+import { openStoredLedger } from "../ledger/open-ledger.ts";
+import { createPaymentMetrics } from "../metrics.ts";
+import { CHAIN_ID, NETWORK } from "../network.ts";
+import { createPaymentChain, type PaymentChain } from "../settlement/chain.ts";
+import { createFacilitatorClient } from "../settlement/facilitator-client.ts";
+import { watchFacilitator } from "../settlement/facilitator-watch.ts";
+import { createJanitor } from "../settlement/janitor.ts";
+import { createSettlement } from "../settlement/settlement.ts";
+import { createOffers } from "./offers.ts";
+import { createHostTest, createPayApp, createPayDoor } from "./pay-app.ts";
+import { createTill } from "./payment-flow.ts";
+
+/** For settlements whose clients were cut off by the end of a drain. */
+const STRAGGLERS_MS = 5_000;
+
+/** What may be replaced, by tests. */
+export interface PayHostParts {
+  readonly openLedger?: () => Promise<OpenedLedger>;
+  readonly locks?: Locks;
+  readonly chain?: PaymentChain;
+}
+
+export interface PayHostDeps {
+  readonly config: GatewayConfig & { readonly payment: PaymentConfig };
+  /** With the prices asked here. */
+  readonly catalogue: readonly Endpoint[];
+  readonly forward: Forward;
+  readonly delivery: Delivery;
+  readonly addressLimits: AddressLimits;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
+  readonly clock: Clock;
+  readonly isDraining: () => boolean;
+  readonly parts?: PayHostParts;
+}
+
+export interface RunningPayHost {
+  /** Base address on this machine. */
+  readonly url: string;
+  /** Base address as clients see it: payments are bound to it. */
+  readonly publicUrl: string;
+  /** The same host behind the gateway's own port. */
+  readonly behindGateway: PayHost | undefined;
+  /** Lets requests in flight finish, settlements even beyond that, and closes everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the pay-per-request host. Resolves when it listens: facilitator, chain, store and Redis may be away and are
+ * found when they come. Throws when the port is taken.
+ */
+export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
+  const { config, addressLimits, log, tracing, clock, isDraining, parts = {} } = deps;
+  const { payment } = config;
+  const metrics = createPaymentMetrics(deps.metrics);
+  const ledger = createLazyLedger(
+    parts.openLedger ??
+      (() => openStoredLedger(config.store, { clock, answersKeptMs: payment.answersKeptMs })),
+  );
+  const locks = parts.locks ?? (await openLocks(config.redisUrl, log));
+  const chain =
+    parts.chain ??
+    createPaymentChain({
+      chainId: CHAIN_ID,
+      urls: payment.rpcUrls,
+      log: (message, fields) => log.warn(fields, message),
+    });
+  const facilitator = createFacilitatorClient({
+    url: payment.facilitatorUrl,
+    token: payment.facilitatorToken,
+    verifyTimeoutMs: config.deadlineMs,
+    settleTimeoutMs: payment.settleTimeoutMs,
+    tracing,
+  });
+  const server = new x402ResourceServer(facilitator).register(NETWORK, new ExactEvmScheme());
+  const settlement = createSettlement({ server, chain, ledger, log, watchMs: payment.settleTimeoutMs });
+  const offers = await createOffers(deps.catalogue, payment.payTo);
+
+  let publicUrl = payment.publicUrl ?? "";
+  const till = createTill({
+    ...{ server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock },
+    forward: deps.forward,
+    delivery: deps.delivery,
+    publicUrl: () => publicUrl,
+    hasPeers: config.redisUrl !== undefined,
+    deadlineMs: config.deadlineMs,
+  });
+  const inFlight = new Set<Promise<void>>();
+  const door = createPayDoor({ offers, till, clock, addressLimits });
+  const answer: typeof door = (req, res) => {
+    const answering = door(req, res).finally(() => inFlight.delete(answering));
+    inFlight.add(answering);
+    return answering;
+  };
+  const http = createGatewayServer(createPayApp(answer, { log, metrics: deps.metrics, tracing, isDraining }));
+  const port = await listen(http, { host: config.bindHost, port: payment.port });
+  const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
+  const url = `http://${host}:${port}`;
+  if (publicUrl === "") publicUrl = url;
+  const janitor = createJanitor({ ledger, locks, settlement, chain, metrics, clock, log });
+  janitor.start();
+  log.info({ url, offers: [...offers.keys()], payTo: payment.payTo }, "selling requests");
+  const watch = watchFacilitator({ facilitator, chain, log, metrics: deps.metrics });
+
+  return {
+    url,
+    publicUrl,
+    behindGateway: hasOwnName(publicUrl, config.publicUrl)
+      ? { isAskedBy: createHostTest(publicUrl), answer }
+      : undefined,
+    async stop() {
+      watch.stop();
+      await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
+      await janitor.stop();
+      // What takes longer than this is found again from the ledger.
+      const answered = Promise.all(inFlight).then(() => till.close());
+      await Promise.race([answered, sleep(STRAGGLERS_MS, undefined, { ref: false })]);
+      locks.close();
+      chain.close();
+      await ledger.close();
+    },
+  };
+}
+
+async function openLocks(redisUrl: string | undefined, log: Log): Promise<Locks> {
+  if (redisUrl === undefined) return createMemoryLocks();
+  const onFailure = outages(({ failures, error }) =>
+    log.warn({ err: error, failures }, "Redis does not lock payments: this gateway locks by itself"),
+  );
+  return createRedisLocks(await openRedisConnection({ url: redisUrl, onFailure }));
+}
+
+/** Only a host of its own can be told by its name; a path of its own is for whoever stands in front. */
+function hasOwnName(publicUrl: string, gatewayUrl: string | undefined): boolean {
+  const { host, pathname } = new URL(publicUrl);
+  return pathname === "/" && (gatewayUrl === undefined || new URL(gatewayUrl).host !== host);
+}

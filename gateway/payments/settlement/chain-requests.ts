@@ -1,0 +1,116 @@
+import { encodeCall } from "../../../services/shared/evm/abi.ts";
+import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
+import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
+import type { Hex } from "../../../services/shared/evm/port.ts";
+import { distrust, readHeader } from "../../../services/shared/evm/source/parse.ts";
+import type { RpcReply } from "../../../services/shared/rpc-client/transport.ts";
+import type { Outcome, Question } from "../../../services/shared/rpc-client/work.ts";
+
+/** An authorization of EIP-3009, by what makes it what it is. */
+export interface AuthorizationName {
+  readonly asset: Hex;
+  readonly from: Hex;
+  readonly nonce: Hex;
+}
+
+export interface AuthorizationState {
+  readonly isUsed: boolean;
+  /** Of the block in which that was so, Unix seconds; it may have been so for longer. */
+  readonly time: number;
+}
+
+/** A signature that a contract may accept as its own. */
+export interface WalletSignature {
+  readonly wallet: Hex;
+  /** What was signed. */
+  readonly digest: Hex;
+  readonly signature: Hex;
+}
+
+/** authorizationState(address,bytes32) of EIP-3009. */
+const AUTHORIZATION_STATE: Hex = "0xe94a0102";
+/** isValidSignature(bytes32,bytes) of ERC-1271; also what it returns for a good one. */
+const IS_VALID_SIGNATURE: Hex = "0x1626ba7e";
+/** Where nearly every chain has its Multicall3, Base among them. */
+const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
+/** Authorizations that one call looks up: some 15,000 gas each, and 200 bytes. */
+export const STATES_A_CALL = 100;
+/** Above what checks of passkeys need; a check that never ends is over in milliseconds. */
+const SIGNATURE_CHECK_GAS = 500_000;
+
+/** The block is asked for first: what the call says then holds at its time at the latest. */
+export function askState(authorization: AuthorizationName): Question<AuthorizationState> {
+  return askAtLatest(callOf(authorization), (result, time) => {
+    const word = parseHash(result);
+    if (word === undefined) return distrust("authorizationState gave no word");
+    return { value: { isUsed: BigInt(word) !== 0n, time } };
+  });
+}
+
+/** Many at once; undefined where the chain has no Multicall3. */
+export function askStates(
+  authorizations: readonly AuthorizationName[],
+): Question<AuthorizationState[] | undefined> {
+  const data = encodeAggregate3(authorizations.map(callOf));
+  return askAtLatest({ to: MULTICALL3, data }, (result, time) => {
+    const returned = parseBytes(result);
+    if (returned === "0x") return { value: undefined };
+    try {
+      const words = decodeAggregate3(returned ?? "0x", authorizations.length);
+      return {
+        value: words.map(({ success, data: word }) => {
+          if (!success || parseHash(word) === undefined) throw new RangeError("no word");
+          return { isUsed: BigInt(word) !== 0n, time };
+        }),
+      };
+    } catch {
+      return distrust("authorizationState of many gave no words");
+    }
+  });
+}
+
+/** False also where nothing is at the address, or the check fails or takes too much gas. */
+export function askContractSignature({ wallet, digest, signature }: WalletSignature): Question<boolean> {
+  const bytes = signature.slice(2);
+  const length = bytes.length / 2;
+  const head = encodeCall(IS_VALID_SIGNATURE, [digest, 64, length]);
+  const data = `${head}${bytes.padEnd(Math.ceil(length / 32) * 64, "0")}`;
+  const call = { to: wallet, data, gas: toQuantity(SIGNATURE_CHECK_GAS) };
+  return {
+    calls: [{ method: "eth_call", params: [call, "latest"] }],
+    read([reply]) {
+      // Nodes have many words for a call that ran out of gas.
+      if (reply?.ok === false && (reply.fault.kind === "reverted" || /gas/i.test(reply.fault.message)))
+        return { value: false };
+      return readReply(reply, (result) => ({
+        value: parseHash(result)?.startsWith(IS_VALID_SIGNATURE) === true,
+      }));
+    },
+  };
+}
+
+function callOf({ asset, from, nonce }: AuthorizationName): { to: Hex; data: Hex } {
+  return { to: asset, data: encodeCall(AUTHORIZATION_STATE, [from, nonce]) };
+}
+
+function askAtLatest<T>(
+  call: { readonly to: Hex; readonly data: Hex },
+  read: (result: unknown, time: number) => Outcome<T>,
+): Question<T> {
+  return {
+    calls: [
+      { method: "eth_getBlockByNumber", params: ["latest", false] },
+      { method: "eth_call", params: [call, "latest"] },
+    ],
+    read([block, reply]) {
+      const header = readReply(block, (result) => readHeader(result, "latest"));
+      if ("fault" in header) return header;
+      return readReply(reply, (result) => read(result, header.value.timestamp));
+    },
+  };
+}
+
+export function readReply<T>(reply: RpcReply | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
+  if (reply === undefined) return distrust("a reply is missing");
+  return reply.ok ? read(reply.result) : { fault: reply.fault };
+}

@@ -1,0 +1,260 @@
+import { parseHash, parseQuantity, toQuantity } from "../../../services/shared/evm/hex.ts";
+import type { Hex } from "../../../services/shared/evm/port.ts";
+import { classifyRpcError } from "../../../services/shared/evm/source/classify.ts";
+import { distrust } from "../../../services/shared/evm/source/parse.ts";
+import { createRpcClient, type RpcOptions } from "../../../services/shared/rpc-client/client.ts";
+import type { SourceLog } from "../../../services/shared/rpc-client/endpoint.ts";
+import type { Question } from "../../../services/shared/rpc-client/work.ts";
+import {
+  type AuthorizationState,
+  askContractSignature,
+  askState,
+  askStates,
+  readReply,
+  STATES_A_CALL,
+  type WalletSignature,
+} from "./chain-requests.ts";
+
+export { STATES_A_CALL };
+
+/** A payment as the chain can be asked about it; hex in lower case. */
+export interface Transfer {
+  readonly asset: Hex;
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+  readonly nonce: Hex;
+}
+
+/**
+ * What the chain says of an authorization:
+ * - `paid`    it has moved the money to us
+ * - `spent`   its nonce is used up, but the money has not come to us: cancelled, or used for another transfer
+ * - `unused`  nothing has happened up to a block of this time (Unix seconds)
+ * - `unclear` it has been used, but the node does not show by which transaction
+ */
+export type Sighting =
+  | { readonly kind: "paid"; readonly transaction: Hex }
+  | { readonly kind: "spent" }
+  | { readonly kind: "unused"; readonly time: number }
+  | { readonly kind: "unclear" };
+
+/** The chain on which payments are settled. Every method rejects where no node answers. */
+export interface PaymentChain {
+  /** Number of the newest block: a transaction sent after that lies beyond. */
+  headNumber(): Promise<number>;
+  /** Wei of the chain's own coin. */
+  balanceOf(address: Hex): Promise<bigint>;
+  /** Looks from `fromBlock` on; `transaction` is where somebody says it happened. */
+  look(transfer: Transfer, at: { fromBlock: number; transaction?: Hex | undefined }): Promise<Sighting>;
+  /**
+   * Whether authorizations are used up, in the order asked: two calls for every hundred. For looking through many of
+   * which few will be.
+   */
+  readStates(transfers: readonly Transfer[]): Promise<AuthorizationState[]>;
+  /** Whether there is a contract at the wallet's address that accepts the signature (ERC-1271), for little gas. */
+  isAcceptedByContract(signature: WalletSignature): Promise<boolean>;
+  close(): void;
+}
+
+/** Events of EIP-3009. */
+const AUTHORIZATION_USED: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
+const AUTHORIZATION_CANCELED: Hex = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
+const TRANSFER: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/** Blocks an eth_getLogs asks for, less where a provider refuses; an authorization lives for some thirty of them. */
+const STRETCH = 1_000;
+const MIN_STRETCH = 5;
+/** Beyond this an authorization of any sensible length has expired. */
+const MAX_BLOCKS = 50_000;
+const OPTIONS: RpcOptions = { timeoutMs: 3_000, totalMs: 6_000, behindTotalMs: 2_000 };
+
+export interface PaymentChainConfig {
+  readonly chainId: number;
+  /** http(s) URLs, the preferred one first. */
+  readonly urls: readonly string[];
+  readonly log?: SourceLog;
+  readonly options?: RpcOptions;
+}
+
+export function createPaymentChain({ chainId, urls, log, options }: PaymentChainConfig): PaymentChain {
+  const { pool, close } = createRpcClient({
+    name: `chain ${chainId}`,
+    fields: { chainId },
+    // Nobody follows the head here: a websocket would be opened for nothing.
+    urls: urls.filter((url) => url.startsWith("http")),
+    createError: (message) => new Error(message),
+    classify: classifyRpcError,
+    check: {
+      call: { method: "eth_chainId", params: [] },
+      read: (reply) => {
+        if (!reply.ok) return reply.fault;
+        if (parseQuantity(reply.result) === chainId) return undefined;
+        return { kind: "fatal", message: `wrong chain: ${chainId} is wanted` };
+      },
+    },
+    optionalMethods: [],
+    subscribe: { method: "eth_subscribe", params: ["newHeads"] },
+    notification: "eth_subscription",
+    log: log ?? (() => {}),
+    onEvent: () => {},
+    options: { ...OPTIONS, ...options },
+  });
+  const ask = async <T>(question: Question<T>, about: string): Promise<T> =>
+    (await pool.ask([question], about))[0] as T;
+  const headNumber = () => ask(askHeadNumber(), "eth_blockNumber");
+
+  /** What a transaction did with the authorization; undefined where it has nothing to do with it, or is not known. */
+  const readTransaction = async (transfer: Transfer, hash: Hex) => {
+    const logs = await ask(askReceiptLogs(hash), "eth_getTransactionReceipt");
+    return logs && judgeLogs(logs, transfer);
+  };
+
+  /** The transaction that used the authorization up; undefined where the node does not show it. */
+  const findUse = async (transfer: Transfer, fromBlock: number): Promise<Hex | undefined> => {
+    const last = Math.min(await headNumber(), fromBlock + MAX_BLOCKS - 1);
+    let size = STRETCH;
+    for (let from = fromBlock; from <= last; ) {
+      const to = Math.min(last, from + size - 1);
+      const found = await ask(askUse(transfer, { from, to }), "eth_getLogs");
+      if (found === "none") from = to + 1;
+      else if (found !== "too many blocks") return found;
+      else if (size <= MIN_STRETCH) return undefined;
+      else size = Math.max(MIN_STRETCH, Math.floor(size / 10));
+    }
+    return undefined;
+  };
+
+  const readUse = async (transfer: Transfer, fromBlock: number): Promise<Sighting> => {
+    const transaction = await findUse(transfer, fromBlock);
+    const outcome = transaction && (await readTransaction(transfer, transaction));
+    if (transaction === undefined || outcome === undefined) return { kind: "unclear" };
+    return outcome === "paid" ? { kind: "paid", transaction } : { kind: "spent" };
+  };
+
+  const readBatch = async (transfers: readonly Transfer[]): Promise<AuthorizationState[]> => {
+    const states = await ask(askStates(transfers), "authorizationState");
+    return states ?? pool.ask(transfers.map(askState), "authorizationState");
+  };
+
+  return {
+    headNumber,
+    async readStates(transfers) {
+      const batches: Promise<AuthorizationState[]>[] = [];
+      for (let at = 0; at < transfers.length; at += STATES_A_CALL)
+        batches.push(readBatch(transfers.slice(at, at + STATES_A_CALL)));
+      return (await Promise.all(batches)).flat();
+    },
+    isAcceptedByContract: (signature) => ask(askContractSignature(signature), "isValidSignature"),
+    balanceOf: (address) => ask(askBalance(address), "eth_getBalance"),
+    async look(transfer, { fromBlock, transaction }) {
+      if (transaction !== undefined && (await readTransaction(transfer, transaction)) === "paid") {
+        return { kind: "paid", transaction };
+      }
+      const state = await ask(askState(transfer), "authorizationState");
+      return state.isUsed ? readUse(transfer, fromBlock) : { kind: "unused", time: state.time };
+    },
+    close,
+  };
+}
+
+function askHeadNumber(): Question<number> {
+  return {
+    calls: [{ method: "eth_blockNumber", params: [] }],
+    read: ([reply]) =>
+      readReply(reply, (result) => {
+        const number = parseQuantity(result);
+        return number === undefined ? distrust("eth_blockNumber gave no number") : { value: number };
+      }),
+  };
+}
+
+function askBalance(address: Hex): Question<bigint> {
+  return {
+    calls: [{ method: "eth_getBalance", params: [address, "latest"] }],
+    read: ([reply]) =>
+      readReply(reply, (result) =>
+        // Beyond what parseQuantity takes: wei are many.
+        typeof result === "string" && /^0x[0-9a-f]{1,64}$/i.test(result)
+          ? { value: BigInt(result) }
+          : distrust("eth_getBalance gave no number"),
+      ),
+  };
+}
+
+/** Hash of the transaction that used the authorization up. */
+function askUse(
+  { asset, from, nonce }: Transfer,
+  range: { readonly from: number; readonly to: number },
+): Question<Hex | "none" | "too many blocks"> {
+  const filter = {
+    address: asset,
+    topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], toTopic(from), nonce],
+    fromBlock: toQuantity(range.from),
+    toBlock: toQuantity(range.to),
+  };
+  return {
+    calls: [{ method: "eth_getLogs", params: [filter] }],
+    read: ([reply]) =>
+      readReply(reply, (result) => {
+        if (!Array.isArray(result)) return distrust("eth_getLogs gave no list");
+        if (result.length === 0) return { value: "none" };
+        const hash = parseHash(result[0]?.transactionHash);
+        return hash === undefined ? distrust("eth_getLogs gave a log without transaction") : { value: hash };
+      }),
+    conclude: (refusals) =>
+      refusals.some(({ kind }) => kind === "range") ? { value: "too many blocks" } : undefined,
+  };
+}
+
+interface ReceiptLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+/** Logs in their order; undefined while the node knows no such transaction. */
+function askReceiptLogs(hash: Hex): Question<readonly ReceiptLog[] | undefined> {
+  return {
+    calls: [{ method: "eth_getTransactionReceipt", params: [hash] }],
+    read: ([reply]) =>
+      readReply(reply, (result) => {
+        if (result === null) return { value: undefined };
+        const { logs } = result as { logs?: unknown };
+        return Array.isArray(logs) && logs.every(isLog)
+          ? { value: logs }
+          : distrust("eth_getTransactionReceipt gave no logs");
+      }),
+  };
+}
+
+function isLog(log: unknown): log is ReceiptLog {
+  if (typeof log !== "object" || log === null) return false;
+  const { address, topics, data } = log as Partial<Record<keyof ReceiptLog, unknown>>;
+  return typeof address === "string" && typeof data === "string" && Array.isArray(topics);
+}
+
+/**
+ * The token tells of the use of an authorization right before it tells of the transfer. Any other use of the nonce
+ * (the payer's own transfer to somebody else, a cancellation) has no such pair.
+ */
+export function judgeLogs(
+  logs: readonly { address: string; topics: readonly string[]; data: string }[],
+  transfer: Transfer,
+): "paid" | "spent" | undefined {
+  const { asset, from, to, value, nonce } = transfer;
+  const isOf = (log: ReceiptLog | undefined, topics: readonly string[]) =>
+    log?.address.toLowerCase() === asset &&
+    topics.every((topic, at) => log.topics[at]?.toLowerCase() === topic);
+  const used = logs.findIndex((log) => isOf(log, [AUTHORIZATION_USED, toTopic(from), nonce]));
+  if (used === -1) {
+    const isCanceled = logs.some((log) => isOf(log, [AUTHORIZATION_CANCELED, toTopic(from), nonce]));
+    return isCanceled ? "spent" : undefined;
+  }
+  const next = logs[used + 1];
+  const isOurs = isOf(next, [TRANSFER, toTopic(from), toTopic(to)]) && parseHash(next?.data) !== undefined;
+  return isOurs && BigInt(next?.data ?? 0) === value ? "paid" : "spent";
+}
+
+function toTopic(address: Hex): Hex {
+  return `0x${address.slice(2).padStart(64, "0")}`;
+}

@@ -1,0 +1,88 @@
+import { namesTags } from "../../../services/shared/http/conditional.ts";
+import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import type { Clock } from "../../request/clock.ts";
+import type { Forward, Passage } from "../../request/context.ts";
+import type { Answer } from "../upstream/answer.ts";
+import type { Ask, Asked, Asker } from "../upstream/proxy.ts";
+import type { ReceiveOptions } from "../upstream/transport/answer-receiver.ts";
+import type { Delivery } from "./deliver.ts";
+import { WholeAnswer } from "./whole-response.ts";
+
+export interface ForwardOptions {
+  readonly ask: Ask;
+  readonly delivery: Delivery;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}
+
+/** Longer answers go through while they come. */
+const HOLD_BYTES = 1_048_576;
+/** The longest answer that is held for somebody who must see it whole before it is sent. */
+const MAX_HELD_BYTES = 64 * 1_048_576;
+
+/** Asks the service for each request. */
+export function createForward(options: ForwardOptions): Forward {
+  return async (passage) => {
+    if (passage.res.destroyed) return;
+    const answer = await askUntilGone(passage, options);
+    if (answer !== undefined) await sendAnswer(passage, answer, { delivery: options.delivery, more: [] });
+  };
+}
+
+/** Milliseconds left of a request's deadline. */
+export function leftOf({ arrivedMs }: Passage, { clock, deadlineMs }: ForwardOptions): number {
+  return deadlineMs - (clock.monotonicMs() - arrivedMs);
+}
+
+/** Asks the service of a request, with these tags. */
+export function askFor(
+  passage: Passage,
+  { ifNoneMatch, asker }: { readonly ifNoneMatch: string | undefined; readonly asker: Asker },
+  options: ForwardOptions,
+): Asked {
+  const { endpoint, query, session, fields, span, beforeAnswer } = passage;
+  const maxSilenceMs = options.deadlineMs;
+  const reading: ReceiveOptions = beforeAnswer
+    ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs }
+    : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs };
+  const leftMs = leftOf(passage, options);
+  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields, span }, asker);
+}
+
+/** Sends what a service answered to this request alone. */
+export function sendAnswer(
+  passage: Passage,
+  { status, headers, body }: Answer,
+  { delivery, more }: { readonly delivery: Delivery; readonly more: readonly string[] },
+): void | Promise<void> {
+  if (status === 304) return delivery.sendNotModified(passage, headers, more);
+  if (!Buffer.isBuffer(body)) return delivery.sendLive(passage, { status, headers, body }, more);
+  return delivery.sendWhole(passage, new WholeAnswer({ headers, body }), more);
+}
+
+/** Asks for this request alone: the answer, or undefined when the client went away before. Then nobody is asked any more. */
+export function askUntilGone(passage: Passage, options: ForwardOptions): Promise<Answer | undefined> {
+  const { res } = passage;
+  const exchange = exchangeOf(res);
+  return new Promise((resolve, reject) => {
+    const asker: Asker = {
+      onAnswer(answer) {
+        exchange.onClose = undefined;
+        resolve(answer);
+      },
+      onFailure(error) {
+        exchange.onClose = undefined;
+        if (res.destroyed) resolve(undefined);
+        else reject(error);
+      },
+    };
+    const asked = askFor(passage, { ifNoneMatch: tagsOf(passage), asker }, options);
+    exchange.onClose = () => asked.abandon();
+  });
+}
+
+/** The tags that a client knows the answer by; "*" is none. */
+export function tagsOf({ req }: Passage): string | undefined {
+  const tags = req.headers["if-none-match"];
+  return namesTags(tags) ? tags : undefined;
+}

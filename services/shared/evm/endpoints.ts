@@ -1,0 +1,21 @@
+import type { ChainEndpoints } from "../rpc-client/preflight.ts";
+import { parseQuantity } from "./hex.ts";
+import { classifyRpcError } from "./source/classify.ts";
+
+const CHAIN_NAMES: Readonly<Record<number, string>> = { 1: "Ethereum", 8453: "Base" };
+
+/** The endpoints of one EVM chain, for the check before a start. */
+export function evmEndpoints(chainId: number, urls: readonly string[]): ChainEndpoints {
+  return {
+    name: CHAIN_NAMES[chainId] ?? `chain ${chainId}`,
+    setting: `EVM_RPC_${chainId}`,
+    urls,
+    method: "eth_chainId",
+    classify: classifyRpcError,
+    judge(result) {
+      const id = parseQuantity(result);
+      if (id === undefined) return "it answers eth_chainId without a number";
+      return id === chainId ? undefined : `its chain id is ${id}, not ${chainId}`;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { Guard } from "../../storage/lease.ts";
+import { collection, put, type Store } from "../../storage/port.ts";
+import type { EvmSource, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
+
+/** The last block of each chain's index that was final when it was indexed. It only moves up: nothing up to it is undone. */
+export const finalBlocks = collection({
+  name: "final_blocks",
+  fields: {
+    chainId: "int",
+    number: "int",
+    hash: "text",
+    /** Unix seconds. */
+    time: "int",
+  },
+  key: ["chainId"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+/** Blocks indexed between two questions for the final block. */
+const EVERY_BLOCKS = 32;
+/** A backfill indexes thousands of blocks a second: time decides there. */
+const BACKFILL_EVERY_MS = 10_000;
+
+export interface FinalityDeps {
+  readonly store: Store;
+  readonly source: EvmSource;
+  readonly guard: Guard;
+}
+
+/** What an index knows of its chain. */
+export interface Knowledge {
+  readonly genesisHash: string;
+  readonly findKnown: FindKnownBlock;
+}
+
+/** From here on, endpoints that contradict what is final in the store are set aside. */
+export async function requireStoredFinal(
+  { store, source }: Pick<FinalityDeps, "store" | "source">,
+  { genesisHash, findKnown }: Knowledge,
+): Promise<FinalBlock> {
+  const row = await store.get(finalBlocks, { chainId: source.chainId });
+  const { number, hash, time } = row ?? { number: 0, hash: genesisHash, time: 0 };
+  const block = { number, hash, time, genesisHash };
+  source.requireFinal(block, findKnown);
+  return block;
+}
+
+/**
+ * What is final of one chain's index: kept in the store and held against every endpoint (see EvmSource.requireFinal).
+ * It is moved up beside the indexing, which does not wait for it. Block 0 is final from the start.
+ */
+export class Finality {
+  readonly #deps: FinalityDeps;
+  #block: FinalBlock;
+  /** The block that was last asked about, and when. */
+  #askedAt: number;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  /** Grows when the index goes back: what was asked before counts no more. */
+  #era = 0;
+  #asking: Promise<void> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(deps: FinalityDeps, block: FinalBlock) {
+    this.#deps = deps;
+    this.#block = block;
+    this.#askedAt = block.number;
+  }
+
+  static async open(deps: FinalityDeps, knowledge: Knowledge): Promise<Finality> {
+    return new Finality(deps, await requireStoredFinal(deps, knowledge));
+  }
+
+  get block(): FinalBlock {
+    return this.#block;
+  }
+
+  /** Called with the index's last block after each write. */
+  follow(tip: StoredBlock, { isHead }: { isHead: boolean }): void {
+    const isDue = isHead || performance.now() - this.#askedMs > BACKFILL_EVERY_MS;
+    if (this.#asking !== undefined || !isDue || tip.number - this.#askedAt < EVERY_BLOCKS) return;
+    this.#askedAt = tip.number;
+    this.#askedMs = performance.now();
+    // Where no endpoint answers, what was final stays so; later blocks ask again.
+    this.#asking = this.#moveUp(tip)
+      .catch(() => {})
+      .finally(() => {
+        this.#asking = undefined;
+      });
+  }
+
+  /** Before the index goes back: no block that it leaves becomes final meanwhile. */
+  async hold(): Promise<void> {
+    this.#era += 1;
+    this.#askedAt = this.#block.number;
+    await this.#writing;
+  }
+
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#asking;
+  }
+
+  async #moveUp(tip: StoredBlock): Promise<void> {
+    const { store, source, guard } = this.#deps;
+    const era = this.#era;
+    const found = await source.finalBlock(tip);
+    if (found === null || found.number <= this.#block.number || era !== this.#era) return;
+    const { number, hash, time } = found;
+    const block = { number, hash, time, genesisHash: this.#block.genesisHash };
+    const row = { chainId: source.chainId, number, hash, time };
+    const written = store.write([...guard(), put(finalBlocks, [row])]).then(() => {
+      this.#block = block;
+    });
+    this.#writing = written.catch(() => {});
+    await written;
+    source.requireFinal(block);
+  }
+}

@@ -1,0 +1,112 @@
+import type { EndpointProof } from "../../rpc-client/endpoint.ts";
+import type { RpcReply } from "../../rpc-client/transport.ts";
+import type { Question } from "../../rpc-client/work.ts";
+import { toQuantity } from "../hex.ts";
+import type { BlockHeader, Contradiction, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
+import { readHeader } from "./parse.ts";
+import { readFirst } from "./requests.ts";
+
+/** Blocks behind the tip that are final where nodes do not know the tag: as many as a reorg can be healed by kept headers. */
+export const FINAL_DEPTH = 256;
+
+const OTHER_GENESIS = "another chain: its genesis is";
+
+/** Whether an endpoint is of another chain from block 0 on. */
+export function isOtherGenesis({ reason }: Contradiction): boolean {
+  return reason.startsWith(OTHER_GENESIS);
+}
+
+export interface FinalProof extends EndpointProof {
+  require(block: FinalBlock, findKnown?: FindKnownBlock): void;
+}
+
+/**
+ * Holds endpoints against the last final block of an index. One that has another block there, or another genesis, serves
+ * another chain; one that does not have it yet is only behind.
+ */
+export function createFinalProof(): FinalProof {
+  let required: FinalBlock | undefined;
+  let findKnown: FindKnownBlock | undefined;
+  return {
+    require(block, find) {
+      required = block;
+      findKnown = find ?? findKnown;
+    },
+    calls() {
+      if (required === undefined) return [];
+      const numbers = required.number === 0 ? [0] : [required.number, 0];
+      return numbers.map(callHeader);
+    },
+    read([reply, first]) {
+      if (required === undefined) return undefined;
+      const { number, hash, genesisHash } = required;
+      const genesis = hashOf(first, 0);
+      if (genesis !== undefined && genesis !== null && genesis !== genesisHash) {
+        const message = `${OTHER_GENESIS} ${genesis}, the index's is ${genesisHash}`;
+        return { kind: "contradicts", message };
+      }
+      const there = hashOf(reply, number);
+      // A node that has pruned the block, or is in trouble, cannot say.
+      if (there === undefined || there === hash) return undefined;
+      if (there === null) return { kind: "behind", message: `the node has no block ${number} yet` };
+      const message =
+        number === 0
+          ? `${OTHER_GENESIS} ${there}, the index's is ${genesisHash}`
+          : `its block ${number} is ${there}, final in the index is ${hash}`;
+      return { kind: "contradicts", message };
+    },
+    async further(ask, found) {
+      // One that is behind may be so on another chain.
+      if (found?.kind !== "behind") return undefined;
+      const head = readFirst(await ask([callHeader("latest")]), (result) => readHeader(result, "latest"));
+      if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
+      // A store that cannot be read says nothing against the endpoint.
+      const known = await findKnown?.(head.value.number).catch(() => undefined);
+      if (known === undefined) return undefined;
+      const there = hashOf((await ask([callHeader(known.number)]))[0], known.number);
+      if (there === undefined || there === null || there === known.hash) return undefined;
+      const message = `its block ${known.number} is ${there}, the index has ${known.hash} and is final up to ${required.number}`;
+      return { kind: "contradicts", message };
+    },
+  };
+}
+
+/** Null where the node says that it has no such block; undefined where it says nothing of use. */
+function hashOf(reply: RpcReply | undefined, number: number): string | null | undefined {
+  if (reply?.ok !== true) return undefined;
+  if (reply.result === null) return null;
+  const header = readHeader(reply.result, number);
+  return "value" in header ? header.value.hash : undefined;
+}
+
+function callHeader(block: number | "finalized" | "latest") {
+  const tag = typeof block === "number" ? toQuantity(block) : block;
+  return { method: "eth_getBlockByNumber", params: [tag, false] };
+}
+
+/**
+ * What one node knows of finality on the chain that leads to `tip`: its final block up to the tip; "other" where it has
+ * another block there, "behind" where it has none yet.
+ */
+export function askFinalBlock(tip: StoredBlock): Question<StoredBlock | "other" | "behind"> {
+  const fallback = Math.max(0, tip.number - FINAL_DEPTH);
+  return {
+    calls: [callHeader("finalized"), callHeader(fallback), callHeader(tip.number)],
+    read([tagged, deep, own]) {
+      const there = readFirst<BlockHeader | null>([own], (result) =>
+        result === null ? { value: null } : readHeader(result, tip.number),
+      );
+      if ("fault" in there) return there;
+      if (there.value === null) return { value: "behind" };
+      if (there.value.hash !== tip.hash) return { value: "other" };
+      // Where the tag is not known (an error, or null), depth decides.
+      const isTagged = tagged?.ok === true && tagged.result !== null;
+      const header = isTagged
+        ? readFirst([tagged], (result) => readHeader(result, "latest"))
+        : readFirst([deep], (result) => readHeader(result, fallback));
+      if ("fault" in header) return header;
+      const { number, hash, timestamp: time } = header.value;
+      return { value: number >= tip.number ? tip : { number, hash, time } };
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type { Clock } from "../../rpc-client/clock.ts";
+import type { SourceLog } from "../../rpc-client/endpoint.ts";
+import type { Pool } from "../../rpc-client/pool.ts";
+import type { Question } from "../../rpc-client/work.ts";
+import type { BlockHeader, Hex } from "../port.ts";
+import { readHeader } from "./parse.ts";
+import { readFirst } from "./requests.ts";
+
+export interface HeadTracker {
+  head(): Promise<BlockHeader>;
+  /** A header seen on the way: tells a reorganised chain from a node that is behind. */
+  remember(header: BlockHeader): void;
+  /** What was seen may be of an endpoint that turned out to serve another chain. */
+  forget(): void;
+}
+
+export interface HeadTrackerOptions {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: SourceLog;
+  readonly chainId: number;
+}
+
+/** A chain whose head every endpoint has put lower for this long has really been set back (a local chain restored). */
+const ACCEPT_LOWER_MS = 60_000;
+const REMEMBERED = 1024;
+
+/**
+ * The head never goes back because another node answered: a lower one is believed only if its block has another
+ * hash than the one seen at that height (a reorg), or if all endpoints keep saying so for a minute.
+ */
+export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOptions): HeadTracker {
+  const seen = new Map<number, Hex>();
+  let highest: BlockHeader | undefined;
+  let lowerSince: number | undefined;
+  let forgotten = 0;
+
+  function remember({ number, hash }: BlockHeader): void {
+    seen.delete(number);
+    seen.set(number, hash);
+    if (seen.size <= REMEMBERED) return;
+    for (const oldest of seen.keys()) {
+      seen.delete(oldest);
+      break;
+    }
+  }
+
+  function accept(header: BlockHeader): BlockHeader {
+    highest = header;
+    lowerSince = undefined;
+    remember(header);
+    return header;
+  }
+
+  function forget(): void {
+    seen.clear();
+    highest = undefined;
+    lowerSince = undefined;
+    forgotten += 1;
+  }
+
+  async function head(): Promise<BlockHeader> {
+    const known = highest;
+    const forgottenBefore = forgotten;
+    const lower: BlockHeader[] = [];
+    const question: Question<BlockHeader | null> = {
+      calls: [{ method: "eth_getBlockByNumber", params: ["latest", false] }],
+      read: (replies) =>
+        readFirst(replies, (result) => {
+          const header = readHeader(result, "latest");
+          if ("fault" in header || known === undefined || header.value.number >= known.number) return header;
+          lower.push(header.value);
+          return {
+            fault: {
+              kind: "missing",
+              message: `the node's head is ${header.value.number}, ${known.number} was seen`,
+            },
+          };
+        }),
+      conclude: () => (lower.length === 0 ? undefined : { value: null }),
+    };
+    const [found] = await pool.ask([question], "eth_getBlockByNumber latest");
+    // Its answer may be that of the endpoint which was set aside meanwhile.
+    if (forgotten !== forgottenBefore) return head();
+    if (found !== null && found !== undefined) {
+      // Questions may overtake one another: an answer older than what is known by now is no step back.
+      if (highest !== undefined && found.number < highest.number) return highest;
+      return accept(found);
+    }
+    const best = lower.reduce((a, b) => (b.number > a.number ? b : a));
+    const hashThere = seen.get(best.number);
+    if (hashThere !== undefined && hashThere !== best.hash) return accept(best);
+    lowerSince ??= clock.now();
+    if (known === undefined || clock.now() - lowerSince >= ACCEPT_LOWER_MS) {
+      log("the chain's head has been lower for a minute: believed", {
+        chainId,
+        from: known?.number,
+        to: best.number,
+      });
+      return accept(best);
+    }
+    return known;
+  }
+
+  return { head, remember, forget };
+}

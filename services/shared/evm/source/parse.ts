@@ -1,0 +1,274 @@
+import type { Fault } from "../../rpc-client/fault.ts";
+import type { Outcome } from "../../rpc-client/work.ts";
+import { parseAddress, parseBytes, parseHash, parseQuantity } from "../hex.ts";
+import type { BlockHeader, BlockWithSenders, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
+
+/** A bloom that holds nothing: for chains whose nodes leave it out. */
+const EMPTY_BLOOM: Hex = `0x${"00".repeat(256)}`;
+
+/** Checks one block answer; null (no such block) is the fault `missing`. */
+export function readHeader(result: unknown, wanted: number | "latest"): Outcome<BlockHeader> {
+  if (result === null) return { fault: { kind: "missing", message: `no block ${wanted}` } };
+  if (typeof result !== "object") return distrust(`block ${wanted}: not an object`);
+  const block = result as Record<string, unknown>;
+  const number = parseQuantity(block.number);
+  const hash = parseHash(block.hash);
+  const parentHash = parseHash(block.parentHash);
+  const timestamp = parseQuantity(block.timestamp);
+  const logsBloom = block.logsBloom === undefined ? EMPTY_BLOOM : parseBytes(block.logsBloom);
+  if (number === undefined) return distrust(`block ${wanted}: no number`);
+  if (wanted !== "latest" && number !== wanted) return distrust(`asked for block ${wanted}, got ${number}`);
+  if (hash === undefined || parentHash === undefined)
+    return distrust(`block ${wanted}: hashes are malformed`);
+  if (timestamp === undefined) return distrust(`block ${wanted}: no timestamp`);
+  if (logsBloom === undefined || logsBloom.length !== EMPTY_BLOOM.length)
+    return distrust(`block ${wanted}: bloom is malformed`);
+  return { value: { number, hash, parentHash, timestamp, logsBloom } };
+}
+
+/** Checks a block with its transactions and keeps nothing of them but the senders. */
+export function readBlock(result: unknown, wanted: number): Outcome<BlockWithSenders> {
+  const header = readHeader(result, wanted);
+  if ("fault" in header) return header;
+  const senders = readSenders((result as Record<string, unknown>).transactions);
+  return senders === undefined
+    ? distrust(`block ${wanted}: its transactions are out of order or lack senders`)
+    : { value: { ...header.value, senders } };
+}
+
+/**
+ * The same from a header and the receipts of its block. Receipts that do not fit are no fault but a refusal: some
+ * chains have transactions without receipts, and the full block answers the question as well.
+ */
+export function readBlockReceipts(
+  block: unknown,
+  receipts: unknown,
+  wanted: number,
+): Outcome<BlockWithSenders> {
+  const header = readHeader(block, wanted);
+  if ("fault" in header) return header;
+  const { transactions } = block as Record<string, unknown>;
+  const { hash } = header.value;
+  const fits =
+    Array.isArray(receipts) &&
+    Array.isArray(transactions) &&
+    transactions.length === receipts.length &&
+    receipts.every((receipt) => String(receipt?.blockHash).toLowerCase() === hash);
+  const senders = fits ? readSenders(receipts) : undefined;
+  return senders === undefined
+    ? { fault: { kind: "state", message: `block ${wanted}: no receipts that fit it` } }
+    : { value: { ...header.value, senders } };
+}
+
+/** `from` of transactions or receipts; undefined where one is missing or out of place. */
+function readSenders(entries: unknown): Hex[] | undefined {
+  if (!Array.isArray(entries)) return undefined;
+  const senders: Hex[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const from = parseAddress(entry?.from);
+    const position = entry?.transactionIndex;
+    const isInPlace = position === undefined || position === null || parseQuantity(position) === index;
+    if (from === undefined || !isInPlace) return undefined;
+    senders.push(from);
+  }
+  return senders;
+}
+
+/**
+ * The filter's logs of a block from its receipts (which `readBlockReceipts` has found to be the block's). A node that
+ * lost some is found out: the logs of a block are numbered from 0 without a gap, and only an empty bloom has none.
+ */
+export function readReceiptLogs(
+  receipts: unknown,
+  of: { block: BlockHeader; filter: LogFilter },
+): Outcome<RawLog[]> {
+  const { block, filter } = of;
+  const mayBeWanted = createTopicCheck(filter);
+  const isWanted = createLogFilter(filter);
+  const read = createLogReader();
+  const logs: RawLog[] = [];
+  let next = 0;
+  for (const receipt of receipts as readonly Record<string, unknown>[]) {
+    if (!Array.isArray(receipt.logs)) return distrust(`block ${block.number}: a receipt has no list of logs`);
+    for (const entry of receipt.logs) {
+      if (parseQuantity(entry?.logIndex) !== next++)
+        return distrust(`block ${block.number}: log ${next - 1} is missing`);
+      if (!mayBeWanted(entry)) continue;
+      const log = read(entry);
+      if (log === undefined || log.blockNumber !== block.number || log.blockHash !== block.hash) {
+        return distrust(`block ${block.number}: log ${next - 1} is malformed or another block's`);
+      }
+      if (isWanted(log)) logs.push(log);
+    }
+  }
+  return next === 0 && block.logsBloom !== EMPTY_BLOOM
+    ? distrust(`block ${block.number}: its receipts have no logs, its bloom has`)
+    : { value: logs };
+}
+
+/** Tells most unwanted logs from their raw topic and address, before they cost a reading. */
+function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[]; address?: unknown }) => boolean {
+  const topics = filter.topics.length === 0 ? undefined : new Set<unknown>(filter.topics.map(lower));
+  const isAddressed = createAddressedCheck(filter);
+  return ({ topics: raw, address }) => {
+    const topic0 = raw?.[0];
+    if (topics === undefined || typeof topic0 !== "string" || topics.has(topic0)) return true;
+    if (typeof address === "string" && isAddressed(topic0, address)) return true;
+    return topics.has(lower(topic0)) || isAddressed(lower(topic0), lower(String(address)));
+  };
+}
+
+type AddressedCheck = (topic0: string, address: string) => boolean;
+
+/** Thousands of contracts: sorted out once a filter, not once a block. */
+const addressedChecks = new WeakMap<LogFilter, AddressedCheck>();
+
+function createAddressedCheck(filter: LogFilter): AddressedCheck {
+  const { addressed } = filter;
+  if (addressed === undefined) return () => false;
+  const known = addressedChecks.get(filter);
+  if (known !== undefined) return known;
+  const topics = new Set<string>(addressed.topics.map(lower));
+  const addresses = new Set<string>(addressed.addresses.map(lower));
+  const check: AddressedCheck = (topic0, address) => topics.has(topic0) && addresses.has(address);
+  addressedChecks.set(filter, check);
+  return check;
+}
+
+/** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */
+export function readLogs(result: unknown, range: LogRange, filter: LogFilter): Outcome<RawLog[]> {
+  if (!Array.isArray(result)) return distrust("logs are not a list");
+  const read = createLogReader();
+  const find = createLogCheck(range, filter);
+  const logs: RawLog[] = [];
+  for (const entry of result) {
+    const log = read(entry);
+    if (log === undefined) return distrust("a log is malformed, pending or removed");
+    const wrong = find(log);
+    if (wrong !== undefined) return distrust(wrong);
+    logs.push(log);
+  }
+  // Nodes answer in order: sorting is for the one that does not.
+  if (findDisorder(logs) === undefined) return { value: logs };
+  logs.sort(compareLogs);
+  const wrong = findDisorder(logs);
+  return wrong === undefined ? { value: logs } : distrust(wrong);
+}
+
+/** What is wrong with a log in the light of the question. */
+function createLogCheck(range: LogRange, filter: LogFilter): (log: RawLog) => string | undefined {
+  const isWanted = createLogFilter(filter);
+  return (log) => {
+    if (log.blockNumber < range.fromBlock || log.blockNumber > range.toBlock) {
+      return `a log of block ${log.blockNumber} lies outside ${range.fromBlock}-${range.toBlock}`;
+    }
+    return isWanted(log)
+      ? undefined
+      : `a log of block ${log.blockNumber} has a topic or address not asked for`;
+  };
+}
+
+/** The filter as eth_getLogs understands it. */
+export function createLogFilter(filter: LogFilter): (log: RawLog) => boolean {
+  const topics = filter.topics.length === 0 ? undefined : new Set<string>(filter.topics.map(lower));
+  const addresses = filter.addresses === undefined ? undefined : new Set<string>(filter.addresses.map(lower));
+  const isAddressed = createAddressedCheck(filter);
+  return ({ topics: [topic0], address }) =>
+    ((topics === undefined || topics.has(topic0 ?? "")) &&
+      (addresses === undefined || addresses.has(address))) ||
+    isAddressed(topic0 ?? "", address);
+}
+
+function findDisorder(logs: readonly RawLog[]): string | undefined {
+  for (let i = 1; i < logs.length; i++) {
+    const [a, b] = [logs[i - 1] as RawLog, logs[i] as RawLog];
+    const order = compareLogs(a, b);
+    if (order === 0) return `log ${b.logIndex} of block ${b.blockNumber} comes twice`;
+    if (order > 0) return `log ${b.logIndex} of block ${b.blockNumber} comes late`;
+    if (a.blockNumber === b.blockNumber && a.blockHash !== b.blockHash)
+      return `two hashes for block ${b.blockNumber}`;
+  }
+  return undefined;
+}
+
+/** Reads one raw log; undefined where a part is missing or malformed, or the log is no longer on the chain. */
+export type LogReader = (entry: unknown) => RawLog | undefined;
+
+/**
+ * A reader for the logs of one answer. Neighbours share their block, transaction, contract and event: what equals
+ * the value before it has been checked already, which halves the cost of reading a log.
+ */
+export function createLogReader(): LogReader {
+  const parseAddressOnce = remember(parseAddress);
+  const parseBlockHash = remember(parseHash);
+  const parseTransactionHash = remember(parseHash);
+  const parseTopic0 = remember(parseHash);
+  return (entry) => {
+    if (typeof entry !== "object" || entry === null) return undefined;
+    const raw = entry as Record<string, unknown>;
+    const topics = raw.removed === true ? undefined : readTopics(raw.topics, parseTopic0);
+    const address = parseAddressOnce(raw.address);
+    const data = parseBytes(raw.data ?? "0x");
+    const blockHash = parseBlockHash(raw.blockHash);
+    const transactionHash = parseTransactionHash(raw.transactionHash);
+    const position = readPosition(raw);
+    if (topics === undefined || address === undefined || data === undefined) return undefined;
+    if (blockHash === undefined || transactionHash === undefined || position === undefined) return undefined;
+    const { blockNumber, transactionIndex, logIndex } = position;
+    const log = {
+      address,
+      topics,
+      data,
+      blockNumber,
+      blockHash,
+      transactionHash,
+      transactionIndex,
+      logIndex,
+    };
+    const blockTimestamp = raw.blockTimestamp === undefined ? undefined : parseQuantity(raw.blockTimestamp);
+    return blockTimestamp === undefined ? log : { ...log, blockTimestamp };
+  };
+}
+
+function readTopics(raw: unknown, parseTopic0: (value: unknown) => Hex | undefined): Hex[] | undefined {
+  if (!Array.isArray(raw) || raw.length > 4) return undefined;
+  const topics: Hex[] = [];
+  for (const [i, value] of raw.entries()) {
+    const topic = i === 0 ? parseTopic0(value) : parseHash(value);
+    if (topic === undefined) return undefined;
+    topics.push(topic);
+  }
+  return topics;
+}
+
+function readPosition(raw: Record<string, unknown>) {
+  const blockNumber = parseQuantity(raw.blockNumber);
+  const transactionIndex = parseQuantity(raw.transactionIndex);
+  const logIndex = parseQuantity(raw.logIndex);
+  if (blockNumber === undefined || transactionIndex === undefined || logIndex === undefined) return undefined;
+  return { blockNumber, transactionIndex, logIndex };
+}
+
+function remember(parse: (value: unknown) => Hex | undefined): (value: unknown) => Hex | undefined {
+  let lastValue: unknown;
+  let lastParsed: Hex | undefined;
+  return (value) => {
+    if (value === lastValue) return lastParsed;
+    lastParsed = parse(value);
+    lastValue = value;
+    return lastParsed;
+  };
+}
+
+/** Chain order. */
+export function compareLogs(a: RawLog, b: RawLog): number {
+  return a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
+}
+
+export function distrust(message: string): { readonly fault: Fault } {
+  return { fault: { kind: "untrusted", message } };
+}
+
+function lower(text: string): string {
+  return text.toLowerCase();
+}

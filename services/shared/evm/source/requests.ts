@@ -1,0 +1,230 @@
+import type { Fault } from "../../rpc-client/fault.ts";
+import type { RpcReply } from "../../rpc-client/transport.ts";
+import type { Outcome, Question } from "../../rpc-client/work.ts";
+import { parseBytes, parseQuantity, toQuantity } from "../hex.ts";
+import {
+  type BlockHeader,
+  BlockUnavailable,
+  type BlockWithLogs,
+  type BlockWithSenders,
+  CallTooHeavy,
+  type EthCall,
+  type Hex,
+  type LogFilter,
+  type LogRange,
+  RangeTooLarge,
+  type RawLog,
+} from "../port.ts";
+import { distrust, readBlock, readBlockReceipts, readHeader, readLogs, readReceiptLogs } from "./parse.ts";
+
+/** The header of one block; null where every endpoint says that there is none. */
+export function askHeader(number: number): Question<BlockHeader | null> {
+  return {
+    calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), false] }],
+    read: (replies) => readFirst(replies, (result) => readHeader(result, number)),
+    conclude: (refusals) => (refusals.every(({ kind }) => kind === "missing") ? { value: null } : undefined),
+  };
+}
+
+/** One block with its senders; a block that nobody has yet is waited for. */
+export function askBlock(number: number): Question<BlockWithSenders> {
+  return {
+    calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), true] }],
+    read(replies) {
+      const outcome = readFirst(replies, (result) => readBlock(result, number));
+      return "fault" in outcome && outcome.fault.kind === "missing"
+        ? { fault: { ...outcome.fault, kind: "behind" } }
+        : outcome;
+    },
+  };
+}
+
+/** The same from the receipts; null where nobody gives them. */
+export function askBlockByReceipts(number: number): Question<BlockWithSenders | null> {
+  const block = toQuantity(number);
+  return {
+    calls: [
+      { method: "eth_getBlockByNumber", params: [block, false] },
+      { method: "eth_getBlockReceipts", params: [block] },
+    ],
+    read([header, receipts]) {
+      if (header === undefined || receipts === undefined) return distrust("a reply is missing");
+      if (!header.ok) return { fault: header.fault };
+      if (header.result === null) return { fault: { kind: "behind", message: `no block ${number}` } };
+      return receipts.ok
+        ? readBlockReceipts(header.result, receipts.result, number)
+        : { fault: receipts.fault };
+    },
+    conclude: () => ({ value: null }),
+  };
+}
+
+/** The same with the filter's logs; null where nobody gives receipts. */
+export function askBlockLogsByReceipts(number: number, filter: LogFilter): Question<BlockWithLogs | null> {
+  const { calls, read, conclude } = askBlockByReceipts(number);
+  return {
+    calls,
+    read(replies) {
+      const block = read(replies);
+      const receipts = replies[1];
+      if ("fault" in block || block.value === null || receipts?.ok !== true) return block as Outcome<null>;
+      const logs = readReceiptLogs(receipts.result, { block: block.value, filter });
+      return "fault" in logs ? logs : { value: { ...block.value, logs: logs.value } };
+    },
+    ...(conclude && { conclude: () => ({ value: null }) }),
+  };
+}
+
+/** Logs of more blocks than that are held against the final block. */
+const BOUND_BLOCKS = 64;
+
+/**
+ * The logs of a range together with the head of the node that answers: eth_getLogs beyond a node's own head gives
+ * a short list without an error. The head is asked first, so that it cannot have moved past the range after the
+ * logs were read.
+ */
+export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> {
+  const { fromBlock, toBlock } = range;
+  return {
+    calls: [
+      { method: "eth_blockNumber", params: [] },
+      {
+        method: "eth_getLogs",
+        params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
+        // Short ranges are those whose blocks are all read and linked.
+        isUnbound: toBlock - fromBlock >= BOUND_BLOCKS,
+      },
+    ],
+    read([headReply, logsReply]) {
+      if (logsReply === undefined || headReply === undefined) return distrust("a reply is missing");
+      if (!logsReply.ok) return { fault: logsReply.fault };
+      if (!headReply.ok) return { fault: headReply.fault };
+      const head = parseQuantity(headReply.result);
+      if (head === undefined) return distrust("eth_blockNumber gave no number");
+      if (head < toBlock) return { fault: { kind: "behind", message: `the node's head is ${head}` } };
+      return readLogs(logsReply.result, range, filter);
+    },
+    // A range that misses its deadline twice or breaks four times is too large for these endpoints, whatever they say.
+    patience: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
+    conclude(refusals) {
+      const refused = refusals.filter(({ kind }) => kind === "range");
+      if (refused.length === 0 && refusals.length > 0) return undefined;
+      const reason = refused[refused.length - 1]?.message ?? "the endpoints fail at this size";
+      const suggested = pickSuggestion(refused, range);
+      const limits = refused.flatMap(({ limit }) => (limit === undefined ? [] : [limit]));
+      const maxBlocks =
+        limits.length === 0 || limits.length < refused.length ? undefined : Math.max(...limits);
+      return new RangeTooLarge(`blocks ${fromBlock}-${toBlock}: ${reason}`, suggested, { maxBlocks });
+    },
+  };
+}
+
+/** The largest range named that is a true part of the one refused: some nodes name the very range they refuse. */
+function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRange): LogRange | undefined {
+  let best: LogRange | undefined;
+  for (const { suggested, limit } of refused) {
+    const end =
+      suggested !== undefined && suggested.fromBlock <= fromBlock
+        ? suggested.toBlock
+        : fromBlock + (limit ?? 0) - 1;
+    if (end < fromBlock || end >= toBlock) continue;
+    if (best === undefined || end > best.toBlock) best = { fromBlock, toBlock: end };
+  }
+  return best;
+}
+
+/** Return data; null for a revert, and where every endpoint has lost the state of that block. */
+export function askCall({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
+  return {
+    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
+    read: ([reply]) => readReturned(reply, confirmRevert),
+    conclude: (refusals) =>
+      hasReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
+  };
+}
+
+/** One endpoint's revert, where another one's answer would count for more. */
+function hasReverted(refusals: readonly Fault[]): boolean {
+  return refusals.some(({ kind }) => kind === "reverted");
+}
+
+function readReturned(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
+  if (!confirmRevert && reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
+  return readFirst([reply], (result) => {
+    const bytes = parseBytes(result);
+    return bytes === undefined ? distrust("eth_call gave no bytes") : { value: bytes };
+  });
+}
+
+/** A call that names its block by hash. */
+export type PinnedCall = EthCall & Required<Pick<EthCall, "blockHash">>;
+
+export const PIN_FEATURE = "eth_call by block hash";
+/** Failures without any reason after which a call is taken for too heavy. */
+const CALL_PATIENCE = 4;
+
+/** Return data; null for a revert and nothing else, "unpinnable" where no endpoint takes a block's hash. */
+export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnable"> {
+  const { to, data, blockHash, confirmRevert } = call;
+  return {
+    calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
+    read: ([reply]) => asMissing(readReturned(reply, confirmRevert)),
+    patience: CALL_PATIENCE,
+    conclude(refusals) {
+      if (hasReverted(refusals)) return { value: null };
+      const isRefused = refusals.some(({ kind }) => kind === "method");
+      return isRefused ? { value: "unpinnable" } : concludeCall(call, refusals);
+    },
+  };
+}
+
+/** The same by number: what one node answers between two looks at the block's header. */
+export function askCheckedCall(call: PinnedCall): Question<Hex | null> {
+  const { to, data, block, blockHash } = call;
+  const look = { method: "eth_getBlockByNumber", params: [toQuantity(block), false] };
+  return {
+    calls: [look, { method: "eth_call", params: [{ to, data }, toQuantity(block)] }, look],
+    read([before, reply, after]) {
+      for (const header of [before, after]) {
+        const seen = readFirst([header], (result) => readHeader(result, block));
+        if ("fault" in seen) return seen;
+        if (seen.value.hash !== blockHash)
+          return { fault: { kind: "missing", message: `block ${block} is ${seen.value.hash} there` } };
+      }
+      return asMissing(readReturned(reply));
+    },
+    patience: CALL_PATIENCE,
+    conclude: (refusals) => concludeCall(call, refusals),
+  };
+}
+
+/** A node that does not know the block need not be waited for: its caller knows whether the chain still has it. */
+function asMissing(outcome: Outcome<Hex | null>): Outcome<Hex | null> {
+  return "fault" in outcome && outcome.fault.kind === "behind"
+    ? { fault: { ...outcome.fault, kind: "missing" } }
+    : outcome;
+}
+
+function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly Fault[]): Error {
+  const why = refusals.at(-1)?.message;
+  return why === undefined
+    ? new CallTooHeavy(`eth_call to ${to} at block ${block} fails time after time`)
+    : new BlockUnavailable(`block ${block} (${blockHash}) cannot be read: ${why}`);
+}
+
+export function readFirst<T>(
+  replies: readonly (RpcReply | undefined)[],
+  read: (result: unknown) => Outcome<T>,
+): Outcome<T> {
+  const reply = replies[0];
+  if (reply === undefined) return distrust("a reply is missing");
+  return reply.ok ? read(reply.result) : { fault: reply.fault };
+}
+
+/** Our filter in the words of eth_getLogs. */
+export function toRpcFilter(filter: LogFilter): Record<string, unknown> {
+  const params: Record<string, unknown> = {};
+  if (filter.topics.length > 0) params.topics = [filter.topics];
+  if (filter.addresses !== undefined) params.address = filter.addresses;
+  return params;
+}

@@ -1,0 +1,187 @@
+import { createRpcClient, type RpcOptions } from "../../rpc-client/client.ts";
+import type { EndpointCheck, SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
+import { parseQuantity } from "../hex.ts";
+import {
+  type EthCall,
+  type EvmSource,
+  type Hex,
+  IndexContradicted,
+  type LogRange,
+  RangeTooLarge,
+  UpstreamError,
+} from "../port.ts";
+import { createBlockReader } from "./block-reader.ts";
+import { classifyRpcError } from "./classify.ts";
+import { askFinalBlock, createFinalProof } from "./final-proof.ts";
+import { createHeadTracker } from "./head.ts";
+import {
+  askCall,
+  askCheckedCall,
+  askHeader,
+  askLogs,
+  askPinnedCall,
+  PIN_FEATURE,
+  type PinnedCall,
+} from "./requests.ts";
+import { createVerifyEmpty } from "./verify-empty.ts";
+
+export type { SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
+
+export interface SourceOptions extends RpcOptions {
+  /** Whole blocks (with transactions) a batch; default 20. */
+  readonly blockBatchSize?: number;
+  /** Reads senders from full blocks and logs by eth_getLogs only; default: receipts where they are faster. */
+  readonly withoutReceipts?: boolean;
+  /** Agreeing empty answers of a lone endpoint without receipts; default 3. */
+  readonly agreeingAnswers?: number;
+}
+
+export interface EvmSourceConfig {
+  readonly chainId: number;
+  /**
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
+   * for new heads only: an endpoint's websocket is not guessed from its http URL.
+   */
+  readonly urls: readonly string[];
+  readonly log?: SourceLog;
+  /** Metrics hook; must not throw. */
+  readonly onEvent?: (event: SourceEvent) => void;
+  readonly options?: SourceOptions;
+}
+
+/**
+ * Live JSON-RPC endpoints of one chain behind the EvmSource port. Does no I/O before the first question.
+ * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
+ */
+export function createEvmSource(config: EvmSourceConfig): EvmSource {
+  const { chainId, options = {}, log = () => {}, onEvent = () => {} } = config;
+  const proof = createFinalProof();
+  const rpc = createRpcClient({
+    name: `chain ${chainId}`,
+    fields: { chainId },
+    urls: config.urls,
+    createError: (message) => contradicted() ?? new UpstreamError(message),
+    classify: classifyRpcError,
+    check: checkChainId(chainId),
+    proof,
+    optionalMethods: ["eth_getBlockReceipts", PIN_FEATURE],
+    subscribe: { method: "eth_subscribe", params: ["newHeads"] },
+    notification: "eth_subscription",
+    log,
+    onEvent(event) {
+      if (event.kind === "aside") heads.forget();
+      onEvent(event);
+    },
+    options,
+  });
+  const { pool, voters, clock, lifetime, batchSize } = rpc;
+  const heads = createHeadTracker({ pool, clock, log, chainId });
+  const verifyEmpty = createVerifyEmpty({
+    pool,
+    voters,
+    clock,
+    lifetime,
+    agreeingAnswers: options.agreeingAnswers ?? 3,
+    pauseMs: rpc.backoffMs,
+  });
+
+  function contradicted(): IndexContradicted | undefined {
+    const found = rpc.contradictions();
+    return found.length === 0 ? undefined : new IndexContradicted(chainId, found);
+  }
+
+  const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
+  const { readBlocks, readWithLogs } = createBlockReader({
+    pool,
+    clock,
+    maxBatch,
+    withoutReceipts: options.withoutReceipts ?? false,
+  });
+
+  return {
+    chainId,
+    head: heads.head,
+    requireFinal: proof.require,
+    async recheck() {
+      await rpc.recheck();
+      const error = contradicted();
+      if (error !== undefined) throw error;
+    },
+    async finalBlock(tip) {
+      const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
+      const about = `final block up to ${tip.number}`;
+      const asked = usable.map((voter) => voter.pool.ask([askFinalBlock(tip)], about));
+      const answers = (await Promise.allSettled(asked)).flatMap((each) =>
+        each.status === "fulfilled" ? each.value : [],
+      );
+      if (answers.includes("other")) return null;
+      // All have the tip: the lowest of their final blocks is on the chain of all.
+      const final = answers.filter((answer) => typeof answer !== "string");
+      return final.sort((a, b) => a.number - b.number)[0] ?? null;
+    },
+    async headers(numbers) {
+      const headers = await pool.ask(numbers.map(askHeader), `eth_getBlockByNumber ${describe(numbers)}`);
+      for (const header of headers) if (header !== null) heads.remember(header);
+      return headers;
+    },
+    async blocks(numbers) {
+      const blocks = await readBlocks(numbers, describe(numbers));
+      for (const block of blocks) heads.remember(block);
+      return blocks;
+    },
+    async blocksWithLogs(numbers, filter) {
+      const blocks = await readWithLogs(numbers, { filter, about: describe(numbers) });
+      for (const block of blocks ?? []) heads.remember(block);
+      return blocks;
+    },
+    async logs(range: LogRange, filter) {
+      const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
+      const blocks = range.toBlock - range.fromBlock + 1;
+      try {
+        const [logs] = await pool.ask([askLogs(range, filter)], about);
+        onEvent({ kind: "range", blocks, ok: true });
+        return logs ?? [];
+      } catch (error) {
+        if (error instanceof RangeTooLarge) onEvent({ kind: "range", blocks, ok: false });
+        throw error;
+      }
+    },
+    verifyEmpty,
+    async call(calls) {
+      const about = `eth_call at ${describe(calls.map((call) => call.block))}`;
+      const ask = (call: EthCall) => (isPinned(call) ? askPinnedCall(call) : askCall(call));
+      const answers = await pool.ask<Hex | null | "unpinnable">(calls.map(ask), about);
+      const refused = calls.filter((_, i) => answers[i] === "unpinnable").filter(isPinned);
+      const checked = refused.length === 0 ? [] : await pool.ask(refused.map(askCheckedCall), about);
+      return answers.map((answer) => (answer === "unpinnable" ? (checked.shift() ?? null) : answer));
+    },
+    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    async close() {
+      rpc.close();
+    },
+  };
+}
+
+function isPinned(call: EthCall): call is PinnedCall {
+  return call.blockHash !== undefined;
+}
+
+function checkChainId(chainId: number): EndpointCheck {
+  return {
+    call: { method: "eth_chainId", params: [] },
+    read(reply) {
+      if (!reply.ok) return reply.fault;
+      const id = parseQuantity(reply.result);
+      if (id === undefined) return { kind: "transient", message: "eth_chainId gave no number" };
+      if (id === chainId) return undefined;
+      return { kind: "fatal", message: `wrong chain: chain id ${id} where ${chainId} is configured` };
+    },
+  };
+}
+
+function describe(numbers: readonly number[]): string {
+  if (numbers.length <= 1) return `block ${numbers[0] ?? "none"}`;
+  let [low, high] = [Number.POSITIVE_INFINITY, 0];
+  for (const number of numbers) [low, high] = [Math.min(low, number), Math.max(high, number)];
+  return `blocks ${low}-${high}`;
+}

@@ -1,0 +1,125 @@
+import type { Voter } from "../../rpc-client/client.ts";
+import type { Clock } from "../../rpc-client/clock.ts";
+import type { Pool } from "../../rpc-client/pool.ts";
+import { suspectEmpty } from "../bloom.ts";
+import { ChainMoved } from "../links.ts";
+import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "../port.ts";
+import { compareLogs } from "./parse.ts";
+import { askHeader } from "./requests.ts";
+import { askBlockLogs, askReceiptLogs, type BlockLogs } from "./verify-requests.ts";
+
+interface Vote {
+  readonly voter: Voter;
+  readonly answers: readonly (readonly RawLog[])[] | undefined;
+  readonly error: unknown;
+}
+
+export interface VerifyEmptyOptions {
+  readonly pool: Pool;
+  /** Each endpoint alone: agreement needs to know who says it. */
+  readonly voters: readonly Voter[];
+  readonly clock: Clock;
+  /** Empty answers one endpoint alone has to give; of two endpoints one each is enough. */
+  readonly agreeingAnswers: number;
+  readonly pauseMs: number;
+  readonly lifetime: AbortSignal;
+}
+
+/** Receipts are large: a few blocks a request. */
+const RECEIPT_BATCH = 10;
+
+export type VerifyEmpty = (
+  headers: readonly BlockHeader[],
+  answer: { logs: readonly RawLog[]; filter: LogFilter },
+) => Promise<RawLog[]>;
+
+/** The second look at blocks whose bloom contradicts an empty answer; see EvmSource.verifyEmpty. */
+export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
+  const { pool, voters, clock } = options;
+
+  async function decide(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
+    const about = `eth_getBlockReceipts ${describeBlocks(suspects)}`;
+    const found = await pool.ask(
+      suspects.map((header) => askReceiptLogs(header, filter)),
+      about,
+      { maxBatch: RECEIPT_BATCH },
+    );
+    const undecided = suspects.filter((_, i) => found[i] === "unavailable");
+    const logs = found.flatMap((each) => (each === "unavailable" ? [] : each));
+    return undecided.length === 0 ? logs : [...logs, ...(await agree(undecided, filter))];
+  }
+
+  /** Without receipts: the logs of each block by its hash, until enough answers say that there are none. */
+  async function agree(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
+    const found = new Map<number, RawLog[]>();
+    const votes = new Map<Voter, number>();
+    let failure: unknown;
+    for await (const { voter, answers, error } of collectVotes(suspects, filter)) {
+      failure = error;
+      if (answers === undefined) continue;
+      for (const [i, logs] of answers.entries()) if (logs.length > 0) found.set(i, [...logs]);
+      votes.set(voter, (votes.get(voter) ?? 0) + 1);
+      const isSettled = votes.size > 1 || Math.max(...votes.values()) >= options.agreeingAnswers;
+      if (isSettled || found.size === suspects.length) return [...found.values()].flat();
+    }
+    throw (
+      failure ?? new UpstreamError(`logs of ${describeBlocks(suspects)}: no endpoint in service to confirm`)
+    );
+  }
+
+  /** Asks every endpoint in service in turn, round after round with growing pauses. */
+  async function* collectVotes(suspects: readonly BlockHeader[], filter: LogFilter): AsyncGenerator<Vote> {
+    const questions = suspects.map((header) => askBlockLogs(header, filter));
+    const about = `eth_getLogs ${describeBlocks(suspects)}`;
+    for (let round = 0; round < options.agreeingAnswers; round++) {
+      if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
+      for (const voter of voters.filter((each) => voters.length === 1 || each.isUsable())) {
+        try {
+          const answers = await voter.pool.ask(questions, about);
+          yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
+        } catch (error) {
+          if (error instanceof ChainMoved) throw error;
+          yield { voter, answers: undefined, error };
+        }
+      }
+    }
+  }
+
+  /** Pruned nodes call a block "not found" by its hash that is on the chain all the same: no answer, not an empty one. */
+  async function resolveGone(
+    suspects: readonly BlockHeader[],
+    answers: readonly BlockLogs[],
+  ): Promise<(readonly RawLog[])[]> {
+    const gone = suspects.filter((_, i) => answers[i] === "gone");
+    if (gone.length > 0) {
+      const now = await pool.ask(
+        gone.map((header) => askHeader(header.number)),
+        `eth_getBlockByNumber ${describeBlocks(gone)}`,
+      );
+      const pruned = gone.find((header, i) => now[i]?.hash === header.hash);
+      const replaced = gone.find((header, i) => now[i]?.hash !== header.hash);
+      if (replaced !== undefined)
+        throw new ChainMoved(`Block ${replaced.number} is no longer ${replaced.hash}.`);
+      if (pruned !== undefined)
+        throw new UpstreamError(`logs of block ${pruned.number} are not to be had from any endpoint`);
+    }
+    return answers.map((answer) => (answer === "gone" ? [] : answer));
+  }
+
+  return async (headers, { logs, filter }) => {
+    const numbers = new Set(suspectEmpty(headers, logs, filter));
+    if (numbers.size === 0) return [...logs];
+    const found = await decide(
+      headers.filter((header) => numbers.has(header.number)),
+      filter,
+    );
+    return found.length === 0 ? [...logs] : [...logs, ...found].sort(compareLogs);
+  };
+}
+
+function describeBlocks(headers: readonly BlockHeader[]): string {
+  const [first, last] = [headers[0], headers[headers.length - 1]];
+  return headers.length === 1
+    ? `block ${first?.number}`
+    : `${headers.length} blocks from ${first?.number} to ${last?.number}`;
+}

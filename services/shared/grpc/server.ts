@@ -1,0 +1,159 @@
+import { type Metadata, Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { ServiceError } from "../errors.ts";
+import { TOKEN_HEADER, type TokenCheck } from "../service/service-token.ts";
+import { runIn } from "../tracing/active.ts";
+import { beginRpcServer, endRpc } from "../tracing/rpc.ts";
+import type { Tracing } from "../tracing/tracing.ts";
+import { toGrpcStatus } from "./errors.ts";
+import { createHealthService } from "./health.ts";
+import { fromPricesRequestMessage, toPricesMessage, toStatusMessage } from "./messages.ts";
+import { joinAddress, listenGrpc } from "./transport.ts";
+import {
+  type CallOptions,
+  MAX_PRICE_TOKENS,
+  type PriceSource,
+  type PricesRequest,
+  type StatusSource,
+} from "./types.ts";
+import { fullName, loadProtocols, MESSAGE_LIMITS, type PricesRequestMessage } from "./wire.ts";
+
+export interface GrpcServerOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly services: {
+    readonly status: StatusSource;
+    readonly prices?: PriceSource;
+    /** Whether this process can answer; a rejection counts as no. */
+    readonly health: () => Promise<boolean>;
+  };
+  /** Lets calls in by the service token, but health's, which answers everybody; absent = all of them. */
+  readonly isTrusted?: TokenCheck | undefined;
+  /** Told of every call that failed for a reason of our own. */
+  readonly onInternalError?: (error: unknown, method: string) => void;
+  /** How often health is asked for while somebody watches it. */
+  readonly healthPollMs?: number;
+  /** Of calls but health's. */
+  readonly tracing?: Tracing | undefined;
+}
+
+export interface RunningGrpcServer {
+  readonly address: string;
+  /** Ends the watching of health, refuses new calls, lets calls in flight finish for at most `timeoutMs`, then cuts them. */
+  stop(options: { timeoutMs: number }): Promise<void>;
+}
+
+/**
+ * Serves Status, grpc.health.v1 and, where given, Prices, without TLS: for peers in one private network.
+ * Throws naming address and cause when the port cannot be bound.
+ */
+export async function startGrpcServer(options: GrpcServerOptions): Promise<RunningGrpcServer> {
+  const { services } = options;
+  const protocols = loadProtocols();
+  const server = new Server(MESSAGE_LIMITS);
+  const names = [fullName(protocols.status.service)];
+
+  server.addService(protocols.status.service, {
+    GetStatus: unary("GetStatus", options, async (_request: object, call) =>
+      toStatusMessage(await services.status.getStatus(call)),
+    ),
+  });
+  const { prices } = services;
+  if (prices !== undefined) {
+    names.push(fullName(protocols.prices.service));
+    server.addService(protocols.prices.service, {
+      GetPrices: unary("GetPrices", options, async (message: PricesRequestMessage, call) => {
+        const request = fromPricesRequestMessage(message);
+        checkPricesRequest(request);
+        return toPricesMessage(await prices.getPrices(request, call));
+      }),
+    });
+  }
+  const health = createHealthService({
+    services: names,
+    healthy: services.health,
+    pollMs: options.healthPollMs ?? 1_000,
+  });
+  server.addService(protocols.health.service, health.methods);
+
+  const { host } = options;
+  const listener = await listenGrpc(server, { host, port: options.port });
+  let stopping: Promise<void> | undefined;
+  return {
+    address: joinAddress({ host, port: listener.port }),
+    stop({ timeoutMs }) {
+      health.drain();
+      listener.close();
+      stopping ??= shutDown(server, timeoutMs);
+      return stopping;
+    },
+  };
+}
+
+function shutDown(server: Server, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, timeoutMs);
+    server.tryShutdown(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+/** A unary method from an async function; the client's cancellation and deadline abort its signal. */
+function unary<Q, A>(
+  method: string,
+  {
+    onInternalError,
+    tracing,
+    isTrusted,
+  }: Pick<GrpcServerOptions, "onInternalError" | "tracing" | "isTrusted">,
+  answer: (request: Q, options: Required<CallOptions>) => Promise<A>,
+) {
+  return (call: ServerUnaryCall<Q, A>, callback: sendUnaryData<A>): void => {
+    const controller = new AbortController();
+    call.on("cancelled", () => controller.abort());
+    const span = beginRpcServer(tracing, { path: call.getPath(), metadata: call.metadata });
+    const answerTrusted = async (): Promise<A> => {
+      checkToken(isTrusted, call.metadata);
+      return answer(call.request, { signal: controller.signal });
+    };
+    runIn(span, answerTrusted).then(
+      (message) => {
+        endRpc(span, status.OK, "server");
+        callback(null, message);
+      },
+      (error) => {
+        if (!(error instanceof ServiceError)) onInternalError?.(error, method);
+        const refusal = toGrpcStatus(error);
+        endRpc(span, refusal.code, "server");
+        callback(refusal);
+      },
+    );
+  };
+}
+
+function checkToken(isTrusted: TokenCheck | undefined, metadata: Metadata): void {
+  if (isTrusted === undefined || isTrusted(metadata.get(TOKEN_HEADER)[0]?.toString())) return;
+  throw new ServiceError("unauthorized", "The service token is missing or wrong.");
+}
+
+function checkPricesRequest({ chainId, tokens }: PricesRequest): void {
+  if (chainId < 1) throw new ServiceError("bad_request", "Cannot price tokens: chain_id was not sent.");
+  if (tokens.length > MAX_PRICE_TOKENS) {
+    throw new ServiceError(
+      "bad_request",
+      `Cannot price ${tokens.length} tokens: at most ${MAX_PRICE_TOKENS} a call.`,
+    );
+  }
+  const wrong = tokens.find((token) => !/^0x[a-f0-9]{40}$/.test(token));
+  if (wrong !== undefined) {
+    throw new ServiceError(
+      "bad_request",
+      `Cannot price ${JSON.stringify(wrong.slice(0, 64))}: it is not an EVM address.`,
+    );
+  }
+}

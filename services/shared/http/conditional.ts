@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import type { DataVersion, Endpoint } from "../contract/endpoint.ts";
+import { VERSION } from "../process/version.ts";
+
+/**
+ * The weak entity tag of an answer: same endpoint, same meaning of the query, same state of the data, same software.
+ * With a version it is known before the body is; without one the body itself is hashed.
+ */
+export function entityTag(
+  request: { readonly endpoint: Endpoint; readonly params: object },
+  state: { readonly version: DataVersion } | { readonly body: string },
+): string {
+  const hash = createHash("sha256").update(`${VERSION}\n${request.endpoint.path}\n`);
+  hash.update(
+    JSON.stringify(request.params, (_key, value) => (typeof value === "bigint" ? `${value}` : value)),
+  );
+  if ("version" in state) {
+    const { block, blockHash, fromBlock, time, tag } = state.version;
+    hash.update(`\nversion ${block} ${blockHash ?? ""} ${fromBlock ?? ""} ${time} ${tag ?? ""}`);
+  } else {
+    hash.update("\nbody ").update(state.body);
+  }
+  return `W/"${hash.digest("base64url").slice(0, 22)}"`;
+}
+
+/** Whether an If-None-Match header names tags, and not just any answer (`*`). */
+export function namesTags(ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*";
+}
+
+/** Whether an If-None-Match header names the tag: weak comparison of RFC 9110 §13.1.2. */
+export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === "*") return true;
+  const opaque = tag.replace(/^W\//, "");
+  for (const [, listed] of ifNoneMatch.matchAll(/(?:^|,)\s*(?:W\/)?("[^"]*")/g)) {
+    if (listed === opaque) return true;
+  }
+  return false;
+}

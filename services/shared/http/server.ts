@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { createServer, IncomingMessage, METHODS, type Server, ServerResponse, STATUS_CODES } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Express } from "express";
+import { ServiceError, toErrorBody } from "../errors.ts";
+import { reasonOf } from "../settings/folder.ts";
+import { type AnsweringSocket, closeQuietConnections, type QuietLimits } from "./idle-connections.ts";
+import { versionNotSupported } from "./request-line.ts";
+
+/** How long clients may keep a connection waiting, in milliseconds. */
+export interface HttpTimeouts extends QuietLimits {
+  /** From the first moment of a connection, or the first byte of a further request, to the end of its head. */
+  readonly headersMs: number;
+  /** The same to the end of its body. */
+  readonly requestMs: number;
+}
+
+export const HTTP_TIMEOUTS: HttpTimeouts = {
+  headersMs: 20_000,
+  requestMs: 30_000,
+  // Above the idle time of common load balancers (60 s), or they would reuse a connection we are closing.
+  idleMs: 65_000,
+  stallMs: 60_000,
+};
+/** What tells clients for how long they may use a connection again. */
+export const keepAliveHeader: readonly [name: string, value: string] = [
+  "Keep-Alive",
+  `timeout=${HTTP_TIMEOUTS.idleMs / 1000}`,
+];
+
+/** Says so on an answer that is put together header by header, unless its connection is closed after it. */
+export function offerConnection(res: ServerResponse): void {
+  if (res.shouldKeepAlive) res.setHeader(...keepAliveHeader);
+}
+
+/** How much later than it should a slow request may be found. */
+const CHECK_MS = 2_000;
+
+/**
+ * An HTTP server for an Express app on a hot path. Express sets the prototype of every request and response to
+ * app.request and app.response, which costs most of its time; here they are born with those prototypes, so that the
+ * assignment changes nothing. One server per app; share code between apps by routers, since a mounted app would
+ * bring the cost back. Broken HTTP and slow requests are answered in the one error shape, too.
+ */
+export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIMEOUTS): Server {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse extends ServerResponse {}
+  Object.setPrototypeOf(AppRequest.prototype, app.request);
+  Object.setPrototypeOf(AppResponse.prototype, app.response);
+  app.request = AppRequest.prototype as typeof app.request;
+  app.response = AppResponse.prototype as typeof app.response;
+
+  const { headersMs, requestMs, idleMs, stallMs } = timeouts;
+  const options = {
+    IncomingMessage: AppRequest,
+    ServerResponse: AppResponse,
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(headersMs / 4)),
+  };
+  const server = createServer(options, app);
+  // Beyond so many Node would leave headers out, a Content-Length too; their size is bounded anyway.
+  server.maxHeadersCount = 0;
+  closeQuietConnections(server, { idleMs, stallMs });
+  server.on("clientError", answerBrokenHttp);
+  server.on("connect", (_request, socket) =>
+    whenAnswered(socket as AnsweringSocket, () => sendRaw(socket, noSuchMethod())),
+  );
+  return server;
+}
+
+type ClientError = NodeJS.ErrnoException & {
+  readonly rawPacket?: Uint8Array;
+  /** How far the parser came in it. */
+  readonly bytesParsed?: number;
+};
+
+/** Connections whose error is answered, or will be. Whatever else comes on one is another error of the parser. */
+const broken = new WeakSet<Duplex>();
+
+function answerBrokenHttp(error: ClientError, stream: unknown): void {
+  const socket = stream as AnsweringSocket;
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  if (broken.has(socket)) return;
+  broken.add(socket);
+  const isHead = startOf(error).startsWith("HEAD ");
+  whenAnswered(socket, () => sendRaw(socket, describeBrokenHttp(error), { isHead }));
+}
+
+/**
+ * Calls back when the requests before have their answers: raw text would be taken for one of these, or a part of it. A
+ * client that does not read its answers is cut by the watch over quiet connections.
+ */
+function whenAnswered(socket: AnsweringSocket, then: () => void): void {
+  const answering = socket._httpMessage;
+  if (!socket.writable) return;
+  if (!answering) then();
+  // Node looks for the next answer when it hears of the end of this one, which it does before us.
+  else answering.once("finish", () => whenAnswered(socket, then));
+}
+
+/** The first line of the request that could not be read, as far as it came in the last packet. */
+function startOf({ rawPacket, bytesParsed }: ClientError): string {
+  if (rawPacket === undefined) return "";
+  const text = Buffer.from(rawPacket).toString("latin1");
+  // Requests that could be read may stand before it.
+  const headEnd = text.slice(0, bytesParsed ?? 0).lastIndexOf(HEAD_END);
+  const start = headEnd === -1 ? 0 : headEnd + HEAD_END.length;
+  const length = text.slice(start).search(/[\r\n]/);
+  return length === -1 ? text.slice(start) : text.slice(start, start + length);
+}
+
+const HEAD_END = "\r\n\r\n";
+
+/** A whole answer where there is no response object to write it with; to HEAD without its body, as it is anywhere. */
+function sendRaw(socket: Duplex, error: ServiceError, { isHead = false } = {}): void {
+  const { status, body } = toErrorBody(error, randomUUID());
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    `X-Session-Id: ${body.session}`,
+    "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${isHead ? "" : text}`);
+}
+
+function noSuchMethod(): ServiceError {
+  return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
+}
+
+function describeBrokenHttp(error: ClientError): ServiceError {
+  const { code } = error;
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new ServiceError("bad_request", "The request line and headers are larger than 16 KiB.");
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new ServiceError("request_timeout", "The request was not complete in time.");
+  }
+  // Deno has codes neither for a method the parser does not know nor for a version: both runtimes are asked by the text.
+  const start = startOf(error);
+  const method = /^([A-Za-z-]+) \S/.exec(start)?.[1];
+  if (method !== undefined && !METHODS.includes(method)) {
+    return noSuchMethod();
+  }
+  if (code === "HPE_INVALID_VERSION" || / HTTP\/(?!1\.[01]$)\d+(\.\d+)?$/.test(start)) {
+    return versionNotSupported();
+  }
+  return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
+}
+
+/** Binds and answers the port, which differs from the asked one when that was 0. Throws naming address and cause. */
+export async function listen(server: Server, address: { host: string; port: number }): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      // Without the cause itself: loggers would say it a second time.
+      const message = `Cannot listen for HTTP on ${address.host}:${address.port}: ${reasonOf(cause)}`;
+      reject(Object.assign(new Error(message), { code: cause.code }));
+    };
+    server.once("error", fail);
+    server.listen(address.port, address.host, () => {
+      server.off("error", fail);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const SWEEP_MS = 25;
+
+/** Refuses new connections, lets requests in flight finish for at most `timeoutMs`, then cuts what is left. */
+export async function closeHttpServer(server: Server, options: { timeoutMs: number }): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection whose request has just finished is idle only now: close() alone would wait for its keep-alive time.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), options.timeoutMs);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

@@ -1,0 +1,45 @@
+import type { ChainStatus } from "../grpc/types.ts";
+
+/** A chain in the body of /readyz: what is known of it, and nothing that is not. */
+export interface ShownChain {
+  readonly name: string;
+  readonly state: ChainStatus["state"];
+  readonly share?: number;
+  readonly etaSeconds?: number;
+  readonly why?: string;
+  /** ISO time since when. */
+  readonly since?: string;
+  readonly block?: number;
+  readonly head?: number;
+  /** Age of the block that answers rest on. */
+  readonly lagSeconds?: number;
+}
+
+/** Chains by their id, as people and programs read them in /readyz. `nowMs` in Unix milliseconds. */
+export function showChains(
+  chains: readonly ChainStatus[],
+  nowMs: number = Date.now(),
+): Readonly<Record<string, ShownChain>> {
+  return Object.fromEntries(chains.map((chain) => [nameOf(chain), showChain(chain, nowMs)]));
+}
+
+function nameOf({ chainId }: ChainStatus): string {
+  return chainId === 0 ? "solana" : String(chainId);
+}
+
+function showChain(chain: ChainStatus, nowMs: number): ShownChain {
+  const { name, state, share, etaSeconds, why, since, indexedBlock, indexedTime, chainHead } = chain;
+  const isUnderWay = share !== null && share < 1;
+  return {
+    name,
+    state,
+    ...(isUnderWay && { share: Math.floor(share * 1_000) / 1_000 }),
+    ...(isUnderWay && etaSeconds !== null && { etaSeconds }),
+    ...(why !== null && { why }),
+    ...(since !== null &&
+      state !== "serving" && { since: `${new Date(since * 1_000).toISOString().slice(0, 19)}Z` }),
+    ...(indexedBlock !== null && { block: indexedBlock }),
+    ...(chainHead !== null && { head: chainHead }),
+    ...(indexedTime !== null && { lagSeconds: Math.max(0, Math.round(nowMs / 1_000 - indexedTime)) }),
+  };
+}

@@ -1,0 +1,92 @@
+import { createServer } from "node:http";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { closeHttpServer, listen } from "../http/server.ts";
+import { createIngestMetrics, serveMetrics } from "./metrics.ts";
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server, { host: "127.0.0.1", port: 0 });
+  await closeHttpServer(server, { timeoutMs: 0 });
+  return port;
+}
+
+const PORT_IN_USE = /Cannot listen for HTTP on 127\.0\.0\.1:\d+: the port is in use/;
+
+describe("an ingest's metrics", () => {
+  it("count requests, calls and faults of endpoints, and how far behind the head the store is", async () => {
+    const metrics = createIngestMetrics({ name: "some-ingest" });
+    const chain = metrics.chain(8453);
+    const request = { kind: "request", host: "rpc.test", ms: 40 } as const;
+    chain.onEvent({ ...request, method: "eth_call", calls: 3, ok: true });
+    chain.onEvent({ ...request, method: "eth_call", calls: 2, ok: false });
+    chain.onEvent({
+      kind: "fault",
+      host: "rpc.test",
+      fault: "rate",
+      method: "eth_call",
+      message: "slow down",
+    });
+    chain.seeHead({ number: 110, timestamp: 1_020 });
+    chain.standOn({ number: 100, time: 1_000 });
+    const text = await metrics.render();
+    const labels = 'chain="8453",host="rpc.test"';
+    const service = 'service="some-ingest"';
+    expect(text).to.contain(`rpc_calls_total{${labels},method="eth_call",${service}} 5`);
+    expect(text).to.contain(
+      `rpc_request_duration_seconds_count{${service},${labels},method="eth_call",ok="true"} 1`,
+    );
+    expect(text).to.contain(`rpc_faults_total{${labels},fault="rate",${service}} 1`);
+    expect(text).to.contain(`ingest_chain_head_block{chain="8453",${service}} 110`);
+    expect(text).to.contain(`ingest_indexed_block{chain="8453",${service}} 100`);
+    expect(text).to.contain(`ingest_lag_seconds{chain="8453",${service}} 20`);
+    chain.standOn({ number: 110, time: 1_020 });
+    expect(await metrics.render()).to.contain(`ingest_lag_seconds{chain="8453",${service}} 0`);
+  });
+
+  it("show progress and failure, and let a watcher hear the same", async () => {
+    const metrics = createIngestMetrics({ name: "some-ingest" });
+    const heard: unknown[] = [];
+    metrics.watch(8453, {
+      onEvent: (event) => heard.push(event.kind),
+      seeHead: (head) => heard.push(head),
+      standOn: (block) => heard.push(block),
+    });
+    const chain = metrics.chain(8453);
+    metrics.chain(1).seeHead({ number: 5 });
+    chain.onEvent({ kind: "circuit", host: "rpc.test", open: true });
+    chain.seeHead({ number: 110, timestamp: 1_020 });
+    chain.standOn({ number: 100, time: 1_000, events: 7 });
+    expect(heard).to.deep.equal([
+      "circuit",
+      { number: 110, timestamp: 1_020 },
+      { number: 100, time: 1_000, events: 7 },
+    ]);
+    const gauges = metrics.progress(8453);
+    gauges.showProgress({ share: 0.25, etaSeconds: undefined, isFailing: true });
+    const text = await metrics.render();
+    const labels = 'chain="8453",service="some-ingest"';
+    expect(text).to.contain(`ingest_progress_share{${labels}} 0.25`);
+    expect(text).to.contain(`ingest_eta_seconds{${labels}} Nan`);
+    expect(text).to.contain(`ingest_failing{${labels}} 1`);
+  });
+
+  it("are served on a port of their own, or nowhere", async () => {
+    const metrics = createIngestMetrics({ name: "some-ingest" });
+    await (await serveMetrics(metrics, { host: "127.0.0.1", port: 0 }))();
+    const port = await findFreePort();
+    const stop = await serveMetrics(metrics, { host: "127.0.0.1", port });
+    const ask = (path: string, method = "GET") => fetch(`http://127.0.0.1:${port}${path}`, { method });
+    const answer = await ask("/metrics");
+    expect(answer.headers.get("content-type")).to.equal(metrics.contentType);
+    expect(await answer.text())
+      .to.contain("process_cpu_seconds_total")
+      .and.contain('service="some-ingest"');
+    expect(await (await ask("/livez")).text()).to.equal('{"status":"ok"}');
+    expect((await ask("/")).status).to.equal(404);
+    expect((await ask("/metrics", "POST")).status).to.equal(404);
+    const taken = await serveMetrics(metrics, { host: "127.0.0.1", port }).catch((error: Error) => error);
+    expect(String(taken)).to.match(PORT_IN_USE);
+    await stop();
+  });
+});

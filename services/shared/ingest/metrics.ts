@@ -1,0 +1,159 @@
+import { startAdminServer } from "../metrics/admin-server.ts";
+import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "../metrics/metrics.ts";
+import type { SourceEvent } from "../rpc-client/endpoint.ts";
+
+/** Hears the same of a chain as its metrics. */
+export interface ChainWatcher {
+  readonly onEvent: (event: SourceEvent) => void;
+  seeHead(head: { readonly number: number; readonly timestamp?: number | undefined }): void;
+  standOn(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
+}
+
+/** Shows how far the reading is. */
+export interface ProgressGauges {
+  showProgress(progress: {
+    readonly share: number | undefined;
+    readonly etaSeconds: number | undefined;
+    readonly isFailing: boolean;
+  }): void;
+}
+
+/** What every ingest tells of a chain. */
+export interface ChainGauges {
+  /** For the source's onEvent. */
+  readonly onEvent: (event: SourceEvent) => void;
+  /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads do not tell it. */
+  seeHead(head: { readonly number: number; readonly timestamp?: number }): void;
+  /** The block that the store stands on; `events` that were written with it. */
+  standOn(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
+}
+
+export interface IngestMetrics extends Metrics {
+  /** By its id, or its name where it has none. */
+  chain(chainId: number | string): ChainGauges;
+  progress(chainId: number | string): ProgressGauges;
+  /** Whatever the chain's gauges hear, the watcher hears too. */
+  watch(chainId: number | string, watcher: ChainWatcher): void;
+}
+
+/** The metrics of an ingest's process: those of every process, its RPC requests, and how far it is behind. */
+export function createIngestMetrics(options: { readonly name: string }): IngestMetrics {
+  const metrics = createMetrics(options);
+  const registers = [metrics.registry];
+  const requests = new Histogram({
+    name: "rpc_request_duration_seconds",
+    help: "Time of HTTP requests to RPC endpoints, by the method of their first call",
+    labelNames: ["chain", "host", "method", "ok"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const calls = new Counter({
+    name: "rpc_calls_total",
+    help: "Calls sent to RPC endpoints, several of which may travel in one request",
+    labelNames: ["chain", "host", "method"],
+    registers,
+  });
+  const faults = new Counter({
+    name: "rpc_faults_total",
+    help: "Calls that RPC endpoints failed, by what was wrong",
+    labelNames: ["chain", "host", "fault"],
+    registers,
+  });
+  const head = new Gauge({
+    name: "ingest_chain_head_block",
+    help: "The chain's head as last seen",
+    labelNames: ["chain"],
+    registers,
+  });
+  const indexed = new Gauge({
+    name: "ingest_indexed_block",
+    help: "The block that the store stands on",
+    labelNames: ["chain"],
+    registers,
+  });
+  const lag = new Gauge({
+    name: "ingest_lag_seconds",
+    help: "Time of the chain's head as last seen less that of the block that the store stands on",
+    labelNames: ["chain"],
+    registers,
+  });
+  const share = new Gauge({
+    name: "ingest_progress_share",
+    help: "Share of all that is to be read until the head is reached; 1 at the head",
+    labelNames: ["chain"],
+    registers,
+  });
+  const eta = new Gauge({
+    name: "ingest_eta_seconds",
+    help: "Time until the head is reached, estimated; NaN while it cannot be",
+    labelNames: ["chain"],
+    registers,
+  });
+  const failing = new Gauge({
+    name: "ingest_failing",
+    help: "1 while the ingest cannot go on (no endpoint, no store, an error), else 0",
+    labelNames: ["chain"],
+    registers,
+  });
+  const watchers = new Map<string, ChainWatcher>();
+  return {
+    ...metrics,
+    watch: (chainId, watcher) => void watchers.set(String(chainId), watcher),
+    progress(chainId) {
+      const chain = String(chainId);
+      return {
+        showProgress(progress) {
+          if (progress.share !== undefined) share.set({ chain }, progress.share);
+          eta.set({ chain }, progress.etaSeconds ?? Number.NaN);
+          failing.set({ chain }, progress.isFailing ? 1 : 0);
+        },
+      };
+    },
+    chain(chainId) {
+      const chain = String(chainId);
+      const watcher = () => watchers.get(chain);
+      let headTime: number | undefined;
+      let indexedTime: number | undefined;
+      const showLag = () => {
+        if (indexedTime === undefined || headTime === undefined) return;
+        lag.set({ chain }, Math.max(0, headTime - indexedTime));
+      };
+      return {
+        onEvent(event) {
+          watcher()?.onEvent(event);
+          if (event.kind === "request") {
+            const { host, method, ok } = event;
+            requests.observe({ chain, host, method, ok: String(ok) }, event.ms / 1_000);
+            calls.inc({ chain, host, method }, event.calls);
+          } else if (event.kind === "fault") faults.inc({ chain, host: event.host, fault: event.fault });
+        },
+        seeHead({ number, timestamp }) {
+          watcher()?.seeHead({ number, timestamp });
+          head.set({ chain }, number);
+          if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
+          showLag();
+        },
+        standOn({ number, time, events = 0 }) {
+          watcher()?.standOn({ number, time, events });
+          indexed.set({ chain }, number);
+          indexedTime = time;
+          if (headTime !== undefined) headTime = Math.max(headTime, time);
+          showLag();
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Serves /metrics and /livez on a port, where one is configured (0 = none). Answers how to stop it. Throws when the
+ * port is taken.
+ */
+export async function serveMetrics(
+  metrics: Metrics,
+  at: { host: string; port: number },
+): Promise<() => Promise<void>> {
+  const port = at.port === 0 ? "off" : at.port;
+  const { stop } = await startAdminServer(metrics, { ...at, port, setting: "INGEST_METRICS_PORT" });
+  return stop;
+}

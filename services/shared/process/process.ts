@@ -1,0 +1,123 @@
+import { createLastWords } from "../logging/last-words.ts";
+import { writeWhole } from "../logging/line-batch.ts";
+import { preferText } from "../logging/log-text.ts";
+import { ConfigError } from "../settings/env.ts";
+import { answerWords, type ProcessHelp } from "../settings/help.ts";
+import { findMisspeltNames } from "../settings/setting-names.ts";
+
+export interface Stoppable {
+  /** Bounded in time by itself. */
+  stop(): Promise<void>;
+}
+
+/** Exit code for a configuration that no restart heals (EX_CONFIG of sysexits.h); supervisors do not retry it. */
+export const EXIT_CONFIG = 78;
+
+/** Set for children of a supervisor: their stdin is a pipe that ends when the supervisor is gone. */
+export const SUPERVISED = "CHAINTABLES_SUPERVISED";
+
+/**
+ * Package managers pass a terminal's Ctrl-C on to a process that has already received it from the terminal:
+ * a second signal this soon after the first is the same one.
+ */
+const SAME_SIGNAL_MS = 500;
+
+/** How long a start that is under way may take to notice that it is not wanted any more. */
+const START_GRACE_MS = 2_000;
+
+export interface MainOptions {
+  /** Without it the process reads its own arguments. */
+  readonly help?: ProcessHelp;
+  /** It speaks to a person wherever its output goes, unless LOG_FORMAT says otherwise. */
+  readonly prefersText?: boolean;
+}
+
+/**
+ * Runs a process: `start` builds everything, and the result is stopped once on SIGINT, SIGTERM or the death of a
+ * supervisor, with exit code 0. A start that is still under way then sees its signal abort, and is not waited for for
+ * long. A second signal exits at once with 1. A failed start or stop, an unhandled rejection or an uncaught exception is
+ * logged and exits with 1; a ConfigError with 78. With `help`, --help exits with 0 and unknown words with 2.
+ */
+export async function runMain(
+  name: string,
+  start: (stopping: AbortSignal) => Promise<Stoppable>,
+  { help, prefersText = false }: MainOptions = {},
+): Promise<void> {
+  const answer = help && answerWords(process.argv.slice(2), help);
+  if (answer !== undefined) {
+    writeWhole(answer.exitCode === 0 ? 1 : 2, Buffer.from(answer.text));
+    process.exit(answer.exitCode);
+  }
+  if (prefersText) preferText();
+  const say = createLastWords(name);
+  // Its supervisor has said it already, in whose environment the names are too.
+  if (process.env[SUPERVISED] === undefined)
+    for (const warning of findMisspeltNames(process.env).warnings) say.warning(warning);
+  let dying = false;
+  const die = (err: unknown, message: string): void => {
+    // A log that cannot be written (its reader is gone) would bring us here again.
+    if (!dying) {
+      dying = true;
+      say.failure(err, message);
+    }
+    process.exit(err instanceof ConfigError ? EXIT_CONFIG : 1);
+  };
+  process.on("unhandledRejection", (reason) => die(reason, "unhandled rejection"));
+  process.on("uncaughtException", (error) => die(error, "uncaught exception"));
+
+  const stopping = new AbortController();
+  const asked = new Promise<string>((resolve) => {
+    onTermination((why) => {
+      resolve(why);
+      stopping.abort();
+    });
+  });
+  try {
+    const starting = start(stopping.signal);
+    await Promise.race([starting, asked]);
+    say.stopping(await asked);
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, START_GRACE_MS, undefined));
+    const running = await Promise.race([starting.catch(() => undefined), late]);
+    await running?.stop();
+  } catch (error) {
+    die(error, "the process failed");
+  }
+  process.exit(0);
+}
+
+/** Calls `stop` at the first signal or at the supervisor's death; exits at a second signal. */
+function onTermination(stop: (why: string) => void): void {
+  let firstMs: number | undefined;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      const nowMs = performance.now();
+      if (firstMs !== undefined && nowMs - firstMs > SAME_SIGNAL_MS) process.exit(1);
+      firstMs ??= nowMs;
+      stop(signal);
+    });
+  }
+  if (process.env[SUPERVISED] === undefined) {
+    // npm that is killed tells nobody, and its program would keep the ports for ever. (Its scripts say `exec`: a shell
+    // in between would be our parent for ever.)
+    if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => stop("npm is gone"));
+    return;
+  }
+  // Own children are supervised only if somebody says so again.
+  delete process.env[SUPERVISED];
+  // Deno tells the end of a pipe but not its close; a destroyed one tells only its close.
+  for (const event of ["end", "close", "error"]) process.stdin.on(event, () => stop("supervisor gone"));
+  process.stdin.resume();
+}
+
+const LOOK_FOR_PARENT_MS = 500;
+
+/** A process whose parent ends gets another one. */
+export function whenParentIsGone(then: () => void): void {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    then();
+  }, LOOK_FOR_PARENT_MS);
+  look.unref();
+}

@@ -1,0 +1,53 @@
+import { type Request, Router } from "express";
+import { exchangeOf, sendText } from "../http/exchange.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+
+export interface Readiness {
+  /** Whether requests should be sent here. */
+  readonly ready: boolean;
+  /** Shown in the body of /readyz: modes and reasons, no addresses or credentials. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * /livez (the process runs), /readyz (200 or 503) and, where the port is no public one, /metrics (Prometheus text), as a
+ * router.
+ */
+export function probes(options: {
+  readonly metrics?: Metrics;
+  /** `search` of the request, with its question mark; empty where there is none. */
+  readonly readiness: (search: string) => Promise<Readiness>;
+  /** Whether a request may see the details and not just the status; absent = every request may. */
+  readonly mayKnow?: ((req: Request) => boolean) | undefined;
+}): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use((_req, res, next) => {
+    res.setHeader("Cache-Control", "no-store");
+    next();
+  });
+  router.get("/livez", (_req, res) => {
+    mark(res, "/livez");
+    sendText(res, { status: 200, type: "application/json", text: '{"status":"ok"}' });
+  });
+  router.get("/readyz", async (req, res) => {
+    mark(res, "/readyz");
+    const queryAt = req.url.indexOf("?");
+    const { ready, details } = await options.readiness(queryAt < 0 ? "" : req.url.slice(queryAt));
+    const shown = options.mayKnow?.(req) === false ? undefined : details;
+    const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...shown });
+    sendText(res, { status: ready ? 200 : 503, type: "application/json", text });
+  });
+  const { metrics } = options;
+  if (metrics === undefined) return router;
+  router.get("/metrics", async (_req, res) => {
+    mark(res, "/metrics");
+    sendText(res, { status: 200, type: metrics.contentType, text: await metrics.render() });
+  });
+  return router;
+}
+
+function mark(res: Parameters<typeof exchangeOf>[0], route: string): void {
+  const exchange = exchangeOf(res);
+  exchange.route = route;
+  exchange.quiet = true;
+}

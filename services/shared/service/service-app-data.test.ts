@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import { afterEach, describe, it } from "mocha";
+import type { DataVersion } from "../contract/endpoint.ts";
+import { ServiceError } from "../errors.ts";
+import { bodyOf, startTestApp, type TestApp, until } from "../testkit/fixture.ts";
+
+const VERSION: DataVersion = { block: 100, time: 1_785_932_479, blockHash: "0xaa", fromBlock: 7 };
+
+describe("host/service-app over tables that were never read", () => {
+  let app: TestApp | undefined;
+  afterEach(() => app?.close());
+
+  it("asks why a table has no data only where an answer rests on no block", async () => {
+    const asked: boolean[] = [];
+    let hasVersion = false;
+    app = await startTestApp({
+      handlers: {
+        "/test/things": async () => (hasVersion ? { rows: [], version: VERSION } : { rows: [] }),
+      },
+      async whyNoData(_endpoint, { isAbsent }) {
+        asked.push(isAbsent);
+        const options = { retryAfterSeconds: 42, isExpected: true };
+        return new ServiceError("unavailable", "The things are being read for the first time.", options);
+      },
+    });
+    const { url, lines } = app;
+    for (const path of ["/test/things", `/test/thing?pool_address=0x${"1".repeat(40)}`]) {
+      const answer = await fetch(url + path);
+      expect([answer.status, answer.headers.get("retry-after")], path).to.deep.equal([503, "42"]);
+      expect((await bodyOf(answer)).message).to.contain("for the first time");
+    }
+    expect(asked).to.deep.equal([false, true]);
+    hasVersion = true;
+    expect((await fetch(`${url}/test/things`)).status).to.equal(200);
+    expect(asked).to.have.length(2);
+    await until(() => lines.length === 3);
+    expect(lines.map(({ level }) => level)).to.deep.equal(["info", "info", "info"]);
+  });
+});

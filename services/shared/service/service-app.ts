@@ -1,0 +1,244 @@
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
+import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
+import { parseQuery } from "../contract/parse.ts";
+import { ServiceError } from "../errors.ts";
+import { entityTag, matchesTag, namesTags } from "../http/conditional.ts";
+import { ClientGone, withDeadline } from "../http/deadline.ts";
+import {
+  answerFailure,
+  answerUnknown,
+  exchangeOf,
+  sendFailure,
+  sendText,
+  trackExchanges,
+} from "../http/exchange.ts";
+import { admitForm, refuseBadForm } from "../http/request-line.ts";
+import type { Log } from "../logging/log.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { renderTable } from "../table.ts";
+import { runIn } from "../tracing/active.ts";
+import { inStep, type Tracing } from "../tracing/tracing.ts";
+import { type AnyHandler, absent, type HandlerTable } from "./handlers.ts";
+import { probes, type Readiness } from "./probes.ts";
+import { TOKEN_HEADER, type TokenCheck } from "./service-token.ts";
+
+export interface ServiceAppOptions {
+  readonly endpoints: readonly Endpoint[];
+  readonly handlers: HandlerTable;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
+  /** Lets requests in by the service token; absent = all of them. */
+  readonly isTrusted?: TokenCheck | undefined;
+  /** Milliseconds until 408. */
+  readonly deadlineMs: number;
+  /** For /readyz. */
+  readonly readiness: () => Promise<Readiness>;
+  readonly draining?: () => boolean;
+  /** Example values out of this service's data, for the documents of gateways. */
+  readonly examples?: (() => Promise<Examples>) | undefined;
+  /**
+   * The version an answer would have now, where that is cheaper to know than the answer: lets If-None-Match be
+   * answered with 304 without running the handler. Must be the version the handler would report.
+   */
+  readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
+  /**
+   * The 503 for an endpoint whose table was never read; undefined where the table has data or needs none. Asked only
+   * about answers that rest on no block: rows without a version, and 404s (`isAbsent`).
+   */
+  readonly whyNoData?: (
+    endpoint: Endpoint,
+    at: { readonly params: ParamsOf<Endpoint>; readonly isAbsent: boolean },
+  ) => Promise<ServiceError | undefined>;
+  /**
+   * Seconds for which a client may keep a successful answer without asking again: about one block of the chain that
+   * the parameters name. 1 by default.
+   */
+  readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
+}
+
+const DEFAULT_MAX_AGE_SECONDS = 1;
+
+/**
+ * The HTTP face of a service: every declared endpoint at its exact path (GET and HEAD), /livez, /readyz and /metrics.
+ * Hand it to createHttpServer. Throws when a handler's path is not declared.
+ */
+export function createServiceApp(options: ServiceAppOptions): Express {
+  const paths = new Set(options.endpoints.map((endpoint) => endpoint.path));
+  for (const path of Object.keys(options.handlers)) {
+    if (!paths.has(path)) throw new Error(`Cannot serve ${path}: no endpoint declares it`);
+  }
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.enable("case sensitive routing");
+  app.enable("strict routing");
+  const { log, metrics, tracing, readiness } = options;
+  app.use((req, res, next) => {
+    if (admitForm(req, res)) next();
+  });
+  app.use(
+    trackExchanges({
+      log,
+      metrics,
+      tracing,
+      acceptSession: true,
+      ...(options.draining && { draining: options.draining }),
+    }),
+  );
+  app.use(refuseBadForm());
+  const isTrusted = options.isTrusted && ofRequest(options.isTrusted);
+  if (isTrusted !== undefined) app.use(demandToken(isTrusted));
+  for (const endpoint of options.endpoints) {
+    app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
+  }
+  if (options.examples !== undefined) app.get(EXAMPLES_PATH, serveExamples(options.examples));
+  app.use(probes({ metrics, readiness, mayKnow: isTrusted }));
+  app.use(answerUnknown());
+  app.use(answerFailure());
+  return app;
+}
+
+/** Probes of orchestrators cannot read a Secret: these answer everybody, and say no more than a status. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz"]);
+
+function ofRequest(isTrusted: TokenCheck) {
+  return (req: Request): boolean => isTrusted(req.headers[TOKEN_HEADER]);
+}
+
+/**
+ * 401 without the service token. WWW-Authenticate on the answer of an open path (RFC 9110 allows it on any) lets a
+ * gateway's health check notice that its requests would be refused.
+ */
+function demandToken(isTrusted: (req: Request) => boolean): RequestHandler {
+  return (req, res, next) => {
+    if (isTrusted(req)) return next();
+    res.setHeader("WWW-Authenticate", "Bearer");
+    if (OPEN_PATHS.has(req.path)) return next();
+    throw new ServiceError(
+      "unauthorized",
+      "This is an internal port: the service token is missing or wrong. Clients send their requests to the gateway.",
+    );
+  };
+}
+
+function serveExamples(find: () => Promise<Examples>): RequestHandler {
+  return async (_req, res) => {
+    const exchange = exchangeOf(res);
+    exchange.route = EXAMPLES_PATH;
+    exchange.quiet = true;
+    const text = JSON.stringify(await find());
+    res.setHeader("Cache-Control", "no-store");
+    sendText(res, { status: 200, type: "application/json", text });
+  };
+}
+
+function serveEndpoint(
+  endpoint: Endpoint,
+  handler: AnyHandler | undefined,
+  options: ServiceAppOptions,
+): RequestHandler {
+  const answer = handler ?? answerWithoutData(endpoint);
+  return async (req, res) => {
+    const exchange = exchangeOf(res);
+    exchange.route = endpoint.path;
+    try {
+      await runIn(exchange.span, () => answerRequest({ endpoint, answer, req, res, options }));
+    } catch (error) {
+      if (!(error instanceof ClientGone)) sendFailure(res, error);
+    }
+  };
+}
+
+function answerWithoutData(endpoint: Endpoint): AnyHandler {
+  return async (params) => {
+    if (endpoint.whenAbsent === "not_found") throw absent(endpoint, params);
+    return { rows: [] };
+  };
+}
+
+async function answerRequest(request: {
+  readonly endpoint: Endpoint;
+  readonly answer: AnyHandler;
+  readonly req: Request;
+  readonly res: Response;
+  readonly options: ServiceAppOptions;
+}): Promise<void> {
+  const { endpoint, req, res, options } = request;
+  const queryAt = req.url.indexOf("?");
+  const { params, ignored } = parseQuery(endpoint, queryAt === -1 ? "" : req.url.slice(queryAt + 1));
+  if (ignored.length > 0) res.setHeader("X-Ignored-Parameters", ignored.join(", "));
+
+  const wanted = req.headers["if-none-match"];
+  const maxAge = options.maxAgeSeconds?.(endpoint, params) ?? DEFAULT_MAX_AGE_SECONDS;
+  // "*" asks whether there is any answer at all, which only the handler knows.
+  const known = namesTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
+  if (known !== undefined) {
+    const tag = entityTag({ endpoint, params }, { version: known });
+    if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version: known, maxAge });
+  }
+
+  const { session } = exchangeOf(res);
+  const { tracing, deadlineMs } = options;
+  const read = (signal: AbortSignal) => answerFromData(request, { params, session, signal });
+  const work = (signal: AbortSignal) => inStep(tracing, { name: "read rows" }, () => read(signal));
+  const answer = await withDeadline(work, { res, deadlineMs });
+  const text = inStep(tracing, { name: "render table" }, (span) => {
+    const rendered = renderTable(endpoint, answer.rows);
+    span?.setAttribute("chaintables.table.characters", rendered.length);
+    return rendered;
+  });
+  const { version } = answer;
+  const tag = entityTag({ endpoint, params }, version === undefined ? { body: text } : { version });
+  if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });
+  setCacheHeaders(res, { tag, version, maxAge });
+  sendText(res, { status: 200, type: endpoint.mediaType, text });
+}
+
+/**
+ * An answer without a version rests on no block. Where the table was never read, "no rows" and "no such item" would
+ * be false: nobody knows yet.
+ */
+async function answerFromData(
+  request: { readonly endpoint: Endpoint; readonly answer: AnyHandler; readonly options: ServiceAppOptions },
+  at: { readonly params: ParamsOf<Endpoint>; readonly session: string; readonly signal: AbortSignal },
+): Promise<Answer> {
+  const { endpoint, answer, options } = request;
+  const { params, session, signal } = at;
+  const refuseWithoutData = async (isAbsent: boolean): Promise<void> => {
+    const refusal = await options.whyNoData?.(endpoint, { params, isAbsent });
+    if (refusal !== undefined) throw refusal;
+  };
+  try {
+    const found = await answer(params, { session, signal });
+    if (found.version === undefined) await refuseWithoutData(false);
+    return found;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "not_found") await refuseWithoutData(true);
+    throw error;
+  }
+}
+
+interface CacheState {
+  readonly tag: string;
+  readonly version: Answer["version"];
+  readonly maxAge: number;
+}
+
+function sendNotModified(res: Response, state: CacheState): void {
+  setCacheHeaders(res, state);
+  res.statusCode = 304;
+  res.end();
+}
+
+function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): void {
+  res.setHeader("ETag", tag);
+  // For the client itself only: an answer may have been paid for.
+  res.setHeader("Cache-Control", `private, max-age=${maxAge}`);
+  if (version === undefined) return;
+  res.setHeader("X-Data-Block", version.block);
+  res.setHeader("X-Data-As-Of", `${new Date(version.time * 1000).toISOString().slice(0, 19)}+00:00`);
+  if (version.fromBlock !== undefined) res.setHeader("X-Data-From-Block", version.fromBlock);
+  if (version.stale !== undefined) res.setHeader("X-Data-Stale", version.stale);
+}

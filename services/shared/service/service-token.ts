@@ -1,0 +1,51 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Parse } from "../settings/env.ts";
+import { list, RuleBroken } from "../settings/env.ts";
+import { keepSecret } from "../settings/secrets.ts";
+
+/** As many hexadecimal digits are 128 bits, which nobody guesses. */
+const MIN_LENGTH = 32;
+/** What RFC 6750 allows in a bearer token. */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+/** Comma-separated tokens. Each is a secret by itself: the text of the whole list may never appear in a line. */
+export const serviceTokens: Parse<readonly string[]> = list((value) => {
+  keepSecret(value);
+  if (value.length < MIN_LENGTH || !TOKEN.test(value))
+    throw new RuleBroken(`a token of at least ${MIN_LENGTH} letters, digits or -._~+/`);
+  return value;
+});
+
+/** The header (over gRPC: the metadata) that carries the token. */
+export const TOKEN_HEADER = "authorization";
+
+export function bearer(token: string): string {
+  return `Bearer ${token}`;
+}
+
+/** Whether the value of the header TOKEN_HEADER carries an accepted token. */
+export type TokenCheck = (authorization: string | undefined) => boolean;
+
+/**
+ * Accepts each of the tokens; undefined without tokens, when every request is accepted. Hashes of equal length are
+ * compared, all of them, so that the time says nothing about a token or its length.
+ */
+export function createTokenCheck(tokens: readonly string[] = []): TokenCheck | undefined {
+  if (tokens.length === 0) return undefined;
+  const accepted = tokens.map((token) => hash(bearer(token)));
+  return (authorization = "") => {
+    const sent = hash(authorization);
+    return accepted.filter((wanted) => timingSafeEqual(wanted, sent)).length > 0;
+  };
+}
+
+function hash(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
+
+/** Whether only processes of this machine can reach a listener at this address. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}

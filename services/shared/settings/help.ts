@@ -1,0 +1,64 @@
+import { SETTINGS } from "./settings.ts";
+
+/** What `--help` says of a process that is run by its settings. */
+export interface ProcessHelp {
+  /** As a person types it, such as "npm run gateway". */
+  readonly command: string;
+  /** What it does, in one or two sentences. */
+  readonly about: string;
+  /** Entries of `usedBy` in SETTINGS whose settings it reads; absent = all. */
+  readonly reads?: readonly string[];
+}
+
+const WIDTH = 100;
+const INDENT = "      ";
+
+export function describeProcess({ command, about, reads }: ProcessHelp): string {
+  const settings = Object.entries(SETTINGS).flatMap(([name, setting]) => {
+    const { usedBy, meaning } = setting;
+    if (reads !== undefined && !usedBy.some((each) => (reads as readonly string[]).includes(each))) return [];
+    const known = "default" in setting && setting.default !== "" ? ` (${setting.default})` : "";
+    return [`  ${name}${known}`, ...wrap(meaning)];
+  });
+  return [
+    `Usage: ${command}`,
+    "",
+    about,
+    "",
+    "It takes no arguments. Settings are environment variables, defaults in brackets:",
+    "",
+    ...settings,
+    "",
+  ].join("\n");
+}
+
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  let line = INDENT;
+  for (const word of text.split(" ")) {
+    if (line.length + word.length > WIDTH && line !== INDENT) {
+      lines.push(line.trimEnd());
+      line = INDENT;
+    }
+    line += `${word} `;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/**
+ * What the words after the program's name ask for: undefined = run; else a text to print and the exit code, 0 for
+ * --help and 2 for a word that the process does not know.
+ */
+export function answerWords(
+  words: readonly string[],
+  help: ProcessHelp,
+): { readonly text: string; readonly exitCode: 0 | 2 } | undefined {
+  if (words.includes("--help") || words.includes("-h")) return { text: describeProcess(help), exitCode: 0 };
+  const [first] = words;
+  if (first === undefined) return undefined;
+  const kind = first.startsWith("-") ? "option" : "argument";
+  return {
+    text: `Unknown ${kind} ${JSON.stringify(first)}: ${help.command} takes none. Its settings are environment variables; ${help.command}${help.command.startsWith("npm") ? " --" : ""} --help lists them.\n`,
+    exitCode: 2,
+  };
+}

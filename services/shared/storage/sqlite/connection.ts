@@ -1,0 +1,85 @@
+import type Libsql from "libsql";
+import type { Stored } from "../values.ts";
+
+const MAX_STATEMENTS = 400;
+
+/** The driver with cached statements and patience for locks. */
+export class Connection {
+  readonly #db: Libsql.Database;
+  readonly #busyTimeoutMs: number;
+  readonly #statements = new Map<string, Libsql.Statement<unknown[]>>();
+  #closed = false;
+
+  constructor(db: Libsql.Database, busyTimeoutMs: number) {
+    this.#db = db;
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  prepare(sql: string): Libsql.Statement<unknown[]> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      if (this.#statements.size >= MAX_STATEMENTS) {
+        for (const oldest of this.#statements.keys()) {
+          this.#statements.delete(oldest);
+          break;
+        }
+      }
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** Rows as arrays. Never the driver's `get`: it leaves its statement open, which blocks checkpoints and later writes. */
+  all(sql: string, params: readonly Stored[] = []): Stored[][] {
+    return this.prepare(sql).raw().all(params) as Stored[][];
+  }
+
+  /** Runs once and answers how many rows changed. */
+  run(sql: string, params: readonly Stored[]): number {
+    return this.prepare(sql).run(params as unknown[]).changes;
+  }
+
+  /** "write": all or nothing, holds the file's write lock from the first statement on. "read": sees one moment. */
+  transaction<T>(kind: "read" | "write", work: () => T): T {
+    this.#db.exec(kind === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
+    try {
+      const result = work();
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Repeats work that met another process's lock; the work must be one statement or one transaction. */
+  async retrying<T>(work: () => T): Promise<T> {
+    const deadline = Date.now() + this.#busyTimeoutMs;
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+      if (this.#closed) throw new Error("Cannot use the store: it is closed");
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || Date.now() >= deadline) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#statements.clear();
+    this.#db.close();
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" && (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED"));
+}

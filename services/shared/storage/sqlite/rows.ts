@@ -1,0 +1,66 @@
+/** Rows between their declared form and SQLite's cells. */
+import type { Declared } from "../declaration.ts";
+import type { Encoders, Predicate } from "../query.ts";
+import { decoderOf, encoderOf, type Stored } from "../values.ts";
+import { SQLITE_DIALECT, upsertSql } from "./sql.ts";
+
+/** A declared collection with what is prepared for it. */
+export interface Entry {
+  readonly declared: Declared;
+  readonly encoders: Encoders;
+  readonly encode: readonly ((value: unknown) => Stored)[];
+  readonly upsert: string;
+}
+
+export function entryOf(declared: Declared): Entry {
+  const encode = declared.fields.map((field) => encoderOf(declared.name, field, SQLITE_DIALECT));
+  const encoders = new Map(
+    declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]),
+  );
+  return { declared, encoders, encode, upsert: upsertSql(declared) };
+}
+
+/** Fills `into` with the row's values in column order. */
+export function encodeRow(
+  { declared, encode }: Entry,
+  row: Readonly<Record<string, unknown>>,
+  into: Stored[],
+): Stored[] {
+  const { fields } = declared;
+  for (let i = 0; i < fields.length; i++) {
+    into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
+  }
+  return into;
+}
+
+/** The key's cells of a stored row. */
+export function keyCells(declared: Declared, cells: readonly Stored[]): Stored[] {
+  return declared.key.map((field) => cells[declared.fields.indexOf(field)] as Stored);
+}
+
+type KeyPredicate = Predicate & { readonly op: "eq" };
+
+export function keyPredicates(
+  { declared, encoders }: Entry,
+  row: Readonly<Record<string, unknown>>,
+): KeyPredicate[] {
+  return declared.key.map((field) => {
+    const encode = encoders.get(field.name) as (value: unknown) => Stored;
+    return { field, op: "eq", value: encode(row[field.name]) };
+  });
+}
+
+export function rowsOf(
+  stored: readonly (readonly Stored[])[],
+  fields: Declared["fields"],
+): Record<string, unknown>[] {
+  const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
+  return stored.map((cells) => {
+    const row: Record<string, unknown> = {};
+    for (let i = 0; i < columns.length; i++) {
+      const { name, decode } = columns[i] as (typeof columns)[number];
+      row[name] = decode === undefined ? cells[i] : decode(cells[i]);
+    }
+    return row;
+  });
+}

@@ -1,0 +1,242 @@
+import { Buffer } from "node:buffer";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { RpcFailure } from "../../shared/rpc-client/testkit.ts";
+import type { RpcCall } from "../../shared/rpc-client/transport.ts";
+import { SolanaUpstreamError } from "./port.ts";
+import { createSolanaSource } from "./source.ts";
+import {
+  answerHonestly,
+  failure,
+  fakeBlocks,
+  fakeChain,
+  fakeKey,
+  type Handler,
+  honest,
+  setUpSource,
+} from "./testkit.ts";
+
+const SLOTS = Array.from({ length: 40 }, (_, i) => 100 + i);
+const CHAIN = fakeChain(fakeBlocks(SLOTS), { lag: 32 });
+const RANGE = { fromSlot: 104, toSlot: 106, commitment: "confirmed" } as const;
+
+/** Answers one method in another way. */
+function instead(method: string, answer: (call: RpcCall) => unknown): Handler {
+  return (calls) => ({
+    results: calls.map((call) => (call.method === method ? answer(call) : answerHonestly(CHAIN, call))),
+  });
+}
+
+describe("createSolanaSource", () => {
+  it("refuses a configuration without an http URL, and quotes no URL", () => {
+    expect(() => createSolanaSource({ urls: ["wss://a.test"] })).to.throw(TypeError, "at least one");
+    expect(() => createSolanaSource({ urls: ["ftp://secret.test/key"] })).to.throw(
+      TypeError,
+      /^(?!.*secret).*number 1/,
+    );
+  });
+
+  it("tells the heads of both commitments", async () => {
+    const { source, clock } = setUpSource({ "a.test": honest(CHAIN) });
+    expect(await clock.run(source.head("confirmed"))).to.deep.equal({ slot: 139 });
+    expect(await clock.run(source.head("finalized"))).to.deep.equal({ slot: 107 });
+  });
+
+  it("does not go back because another node is behind, unless all are for a minute", async () => {
+    let last = 40;
+    const chain = () => fakeChain(CHAIN.blocks.slice(0, last));
+    const { source, clock } = setUpSource({ "a.test": honest(chain), "b.test": honest(chain) });
+    const head = async () => (await clock.run(source.head("confirmed"))).slot;
+    expect(await head()).to.equal(139);
+    last = 20;
+    expect(await head()).to.equal(139);
+    await clock.run(clock.sleep(61_000));
+    expect(await head()).to.equal(119);
+    last = 30;
+    expect(await head()).to.equal(129);
+  });
+
+  it("puts an endpoint of another cluster aside", async () => {
+    const other = honest({ ...CHAIN, genesis: fakeKey(9, 8) });
+    const { source, clock, network, lines } = setUpSource({ "a.test": honest(CHAIN), "b.test": other });
+    await clock.run(source.firstAvailableSlot());
+    expect(lines.join()).to.match(/set aside.*b\.test.*wrong cluster/);
+    expect(network.asked("b.test")).to.have.length(0);
+
+    const fixed = setUpSource({ "a.test": honest(CHAIN) }, { genesisHash: fakeKey(9, 8) });
+    const error = await failure(fixed.clock.run(fixed.source.head("confirmed")));
+    expect(error).to.be.instanceOf(SolanaUpstreamError);
+    expect(error.message).to.match(/^solana: getSlot confirmed failed at a\.test: wrong cluster/);
+    expect(error.message).not.to.contain("key-0123456789");
+  });
+
+  it("does without the genesis hash where it is not told", async () => {
+    const { source, clock } = setUpSource({
+      "a.test": instead("getGenesisHash", () => new RpcFailure(-32601, "Method not found")),
+    });
+    expect(await clock.run(source.head("confirmed"))).to.deep.equal({ slot: 139 });
+  });
+
+  it("fails over, and waits as long as a rate limit asks for", async () => {
+    const { source, clock, network } = setUpSource({
+      "a.test": () => ({ status: 503, body: "" }),
+      "b.test": honest(CHAIN),
+    });
+    expect(await clock.run(source.blocks(RANGE))).to.have.length(3);
+    expect(clock.now()).to.equal(0);
+    expect(network.asked("b.test")).to.have.length(3);
+
+    let refusals = 1;
+    const limited = setUpSource({
+      "a.test": (calls) =>
+        calls[0]?.method === "getSlot" && refusals-- > 0
+          ? { status: 429, body: "", headers: { "retry-after": "7" } }
+          : honest(CHAIN)(calls),
+    });
+    expect(await limited.clock.run(limited.source.head("confirmed"))).to.deep.equal({ slot: 139 });
+    expect(limited.clock.now()).to.be.at.least(7_000).and.below(9_000);
+  });
+
+  it("takes one provider's -32007 for the rate limit it is", async () => {
+    let refusals = 1;
+    const { source, clock, events } = setUpSource({
+      "a.test": instead("getBlock", (call) =>
+        refusals-- > 0
+          ? new RpcFailure(-32007, "50/second request limit reached - reduce calls per second")
+          : answerHonestly(CHAIN, call),
+      ),
+    });
+    expect(await clock.run(source.blocks(RANGE))).to.have.length(3);
+    expect(events.some((event) => event.kind === "fault" && event.fault === "rate")).to.equal(true);
+  });
+
+  it("gives up on an endpoint that does not answer in time", async () => {
+    const { source, clock } = setUpSource(
+      { "a.test": (calls) => (calls[0]?.method === "getBlock" ? "hang" : honest(CHAIN)(calls)) },
+      { options: { timeoutMs: 1_000, totalMs: 10_000 } },
+    );
+    const error = await failure(clock.run(source.blocks(RANGE)));
+    expect(error).to.be.instanceOf(SolanaUpstreamError);
+    expect(error.message).to.contain("no answer within 1000 ms");
+  });
+
+  it("knows the first slot that any endpoint has", async () => {
+    const pruned = honest({ ...CHAIN, firstAvailable: 120 });
+    const { source, clock } = setUpSource({ "a.test": pruned, "b.test": honest(CHAIN) });
+    expect(await clock.run(source.firstAvailableSlot())).to.equal(100);
+    // What one has lost is read from the other.
+    expect(await clock.run(source.blocks(RANGE))).to.have.length(3);
+    const alone = setUpSource({ "a.test": () => "reset" }, { options: { behindTotalMs: 100 } });
+    expect(await failure(alone.clock.run(alone.source.firstAvailableSlot()))).to.be.instanceOf(
+      SolanaUpstreamError,
+    );
+  });
+
+  it("reads up to a hundred accounts as of one slot, in the order asked", async () => {
+    const addresses = Array.from({ length: 100 }, (_, i) => fakeKey(1, i));
+    const { source, clock, network } = setUpSource({
+      "a.test": instead("getMultipleAccounts", ({ params }) => ({
+        context: { slot: params[1] === undefined ? 0 : 77 },
+        value: (params[0] as string[]).map((address, i) =>
+          i % 10 === 9
+            ? null
+            : {
+                owner: fakeKey(2, 2),
+                lamports: 1,
+                data: [Buffer.from(address).toString("base64"), "base64"],
+              },
+        ),
+      })),
+    });
+    const { slot, accounts } = await clock.run(source.accounts(addresses, "finalized"));
+    expect(slot).to.equal(77);
+    expect(accounts.map((account) => account && Buffer.from(account.data).toString())).to.deep.equal(
+      addresses.map((address, i) => (i % 10 === 9 ? null : address)),
+    );
+    const [asked] = network.asked("a.test").flatMap(({ calls }) => calls);
+    expect(asked?.params[1]).to.deep.equal({ encoding: "base64", commitment: "finalized" });
+    const tooMany = source.accounts([...addresses, fakeKey(1, 100)], "confirmed");
+    expect(await failure(tooMany)).to.be.instanceOf(RangeError);
+  });
+
+  it("does not believe accounts that are too few or cut off", async () => {
+    const context = { slot: 5 };
+    for (const result of [
+      { context, value: [] },
+      { context, value: [{ owner: fakeKey(2, 2), data: ["a*bc", "base64"] }] },
+      { context, value: [{ owner: "x", data: ["", "base64"] }] },
+      { value: [null] },
+    ]) {
+      const { source, clock, lines } = setUpSource(
+        { "a.test": instead("getMultipleAccounts", () => result) },
+        { options: { totalMs: 1_000 } },
+      );
+      expect(await failure(clock.run(source.accounts([fakeKey(1, 1)], "confirmed")))).to.be.instanceOf(
+        SolanaUpstreamError,
+      );
+      expect(lines.join()).to.contain("untrustworthy answer");
+    }
+  });
+
+  it("tells the largest accounts of a mint, or that nobody does", async () => {
+    const address = fakeKey(4, 4);
+    const { source, clock, network } = setUpSource({
+      "a.test": () => ({ status: 403, body: "Forbidden" }),
+      "b.test": instead("getTokenLargestAccounts", () => ({
+        context: { slot: 1 },
+        value: [
+          { address, amount: "1" },
+          { address, amount: "18446744073709551615" },
+        ],
+      })),
+    });
+    expect(await clock.run(source.largestTokenAccounts(fakeKey(1, 1)))).to.deep.equal([
+      { address, amount: 18446744073709551615n },
+      { address, amount: 1n },
+    ]);
+
+    const none = setUpSource({
+      "a.test": instead("getTokenLargestAccounts", () => new RpcFailure(-32601, "Method not found")),
+      "b.test": instead(
+        "getTokenLargestAccounts",
+        () => new RpcFailure(-32602, "Invalid param: not a Token mint"),
+      ),
+    });
+    expect(await none.clock.run(none.source.largestTokenAccounts(fakeKey(1, 1)))).to.equal(undefined);
+    await none.clock.run(none.source.largestTokenAccounts(fakeKey(1, 2)));
+    // The one that does not offer it is not asked again; the other only did not know that mint.
+    const asked = (host: string) => none.network.asked(host).length;
+    expect([asked("a.test"), asked("b.test")]).to.deep.equal([1, 2]);
+    expect(network.asked("a.test")).to.have.length(0);
+  });
+
+  it("wakes on a slot that the websocket tells, and stops when it is closed", async () => {
+    const sockets: { onopen?: () => void; onmessage?: (event: { data: string }) => void; sent: string[] }[] =
+      [];
+    class FakeSocket {
+      readonly sent: string[] = [];
+      constructor() {
+        sockets.push(this);
+      }
+      send(text: string): void {
+        this.sent.push(text);
+      }
+      close(): void {}
+    }
+    const { clock } = setUpSource({ "a.test": honest(CHAIN) });
+    const source = createSolanaSource({
+      urls: ["https://a.test", "wss://a.test"],
+      options: { clock, socketClass: FakeSocket as unknown as typeof WebSocket },
+    });
+    const waiting = source.waitForHead(10_000, new AbortController().signal);
+    sockets[0]?.onopen?.();
+    expect(sockets[0]?.sent.join()).to.contain("slotSubscribe");
+    sockets[0]?.onmessage?.({
+      data: JSON.stringify({ method: "slotNotification", params: { result: { slot: 1 } } }),
+    });
+    await clock.run(waiting);
+    expect(clock.now()).to.equal(0);
+    await source.close();
+    expect(await failure(source.blocks(RANGE))).to.be.instanceOf(SolanaUpstreamError);
+  });
+});

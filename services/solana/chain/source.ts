@@ -1,0 +1,112 @@
+import { createRpcClient, type RpcOptions } from "../../shared/rpc-client/client.ts";
+import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import { AnchorKeeper } from "./anchor.ts";
+import { createBlockReader } from "./blocks.ts";
+import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
+import { createHeadTracker } from "./head.ts";
+import { ACCOUNTS_AT_ONCE, type AccountsAt, type SolanaSource, SolanaUpstreamError } from "./port.ts";
+import { askAccounts, askFirstAvailable, askGenesis, askLargest, askLink } from "./questions.ts";
+
+export interface SolanaSourceConfig {
+  /**
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
+   * for new slots only: an endpoint's websocket is not guessed from its http URL.
+   */
+  readonly urls: readonly string[];
+  /** Of the cluster; unset = that of the endpoint which answers first, and the others have to agree. */
+  readonly genesisHash?: string;
+  readonly log?: SourceLog;
+  /** Metrics hook; must not throw. */
+  readonly onEvent?: (event: SourceEvent) => void;
+  readonly options?: RpcOptions;
+}
+
+/**
+ * Live JSON-RPC endpoints of a Solana cluster behind the SolanaSource port. Does no I/O before the first question.
+ * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
+ */
+export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
+  const { log = () => {}, onEvent = () => {}, options = {}, genesisHash } = config;
+  const keeper = new AnchorKeeper(genesisHash === undefined ? {} : { genesisHash });
+  const rpc = createRpcClient({
+    name: "solana",
+    fields: { chain: "solana" },
+    urls: config.urls,
+    createError: (message) => new SolanaUpstreamError(message),
+    classify: classifySolanaError,
+    check: keeper.check,
+    proof: keeper.proof,
+    optionalMethods: [LARGEST_ACCOUNTS],
+    subscribe: { method: "slotSubscribe", params: [] },
+    notification: "slotNotification",
+    log,
+    onEvent(event) {
+      // What an endpoint of another cluster said of its head counts no more.
+      if (event.kind === "aside") for (const head of Object.values(heads)) head.reset();
+      onEvent(event);
+    },
+    options,
+  });
+  const { pool, voters, clock, lifetime } = rpc;
+  const heads = {
+    confirmed: createHeadTracker({ pool, clock, log, commitment: "confirmed" }),
+    finalized: createHeadTracker({ pool, clock, log, commitment: "finalized" }),
+  };
+  const readBlocks = createBlockReader({
+    pool,
+    voters,
+    clock,
+    log,
+    lifetime,
+    backoffMs: rpc.backoffMs,
+    patienceMs: rpc.behindTotalMs,
+  });
+
+  return {
+    head: (commitment) => heads[commitment].read(),
+    async blocks(range) {
+      return range.toSlot < range.fromSlot ? [] : readBlocks(range);
+    },
+    async link(slot, commitment) {
+      const [link] = await pool.ask([askLink(slot, commitment)], `getBlock of slot ${slot}`);
+      return link ?? undefined;
+    },
+    async genesisHash() {
+      const [found] = await pool.ask([askGenesis()], "getGenesisHash");
+      return found;
+    },
+    anchor: (anchor) => keeper.set(anchor),
+    anchored: () => keeper.anchor,
+    async recheck() {
+      await rpc.recheck();
+      // An endpoint that has just been found out may have told its head once more.
+      for (const head of Object.values(heads)) head.reset();
+      return rpc.contradictions();
+    },
+    async firstAvailableSlot() {
+      const answers = await Promise.allSettled(
+        voters.map(({ pool: one }) => one.ask([askFirstAvailable()], "getFirstAvailableBlock")),
+      );
+      const slots = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      if (slots.length > 0) return Math.min(...slots);
+      throw answers.find((answer) => answer.status === "rejected")?.reason;
+    },
+    async accounts(addresses, commitment) {
+      if (addresses.length > ACCOUNTS_AT_ONCE)
+        throw new RangeError(
+          `Cannot ask for ${addresses.length} accounts at once: ${ACCOUNTS_AT_ONCE} at most`,
+        );
+      const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
+      const [found] = await pool.ask([askAccounts(addresses, commitment)], about);
+      return found as AccountsAt;
+    },
+    async largestTokenAccounts(mint) {
+      const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
+      return largest;
+    },
+    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    async close() {
+      rpc.close();
+    },
+  };
+}
