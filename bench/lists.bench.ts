@@ -165,7 +165,6 @@ async function timeTokens(list: List): Promise<void> {
   }
 }
 
-// biome-ignore lint/complexity/useMaxParams: a line of a table.
 async function timePage(list: List, title: string, asked: PoolListRequest, at = DEEP): Promise<void> {
   const started = performance.now();
   await list({ ...asked, offset: at });
