@@ -206,7 +206,7 @@ export const poolStates = collection({
 
 /**
  * Where pools stand that have had no event since the index began, and so no row in pool_states: read in the background
- * (ingest/quiet-pools.ts). A pool that has a row there stands by that one.
+ * (ingest/reads/inactive-pools.ts). A pool that has a row there stands by that one.
  */
 export const inactivePools = collection({
   name: "quiet_pools",
