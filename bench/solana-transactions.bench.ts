@@ -109,7 +109,7 @@ async function fill(): Promise<number> {
     ]);
     rows += slots.tokenRows.length;
     const batch = { ...slots, supplyRows: [], changes: NOTHING };
-    await keeper.written({ blocks: [], batch, checkpoint: checkpointAt(slots.lastSlot) });
+    await keeper.afterBatch({ blocks: [], batch, checkpoint: checkpointAt(slots.lastSlot) });
     fromSlot = slots.lastSlot + 1;
   }
   const checkpoint = checkpointAt(fromSlot - 1);

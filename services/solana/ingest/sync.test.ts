@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
@@ -8,7 +9,7 @@ import { transactions } from "../test/arbitrary-transactions.ts";
 import { Killed, storeOfSteps } from "../test/broken-store.ts";
 import { FakeCluster } from "../test/fake-cluster.ts";
 import { contents, openTestStore } from "../test/store.ts";
-import { ChainMoved, checkLinks } from "./chain-moved.ts";
+import { checkLinks } from "./fork.ts";
 import type { BlockReader, ReadBlock, SlotRange } from "./read/read-block.ts";
 import { contradicted, Standstill } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
@@ -72,8 +73,8 @@ async function look(sync: SolanaSync): Promise<void> {
     try {
       if (!(await sync.step())) return;
     } catch (error) {
-      if (!(error instanceof ChainMoved)) throw error;
-      await sync.heal();
+      if (!(error instanceof ReorgDetected)) throw error;
+      await sync.handleReorg();
     }
   }
 }
@@ -304,7 +305,7 @@ describeLong("SolanaSync", () => {
     expect(sync.checkpoint.slot).to.be.at.most(149);
     const late = { ...(cluster.chain[20] as ReadBlock), previousBlockhash: "of-another-chain" };
     const batch = [cluster.chain[19] as ReadBlock, late];
-    expect(() => checkLinks(batch, { ...sync.checkpoint, ...cluster.chain[18] })).to.throw(ChainMoved);
+    expect(() => checkLinks(batch, { ...sync.checkpoint, ...cluster.chain[18] })).to.throw(ReorgDetected);
     await store.close();
   });
 });
