@@ -1,16 +1,12 @@
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
 import { type BlockRow, blocks, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
 import type { ReadBlock } from "./read/read-block.ts";
 import { contradicted, Standstill } from "./standstill.ts";
 
-/** What is to come does not follow on what is indexed: blocks that were only confirmed have been dropped. */
-export class ChainMoved extends Error {
-  override readonly name = "ChainMoved";
-}
-
 /**
- * Throws ChainMoved unless each block is the child of the one before it, and the first one of the checkpoint. Every
+ * Throws ReorgDetected unless each block is the child of the one before it, and the first one of the checkpoint. Every
  * block passes here before it is written, wherever it was read from.
  */
 export function checkLinks(read: readonly ReadBlock[], checkpoint: CheckpointRow): void {
@@ -29,12 +25,12 @@ function checkFollows(
   const { slot, blockhash, parentSlot, previousBlockhash } = block;
   if (before.slot < checkpoint.fromSlot) {
     if (slot === checkpoint.fromSlot && blockhash === checkpoint.fromBlockhash) return;
-    throw new ChainMoved(
+    throw new ReorgDetected(
       `The index begins with block ${checkpoint.fromBlockhash} in slot ${checkpoint.fromSlot}, not with ${blockhash} in slot ${slot}.`,
     );
   }
   if (slot > parentSlot && parentSlot === before.slot && previousBlockhash === before.blockhash) return;
-  throw new ChainMoved(
+  throw new ReorgDetected(
     `Slot ${slot} follows on slot ${parentSlot} (${previousBlockhash}), not on slot ${before.slot} (${before.blockhash}).`,
   );
 }
