@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import { type AddressKind, type AddressLimits, isFree } from "../limits/address-limits.ts";
 import { limitedError, setLimitHeaders } from "../limits/headers.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -34,7 +34,7 @@ export function createOpenDoors({ checkKey, limiter, addressLimits }: OpenDoorsO
     const beforeLookup = () => addressLimits.admitLookup(req, NOWHERE);
     const holder = checkKey.now(sent) ?? (await checkKey(sent, { beforeLookup }).catch(() => undefined));
     if (holder === undefined || holder.isSuspended) return undefined;
-    exchangeOf(res).fields.key = holder.id;
+    getExchange(res).fields.key = holder.id;
     return holder;
   };
 

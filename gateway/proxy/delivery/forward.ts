@@ -1,5 +1,5 @@
-import { namesTags } from "../../../services/shared/http/conditional.ts";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { Forward, Passage } from "../../request/context.ts";
 import type { Answer } from "../upstream/answer.ts";
@@ -63,7 +63,7 @@ export function sendAnswer(
 /** Asks for this request alone: the answer, or undefined when the client went away before. Then nobody is asked any more. */
 export function askUntilGone(passage: Passage, options: ForwardOptions): Promise<Answer | undefined> {
   const { res } = passage;
-  const exchange = exchangeOf(res);
+  const exchange = getExchange(res);
   return new Promise((resolve, reject) => {
     const asker: Asker = {
       onAnswer(answer) {
@@ -84,5 +84,5 @@ export function askUntilGone(passage: Passage, options: ForwardOptions): Promise
 /** The tags that a client knows the answer by; "*" is none. */
 export function tagsOf({ req }: Passage): string | undefined {
   const tags = req.headers["if-none-match"];
-  return namesTags(tags) ? tags : undefined;
+  return hasEntityTags(tags) ? tags : undefined;
 }

@@ -116,7 +116,7 @@ export class ChainSync {
     const { source, signal } = this.#deps;
     while (!signal.aborted) {
       const head = await source.head();
-      this.#deps.gauges?.seeHead(head);
+      this.#deps.gauges?.setHead(head);
       try {
         const moved = await this.step(head);
         if (!moved) await source.waitForHead(POLL_MS, signal);
@@ -287,7 +287,7 @@ export class ChainSync {
     this.#moved = undefined;
     this.#finality.follow(chunk.last, { isHead: reachesHead });
     const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time, events });
+    this.#deps.gauges?.setIndexedBlock({ number: chunk.last.number, time: chunk.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
   }
 

@@ -2,7 +2,7 @@ import type { Response } from "express";
 import { ServiceError } from "../errors.ts";
 
 /** The client went away: nobody reads the answer, and the access log knows it without an error. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   override readonly name = "ClientGone";
 }
 
@@ -25,7 +25,7 @@ export async function withDeadline<T>(
   const timer = setTimeout(() => {
     giveUp(new ServiceError("request_timeout", `The service did not answer within ${deadlineMs} ms.`));
   }, deadlineMs);
-  const onClose = () => giveUp(new ClientGone("the client closed the connection"));
+  const onClose = () => giveUp(new ClientDisconnected("the client closed the connection"));
   res.once("close", onClose);
   try {
     return await Promise.race([work(controller.signal), given]);

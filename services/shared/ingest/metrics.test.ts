@@ -27,8 +27,8 @@ describe("an ingest's metrics", () => {
       method: "eth_call",
       message: "slow down",
     });
-    chain.seeHead({ number: 110, timestamp: 1_020 });
-    chain.standOn({ number: 100, time: 1_000 });
+    chain.setHead({ number: 110, timestamp: 1_020 });
+    chain.setIndexedBlock({ number: 100, time: 1_000 });
     const text = await metrics.render();
     const labels = 'chain="8453",host="rpc.test"';
     const service = 'service="some-ingest"';
@@ -40,23 +40,23 @@ describe("an ingest's metrics", () => {
     expect(text).to.contain(`ingest_chain_head_block{chain="8453",${service}} 110`);
     expect(text).to.contain(`ingest_indexed_block{chain="8453",${service}} 100`);
     expect(text).to.contain(`ingest_lag_seconds{chain="8453",${service}} 20`);
-    chain.standOn({ number: 110, time: 1_020 });
+    chain.setIndexedBlock({ number: 110, time: 1_020 });
     expect(await metrics.render()).to.contain(`ingest_lag_seconds{chain="8453",${service}} 0`);
   });
 
   it("show progress and failure, and let a watcher hear the same", async () => {
     const metrics = createIngestMetrics({ name: "some-ingest" });
     const heard: unknown[] = [];
-    metrics.watch(8453, {
+    metrics.observe(8453, {
       onEvent: (event) => heard.push(event.kind),
-      seeHead: (head) => heard.push(head),
-      standOn: (block) => heard.push(block),
+      setHead: (head) => heard.push(head),
+      setIndexedBlock: (block) => heard.push(block),
     });
     const chain = metrics.chain(8453);
-    metrics.chain(1).seeHead({ number: 5 });
+    metrics.chain(1).setHead({ number: 5 });
     chain.onEvent({ kind: "circuit", host: "rpc.test", open: true });
-    chain.seeHead({ number: 110, timestamp: 1_020 });
-    chain.standOn({ number: 100, time: 1_000, events: 7 });
+    chain.setHead({ number: 110, timestamp: 1_020 });
+    chain.setIndexedBlock({ number: 100, time: 1_000, events: 7 });
     expect(heard).to.deep.equal([
       "circuit",
       { number: 110, timestamp: 1_020 },

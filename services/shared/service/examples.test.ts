@@ -3,15 +3,15 @@ import { describe, it } from "mocha";
 import type { Handler } from "../contract/endpoint.ts";
 import { ServiceError } from "../errors.ts";
 import { collectingLog, itemEndpoint, listEndpoint, startTestApp } from "../testkit/fixture.ts";
-import { ExampleFinder, type FindScenes } from "./examples.ts";
-import { absent, handle } from "./handlers.ts";
+import { ExampleFinder, type FindExampleCandidates } from "./examples.ts";
+import { handle, notFoundError } from "./handlers.ts";
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 
 describe("host/examples", () => {
   /** A finder over the two endpoints of the fixture; the items `known` are there. */
   const setUp = (options: {
-    findScenes: FindScenes;
+    findScenes: FindExampleCandidates;
     item?: Handler<typeof itemEndpoint>;
     patienceMs?: number;
   }) => {
@@ -19,7 +19,7 @@ describe("host/examples", () => {
     const asked: string[] = [];
     const answerItem: Handler<typeof itemEndpoint> = async (params) => {
       asked.push(params.pool_address);
-      if (!known.has(params.pool_address)) throw absent(itemEndpoint, params as never);
+      if (!known.has(params.pool_address)) throw notFoundError(itemEndpoint, params as never);
       return { rows: [["a", 1]] };
     };
     const clock = { ms: 0 };
@@ -32,7 +32,7 @@ describe("host/examples", () => {
         }),
         handle(itemEndpoint, options.item ?? answerItem),
       ]),
-      findScenes: options.findScenes,
+      findExampleCandidates: options.findScenes,
       ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
       log: collectingLog([]),
       now: () => clock.ms,

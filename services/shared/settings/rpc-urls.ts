@@ -1,8 +1,8 @@
-import { ConfigError, type Environment, readSettings, readTogether } from "./settings.ts";
+import { ConfigError, collectConfigErrors, type Environment, readSettings } from "./settings.ts";
 
 /** JSON-RPC endpoints by chain id, of the EVM chains that have some. Throws ConfigError. */
 export function readRpcUrls(env: Environment): ReadonlyMap<number, readonly string[]> {
-  const [ofEthereum, ofBase] = readTogether(
+  const [ofEthereum, ofBase] = collectConfigErrors(
     () => readUrls(env, "EVM_RPC_1"),
     () => readUrls(env, "EVM_RPC_8453"),
   );

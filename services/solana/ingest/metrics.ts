@@ -50,14 +50,14 @@ export function solanaMetrics(
     onEvent: gauges.onEvent,
     onHead(slot) {
       head = slot;
-      gauges.seeHead({ number: slot });
+      gauges.setHead({ number: slot });
       showLag();
     },
     forget: () => dropped.inc(),
     async written({ blocks: written, batch, checkpoint }) {
       stands = checkpoint.slot;
       const events = batch.tokenRows.length;
-      gauges.standOn({ number: checkpoint.slot, time: checkpoint.time, events });
+      gauges.setIndexedBlock({ number: checkpoint.slot, time: checkpoint.time, events });
       showLag();
       blocks.inc(written.length);
       skipped.inc(written.reduce((sum, { slot, parentSlot }) => sum + slot - parentSlot - 1, 0));

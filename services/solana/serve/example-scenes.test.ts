@@ -33,7 +33,7 @@ describe("solana: scenes of examples", function () {
     new ExampleFinder({
       endpoints,
       handlers: createHandlers(createDeps(of)),
-      findScenes: findExampleScenes({ store: of }),
+      findExampleCandidates: findExampleScenes({ store: of }),
       log: createLog({ name: "solana", level: "silent" }),
     });
 
