@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { formatValue, parameterError, parameterValueError } from "./parameter-error.ts";
 
-describe("showValue", () => {
+describe("formatValue", () => {
   it("shows plain numbers bare and everything else quoted", () => {
     expect(formatValue("10001")).to.equal("10001");
     expect(formatValue("-1.5")).to.equal("-1.5");

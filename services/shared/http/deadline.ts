@@ -3,12 +3,12 @@ import { ServiceError } from "../errors.ts";
 
 /** The client went away: nobody reads the answer, and the access log knows it without an error. */
 export class ClientDisconnected extends Error {
-  override readonly name = "ClientGone";
+  override readonly name = "ClientDisconnected";
 }
 
 /**
  * Runs `work` with a signal that aborts when the deadline passes or the client goes away, and stops waiting then:
- * throws ServiceError request_timeout or ClientGone even where the work does not look at its signal.
+ * throws ServiceError request_timeout or ClientDisconnected even where the work does not look at its signal.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,

@@ -153,7 +153,7 @@ function statusOf({ res, socket }: { res: Response; socket: Socket }, failure: u
 }
 
 /** Answers a thrown value in the one error shape, or cuts the connection when an answer has already begun. */
-export function sendError(res: Response, error: unknown): void {
+export function sendErrorBody(res: Response, error: unknown): void {
   const exchange = getExchange(res);
   exchange.failure = error;
   if (res.headersSent) {
@@ -181,7 +181,7 @@ export function answerNotFound(): RequestHandler {
   return (req, res) => {
     const known = req.method === "GET" || req.method === "HEAD";
     const what = known ? "path" : "method";
-    sendError(
+    sendErrorBody(
       res,
       new ServiceError(
         "not_found",
@@ -193,5 +193,5 @@ export function answerNotFound(): RequestHandler {
 
 /** Error middleware of an app. */
 export function createErrorHandler() {
-  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendError(res, error);
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendErrorBody(res, error);
 }

@@ -12,7 +12,7 @@ const judge = (
   return deriveChainReading({ hasData, seen, isExpected, chainId });
 };
 
-describe("judgeChain", () => {
+describe("deriveChainReading", () => {
   it("serves what is stored, whether or not an ingest ever said something", () => {
     expect(judge(undefined, { hasData: true }).state).to.equal("serving");
     expect(judge({ state: "backfilling", share: 0.5 }, { hasData: true })).to.include({
@@ -57,7 +57,7 @@ describe("judgeChain", () => {
   });
 });
 
-describe("neverRead", () => {
+describe("notReadYetError", () => {
   const refuse = (chainId: number, reading = judge({})) =>
     notReadYetError("The lending markets", { chainId, reading });
 

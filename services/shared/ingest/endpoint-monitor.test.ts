@@ -14,7 +14,7 @@ const fault = (
   ...{ kind: "fault", host, fault: kind, method: "eth_getLogs", message },
 });
 
-describe("EndpointNews", () => {
+describe("EndpointMonitor", () => {
   it("says that no endpoint can be used once all have failed for ten seconds, with hosts and reasons", () => {
     const news = new EndpointMonitor(["a.test", "b.test"]);
     expect(news.describeOutage(0)).to.equal(undefined);

@@ -165,7 +165,7 @@ describe("IngestReporter", () => {
   });
 });
 
-describe("noteWithoutSource", () => {
+describe("storeMissingSource", () => {
   it("notes chains without an endpoint, but not over an ingest that has one", async () => {
     const { store, log } = await setUp();
     const alive = statusRow({ chainId: 8453, state: "following" });

@@ -8,7 +8,7 @@ import { closeOnAbort, retryUntilAborted, runAsLeader, runIngest } from "./run-i
 
 const log = createLog({ name: "test", level: "silent" });
 
-describe("leadAndRun", () => {
+describe("runAsLeader", () => {
   it("works while it leads, stops when another takes the lease, and works again when that one is done", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const stop = new AbortController();
@@ -48,7 +48,7 @@ describe("leadAndRun", () => {
   });
 });
 
-describe("retryUntil", () => {
+describe("retryUntilAborted", () => {
   it("tries again after a failure, and ends with the signal", async () => {
     const stop = new AbortController();
     let runs = 0;

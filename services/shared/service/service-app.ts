@@ -10,7 +10,7 @@ import {
   answerNotFound,
   createErrorHandler,
   getExchange,
-  sendError,
+  sendErrorBody,
   sendText,
   trackExchanges,
 } from "../http/exchange.ts";
@@ -146,7 +146,7 @@ function serveEndpoint(
     try {
       await runWithSpan(exchange.span, () => answerRequest({ endpoint, answer, req, res, options }));
     } catch (error) {
-      if (!(error instanceof ClientDisconnected)) sendError(res, error);
+      if (!(error instanceof ClientDisconnected)) sendErrorBody(res, error);
     }
   };
 }

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { registerSecret } from "./secrets.ts";
 
-/** Turns the text of a variable into its value; throws RuleBroken with the rule in words. */
+/** Turns the text of a variable into its value; throws InvalidSetting with the rule in words. */
 export type Parse<T> = (text: string) => T;
 
 /** One environment variable: how it is read and what a reader of the documentation needs to know. */
@@ -33,7 +33,7 @@ export type EnvOf<S extends Settings> = { readonly [K in keyof S]: ValueOf<S[K]>
 
 /** The rule that a value broke, in words that complete "must be …". */
 export class InvalidSetting extends Error {
-  override readonly name = "RuleBroken";
+  override readonly name = "InvalidSetting";
 }
 
 /** One or more variables are missing or wrong. A restart cannot heal it, so supervisors do not retry. */
