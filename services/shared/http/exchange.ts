@@ -193,5 +193,6 @@ export function answerNotFound(): RequestHandler {
 
 /** Error middleware of an app. */
 export function createErrorHandler() {
-  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendErrorBody(res, error);
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void =>
+    sendErrorBody(res, error);
 }

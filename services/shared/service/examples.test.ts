@@ -67,7 +67,10 @@ describe("host/examples", () => {
 
   it("has none where nothing is stored, nothing answers with rows, or the store fails", async () => {
     expect(await setUp({ findExampleCandidates: async () => [] }).finder.find()).to.deep.equal({});
-    const none = { findExampleCandidates: async () => scenesOf(address("b")), item: async () => ({ rows: [] }) };
+    const none = {
+      findExampleCandidates: async () => scenesOf(address("b")),
+      item: async () => ({ rows: [] }),
+    };
     expect(await setUp(none).finder.find()).to.have.keys("/test/things");
     const broken = setUp({
       findExampleCandidates: async () => scenesOf(address("b")),
