@@ -1,9 +1,9 @@
-import type { KeyRecord } from "../keys/key-record.ts";
-import type { OwnLimits } from "../keys/key-settings.ts";
-import { createRule, type LimitRule, type LimitSettings } from "./rule.ts";
+import { createRule, type LimitRule, type LimitSettings } from "../limits/rule.ts";
+import type { KeyRecord } from "./key-record.ts";
+import type { KeyLimitOverrides } from "./key-settings.ts";
 
 /** The limits of a key: its own where it has some, else those of the configuration. */
-export function limitsOf(own: OwnLimits, standard: LimitSettings): LimitSettings {
+export function mergeKeyLimits(own: KeyLimitOverrides, standard: LimitSettings): LimitSettings {
   const { ratePerSecond, burst, dailyQuota } = own;
   return {
     ratePerSecond: ratePerSecond ?? standard.ratePerSecond,
@@ -18,7 +18,7 @@ export function createKeyRules(standard: LimitSettings): (record: KeyRecord) => 
   return (record) => {
     let rule = rules.get(record);
     if (rule === undefined) {
-      rule = createRule(limitsOf(record.limits, standard));
+      rule = createRule(mergeKeyLimits(record.limits, standard));
       rules.set(record, rule);
     }
     return rule;

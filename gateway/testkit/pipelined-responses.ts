@@ -1,4 +1,4 @@
-export interface RowAnswer {
+export interface ParsedResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -9,8 +9,8 @@ export interface RowAnswer {
  * Cuts what came back on one connection into answers, in order. Throws where it is not made of whole, well-formed answers.
  * `methods` are those of the requests: an answer to HEAD has no body.
  */
-export function answersInRow(text: string, methods: readonly string[]): RowAnswer[] {
-  const answers: RowAnswer[] = [];
+export function parsePipelinedResponses(text: string, methods: readonly string[]): ParsedResponse[] {
+  const answers: ParsedResponse[] = [];
   let at = 0;
   while (at < text.length) {
     const { end, ...answer } = answerAt(text, at, methods[answers.length] === "HEAD");
@@ -20,7 +20,7 @@ export function answersInRow(text: string, methods: readonly string[]): RowAnswe
   return answers;
 }
 
-function answerAt(text: string, at: number, isHead: boolean): RowAnswer & { readonly end: number } {
+function answerAt(text: string, at: number, isHead: boolean): ParsedResponse & { readonly end: number } {
   const headEnd = text.indexOf("\r\n\r\n", at);
   const shown = JSON.stringify(text.slice(at, at + 200));
   if (headEnd === -1) throw new Error(`An answer ends within its head: ${shown}`);

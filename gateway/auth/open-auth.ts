@@ -1,38 +1,38 @@
-import { outages } from "../../../services/shared/cache/outage.ts";
-import type { Log } from "../../../services/shared/logging/log.ts";
-import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
-import type { GatewayConfig } from "../../config.ts";
-import type { Clock } from "../../request/clock.ts";
-import { type AddressLimits, createAddressLimits } from "../limits/address-limits.ts";
-import type { BucketKeeper } from "../limits/bucket-keeper.ts";
-import { createAddressOf } from "../limits/client-address.ts";
-import { type AdmitKey, createKeyLimits } from "../limits/key-limits.ts";
-import { createKeyRules } from "../limits/key-rules.ts";
-import type { Limiter } from "../limits/limiter.ts";
-import { createLookupLine } from "../limits/lookup-line.ts";
-import { openLimiter } from "../limits/open-limiter.ts";
-import { createRule, type LimitSettings, MAX_BURST, MAX_RATE } from "../limits/rule.ts";
-import { rememberQuotas } from "../usage/quota-memory.ts";
-import { createUsageCounter, type UsageCounter } from "../usage/usage-counter.ts";
-import type { UsageStore } from "../usage/usage-store.ts";
-import { hearKeyChanges } from "./key-changes.ts";
-import { createKeyCheck, type KeyCheck } from "./key-check.ts";
-import { createKeyLookup } from "./key-lookup.ts";
-import { createLazyKeyDirectory, type OpenedKeys } from "./lazy-directory.ts";
+import { outages } from "../../services/shared/cache/outage.ts";
+import type { Log } from "../../services/shared/logging/log.ts";
+import type { Metrics } from "../../services/shared/metrics/metrics.ts";
+import type { GatewayConfig } from "../config.ts";
+import type { Clock } from "../request/clock.ts";
+import { type AdmitKey, createKeyLimits } from "./key-limits.ts";
+import { createKeyAuthenticator, type KeyAuthenticator } from "./keys/key-authenticator.ts";
+import { subscribeKeyChanges } from "./keys/key-changes.ts";
+import { createKeyLookup } from "./keys/key-lookup.ts";
+import { createKeyRules } from "./keys/key-rules.ts";
+import { type AuthStores, createLazyKeyDirectory } from "./lazy-directory.ts";
+import { type AddressLimits, createAddressLimits } from "./limits/address-limits.ts";
+import { createClientAddressReader } from "./limits/client-address.ts";
+import type { Limiter } from "./limits/limiter.ts";
+import { createLookupQueue } from "./limits/lookup-queue.ts";
+import { openLimiter } from "./limits/open-limiter.ts";
+import { createRule, type LimitSettings, MAX_BURST, MAX_RATE } from "./limits/rule.ts";
+import type { SharedBuckets } from "./limits/shared-buckets.ts";
+import { restoreQuotas } from "./restore-quotas.ts";
+import { createUsageCounter, type UsageCounter } from "./usage/usage-counter.ts";
+import type { UsageStore } from "./usage/usage-store.ts";
 
-export interface AccessParts {
+export interface AuthParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** Opens the store of keys and usage. */
-  readonly openKeys: () => Promise<OpenedKeys>;
+  readonly openKeys: () => Promise<AuthStores>;
   /** Keeps limits where no Redis does; absent = this process does. */
-  readonly keeper?: BucketKeeper | undefined;
+  readonly keeper?: SharedBuckets | undefined;
 }
 
 /** Who may ask, and how often. */
-export interface Access {
-  readonly checkKey: KeyCheck;
+export interface Auth {
+  readonly authenticateKey: KeyAuthenticator;
   readonly admitKey: AdmitKey;
   readonly addressLimits: AddressLimits;
   readonly limiter: Limiter;
@@ -49,10 +49,10 @@ const LAST_FLUSH_MS = 5_000;
  * Preflights for one page's answer that an address may have. A browser sends one before each request with a key for a URL
  * that is new to it, and without the key: too few would stop valid keys there. They are the cheapest answer there is.
  */
-const PREFLIGHTS = 10;
+const PREFLIGHT_FACTOR = 10;
 
 /** Everything between a request's head and the service it asks. Redis and store may be away. */
-export async function openAccess(config: GatewayConfig, parts: AccessParts): Promise<Access> {
+export async function openAuth(config: GatewayConfig, parts: AuthParts): Promise<Auth> {
   const { log, metrics, clock } = parts;
   const { limits, redisUrl } = config;
   const warnOfStore = (err: unknown) => log.warn({ err }, "the key store cannot be reached");
@@ -66,35 +66,35 @@ export async function openAccess(config: GatewayConfig, parts: AccessParts): Pro
     keeper: parts.keeper,
   });
   const store = createLazyKeyDirectory(parts.openKeys);
-  const ruleOf = createKeyRules(limits.key);
-  const directory = rememberQuotas({
+  const getRule = createKeyRules(limits.key);
+  const directory = restoreQuotas({
     directory: store,
     usage: store.usage,
     limiter,
     clock,
-    hasQuota: (record) => ruleOf(record).dailyQuota !== null,
+    hasQuota: (record) => getRule(record).dailyQuota !== null,
     onFailure: onUsageFailure,
   });
   const lookup = createKeyLookup({ directory, clock, onStoreFailure: warnOfStore });
-  const changes = await hearKeyChanges({ redisUrl, lookup, log });
+  const changes = await subscribeKeyChanges({ redisUrl, lookup, log });
   const usage = createUsageCounter({ store: store.usage, clock, onFailure: onUsageFailure });
   usage.start();
 
   return {
-    checkKey: createKeyCheck({ lookup, clock, bootstrapKey: config.bootstrapKey, ruleOf }),
+    authenticateKey: createKeyAuthenticator({ lookup, clock, bootstrapKey: config.bootstrapKey, getRule }),
     admitKey: createKeyLimits({ limiter, usage }),
     addressLimits: createAddressLimits({
       limiter,
-      addressOf: createAddressOf(config.trustedProxies),
+      readAddress: createClientAddressReader(config.trustedProxies),
       rules: {
         refusal: createRule(limits.address, "refused"),
         unpaid: createRule(limits.address, "unpaid"),
         verification: createRule(limits.verification, "verify"),
         lookup: createRule(limits.address, "lookup"),
         page: createRule(limits.address, "pages"),
-        preflight: createRule(timesOf(limits.address, PREFLIGHTS), "preflight"),
+        preflight: createRule(scaleLimits(limits.address, PREFLIGHT_FACTOR), "preflight"),
       },
-      line: createLookupLine(),
+      lookupQueue: createLookupQueue(),
     }),
     limiter,
     usage,
@@ -103,15 +103,15 @@ export async function openAccess(config: GatewayConfig, parts: AccessParts): Pro
     async close() {
       changes.close();
       closeLimiter();
-      await within(LAST_FLUSH_MS, usage.stop()).catch((err) =>
+      await withTimeout(LAST_FLUSH_MS, usage.stop()).catch((err) =>
         log.error({ err }, "the last seconds of usage could not be written"),
       );
-      await within(LAST_FLUSH_MS, store.close()).catch(warnOfStore);
+      await withTimeout(LAST_FLUSH_MS, store.close()).catch(warnOfStore);
     },
   };
 }
 
-function timesOf({ ratePerSecond, burst, dailyQuota }: LimitSettings, factor: number): LimitSettings {
+function scaleLimits({ ratePerSecond, burst, dailyQuota }: LimitSettings, factor: number): LimitSettings {
   return {
     ratePerSecond: Math.min(MAX_RATE, ratePerSecond * factor),
     burst: Math.min(MAX_BURST, burst * factor),
@@ -119,7 +119,7 @@ function timesOf({ ratePerSecond, burst, dailyQuota }: LimitSettings, factor: nu
   };
 }
 
-function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+function withTimeout<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`Not done within ${timeoutMs} ms`)), timeoutMs);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -20,35 +20,35 @@ export interface KeyHolder {
   readonly record: KeyRecord | undefined;
 }
 
-export interface KeyCheck {
+export interface KeyAuthenticator {
   /**
    * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
    * or `unavailable` (the store cannot be asked).
    */
-  (sent: string | undefined, options?: KeyCheckCall): Promise<KeyHolder>;
+  (sent: string | undefined, options?: AuthenticateOptions): Promise<KeyHolder>;
   /** The same at once, for a key that was let pass before and is fresh in memory; undefined = ask as above. */
-  now(sent: string): KeyHolder | undefined;
+  cached(sent: string): KeyHolder | undefined;
 }
 
 /** As many as the look-up remembers. */
-const MAX_HASHES = 10_000;
+const MAX_CACHED_HASHES = 10_000;
 
-export interface KeyCheckCall {
+export interface AuthenticateOptions {
   /** Waited for before the store is asked for a key that is not remembered; what it throws is the answer. */
   readonly beforeLookup?: () => Promise<void>;
 }
 
-export interface KeyCheckOptions {
+export interface KeyAuthenticatorOptions {
   readonly lookup: KeyLookup;
   readonly clock: Clock;
   /** A key from the configuration with all scopes, for a first run and for tests; any text, off unless set. */
   readonly bootstrapKey?: string | undefined;
   /** The limits of a key. */
-  readonly ruleOf: (record: KeyRecord) => LimitRule;
+  readonly getRule: (record: KeyRecord) => LimitRule;
 }
 
-export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
-  const { lookup, clock, bootstrapKey, ruleOf } = options;
+export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAuthenticator {
+  const { lookup, clock, bootstrapKey, getRule } = options;
   const bootstrapHash = bootstrapKey ? hashApiKey(bootstrapKey) : undefined;
   const bootstrapHolder: KeyHolder = {
     id: "bootstrap",
@@ -63,14 +63,14 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
    * Hashes of keys that were let pass, by their text. What a look-up here takes tells nothing: it compares texts only
    * where their seeded hashes are equal.
    */
-  const hashes = new BoundedMap<string>(MAX_HASHES);
+  const hashes = new BoundedMap<string>(MAX_CACHED_HASHES);
 
   const holderOf = (record: KeyRecord, isSuspended: boolean): KeyHolder => {
     const { id, scopes, subject } = record;
-    return { id, scopes, isSuspended, subject, rule: ruleOf(record), record };
+    return { id, scopes, isSuspended, subject, rule: getRule(record), record };
   };
 
-  const check = async (sent: string | undefined, call?: KeyCheckCall): Promise<KeyHolder> => {
+  const check = async (sent: string | undefined, call?: AuthenticateOptions): Promise<KeyHolder> => {
     if (!sent) throw new ServiceError("unauthorized", "An API key is required in the header X-API-KEY.");
     const hash = hashApiKey(sent);
     if (bootstrapHash !== undefined && isSameHash(hash, bootstrapHash)) {
@@ -97,7 +97,7 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
   };
 
   return Object.assign(check, {
-    now(sent: string) {
+    cached(sent: string) {
       const hash = hashes.get(sent);
       if (hash === undefined) return undefined;
       if (hash === bootstrapHash) return bootstrapHolder;
@@ -111,14 +111,14 @@ export function createKeyCheck(options: KeyCheckOptions): KeyCheck {
 }
 
 /** A suspended key is no valid one: its errors count against the address. */
-export class SuspendedKey extends ServiceError {
+export class SuspendedKeyError extends ServiceError {
   constructor() {
     super("forbidden", "The key in X-API-KEY is suspended.");
   }
 }
 
-export function refuseSuspended({ isSuspended }: KeyHolder): void {
-  if (isSuspended) throw new SuspendedKey();
+export function rejectSuspended({ isSuspended }: KeyHolder): void {
+  if (isSuspended) throw new SuspendedKeyError();
 }
 
 /** Throws `forbidden` for a family outside the key's scopes. */

@@ -11,25 +11,30 @@ import { refuse } from "../../request/refuse.ts";
 import { setSecurityHeaders } from "../../request/security-headers.ts";
 import { checkForm, splitTarget } from "../../request/target.ts";
 import type { Offers } from "./offers.ts";
-import type { Till } from "./payment-flow.ts";
+import type { PaymentFlow } from "./payment-flow.ts";
 
-export interface PayDoorDeps {
+export interface PaymentHandlerDeps {
   readonly offers: Offers;
-  readonly till: Till;
+  readonly till: PaymentFlow;
   readonly clock: Clock;
   /** Of answers that cost a client nothing; the till counts offers and payments by itself. */
-  readonly addressLimits: Pick<AddressLimits, "judge" | "charge">;
+  readonly addressLimits: Pick<AddressLimits, "countError" | "count">;
 }
 
 /** Answers a request at the pay-per-request host, whichever port it came to; its exchange has begun. Never rejects. */
-export type PayDoor = (req: Request, res: Response) => Promise<void>;
+export type PaymentHandler = (req: Request, res: Response) => Promise<void>;
 
 /**
  * Order of checks: form of the request (400) → path and method (404; GET only, so that no HEAD runs a service for
  * nothing) → the till: parameters (400), payment (402), the service. What is refused before a payment is looked at
  * counts against the client's address, and is 429 where that is too often.
  */
-export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDeps): PayDoor {
+export function createPaymentHandler({
+  offers,
+  till,
+  clock,
+  addressLimits,
+}: PaymentHandlerDeps): PaymentHandler {
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
     checkForm(req);
@@ -38,7 +43,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     const offer = offers.get(path);
     if (offer) exchange.route = path;
     if (offer && req.method === "OPTIONS") {
-      await addressLimits.charge("preflight", req, res);
+      await addressLimits.count("preflight", req, res);
       return payCors.answerPreflight(res);
     }
     if (!offer || req.method !== "GET") throw nothingForSale(offers);
@@ -46,7 +51,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     delete req.headers["if-none-match"];
     const { session, fields, span } = exchange;
     const passage = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields, span };
-    await till.sell(passage, offer);
+    await till.handlePaidRequest(passage, offer);
   };
   return async (req, res) => {
     res.setHeader("X-Session-Id", exchangeOf(res).session);
@@ -56,14 +61,14 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     try {
       await runIn(exchangeOf(res).span, () => dispatch(req, res));
     } catch (error) {
-      refuse(res, await addressLimits.judge(error, req, res));
+      refuse(res, await addressLimits.countError(error, req, res));
     }
   };
 }
 
 /** The pay-per-request host as an application of its own, for a port of its own. */
 export function createPayApp(
-  answer: PayDoor,
+  answer: PaymentHandler,
   options: ExchangeSinks & { readonly isDraining: () => boolean },
 ): Express {
   const app = express();

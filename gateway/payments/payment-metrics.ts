@@ -13,7 +13,7 @@ import type { Passage } from "../request/context.ts";
  * - `pending`     503, nobody knows yet
  * - `unavailable` 503, facilitator, chain or store away: not charged
  */
-export type Outcome =
+export type PaymentOutcome =
   | "offered"
   | "settled"
   | "repeated"
@@ -26,9 +26,9 @@ export type Outcome =
 
 export interface PaymentMetrics {
   /** Has the access log name an outcome until another one is noted: a client that leaves ends its line early. */
-  expect(passage: Passage, outcome: Outcome): void;
+  expectOutcome(passage: Passage, outcome: PaymentOutcome): void;
   /** Counts the outcome and has the access log name it; the first one noted of a request stands. */
-  note(passage: Passage, outcome: Outcome): void;
+  recordOutcome(passage: Passage, outcome: PaymentOutcome): void;
   observeSettlement(seconds: number): void;
   /** Payments whose end nobody knows. */
   setOpen(count: number): void;
@@ -57,10 +57,10 @@ export function createPaymentMetrics({ registry }: Metrics): PaymentMetrics {
   /** By their fields, which stay the same object on a request's way. */
   const noted = new WeakSet<object>();
   return {
-    expect({ fields }, outcome) {
+    expectOutcome({ fields }, outcome) {
       fields.payment = outcome;
     },
-    note({ endpoint, fields }, outcome) {
+    recordOutcome({ endpoint, fields }, outcome) {
       if (noted.has(fields)) return;
       noted.add(fields);
       fields.payment = outcome;

@@ -8,16 +8,16 @@ import type { Environment } from "../../services/shared/settings/settings.ts";
 import type { GatewayConfig, PaymentConfig } from "../config.ts";
 import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import type { PayHostParts } from "../payments/flow/pay-host.ts";
-import { type FacilitatorFront, startFacilitatorFront } from "./facilitator-front.ts";
+import { type FacilitatorProxy, startFacilitatorProxy } from "./facilitator-proxy.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { createPayer, type Payer } from "./payer.ts";
 import { startProgram } from "./process.ts";
 import { until } from "./until.ts";
 
 /** USDC's chain, the built-in facilitator, something with moods in front of it, and who is paid. */
-export interface PayWorld {
+export interface PaymentEnvironment {
   readonly chain: PaymentChain;
-  readonly front: FacilitatorFront;
+  readonly facilitatorProxy: FacilitatorProxy;
   /** Who is paid. */
   readonly payTo: `0x${string}`;
   /** Who pays for gas. */
@@ -39,14 +39,14 @@ export const PAID_PATH = "/api/v1/solana/token-transactions";
 export const PAID_QUERY = "token_address=So11111111111111111111111111111111111111112&days=1";
 
 /** `ownProcess` runs the facilitator apart, as users do: fifty signatures to check at once would hold up everybody here. */
-export async function startPayWorld({
+export async function startPaymentEnvironment({
   ownProcess = false,
   facilitator: more = {},
 }: {
   readonly ownProcess?: boolean;
   /** Settings of the facilitator. */
   readonly facilitator?: Readonly<Record<string, string>>;
-} = {}): Promise<PayWorld> {
+} = {}): Promise<PaymentEnvironment> {
   const chain = await startPaymentChain();
   const [gas, till] = await Promise.all([chain.createWallet(), chain.createWallet()]);
   const settings = {
@@ -58,21 +58,21 @@ export async function startPayWorld({
     ...more,
   };
   const facilitator = await (ownProcess ? startFacilitatorProcess(settings) : startHere(settings));
-  const front = await startFacilitatorFront(facilitator.url);
+  const facilitatorProxy = await startFacilitatorProxy(facilitator.url);
   const folder = await mkdtemp(join(tmpdir(), "payments-"));
   const received = () => chain.balanceOf(till.address);
   const createPayers = async (count: number, amount?: bigint) =>
     (await chain.createPayers(count, amount)).map(createPayer);
   return {
     chain,
-    front,
+    facilitatorProxy,
     payTo: till.address,
     facilitatorAddress: gas.address,
     folder,
     config: (changes = {}) => ({
       port: 0,
       payTo: till.address,
-      facilitatorUrl: front.url,
+      facilitatorUrl: facilitatorProxy.url,
       prices: new Map(),
       rpcUrls: [chain.url],
       // No test is about how fast a busy machine is.
@@ -93,7 +93,7 @@ export async function startPayWorld({
       return result;
     },
     async stop() {
-      await front.stop();
+      await facilitatorProxy.stop();
       await facilitator.stop();
       await chain.stop();
       await rm(folder, { recursive: true, force: true });
@@ -132,7 +132,7 @@ export interface PayGateway extends TestGateway {
 
 /** A gateway of a world, with its payments in the world's folder unless told otherwise. */
 export async function startPayGateway(
-  world: PayWorld,
+  world: PaymentEnvironment,
   of: {
     readonly payment?: Partial<PaymentConfig>;
     readonly config?: Partial<GatewayConfig>;

@@ -1,9 +1,14 @@
-import type { Gate, Passage } from "../../request/context.ts";
-import type { AddressLimits } from "../limits/address-limits.ts";
-import { authorize, type KeyCheck, type KeyHolder, refuseSuspended } from "./key-check.ts";
+import type { Gate, Passage } from "../request/context.ts";
+import {
+  authorize,
+  type KeyAuthenticator,
+  type KeyHolder,
+  rejectSuspended,
+} from "./keys/key-authenticator.ts";
+import type { AddressLimits } from "./limits/address-limits.ts";
 
 export interface KeyGateOptions {
-  readonly check: KeyCheck;
+  readonly check: KeyAuthenticator;
   readonly addresses: Pick<AddressLimits, "admitLookup">;
   /** Counts a request of a holder against its limits; throws `rate_limited`. */
   readonly admit: (holder: KeyHolder, passage: Passage) => void | Promise<void>;
@@ -18,7 +23,7 @@ export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate
   const pass = (holder: KeyHolder, passage: Passage): void | Promise<void> => {
     // Before anything is refused: the log should say whose it was.
     passage.fields.key = holder.id;
-    refuseSuspended(holder);
+    rejectSuspended(holder);
     const admitted = admit(holder, passage);
     // After the limits, since a refusal is the key's own, as any answer from here on.
     if (admitted instanceof Promise) return admitted.then(() => authorize(holder, passage.endpoint.family));
@@ -34,7 +39,7 @@ export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate
   return (passage) => {
     const header = passage.req.headers["x-api-key"];
     const sent = typeof header === "string" ? header : undefined;
-    const known = sent === undefined ? undefined : check.now(sent);
+    const known = sent === undefined ? undefined : check.cached(sent);
     return known === undefined ? ask(sent, passage) : pass(known, passage);
   };
 }

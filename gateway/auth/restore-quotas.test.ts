@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { createManualClock } from "../../testkit/clock.ts";
-import { createFakeDirectory } from "../../testkit/keys.ts";
-import { hashApiKey } from "../keys/api-key.ts";
-import { createMemoryLimiter } from "../limits/local-limiter.ts";
-import { createRule } from "../limits/rule.ts";
-import { rememberQuotas } from "./quota-memory.ts";
-import { DAY_MS } from "./usage-record.ts";
+import { createManualClock } from "../testkit/clock.ts";
+import { createFakeDirectory } from "../testkit/keys.ts";
+import { hashApiKey } from "./keys/api-key.ts";
+import { createMemoryLimiter } from "./limits/local-limiter.ts";
+import { createRule } from "./limits/rule.ts";
+import { restoreQuotas } from "./restore-quotas.ts";
+import { DAY_MS } from "./usage/usage-record.ts";
 
 describe("quota memory", () => {
   const rule = createRule({ ratePerSecond: 1000, burst: 100, dailyQuota: 10 });
@@ -18,21 +18,21 @@ describe("quota memory", () => {
     const asked: [string, number][] = [];
     const state = { used: 7, failure: undefined as Error | undefined };
     const failures: unknown[] = [];
-    const memory = rememberQuotas({
+    const memory = restoreQuotas({
       directory,
       limiter,
       clock,
       hasQuota: (record) => record.label !== "free",
       onFailure: (error) => failures.push(error),
       usage: async () => ({
-        passedOn: async (subject, day) => {
+        countPassed: async (subject, day) => {
           asked.push([subject, day]);
           if (state.failure) throw state.failure;
           return state.used;
         },
       }),
     });
-    const left = () => limiter.peek({ kind: "key", subject: "key_0", rule }).left.daily;
+    const left = () => limiter.peek({ kind: "key", subject: "key_0", rule }).remaining.daily;
     return { clock, limiter, directory, memory, asked, state, failures, left };
   }
 

@@ -3,14 +3,14 @@ import type { SettleResponse } from "@x402/core/types";
 import type { Response } from "express";
 import { ServiceError } from "../../../services/shared/errors.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
-import { describeTerms, type Inquiry } from "./offers.ts";
+import { describePaymentRequired, type PricedRequest } from "./offers.ts";
 
 const PENDING_RETRY_SECONDS = 2;
 const DOWN_RETRY_SECONDS = 5;
 
 /** The 402 with everything that is needed to pay; sets its header. `reason` is a sentence. */
-export function askForPayment(inquiry: Inquiry, reason: string): ServiceError {
-  const terms = describeTerms(inquiry, reason);
+export function paymentRequired(inquiry: PricedRequest, reason: string): ServiceError {
+  const terms = describePaymentRequired(inquiry, reason);
   inquiry.passage.res.setHeader("PAYMENT-REQUIRED", encodePaymentRequiredHeader(terms));
   // In the body the field `error` is the stable code, and the reason is the message.
   const { error: _reason, ...details } = terms;
@@ -18,7 +18,11 @@ export function askForPayment(inquiry: Inquiry, reason: string): ServiceError {
 }
 
 /** The 402 after a settlement that failed: the same, and a receipt that says so. */
-export function askAgain(inquiry: Inquiry, record: PaymentRecord, reason: string): ServiceError {
+export function settlementFailed(
+  inquiry: PricedRequest,
+  record: PaymentRecord,
+  reason: string,
+): ServiceError {
   const { payer } = record;
   setReceipt(inquiry.passage.res, record, {
     success: false,
@@ -26,11 +30,11 @@ export function askAgain(inquiry: Inquiry, record: PaymentRecord, reason: string
     transaction: "",
     payer,
   });
-  return askForPayment(inquiry, reason);
+  return paymentRequired(inquiry, reason);
 }
 
 /** Puts the receipt of a settled payment on the answer. */
-export function giveReceipt(res: Response, record: PaymentRecord): void {
+export function setSuccessReceipt(res: Response, record: PaymentRecord): void {
   const { transaction, payer, amount } = record;
   setReceipt(res, record, { success: true, transaction: transaction ?? "", payer, amount });
 }
@@ -41,7 +45,7 @@ function setReceipt(res: Response, record: PaymentRecord, receipt: Omit<SettleRe
 }
 
 /** The 503 while nobody knows whether a payment has gone through. */
-export function stillPending(what: string): ServiceError {
+export function settlementPending(what: string): ServiceError {
   return new ServiceError(
     "unavailable",
     `${what} Nothing is charged twice: send this request again, with the same payment or a new one.`,
@@ -50,7 +54,7 @@ export function stillPending(what: string): ServiceError {
 }
 
 /** The 503 before anything was charged. */
-export function cannotSell(why: string, cause?: unknown): ServiceError {
+export function paymentUnavailable(why: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", `${why} Nothing was charged.`, {
     cause,
     retryAfterSeconds: DOWN_RETRY_SECONDS,

@@ -3,10 +3,10 @@ import { describe, it } from "mocha";
 import { createManualClock } from "../../testkit/clock.ts";
 import { until } from "../../testkit/until.ts";
 import { type Bucket, takeFrom } from "./bucket.ts";
-import type { Ask, Decision } from "./limiter.ts";
+import type { LimitDecision, LimitRequest } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
+import { createRedisLimiter } from "./redis-limiter.ts";
 import { createRule } from "./rule.ts";
-import { createSharedLimiter } from "./shared-limiter.ts";
 
 const five = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
 
@@ -56,12 +56,12 @@ function setUp() {
   const clock = createManualClock();
   const redis = createFakeRedis(clock);
   const heard: boolean[] = [];
-  const limiter = createSharedLimiter({
+  const limiter = createRedisLimiter({
     redis: redis as never,
     buckets: new LocalBuckets(clock),
-    onAnswer: (isShared) => heard.push(isShared),
+    onResult: (isShared) => heard.push(isShared),
   });
-  const ask: Ask = { kind: "key", subject: "a", rule: five };
+  const ask: LimitRequest = { kind: "key", subject: "a", rule: five };
   const next = async () => {
     const asked = redis.questions.length;
     await until(() => redis.questions.length > 0);
@@ -79,13 +79,13 @@ describe("shared limiter", () => {
     const alone = await next();
     expect(alone).to.deep.include({ wants: [1], keys: ["chaintables:limit:key:a"] });
     alone.answer();
-    expect((await first).left.burst).to.equal(4);
+    expect((await first).remaining.burst).to.equal(4);
     const together = await next();
     expect(together.wants).to.deep.equal([6]);
     together.answer();
     const decisions = await Promise.all(rest);
     expect(decisions.map(({ isAllowed }) => isAllowed)).to.deep.equal([true, true, true, true, false, false]);
-    expect(decisions.map(({ left }) => left.burst)).to.deep.equal([3, 2, 1, 0, 0, 0]);
+    expect(decisions.map(({ remaining }) => remaining.burst)).to.deep.equal([3, 2, 1, 0, 0, 0]);
     expect(decisions.map(({ waitUs }) => waitUs)).to.deep.equal([0, 0, 0, 0, 1_000_000, 1_000_000]);
     expect(redis.questions).to.have.length(0);
   });
@@ -113,7 +113,7 @@ describe("shared limiter", () => {
   it("asks for each rule by itself where one has changed meanwhile", async () => {
     const { limiter, ask, next } = setUp();
     const wide = createRule({ ratePerSecond: 1, burst: 8, dailyQuota: null });
-    const pending: (Decision | Promise<Decision>)[] = [limiter.take(ask)];
+    const pending: (LimitDecision | Promise<LimitDecision>)[] = [limiter.take(ask)];
     for (const rule of [five, five, wide, wide, five]) pending.push(limiter.take({ ...ask, rule }));
     for (const wants of [[1], [2, 2, 1]]) {
       const question = await next();
@@ -121,7 +121,7 @@ describe("shared limiter", () => {
       question.answer();
     }
     const decisions = await Promise.all(pending);
-    expect(decisions.map(({ left }) => left.burst)).to.deep.equal([4, 3, 2, 4, 3, 0]);
+    expect(decisions.map(({ remaining }) => remaining.burst)).to.deep.equal([4, 3, 2, 4, 3, 0]);
   });
 
   it("asks about different subjects and kinds together, each with its own answer", async () => {
@@ -136,7 +136,7 @@ describe("shared limiter", () => {
     expect(question.wants).to.deep.equal([3, 2, 1]);
     question.answer();
     const decisions = await Promise.all(pending);
-    expect(decisions.map(({ left }) => left.burst)).to.deep.equal([4, 4, 4, 3, 3, 2, 4]);
+    expect(decisions.map(({ remaining }) => remaining.burst)).to.deep.equal([4, 4, 4, 3, 3, 2, 4]);
     expect(redis.questions).to.have.length(0);
   });
 
@@ -148,7 +148,7 @@ describe("shared limiter", () => {
     })();
     (await next()).answer();
     (await next()).answer();
-    expect((await again).left.burst).to.equal(3);
+    expect((await again).remaining.burst).to.equal(3);
     const many = Array.from({ length: 2_500 }, (_, i) => limiter.take({ ...ask, subject: `s${i}` }));
     for (const size of [1, 1_000, 1_000, 499]) {
       const question = await next();
@@ -176,11 +176,11 @@ describe("shared limiter", () => {
   it("counts a day by the clock of Redis, whatever its own says", async () => {
     const { limiter, clock, next } = setUp();
     const daily = createRule({ ratePerSecond: 1000, burst: 5, dailyQuota: 1 });
-    const ask: Ask = { kind: "key", subject: "a", rule: daily };
+    const ask: LimitRequest = { kind: "key", subject: "a", rule: daily };
     const untilMidnightMs = 24 * 3_600_000 - 600_000;
     const pending = limiter.take(ask);
     (await next()).answer();
-    expect((await pending).left.daily).to.equal(0);
+    expect((await pending).remaining.daily).to.equal(0);
     expect(limiter.take(ask)).to.include({ isAllowed: false, waitUs: untilMidnightMs * 1000 });
     clock.advance(untilMidnightMs);
     const after = limiter.take(ask);
@@ -194,7 +194,7 @@ describe("shared limiter", () => {
       const pending = limiter.peek(ask);
       (await next()).answer();
       expect(await pending).to.deep.include({ isAllowed: true });
-      expect((await pending).left.burst).to.equal(5);
+      expect((await pending).remaining.burst).to.equal(5);
     }
   });
 });

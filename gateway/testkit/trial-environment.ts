@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openStoredLedger } from "../payments/ledger/open-ledger.ts";
 import { systemClock as clock } from "../request/clock.ts";
-import { type FrontAnswer, startFacilitatorFront } from "./facilitator-front.ts";
-import { PAID_PATH, PAID_QUERY, startPayWorld } from "./pay-gateway.ts";
+import { type ProxyResponse, startFacilitatorProxy } from "./facilitator-proxy.ts";
 import type { Payer } from "./payer.ts";
+import { PAID_PATH, PAID_QUERY, startPaymentEnvironment } from "./payment-gateway.ts";
 import { type Child, startProgram } from "./process.ts";
 import { until } from "./until.ts";
 import { answerError, answerTableOf, startFakeUpstream } from "./upstream.ts";
 
 /** A gateway and a facilitator in processes of their own, a chain, a service, and what goes wrong with each. */
-export interface TrialWorld {
+export interface TrialEnvironment {
   createPayers(count: number, amount: bigint): Promise<Payer[]>;
   balanceOf(payer: Payer): Promise<bigint>;
   /** The address that is sold for a trial. */
@@ -41,10 +41,10 @@ export interface TrialWorld {
 
 const MAX_MINTED = 40;
 
-export async function startTrialWorld(): Promise<TrialWorld> {
+export async function startTrialEnvironment(): Promise<TrialEnvironment> {
   const folder = await mkdtemp(join(tmpdir(), "payment-trials-"));
-  const world = await startPayWorld({ ownProcess: true });
-  const rpc = await startFacilitatorFront(world.chain.url);
+  const world = await startPaymentEnvironment({ ownProcess: true });
+  const rpc = await startFacilitatorProxy(world.chain.url);
   const service = await startFakeUpstream();
   const sizes = new Map<number, number>();
   const brokenServices = new Set<number>();
@@ -65,13 +65,13 @@ export async function startTrialWorld(): Promise<TrialWorld> {
     return undefined;
   };
   for (const path of ["/verify", "/settle"]) {
-    world.front.behave[path] = (pass, body) => {
+    world.facilitatorProxy.overrides[path] = (pass, body) => {
       const { paymentPayload } = body as { paymentPayload: { payload: { authorization: { from: string } } } };
       const { from } = paymentPayload.payload.authorization;
       return behaveWith(faults.get(from.toLowerCase()), path, pass);
     };
   }
-  rpc.behave["/"] = async (pass) =>
+  rpc.overrides["/"] = async (pass) =>
     performance.now() < brokenUntilMs ? { status: 502, body: { error: "away" } } : pass();
 
   const start = async (): Promise<void> => {
@@ -80,7 +80,7 @@ export async function startTrialWorld(): Promise<TrialWorld> {
       ...{ EVM_DEX_URL: service.url, EVM_DEX_GRPC: service.grpc },
       ...{ LENDING_URL: service.url, LENDING_GRPC: service.grpc },
       ...{ SOLANA_URL: service.url, SOLANA_GRPC: service.grpc },
-      ...{ EVM_RPC_8453: rpc.url, X402_FACILITATOR_URL: world.front.url },
+      ...{ EVM_RPC_8453: rpc.url, X402_FACILITATOR_URL: world.facilitatorProxy.url },
       ...{
         X402_SETTLE_TIMEOUT_MS: "2000",
         DEADLINE_MS: "8000",
@@ -159,8 +159,8 @@ export async function startTrialWorld(): Promise<TrialWorld> {
 async function behaveWith(
   fault: string | undefined,
   path: string,
-  pass: () => Promise<FrontAnswer>,
-): Promise<FrontAnswer | "never"> {
+  pass: () => Promise<ProxyResponse>,
+): Promise<ProxyResponse | "never"> {
   if (path === "/verify") return fault === "verify fails" ? { status: 500, body: {} } : pass();
   if (fault === "settle late") {
     await sleep(2_500);

@@ -3,16 +3,21 @@ import { after, afterEach, before, describe, it } from "mocha";
 import { stablecoinAbi } from "../../deploy/devnet/contracts/stablecoin.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import type { FrontAnswer } from "../testkit/facilitator-front.ts";
-import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
+import type { ProxyResponse } from "../testkit/facilitator-proxy.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import {
+  type PayGateway,
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: "" };
 
 describe("gateway: payments and a facilitator", function () {
   this.timeout(60_000);
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   /** Shares everything with the other but its patience: no test is about how fast a busy machine is. */
   let hasty: PayGateway;
@@ -25,14 +30,14 @@ describe("gateway: payments and a facilitator", function () {
   /** The same resource at the hasty gateway. */
   const hastily = (url: string) => url.replace(gateway.payUrl, hasty.payUrl);
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     payer = await world.createPayer(10_000_000n);
     const payment = { publicUrl: "https://pay.example" };
     gateway = await startPayGateway(world, { payment });
     hasty = await startPayGateway(world, { payment: { ...payment, settleTimeoutMs: 250 } });
   });
   afterEach(async () => {
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     gateway.solana.answer = answerTable;
   });
   after(async () => {
@@ -56,27 +61,27 @@ describe("gateway: payments and a facilitator", function () {
   };
 
   describe("that is not there", () => {
-    afterEach(() => world.front.restart());
+    afterEach(() => world.facilitatorProxy.restart());
 
     it("503 without a charge, offers all the same, and takes the payment when it is back", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
-      await world.front.stop();
+      await world.facilitatorProxy.stop();
       expect((await fetch(url)).status).to.equal(402);
       await world.expectPaid(payer, 0, async () => {
         const { message } = await expectUnavailable(await fetchWith(url, payment));
         expect(message).to.contain("Nothing was charged");
       });
-      await world.front.restart();
+      await world.facilitatorProxy.restart();
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
-      await world.front.stop();
+      await world.facilitatorProxy.stop();
     });
 
     it("and goes between checking and settling: 503 without a charge, another payment is free to follow", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       gateway.solana.answer = async (req, res) => {
-        await world.front.stop();
+        await world.facilitatorProxy.stop();
         answerTable(req, res);
       };
       await world.expectPaid(payer, 0, async () => {
@@ -84,13 +89,13 @@ describe("gateway: payments and a facilitator", function () {
         expect(message).to.contain("Nothing was charged");
       });
       gateway.solana.answer = answerTable;
-      await world.front.restart();
+      await world.facilitatorProxy.restart();
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
-      await world.front.stop();
+      await world.facilitatorProxy.stop();
     });
 
     it("is no reason not to start", async () => {
-      await world.front.stop();
+      await world.facilitatorProxy.stop();
       const other = await startPayGateway(world);
       expect((await fetch(other.urlOf())).status).to.equal(402);
       await other.stop();
@@ -103,18 +108,18 @@ describe("gateway: payments and a facilitator", function () {
       const payment = await signFor(payer, url);
       const publicUrl = "https://pay.example";
       const quick = await startPayGateway(world, { payment: { publicUrl }, config: { deadlineMs: 200 } });
-      world.front.behave["/verify"] = async () => "never";
+      world.facilitatorProxy.overrides["/verify"] = async () => "never";
       await world.expectPaid(payer, 0, async () => {
         await expectUnavailable(await fetchWith(url.replace(gateway.payUrl, quick.payUrl), payment));
       });
       await quick.stop();
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
 
     it("in answering that it has settled: the chain tells, and the client has its data", async () => {
       const url = newUrl();
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await pass();
         return "never";
       };
@@ -124,23 +129,23 @@ describe("gateway: payments and a facilitator", function () {
     it("in settling: 503, then the same payment has its data, charged once", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
-      world.front.behave["/settle"] = async () => "never";
+      world.facilitatorProxy.overrides["/settle"] = async () => "never";
       await world.expectPaid(payer, 0, async () => {
         const { message } = await expectUnavailable(await fetchWith(hastily(url), payment));
         expect(message).to.contain("Nothing is charged twice");
       });
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
       await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
     });
 
     it("in settling: a client that pays anew has its data for the first payment, charged once", async () => {
       const url = newUrl();
-      world.front.behave["/settle"] = async () => "never";
+      world.facilitatorProxy.overrides["/settle"] = async () => "never";
       await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(hastily(url))));
       // Still out of reach: nothing else is charged while the first payment may yet go through.
       await world.expectPaid(payer, 0, async () => expectUnavailable(await payer.fetch(hastily(url))));
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
     });
@@ -148,15 +153,15 @@ describe("gateway: payments and a facilitator", function () {
     it("so that the settlement lands after everybody has given up: found by the next request", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
-      let settle: () => Promise<FrontAnswer> = async () => ({ status: 500, body: {} });
-      world.front.behave["/settle"] = async (pass) => {
+      let settle: () => Promise<ProxyResponse> = async () => ({ status: 500, body: {} });
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         settle = pass;
         return "never";
       };
       await world.expectPaid(payer, 1, async () => {
         await expectUnavailable(await fetchWith(hastily(url), payment));
         await settle();
-        world.front.behave["/settle"] = async () => ({ status: 200, body: FAILED });
+        world.facilitatorProxy.overrides["/settle"] = async () => ({ status: 200, body: FAILED });
         await expectData(await payer.fetch(url));
       });
       await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
@@ -164,13 +169,13 @@ describe("gateway: payments and a facilitator", function () {
 
     it("beyond the deadline for services: data all the same", async () => {
       const quick = await startPayGateway(world, { config: { deadlineMs: 1_500 } });
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await new Promise((resolve) => setTimeout(resolve, 2_000));
         return pass();
       };
       const url = quick.urlOf(1_000);
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
-      world.front.behave["/settle"] = async () => {
+      world.facilitatorProxy.overrides["/settle"] = async () => {
         await new Promise((resolve) => setTimeout(resolve, 2_000));
         return { status: 200, body: FAILED };
       };
@@ -197,18 +202,18 @@ describe("gateway: payments and a facilitator", function () {
         receiptOf(real)?.transaction ?? "",
       ];
       for (const transaction of claims) {
-        world.front.behave["/settle"] = claim(transaction);
+        world.facilitatorProxy.overrides["/settle"] = claim(transaction);
         await world.expectPaid(payer, 0, async () =>
           expectUnavailable(await fetchWith(hastily(url), payment)),
         );
       }
       expect(hasty.lines.some(({ msg }) => String(msg).includes("claims a settlement"))).to.equal(true);
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
 
     it("says that it has failed when it has settled: the client has its data", async () => {
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await pass();
         return { status: 200, body: FAILED };
       };
@@ -217,8 +222,8 @@ describe("gateway: payments and a facilitator", function () {
 
     it("says that it has failed and settles later: data for the next payment, which is not charged", async () => {
       const url = newUrl();
-      let settle: () => Promise<FrontAnswer> = async () => ({ status: 500, body: {} });
-      world.front.behave["/settle"] = async (pass) => {
+      let settle: () => Promise<ProxyResponse> = async () => ({ status: 500, body: {} });
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         settle = pass;
         return { status: 200, body: FAILED };
       };
@@ -233,20 +238,20 @@ describe("gateway: payments and a facilitator", function () {
 
     it("says that a payment is good which is not: no data", async () => {
       const poor = await world.createPayer(1n);
-      world.front.behave["/verify"] = async () => ({ status: 200, body: { isValid: true } });
+      world.facilitatorProxy.overrides["/verify"] = async () => ({ status: 200, body: { isValid: true } });
       const answer = await world.expectPaid(poor, 0, () => poor.fetch(newUrl()));
       await expectError(answer, "payment_required");
     });
 
     it("says of a good payment that it is not: 402 without a charge", async () => {
-      world.front.behave["/verify"] = async () => ({ status: 200, body: { isValid: false } });
+      world.facilitatorProxy.overrides["/verify"] = async () => ({ status: 200, body: { isValid: false } });
       const answer = await world.expectPaid(payer, 0, () => payer.fetch(newUrl()));
       await expectError(answer, "payment_required");
     });
 
     it("tells its secrets: they stay with us", async () => {
       const secret = "secret at http://127.0.0.1:9";
-      const answers: FrontAnswer[] = [
+      const answers: ProxyResponse[] = [
         { status: 500, body: { error: secret } },
         { status: 200, body: secret },
         { status: 200, body: { isValid: false, success: false, invalidReason: secret, errorReason: secret } },
@@ -255,7 +260,7 @@ describe("gateway: payments and a facilitator", function () {
       ];
       for (const path of ["/verify", "/settle"]) {
         for (const answer of answers) {
-          world.front.behave = { [path]: async () => answer };
+          world.facilitatorProxy.overrides = { [path]: async () => answer };
           const url = newUrl();
           await world.expectPaid(payer, 0, async () => {
             const refused = await payer.fetch(hastily(url));
@@ -353,7 +358,7 @@ describe("gateway: payments and a facilitator", function () {
         ] as never);
         answerTable(req, res);
       };
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await pass();
         return { status: 200, body: { success: true, transaction: "" } };
       };

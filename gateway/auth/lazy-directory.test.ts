@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { createFakeDirectory } from "../../testkit/keys.ts";
-import type { UsageStore } from "../usage/usage-store.ts";
-import type { KeyStore } from "./key-store.ts";
+import { createFakeDirectory } from "../testkit/keys.ts";
+import type { KeyStore } from "./keys/key-store.ts";
 import { createLazyKeyDirectory } from "./lazy-directory.ts";
+import type { UsageStore } from "./usage/usage-store.ts";
 
 function setUp() {
   const keys = createFakeDirectory() as unknown as KeyStore;

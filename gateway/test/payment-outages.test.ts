@@ -2,23 +2,28 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { createPaymentChain } from "../payments/settlement/chain.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { type Payer, receiptOf } from "../testkit/payer.ts";
+import {
+  type PayGateway,
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: payments and what they rest on", function () {
   this.timeout(60_000);
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   let payer: Payer;
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     payer = await world.createPayer(10_000_000n);
     gateway = await startPayGateway(world, { payment: { settleTimeoutMs: 400 } });
   });
   afterEach(async () => {
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     gateway.solana.answer = answerTable;
   });
   after(async () => {
@@ -78,8 +83,8 @@ describe("gateway: payments and what they rest on", function () {
         const asked = payer.fetch(url).finally(() => {
           isAnswered = true;
         });
-        const settlesBefore = world.front.asked["/settle"] ?? 0;
-        await until(() => (world.front.asked["/settle"] ?? 0) > settlesBefore);
+        const settlesBefore = world.facilitatorProxy.requests["/settle"] ?? 0;
+        await until(() => (world.facilitatorProxy.requests["/settle"] ?? 0) > settlesBefore);
         await until(async () => {
           const pool = await world.chain.anvil.rpc.call<{ pending: `0x${string}` }>("txpool_status");
           return Number(pool.pending) > 0;

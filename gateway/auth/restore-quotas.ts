@@ -1,14 +1,14 @@
-import type { Clock } from "../../request/clock.ts";
-import type { KeyRecord } from "../keys/key-record.ts";
-import type { KeyDirectory } from "../keys/key-store.ts";
-import type { Limiter } from "../limits/limiter.ts";
-import { DAY_MS } from "./usage-record.ts";
-import type { UsageStore } from "./usage-store.ts";
+import type { Clock } from "../request/clock.ts";
+import type { KeyRecord } from "./keys/key-record.ts";
+import type { KeyDirectory } from "./keys/key-store.ts";
+import type { Limiter } from "./limits/limiter.ts";
+import { DAY_MS } from "./usage/usage-record.ts";
+import type { UsageStore } from "./usage/usage-store.ts";
 
-export interface QuotaMemoryOptions {
+export interface QuotaRestoreOptions {
   readonly directory: KeyDirectory;
-  readonly usage: () => Promise<Pick<UsageStore, "passedOn">>;
-  readonly limiter: Pick<Limiter, "learn">;
+  readonly usage: () => Promise<Pick<UsageStore, "countPassed">>;
+  readonly limiter: Pick<Limiter, "raiseUsage">;
   readonly clock: Clock;
   readonly hasQuota: (record: KeyRecord) => boolean;
   /** Told where the day's usage could not be read; the key is found all the same. */
@@ -20,7 +20,7 @@ export interface QuotaMemoryOptions {
  * all gateways have written. So a quota outlives restarts of gateways and of Redis, and gateways without Redis see each
  * other's requests after some seconds.
  */
-export function rememberQuotas(options: QuotaMemoryOptions): KeyDirectory {
+export function restoreQuotas(options: QuotaRestoreOptions): KeyDirectory {
   const { directory, usage, limiter, clock, hasQuota, onFailure } = options;
   return {
     async findByHash(hash) {
@@ -29,7 +29,7 @@ export function rememberQuotas(options: QuotaMemoryOptions): KeyDirectory {
       const { subject } = record;
       const day = Math.floor(clock.nowMs() / DAY_MS);
       try {
-        limiter.learn({ subject, day, used: await (await usage()).passedOn(subject, day) });
+        limiter.raiseUsage({ subject, day, used: await (await usage()).countPassed(subject, day) });
       } catch (error) {
         onFailure?.(error);
       }

@@ -1,35 +1,35 @@
 import { createHash } from "node:crypto";
 import type { Client, RedisConnection } from "../../../services/shared/cache/redis-connection.ts";
-import { createAskingLimiter } from "./asking-limiter.ts";
-import type { BucketAnswer } from "./bucket-keeper.ts";
-import { BUCKET_SCRIPT, readScriptAnswers, scriptArguments } from "./bucket-script.ts";
+import { createBatchingLimiter } from "./batching-limiter.ts";
+import { BUCKET_SCRIPT, parseScriptResponse, scriptArguments } from "./bucket-script.ts";
 import type { Limiter } from "./limiter.ts";
 import type { LocalBuckets } from "./local-buckets.ts";
+import type { BucketResponse } from "./shared-buckets.ts";
 
-export interface SharedLimiterOptions {
+export interface RedisLimiterOptions {
   readonly redis: Pick<RedisConnection, "ask">;
   /** What is known here: the last answer of Redis for each bucket, and where the next decision goes on without Redis. */
   readonly buckets: LocalBuckets;
   /** Told whether Redis made decisions, or was asked in vain. */
-  readonly onAnswer?: (isShared: boolean) => void;
+  readonly onResult?: (isShared: boolean) => void;
   readonly prefix?: string;
 }
 
 const SCRIPT_SHA = createHash("sha1").update(BUCKET_SCRIPT).digest("hex");
 
 /** Limits that all gateways share, whose buckets stand in Redis. */
-export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
-  const { redis, buckets, onAnswer = () => {}, prefix = "chaintables:limit:" } = options;
-  return createAskingLimiter({
+export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
+  const { redis, buckets, onResult = () => {}, prefix = "chaintables:limit:" } = options;
+  return createBatchingLimiter({
     buckets,
     keeper: {
-      async ask(questions) {
+      async take(questions) {
         const keys = questions.map(({ kind, subject }) => `${prefix}${kind}:${subject}`);
         const args = questions.flatMap(({ rule, want, known }) => scriptArguments(rule, want, known));
-        const answers = await redis.ask<readonly BucketAnswer[] | undefined>(undefined, async (client) =>
-          readScriptAnswers(await run(client, keys, args), questions.length),
+        const answers = await redis.ask<readonly BucketResponse[] | undefined>(undefined, async (client) =>
+          parseScriptResponse(await run(client, keys, args), questions.length),
         );
-        onAnswer(answers !== undefined);
+        onResult(answers !== undefined);
         return answers;
       },
     },

@@ -3,21 +3,21 @@ import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/ex
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { expectError } from "../testkit/expect-error.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
 import {
   PAID_PATH,
   type PayGateway,
-  type PayWorld,
+  type PaymentEnvironment,
   PRICE,
   startPayGateway,
-  startPayWorld,
-} from "../testkit/pay-gateway.ts";
-import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describe("gateway: payments that come again, and answers that do not come well", function () {
   this.timeout(60_000);
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   /** Each test buys something of its own, so that none finds what another has left. */
   let count = 0;
@@ -26,7 +26,7 @@ describe("gateway: payments that come again, and answers that do not come well",
     return gateway.urlOf(count);
   };
   before(async () => {
-    world = await startPayWorld({ ownProcess: true });
+    world = await startPaymentEnvironment({ ownProcess: true });
     gateway = await startPayGateway(world);
   });
   afterEach(() => {
@@ -156,7 +156,7 @@ describe("gateway: payments that come again, and answers that do not come well",
     const leaveWhileSettling = async (payer: Payer, url: string) => {
       const payment = await signFor(payer, url);
       const client = new AbortController();
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         const real = await pass();
         client.abort();
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -166,7 +166,7 @@ describe("gateway: payments that come again, and answers that do not come well",
         const gone = await fetchWith(url, payment, { signal: client.signal }).catch(() => "gone");
         expect(gone).to.equal("gone");
       });
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
       return payment;
     };
 

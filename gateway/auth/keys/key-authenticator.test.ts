@@ -5,7 +5,7 @@ import { createManualClock } from "../../testkit/clock.ts";
 import { createFakeDirectory } from "../../testkit/keys.ts";
 import { createRule } from "../limits/rule.ts";
 import { mintApiKey } from "./api-key.ts";
-import { authorize, createKeyCheck, refuseSuspended } from "./key-check.ts";
+import { authorize, createKeyAuthenticator, rejectSuspended } from "./key-authenticator.ts";
 import { createKeyLookup } from "./key-lookup.ts";
 
 const rule = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
@@ -14,7 +14,7 @@ function setUp(bootstrapKey?: string) {
   const clock = createManualClock();
   const directory = createFakeDirectory();
   const lookup = createKeyLookup({ directory, clock });
-  const check = createKeyCheck({ lookup, clock, ruleOf: () => rule, bootstrapKey });
+  const check = createKeyAuthenticator({ lookup, clock, getRule: () => rule, bootstrapKey });
   return { clock, directory, check };
 }
 
@@ -94,7 +94,7 @@ describe("key check", () => {
   it("forbids suspended keys and families outside the scopes", async () => {
     const { check, directory } = setUp();
     const suspended = await check(directory.add({ suspendedAt: 1 }));
-    expect(() => refuseSuspended(suspended))
+    expect(() => rejectSuspended(suspended))
       .to.throw(ServiceError, "suspended")
       .with.property("code", "forbidden");
     const narrow = await check(directory.add({ scopes: ["solana"] }));

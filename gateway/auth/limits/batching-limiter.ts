@@ -1,23 +1,23 @@
-import type { BucketAnswer, BucketKeeper, BucketQuestion } from "./bucket-keeper.ts";
 import { decisionAt, Leases } from "./leases.ts";
-import { type Ask, type Decision, type Limiter, toDecision } from "./limiter.ts";
-import type { LocalBuckets, Wanted } from "./local-buckets.ts";
+import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
+import type { LocalBuckets, TakeRequest } from "./local-buckets.ts";
 import { createLocalLimiter, type LocalLimiter } from "./local-limiter.ts";
+import type { BucketRequest, BucketResponse, SharedBuckets } from "./shared-buckets.ts";
 
-export interface AskingLimiterOptions {
-  readonly keeper: BucketKeeper;
+export interface BatchingLimiterOptions {
+  readonly keeper: SharedBuckets;
   /** What is known here: the last answer for each bucket, and where the next decision goes on without the keeper. */
   readonly buckets: LocalBuckets;
 }
 
 interface Waiter {
-  readonly ask: Ask;
-  readonly decide: (decision: Decision) => void;
+  readonly ask: LimitRequest;
+  readonly decide: (decision: LimitDecision) => void;
 }
 
 /** Who asks for one bucket under one rule, in the order of coming. */
 interface Line {
-  readonly ask: Ask;
+  readonly ask: LimitRequest;
   readonly waiters: Waiter[];
 }
 
@@ -34,27 +34,27 @@ const MAX_BATCH = 1_000;
  * - of a bucket that is far from full, some are taken ahead, where the keeper has them (leases.ts).
  * While the keeper is away, buckets go on here from what was known, each gateway for itself.
  */
-export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): Limiter {
+export function createBatchingLimiter({ keeper, buckets }: BatchingLimiterOptions): Limiter {
   const local = createLocalLimiter(buckets);
   const leases = keeper.giveBack && new Leases({ giveBack: (wanted) => keeper.giveBack?.(wanted) });
   let waiting: Waiter[] = [];
   let isAsking = false;
 
   const question = async (
-    wanted: readonly (Wanted & Pick<BucketQuestion, "ahead" | "unused">)[],
-  ): Promise<readonly BucketAnswer[] | undefined> => {
-    const sent = buckets.moment();
-    const answers = await keeper.ask(
+    wanted: readonly (TakeRequest & Pick<BucketRequest, "ahead" | "unused">)[],
+  ): Promise<readonly BucketResponse[] | undefined> => {
+    const sent = buckets.readClocks();
+    const answers = await keeper.take(
       wanted.map((each) => ({ ...each, known: buckets.tryTake({ ...each, want: 0 }, sent).bucket })),
     );
     // As of when it was asked, which is before it was decided: what is known here is never more than the truth.
     for (const [place, answer] of (answers ?? []).entries())
-      buckets.follow(wanted[place] as Wanted, answer.bucket, sent);
+      buckets.adopt(wanted[place] as TakeRequest, answer.bucket, sent);
     return answers;
   };
 
   /** Asks for all who wait, and for another lease of a bucket that nobody waits for yet. */
-  const serve = async (renewed?: Ask): Promise<void> => {
+  const serve = async (renewed?: LimitRequest): Promise<void> => {
     isAsking = true;
     try {
       for (let renewal = renewed; waiting.length > 0 || renewal !== undefined; renewal = undefined) {
@@ -88,7 +88,7 @@ export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): 
         if (!isAsking && leases?.wantsRenewal(ask)) void serve(ask);
         return leased;
       }
-      const moment = buckets.moment();
+      const moment = buckets.readClocks();
       const { kind, subject, rule } = ask;
       const { granted, bucket } = buckets.tryTake({ kind, subject, rule, want: 1 }, moment);
       if (granted === 0) return toDecision(false, { bucket, rule, wallUs: moment.wallUs });
@@ -104,8 +104,8 @@ export function createAskingLimiter({ keeper, buckets }: AskingLimiterOptions): 
       const state = toDecision(false, { bucket, rule: ask.rule, wallUs: bucket.atUs });
       return state.waitUs > 0 ? state : { ...state, isAllowed: true };
     },
-    learn(of) {
-      local.learn(of);
+    raiseUsage(of) {
+      local.raiseUsage(of);
       keeper.learn?.(of);
     },
   };
@@ -138,7 +138,7 @@ function decideFrom(leases: Leases, { ask, decide }: Waiter): boolean {
   return true;
 }
 
-function decideAll({ ask, waiters }: Line, answer: BucketAnswer | undefined, local: LocalLimiter): void {
+function decideAll({ ask, waiters }: Line, answer: BucketResponse | undefined, local: LocalLimiter): void {
   for (const [turn, { decide }] of waiters.entries())
     decide(answer ? decisionAt(turn, answer, ask.rule) : local.take(ask));
 }

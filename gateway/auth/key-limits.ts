@@ -1,8 +1,8 @@
-import type { Passage } from "../../request/context.ts";
-import type { KeyHolder } from "../keys/key-check.ts";
-import type { UsageCounter } from "../usage/usage-counter.ts";
-import { limitedError, setLimitHeaders } from "./headers.ts";
-import type { Decision, Limiter } from "./limiter.ts";
+import type { Passage } from "../request/context.ts";
+import type { KeyHolder } from "./keys/key-authenticator.ts";
+import { createRateLimitError, setLimitHeaders } from "./limits/headers.ts";
+import type { LimitDecision, Limiter } from "./limits/limiter.ts";
+import type { UsageCounter } from "./usage/usage-counter.ts";
 
 /** Lets a holder's request pass or throws `rate_limited`; either is counted as usage. */
 export type AdmitKey = (holder: KeyHolder, passage: Passage) => void | Promise<void>;
@@ -17,10 +17,10 @@ export function createKeyLimits({ limiter, usage }: KeyLimitsOptions): AdmitKey 
   const note = ({ id, subject }: KeyHolder, { endpoint }: Passage, isPassed: boolean): void =>
     usage.count({ key: id, subject, endpoint: endpoint.path, isPassed });
 
-  const judge = (decision: Decision, holder: KeyHolder, passage: Passage): void => {
+  const judge = (decision: LimitDecision, holder: KeyHolder, passage: Passage): void => {
     note(holder, passage, decision.isAllowed);
     setLimitHeaders(passage.headers ?? passage.res, decision);
-    if (!decision.isAllowed) throw limitedError(decision, "requests with this key");
+    if (!decision.isAllowed) throw createRateLimitError(decision, "requests with this key");
   };
 
   return (holder, passage) => {

@@ -1,6 +1,6 @@
-import { openLazily } from "../../lazy-store.ts";
-import type { UsageStore } from "../usage/usage-store.ts";
-import type { KeyDirectory, KeyStore } from "./key-store.ts";
+import { openLazily } from "../lazy-store.ts";
+import type { KeyDirectory, KeyStore } from "./keys/key-store.ts";
+import type { UsageStore } from "./usage/usage-store.ts";
 
 export interface LazyKeyDirectory extends KeyDirectory {
   /** Opens the store now; rejects when it cannot be reached. A later question tries again. */
@@ -11,14 +11,14 @@ export interface LazyKeyDirectory extends KeyDirectory {
   close(): Promise<void>;
 }
 
-export interface OpenedKeys {
+export interface AuthStores {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   close(): Promise<void>;
 }
 
 /** A key directory in a store that may be away. */
-export function createLazyKeyDirectory(openKeys: () => Promise<OpenedKeys>): LazyKeyDirectory {
+export function createLazyKeyDirectory(openKeys: () => Promise<AuthStores>): LazyKeyDirectory {
   const store = openLazily(openKeys);
   return {
     async open() {

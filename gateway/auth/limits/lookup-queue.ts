@@ -1,10 +1,10 @@
 /** Lets one pass at a time, at a steady pace. */
-export interface LookupLine {
+export interface LookupQueue {
   /** Resolves with true when it is one's turn; with false at once where too many wait. */
-  pass(): Promise<boolean>;
+  waitForTurn(): Promise<boolean>;
 }
 
-export interface LookupLineOptions {
+export interface LookupQueueOptions {
   /** Between two that pass. */
   readonly paceMs?: number;
   readonly maxWaiting?: number;
@@ -14,7 +14,7 @@ export interface LookupLineOptions {
  * Who is next is drawn by lot: a flood can fill the line but not hold its front, so that one among a hundred invented keys
  * waits a second at most on average. 100 look-ups a second are nothing to any store.
  */
-export function createLookupLine({ paceMs = 10, maxWaiting = 100 }: LookupLineOptions = {}): LookupLine {
+export function createLookupQueue({ paceMs = 10, maxWaiting = 100 }: LookupQueueOptions = {}): LookupQueue {
   const waiting: ((isPassed: boolean) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -28,7 +28,7 @@ export function createLookupLine({ paceMs = 10, maxWaiting = 100 }: LookupLineOp
   };
 
   return {
-    pass() {
+    waitForTurn() {
       if (waiting.length >= maxWaiting) return Promise.resolve(false);
       return new Promise((resolve) => {
         waiting.push(resolve);

@@ -1,8 +1,8 @@
 import type { Bucket } from "./bucket.ts";
-import type { Wanted } from "./local-buckets.ts";
+import type { TakeRequest } from "./local-buckets.ts";
 
 /** What is asked of whoever keeps the buckets of several gateways. */
-export interface BucketQuestion extends Wanted {
+export interface BucketRequest extends TakeRequest {
   /** More of them for requests that will come within a lease, where nobody could miss them. 0 = none. */
   readonly ahead: number;
   /** What was granted ahead before and not used: taken back first. */
@@ -11,7 +11,7 @@ export interface BucketQuestion extends Wanted {
   readonly known: Pick<Bucket, "level" | "day" | "used">;
 }
 
-export interface BucketAnswer {
+export interface BucketResponse {
   /** Of what was wanted, and then of what was asked for ahead. */
   readonly granted: number;
   /** After it; `atUs` is Unix time by the clock of its keeper. */
@@ -26,11 +26,11 @@ export interface Learnt {
 }
 
 /** Who keeps the buckets that several gateways share. */
-export interface BucketKeeper {
+export interface SharedBuckets {
   /** One answer a question, in order; undefined = it cannot be asked for now. Never rejects. */
-  ask(questions: readonly BucketQuestion[]): Promise<readonly BucketAnswer[] | undefined>;
+  take(questions: readonly BucketRequest[]): Promise<readonly BucketResponse[] | undefined>;
   /** Takes back what was granted ahead and not used. A keeper without it is not asked for anything ahead. */
-  giveBack?(wanted: readonly Wanted[]): void;
+  giveBack?(wanted: readonly TakeRequest[]): void;
   /** Hears what the store tells of a day's requests, where questions do not say it (`known`). */
   learn?(of: Learnt): void;
 }
