@@ -1,4 +1,4 @@
-import type { Gate, Passage } from "../request/context.ts";
+import type { Gate, RequestContext } from "../request/context.ts";
 import {
   authorize,
   type KeyAuthenticator,
@@ -11,7 +11,7 @@ export interface KeyGateOptions {
   readonly check: KeyAuthenticator;
   readonly addresses: Pick<AddressLimits, "admitLookup">;
   /** Counts a request of a holder against its limits; throws `rate_limited`. */
-  readonly admit: (holder: KeyHolder, passage: Passage) => void | Promise<void>;
+  readonly admit: (holder: KeyHolder, context: RequestContext) => void | Promise<void>;
 }
 
 /**
@@ -20,26 +20,26 @@ export interface KeyGateOptions {
  * the result.
  */
 export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate {
-  const pass = (holder: KeyHolder, passage: Passage): void | Promise<void> => {
+  const pass = (holder: KeyHolder, context: RequestContext): void | Promise<void> => {
     // Before anything is refused: the log should say whose it was.
-    passage.fields.key = holder.id;
+    context.fields.key = holder.id;
     rejectSuspended(holder);
-    const admitted = admit(holder, passage);
+    const admitted = admit(holder, context);
     // After the limits, since a refusal is the key's own, as any answer from here on.
-    if (admitted instanceof Promise) return admitted.then(() => authorize(holder, passage.endpoint.family));
-    authorize(holder, passage.endpoint.family);
+    if (admitted instanceof Promise) return admitted.then(() => authorize(holder, context.endpoint.family));
+    authorize(holder, context.endpoint.family);
   };
 
-  const ask = async (sent: string | undefined, passage: Passage): Promise<void> => {
-    const { req, res } = passage;
+  const ask = async (sent: string | undefined, context: RequestContext): Promise<void> => {
+    const { req, res } = context;
     const holder = await check(sent, { beforeLookup: () => addresses.admitLookup(req, res) });
-    await pass(holder, passage);
+    await pass(holder, context);
   };
 
-  return (passage) => {
-    const header = passage.req.headers["x-api-key"];
+  return (context) => {
+    const header = context.req.headers["x-api-key"];
     const sent = typeof header === "string" ? header : undefined;
     const known = sent === undefined ? undefined : check.cached(sent);
-    return known === undefined ? ask(sent, passage) : pass(known, passage);
+    return known === undefined ? ask(sent, context) : pass(known, context);
   };
 }

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Metrics } from "../../services/shared/metrics/metrics.ts";
-import type { Passage } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
 
 /**
  * What became of a request at the pay-per-request host:
@@ -26,9 +26,9 @@ export type PaymentOutcome =
 
 export interface PaymentMetrics {
   /** Has the access log name an outcome until another one is noted: a client that leaves ends its line early. */
-  expectOutcome(passage: Passage, outcome: PaymentOutcome): void;
+  expectOutcome(context: RequestContext, outcome: PaymentOutcome): void;
   /** Counts the outcome and has the access log name it; the first one noted of a request stands. */
-  recordOutcome(passage: Passage, outcome: PaymentOutcome): void;
+  recordOutcome(context: RequestContext, outcome: PaymentOutcome): void;
   observeSettlement(seconds: number): void;
   /** Payments whose end nobody knows. */
   setOpen(count: number): void;

@@ -125,7 +125,7 @@ describe("gateway: open payments among many", function () {
         if (hasMulticall) expect(counted.calls).to.be.below(30);
       } finally {
         chain.close();
-        server.close();
+        server.close().closeAllConnections();
         await store.close();
         if (!hasMulticall) await installMulticall(world.chain.anvil.rpc);
       }

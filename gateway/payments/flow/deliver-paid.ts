@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryOutcome, watchDelivery } from "../../../services/shared/http/delivery-outcome.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import { BoundedMap } from "../../bounded-map.ts";
-import type { Delivery } from "../../proxy/delivery/deliver.ts";
-import { WholeAnswer } from "../../proxy/delivery/whole-response.ts";
-import type { Forward, Passage } from "../../request/context.ts";
+import type { Delivery } from "../../proxy/delivery/delivery.ts";
+import { EncodableResponse } from "../../proxy/delivery/encodable-response.ts";
+import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
 import type { PaymentMetrics, PaymentOutcome } from "../payment-metrics.ts";
@@ -16,7 +16,7 @@ export interface PaidDelivery {
   /** Answers with what was kept, else anew, a few times; a delivered answer that is no longer kept is a 402. */
   deliver(order: PaidRequest, record: PaymentRecord, outcome: PaymentOutcome): Promise<void>;
   /** Follows the answer to a settled payment. To be called before its first byte is sent. */
-  track(passage: Passage, record: PaymentRecord): DeliveryTracker;
+  track(context: RequestContext, record: PaymentRecord): DeliveryTracker;
   /** Resolves when the ledger knows what the connections say by now of earlier answers to this payer and address. */
   refresh(order: PaidRequest): Promise<void>;
   /** Resolves when everything known is written; what is heard later is not. */
@@ -35,7 +35,7 @@ export interface DeliveryTracker {
 
 export interface PaidDeliveryDeps {
   readonly ledger: Ledger;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendWhole">;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
@@ -157,18 +157,18 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
         );
       }
       let following: DeliveryTracker | undefined;
-      const passage = {
-        ...order.passage,
-        beforeAnswer: async () => {
+      const context = {
+        ...order.context,
+        beforeSend: async () => {
           if (kept === undefined) newAnswers.set(record.key, made + 1);
-          metrics.recordOutcome(order.passage, outcome);
-          setSuccessReceipt(order.passage.res, record);
-          following = track(order.passage, record);
+          metrics.recordOutcome(order.context, outcome);
+          setSuccessReceipt(order.context.res, record);
+          following = track(order.context, record);
         },
       };
       try {
-        if (kept === undefined) await forward(passage);
-        else await delivery.sendWhole(passage, new WholeAnswer(kept), []);
+        if (kept === undefined) await forward(context);
+        else await delivery.sendWhole(context, new EncodableResponse(kept), []);
       } catch (error) {
         following?.cancel();
         throw error;

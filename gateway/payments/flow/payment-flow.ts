@@ -3,10 +3,10 @@ import { parseQuery } from "../../../services/shared/contract/parse.ts";
 import { ServiceError } from "../../../services/shared/errors.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
-import type { Delivery } from "../../proxy/delivery/deliver.ts";
+import type { Delivery } from "../../proxy/delivery/delivery.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { Forward, Passage } from "../../request/context.ts";
-import { ServiceRefusal } from "../../request/failure.ts";
+import type { RequestContext, RequestForwarder } from "../../request/context.ts";
+import { ServiceErrorResponse } from "../../request/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Lock, Locks } from "../ledger/locks.ts";
 import { type PaymentRecord, paymentKey } from "../ledger/payment-record.ts";
@@ -30,7 +30,7 @@ export interface PaymentFlowDeps {
   readonly ledger: Ledger;
   readonly locks: Locks;
   readonly settlement: Settlement;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendWhole">;
   readonly metrics: PaymentMetrics;
   /** Offers and payments are counted by address: an offer costs nothing, and a payment is work before it is known to be good. */
@@ -52,7 +52,7 @@ export interface PaymentFlowDeps {
  * without a second settlement.
  */
 export interface PaymentFlow {
-  handlePaidRequest(passage: Passage, offer: Offer): Promise<void>;
+  handlePaidRequest(context: RequestContext, offer: Offer): Promise<void>;
   /** Resolves when what is known of deliveries is written. For the end, when all connections are closed. */
   close(): Promise<void>;
 }
@@ -61,21 +61,21 @@ export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
   const { server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock } = deps;
   const counter = createPaidDelivery(deps);
   const buy = createPurchase({ ...deps, counter });
-  const acquireInTime = async ({ passage }: PaidRequest, name: string): Promise<Lock> => {
-    const waitMs = deps.deadlineMs - (clock.monotonicMs() - passage.arrivedMs);
+  const acquireInTime = async ({ context }: PaidRequest, name: string): Promise<Lock> => {
+    const waitMs = deps.deadlineMs - (clock.monotonicMs() - context.arrivedMs);
     const lock = await locks.acquire(name, { waitMs });
     if (lock !== undefined) return lock;
-    metrics.recordOutcome(passage, "pending");
+    metrics.recordOutcome(context, "pending");
     throw settlementPending("Another request with this payment is being answered.");
   };
   const earlier = createReplay({ ...deps, counter, acquireInTime });
 
   const readOrder = async (inquiry: PricedRequest): Promise<PaidRequest> => {
-    const { req, res } = inquiry.passage;
+    const { req, res } = inquiry.context;
     const header = req.headers["payment-signature"];
     if (header === undefined) {
       await addressLimits.count("unpaid", req, res);
-      metrics.recordOutcome(inquiry.passage, "offered");
+      metrics.recordOutcome(inquiry.context, "offered");
       throw paymentRequired(inquiry, "A payment is required: sign the one described here and send it along.");
     }
     const payment = readPayment(String(header));
@@ -167,9 +167,9 @@ export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
 
   const serve = async (inquiry: PricedRequest): Promise<void> => {
     // The service judges parameters; here they are looked at so that nobody is asked to pay for a refusal.
-    parseQuery(inquiry.offer.endpoint, inquiry.passage.query);
+    parseQuery(inquiry.offer.endpoint, inquiry.context.query);
     const order = await readOrder(inquiry);
-    metrics.expectOutcome(inquiry.passage, "unsettled");
+    metrics.expectOutcome(inquiry.context, "unsettled");
     const lock = await acquireInTime(order, order.key);
     try {
       const known = await runOrUnavailable(() => ledger.find(order.key));
@@ -181,19 +181,19 @@ export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
 
   return {
     close: counter.close,
-    async handlePaidRequest(passage, offer) {
+    async handlePaidRequest(context, offer) {
       const { path } = offer.endpoint;
-      const target = passage.query === "" ? path : `${path}?${passage.query}`;
+      const target = context.query === "" ? path : `${path}?${context.query}`;
       try {
-        await serve({ passage, offer, resourceUrl: deps.publicUrl() + target });
-        metrics.recordOutcome(passage, "unsettled");
+        await serve({ context, offer, resourceUrl: deps.publicUrl() + target });
+        metrics.recordOutcome(context, "unsettled");
       } catch (error) {
         // What the service itself refuses says nothing of the payment.
-        const isOurs = error instanceof ServiceError && !(error instanceof ServiceRefusal);
+        const isOurs = error instanceof ServiceError && !(error instanceof ServiceErrorResponse);
         const code = isOurs ? error.code : "internal";
         const isRefused = code === "payment_required" || code === "bad_request" || code === "rate_limited";
         metrics.recordOutcome(
-          passage,
+          context,
           isRefused ? "refused" : code === "unavailable" ? "unavailable" : "unsettled",
         );
         throw error;

@@ -6,10 +6,10 @@ import { runIn } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import type { Clock } from "../../request/clock.ts";
 import { payCors } from "../../request/cors.ts";
-import { createDoor } from "../../request/method-check.ts";
-import { refuse } from "../../request/refuse.ts";
+import { createExchangeHandler } from "../../request/exchange-handler.ts";
+import { sendError } from "../../request/refuse.ts";
 import { setSecurityHeaders } from "../../request/security-headers.ts";
-import { checkForm, splitTarget } from "../../request/target.ts";
+import { checkRequest, splitTarget } from "../../request/target.ts";
 import type { Offers } from "./offers.ts";
 import type { PaymentFlow } from "./payment-flow.ts";
 
@@ -37,7 +37,7 @@ export function createPaymentHandler({
 }: PaymentHandlerDeps): PaymentHandler {
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    checkForm(req);
+    checkRequest(req);
     const { path, query } = splitTarget(req.url);
     const exchange = exchangeOf(res);
     const offer = offers.get(path);
@@ -50,8 +50,8 @@ export function createPaymentHandler({
     // Nobody should pay to hear that nothing has changed.
     delete req.headers["if-none-match"];
     const { session, fields, span } = exchange;
-    const passage = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields, span };
-    await till.handlePaidRequest(passage, offer);
+    const context = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields, span };
+    await till.handlePaidRequest(context, offer);
   };
   return async (req, res) => {
     res.setHeader("X-Session-Id", exchangeOf(res).session);
@@ -61,7 +61,7 @@ export function createPaymentHandler({
     try {
       await runIn(exchangeOf(res).span, () => dispatch(req, res));
     } catch (error) {
-      refuse(res, await addressLimits.countError(error, req, res));
+      sendError(res, await addressLimits.countError(error, req, res));
     }
   };
 }
@@ -75,7 +75,7 @@ export function createPayApp(
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  app.use(createDoor(options, answer));
+  app.use(createExchangeHandler(options, answer));
   return app;
 }
 

@@ -1,7 +1,7 @@
 import type { ServiceError } from "../../../services/shared/errors.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { Forward, GoodAnswer } from "../../request/context.ts";
+import type { CompleteResponse, RequestForwarder } from "../../request/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
 import type { PaymentMetrics } from "../payment-metrics.ts";
@@ -21,7 +21,7 @@ export interface PurchaseDeps {
   readonly ledger: Ledger;
   readonly settlement: Settlement;
   readonly counter: PaidDelivery;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
   const { chain, ledger, settlement, counter, forward, metrics, log, clock } = deps;
 
   const openRecord = async (order: PaidRequest, fromBlock: number): Promise<PaymentRecord> => {
-    const { payment, offer, passage, key, resourceUrl } = order;
+    const { payment, offer, context, key, resourceUrl } = order;
     const { authorization, identifier = null } = payment;
     const { network, asset, payTo, amount } = offer.requirements;
     const record: PaymentRecord = {
@@ -58,14 +58,14 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
       validBefore: authorization.validBefore,
       transaction: null,
       reason: null,
-      session: passage.session,
+      session: context.session,
       createdAt: clock.nowMs(),
       settledAt: null,
       deliveredAt: null,
     };
     if (await runOrUnavailable(() => ledger.open(record))) return record;
     // Only without Redis: locks keep others out otherwise.
-    metrics.recordOutcome(passage, "pending");
+    metrics.recordOutcome(context, "pending");
     throw settlementPending("This payment is being settled by another request.");
   };
 
@@ -88,7 +88,7 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
         record,
         "The payment was not settled: its authorization is used up or expired.",
       );
-    metrics.recordOutcome(order.passage, "pending");
+    metrics.recordOutcome(order.context, "pending");
     return settlementPending("The payment has been sent and is not on the chain yet.");
   };
 
@@ -98,19 +98,19 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
     metrics.observeSettlement((clock.monotonicMs() - startedMs) / 1000);
     if (settled.outcome !== "settled") throw await explain(order, settled, isNew);
     const { transaction, payer, path, amount } = settled.record;
-    log.info({ session: order.passage.session, route: path, payer, amount, transaction }, "payment settled");
-    metrics.recordOutcome(order.passage, "settled");
-    setSuccessReceipt(order.passage.res, settled.record);
+    log.info({ session: order.context.session, route: path, payer, amount, transaction }, "payment settled");
+    metrics.recordOutcome(order.context, "settled");
+    setSuccessReceipt(order.context.res, settled.record);
     return settled.record;
   };
 
   return async (order, earlier) => {
-    const { res } = order.passage;
+    const { res } = order.context;
     // Asked for while the service works: a settlement must lie beyond it, however old it is by then.
     const head = earlier === undefined ? chain.headNumber() : Promise.resolve(earlier.fromBlock);
     head.catch(() => {});
     let paying: Promise<PaymentRecord | undefined> | undefined;
-    const settleBeforeSending = async (answer: GoodAnswer): Promise<PaymentRecord | undefined> => {
+    const settleBeforeSending = async (answer: CompleteResponse): Promise<PaymentRecord | undefined> => {
       const fromBlock = await runOrUnavailable(
         () => head,
         "The chain that payments are made on cannot be reached.",
@@ -125,11 +125,11 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
     let following: DeliveryTracker | undefined;
     try {
       await forward({
-        ...order.passage,
-        beforeAnswer: async (answer) => {
+        ...order.context,
+        beforeSend: async (answer) => {
           paying = settleBeforeSending(answer);
           const paid = await paying;
-          if (paid !== undefined) following = counter.track(order.passage, paid);
+          if (paid !== undefined) following = counter.track(order.context, paid);
         },
       });
     } catch (error) {

@@ -37,7 +37,7 @@ export function createReplay(deps: ReplayDeps): Replay {
     if (record.state !== "open") return record;
     const again = await settlement.settle(record);
     if (again.record.state !== "open") return again.record;
-    metrics.recordOutcome(order.passage, "pending");
+    metrics.recordOutcome(order.context, "pending");
     throw settlementPending(
       "An earlier payment for this request is still on its way; this one was not charged.",
     );
