@@ -2,7 +2,7 @@ import { encodeCall } from "../../../services/shared/evm/abi.ts";
 import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-import { distrust, readHeader } from "../../../services/shared/evm/source/parse.ts";
+import { untrustedFault, parseHeader } from "../../../services/shared/evm/source/parse.ts";
 import type { RpcReply } from "../../../services/shared/rpc-client/transport.ts";
 import type { Outcome, Question } from "../../../services/shared/rpc-client/work.ts";
 
@@ -42,7 +42,7 @@ const SIGNATURE_CHECK_GAS = 500_000;
 export function authorizationStateRequest(authorization: AuthorizationId): Question<AuthorizationState> {
   return callAtLatestRequest(callOf(authorization), (result, time) => {
     const word = parseHash(result);
-    if (word === undefined) return distrust("authorizationState gave no word");
+    if (word === undefined) return untrustedFault("authorizationState gave no word");
     return { value: { isUsed: BigInt(word) !== 0n, time } };
   });
 }
@@ -64,7 +64,7 @@ export function authorizationStatesRequest(
         }),
       };
     } catch {
-      return distrust("authorizationState of many gave no words");
+      return untrustedFault("authorizationState of many gave no words");
     }
   });
 }
@@ -103,7 +103,7 @@ function callAtLatestRequest<T>(
       { method: "eth_call", params: [call, "latest"] },
     ],
     read([block, reply]) {
-      const header = readReply(block, (result) => readHeader(result, "latest"));
+      const header = readReply(block, (result) => parseHeader(result, "latest"));
       if ("fault" in header) return header;
       return readReply(reply, (result) => read(result, header.value.timestamp));
     },
@@ -111,6 +111,6 @@ function callAtLatestRequest<T>(
 }
 
 export function readReply<T>(reply: RpcReply | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
-  if (reply === undefined) return distrust("a reply is missing");
+  if (reply === undefined) return untrustedFault("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }
