@@ -1,4 +1,4 @@
-import { ChainMoved } from "../../shared/evm/links.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../shared/evm/port.ts";
 import type { Factory } from "../deployments.ts";
 import type { PoolCreatedEvent } from "../protocols/protocol.ts";
@@ -41,7 +41,7 @@ export interface OurLog {
   readonly told: Told;
 }
 
-/** Logs of ours, in order, and the blocks they lie in, as a chunk. Throws ChainMoved where they do not fit. */
+/** Logs of ours, in order, and the blocks they lie in, as a chunk. Throws ReorgDetected where they do not fit. */
 export function assembleChunk(of: {
   range: LogRange;
   ours: readonly OurLog[];
@@ -99,7 +99,7 @@ function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): Bl
     block.hash !== log.blockHash ||
     block.senders[log.transactionIndex] === undefined
   ) {
-    throw new ChainMoved(
+    throw new ReorgDetected(
       `Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`,
     );
   }

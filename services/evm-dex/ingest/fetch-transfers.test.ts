@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { ChainMoved } from "../../shared/evm/links.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Hex } from "../../shared/evm/port.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import {
@@ -145,7 +145,7 @@ describe("Fetcher: LP tokens' Transfers", () => {
           let isHonest = false;
           source.withhold((log) => !isHonest && log.blockNumber === block && log.topics[0] === topic);
           const chunks = await read(source).catch((caught: unknown) => caught);
-          if (chunks instanceof ChainMoved) expect(chunks.message).to.contain(`Logs of block ${block}`);
+          if (chunks instanceof ReorgDetected) expect(chunks.message).to.contain(`Logs of block ${block}`);
           // Where the blooms told it, the answer is complete.
           else expect(eventsOf(chunks as Chunk[])).to.deep.equal(EVENTS);
           isHonest = true;

@@ -1,4 +1,5 @@
-import { type BlockLink, ChainMoved, checkLinks } from "../../shared/evm/links.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
+import { type BlockLink, checkLinks } from "../../shared/evm/links.ts";
 import { type ScannedRange, scanLogs } from "../../shared/evm/logs/scan.ts";
 import type { BlockWithSenders, EvmSource, Hex, LogFilter, LogRange, RawLog } from "../../shared/evm/port.ts";
 import { compareLogs } from "../../shared/evm/source/parse.ts";
@@ -73,7 +74,7 @@ export class Fetcher {
     return assembleChunk({ range, ours, strangers, blocks, headers: [], parentHash });
   }
 
-  /** Throws ChainMoved unless the run is one piece of one chain, and each log of it. Returns the hash it follows on. */
+  /** Throws ReorgDetected unless the run is one piece of one chain, and each log of it. Returns the hash it follows on. */
   async #checkSettled(
     { range, logs, links }: ScannedRange,
     blocks: ReadonlyMap<number, BlockWithSenders>,
@@ -88,12 +89,12 @@ export class Fetcher {
     for (const header of headers) if (header !== null) known.set(header.number, header);
     const list = numbers.flatMap((number) => known.get(number) ?? []);
     if (list.length < numbers.length)
-      throw new ChainMoved(`Blocks ${range.fromBlock} to ${range.toBlock} are no longer all there.`);
+      throw new ReorgDetected(`Blocks ${range.fromBlock} to ${range.toBlock} are no longer all there.`);
     const { parentHash } = list[0] as BlockLink;
     checkLinks(list, parentHash);
     const stray = logs.find((log) => known.get(log.blockNumber)?.hash !== log.blockHash);
     if (stray !== undefined)
-      throw new ChainMoved(
+      throw new ReorgDetected(
         `Block ${stray.blockNumber} is ${known.get(stray.blockNumber)?.hash}, its log ${stray.logIndex} says ${stray.blockHash}.`,
       );
     return parentHash;
@@ -247,7 +248,9 @@ export class Fetcher {
     if (missing.length === 0) return;
     const found = await this.#askAgain(missing, blocks);
     if (found.length > 0)
-      throw new ChainMoved(`Logs of block ${found[0]?.blockNumber} were withheld: they are asked for again.`);
+      throw new ReorgDetected(
+        `Logs of block ${found[0]?.blockNumber} were withheld: they are asked for again.`,
+      );
   }
 
   async #askAgain(

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { StoredBlock } from "../../shared/evm/finality/fork.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import { put } from "../../shared/storage/port.ts";
 import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
@@ -123,7 +123,7 @@ describe("findFork", () => {
         error = thrown;
       },
     );
-    expect(error).to.be.instanceOf(ChainMoved);
+    expect(error).to.be.instanceOf(ReorgDetected);
   });
 
   it("is undefined where the chain ends below the final block: a node that is behind tells nothing", async () => {

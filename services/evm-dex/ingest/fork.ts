@@ -7,7 +7,7 @@ import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts
 /**
  * The last block that the store and the chain have in common: by the kept headers, and where the fork lies deeper than
  * those, by the block hashes that event rows carry; at the least the index's final block. Null where that lies before the
- * index, of which nothing is left then. Undefined where the endpoints are behind the final block. Throws ChainMoved where
+ * index, of which nothing is left then. Undefined where the endpoints are behind the final block. Throws ReorgDetected where
  * they contradict it.
  */
 export async function findFork(

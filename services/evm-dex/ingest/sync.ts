@@ -1,6 +1,6 @@
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
@@ -122,21 +122,21 @@ export class ChainSync {
         if (!moved) await source.waitForHead(POLL_MS, signal);
       } catch (error) {
         this.#logMoved(error);
-        await this.heal().catch((failed) => this.#logMoved(failed));
+        await this.handleReorg().catch((failed) => this.#logMoved(failed));
         // A node that contradicts itself is given time to make up its mind.
         await source.waitForHead(POLL_MS, signal);
       }
     }
   }
 
-  /** Throws what is not ChainMoved. The same words come once, until blocks are written again. */
+  /** Throws what is not ReorgDetected. The same words come once, until blocks are written again. */
   #logMoved(error: unknown): void {
-    if (!(error instanceof ChainMoved)) throw error;
+    if (!(error instanceof ReorgDetected)) throw error;
     if (error.message !== this.#moved) this.#deps.log("warn", error.message);
     this.#moved = error.message;
   }
 
-  /** One step towards `head`; answers whether there was anything to do. Throws ChainMoved where the chains part. */
+  /** One step towards `head`; answers whether there was anything to do. Throws ReorgDetected where the chains part. */
   async step(head: BlockHeader): Promise<boolean> {
     try {
       return await this.#step(head);
@@ -156,7 +156,7 @@ export class ChainSync {
     this.#shorterLooks = 0;
     if (behind === 0) {
       if (head.hash !== this.#checkpoint.blockHash)
-        throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
+        throw new ReorgDetected(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
       this.#isFollowing = true;
       return false;
     }
@@ -179,7 +179,7 @@ export class ChainSync {
     if (blockNumber < 0) return;
     const [header] = await this.#deps.source.headers([blockNumber]);
     if (header?.hash !== blockHash)
-      throw new ChainMoved(`Block ${blockNumber} of chain ${this.#deps.source.chainId} was replaced.`);
+      throw new ReorgDetected(`Block ${blockNumber} of chain ${this.#deps.source.chainId} was replaced.`);
   }
 
   /**
@@ -191,7 +191,7 @@ export class ChainSync {
     const isBehind = fork === undefined || (fork !== null && fork.number >= head.number);
     if (isBehind) this.#shorterLooks = 0;
     else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) {
-      throw new ChainMoved(`The chain ends at block ${head.number}, on another branch than ours.`);
+      throw new ReorgDetected(`The chain ends at block ${head.number}, on another branch than ours.`);
     }
   }
 
@@ -270,7 +270,7 @@ export class ChainSync {
     const { blockNumber, blockHash } = this.#checkpoint;
     if (chunk.parent.number !== blockNumber || chunk.parent.hash !== blockHash) {
       const { number, hash } = chunk.parent;
-      throw new ChainMoved(
+      throw new ReorgDetected(
         `Block ${number + 1} follows on ${hash}, not on block ${blockNumber}, ${blockHash}.`,
       );
     }
@@ -287,7 +287,7 @@ export class ChainSync {
     this.#moved = undefined;
     this.#finality.follow(chunk.last, { isHead: reachesHead });
     const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time, events });
+    this.#deps.gauges?.setIndexedBlock({ number: chunk.last.number, time: chunk.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
   }
 
@@ -305,9 +305,9 @@ export class ChainSync {
   /**
    * After a reorg: the replacement is fetched first, then the store goes back to the fork and on to the replacement.
    * While no node can give the replacement, the store keeps what it has; what is final it keeps in any case. Throws
-   * ChainMoved where endpoints differ meanwhile, IndexContradicted where all contradict what is final.
+   * ReorgDetected where endpoints differ meanwhile, IndexContradicted where all contradict what is final.
    */
-  async heal(): Promise<void> {
+  async handleReorg(): Promise<void> {
     const { store, source, chain, log, guard } = this.#deps;
     await source.recheck();
     await this.#finality.hold();

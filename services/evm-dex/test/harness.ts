@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import { createEvmSource, type SourceOptions } from "../../shared/evm/source/source.ts";
 import { readInThread } from "../../shared/evm/thread/thread.ts";
@@ -76,9 +76,9 @@ export async function startTestIngest(
           const { blockNumber, blockHash } = sync.checkpoint;
           if (blockNumber === head.number && blockHash === head.hash) return await sync.settled();
         } catch (error) {
-          if (!(error instanceof ChainMoved)) throw error;
-          await sync.heal().catch((failed: unknown) => {
-            if (!(failed instanceof ChainMoved)) throw failed;
+          if (!(error instanceof ReorgDetected)) throw error;
+          await sync.handleReorg().catch((failed: unknown) => {
+            if (!(failed instanceof ReorgDetected)) throw failed;
           });
         }
       }

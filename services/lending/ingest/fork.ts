@@ -7,7 +7,7 @@ import { type CheckpointRow, headers, unitHistory } from "../store/collections.t
 /**
  * A block that the store and the chain have in common: the last one by the kept headers, and where the fork lies
  * deeper than those, the last one that states of units were recorded at; at the least the index's final block. Undefined
- * where the endpoints are behind that. Throws ChainMoved where they contradict it.
+ * where the endpoints are behind that. Throws ReorgDetected where they contradict it.
  */
 export async function findFork(
   store: Store,

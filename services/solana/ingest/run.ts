@@ -9,7 +9,7 @@ import { Retention } from "./retention.ts";
 import { SegmentBuilder } from "./segments/segment-builder.ts";
 import { StandstillWatch } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
-import { type Companion, SolanaSync } from "./sync.ts";
+import { SolanaSync, type SyncHooks } from "./sync.ts";
 import { HolderReader } from "./tokens/holder-reader.ts";
 import { TokenReader } from "./tokens/token-reader.ts";
 
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   readonly guard: Guard;
   /** Told of every batch; what counts them, for example. */
-  readonly watchers?: readonly Companion[];
+  readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
   /** Says what is done; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "failed">;
@@ -67,7 +67,7 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
       reader,
       signal,
       guard,
-      companions: [
+      hooks: [
         tokens,
         holders,
         new SegmentBuilder({ store, guard }),

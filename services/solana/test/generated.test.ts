@@ -27,7 +27,7 @@ describe("Solana ingest of generated blocks", function () {
     blocks = made.map(({ slot, blockTime, expected }) => ({ slot, time: blockTime, transactions: expected }));
     let keeper: TokenReader | undefined;
     ingest = await startTestIngest(solana, {
-      companions({ store, source }) {
+      hooks({ store, source }) {
         keeper = new TokenReader({ store, source, log: () => {} });
         return [keeper];
       },

@@ -71,7 +71,7 @@ async function start(solana: TestSolana, of: { store: Store; random: Random }): 
   return startTestIngest(solana, {
     store: of.store,
     reader: (source) => readOutOfOrder(source, of.random),
-    companions: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
+    hooks: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
   });
 }
 
@@ -134,9 +134,7 @@ describe("Solana ingest: replays", function () {
         await liveThrough(solana, { store: stores[0], seed, stepS });
         const fresh = await startTestIngest(solana, {
           store: stores[1],
-          companions: ({ store }) => [
-            new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS }),
-          ],
+          hooks: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
         });
         await fresh.catchUp();
         const { time, fromTime } = fresh.checkpoint();

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from "viem";
+import { ReorgDetected } from "../../chain-errors.ts";
 import { createFakeClock } from "../../rpc-client/testkit.ts";
-import { ChainMoved } from "../links.ts";
 import { BlockUnavailable, CallTooHeavy, type EthCall, type Hex, UpstreamError } from "../port.ts";
 import { fakeHeader } from "../testkit/fake-chain.ts";
 import { Multicall, type MulticallOptions } from "./multicall.ts";
@@ -269,7 +269,7 @@ describe("Multicall where the block is not to be had", () => {
       call: () => Promise.reject(new BlockUnavailable("header for hash not found")),
       headers: async () => [fakeHeader(77, { fork: 1 })],
     };
-    for (const error of await rejections(source)) expect(error).to.be.instanceOf(ChainMoved);
+    for (const error of await rejections(source)) expect(error).to.be.instanceOf(ReorgDetected);
   });
 
   it("never takes a state that is gone for calls that revert", async () => {

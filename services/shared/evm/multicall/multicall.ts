@@ -18,7 +18,7 @@ export interface MulticallOptions extends Pick<AskOptions, "source" | "address">
 /** Calls at the end of one block. */
 export interface PinnedCalls {
   /**
-   * Return data; null where the call reverted, or nothing is at `to`. Rejects with ChainMoved once the block is no
+   * Return data; null where the call reverted, or nothing is at `to`. Rejects with ReorgDetected once the block is no
    * longer on the chain, with BlockUnavailable or UpstreamError where no endpoint has its state: then this and every
    * further call of the block rejects. A malformed address or data rejects with RangeError, by itself.
    */

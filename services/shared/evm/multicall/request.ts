@@ -1,5 +1,5 @@
+import { ReorgDetected } from "../../chain-errors.ts";
 import type { Clock } from "../../rpc-client/clock.ts";
-import { ChainMoved } from "../links.ts";
 import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
 import { decodeAggregate3, encodeAggregate3, type InnerCall, type InnerResult } from "./abi.ts";
 import type { BatchMemory } from "./cache.ts";
@@ -169,7 +169,8 @@ export class BlockAsker {
       } catch (error) {
         if (!(error instanceof BlockUnavailable)) throw error;
         const [now] = await source.headers([number]);
-        if (now?.hash !== hash) throw new ChainMoved(`Block ${number} was replaced while it was being read.`);
+        if (now?.hash !== hash)
+          throw new ReorgDetected(`Block ${number} was replaced while it was being read.`);
         if (attempt === ATTEMPTS) throw error;
         await clock.sleep(PAUSE_MS * 2 ** (attempt - 1));
       }

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { ReorgDetected } from "../../chain-errors.ts";
 import { createFakeClock, createFakeNetwork, type FakeAnswer, RpcFailure } from "../../rpc-client/testkit.ts";
 import type { RpcCall } from "../../rpc-client/transport.ts";
 import { bloomOfLogs } from "../bloom.ts";
-import { ChainMoved } from "../links.ts";
 import { type BlockHeader, UpstreamError } from "../port.ts";
 import {
   answerHonestly,
@@ -156,7 +156,7 @@ describe("EvmSource.verifyEmpty", () => {
         .catch((thrown: unknown) => {
           error = thrown;
         });
-      expect(error).to.be.instanceOf(ChainMoved);
+      expect(error).to.be.instanceOf(ReorgDetected);
     }
   });
 

@@ -1,8 +1,8 @@
+import { ReorgDetected } from "../../chain-errors.ts";
 import type { Voter } from "../../rpc-client/client.ts";
 import type { Clock } from "../../rpc-client/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import { suspectEmpty } from "../bloom.ts";
-import { ChainMoved } from "../links.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "../port.ts";
 import { compareLogs } from "./parse.ts";
 import { askHeader } from "./requests.ts";
@@ -78,7 +78,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
           const answers = await voter.pool.ask(questions, about);
           yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
         } catch (error) {
-          if (error instanceof ChainMoved) throw error;
+          if (error instanceof ReorgDetected) throw error;
           yield { voter, answers: undefined, error };
         }
       }
@@ -99,7 +99,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       const pruned = gone.find((header, i) => now[i]?.hash === header.hash);
       const replaced = gone.find((header, i) => now[i]?.hash !== header.hash);
       if (replaced !== undefined)
-        throw new ChainMoved(`Block ${replaced.number} is no longer ${replaced.hash}.`);
+        throw new ReorgDetected(`Block ${replaced.number} is no longer ${replaced.hash}.`);
       if (pruned !== undefined)
         throw new UpstreamError(`logs of block ${pruned.number} are not to be had from any endpoint`);
     }

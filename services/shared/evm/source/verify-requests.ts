@@ -1,7 +1,7 @@
+import { ReorgDetected } from "../../chain-errors.ts";
 import type { Question } from "../../rpc-client/work.ts";
 import { bloomOfLogs } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
-import { ChainMoved } from "../links.ts";
 import type { BlockHeader, LogFilter, RawLog } from "../port.ts";
 import { createLogFilter, distrust, readLogs } from "./parse.ts";
 import { readFirst, toRpcFilter } from "./requests.ts";
@@ -10,7 +10,7 @@ import { readFirst, toRpcFilter } from "./requests.ts";
 export type BlockLogs = readonly RawLog[] | "gone";
 
 /**
- * The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. ChainMoved
+ * The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. ReorgDetected
  * where every endpoint has another block there.
  */
 export function askReceiptLogs(
@@ -40,7 +40,7 @@ export function askReceiptLogs(
       }),
     conclude: (refusals) =>
       refusals.every(({ kind }) => kind === "missing")
-        ? new ChainMoved(`Block ${number} is no longer ${hash}.`)
+        ? new ReorgDetected(`Block ${number} is no longer ${hash}.`)
         : { value: "unavailable" },
   };
 }

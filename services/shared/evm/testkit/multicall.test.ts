@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import { encodeFunctionData, parseAbi } from "viem";
 import { MULTICALL3 } from "../../../../deploy/devnet/multicall.ts";
 import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
-import { ChainMoved } from "../links.ts";
+import { ReorgDetected } from "../../chain-errors.ts";
 import { Multicall } from "../multicall/multicall.ts";
 import type { EvmSource, Hex } from "../port.ts";
 import { createEvmSource } from "../source/source.ts";
@@ -82,6 +82,6 @@ describe("Multicall over anvil", () => {
       .at(later)
       .call(MULTICALL3, "0x42cbb15c")
       .catch((caught: unknown) => caught);
-    expect(error).to.be.instanceOf(ChainMoved);
+    expect(error).to.be.instanceOf(ReorgDetected);
   });
 });

@@ -23,7 +23,7 @@ async function openSync(cluster: FakeCluster, store: Store): Promise<SolanaSync>
     {
       ...{ store, source, reader, signal: new AbortController().signal },
       ...{ log: () => {}, report: () => {}, guard: () => [], now: () => (ms += 10_000) },
-      companions: [new SegmentBuilder({ store, guard: () => [], segmentRows: ROWS })],
+      hooks: [new SegmentBuilder({ store, guard: () => [], segmentRows: ROWS })],
     },
     await openCheckpoint(store, { source, reader, startSlot: 0 }),
   );
@@ -46,7 +46,7 @@ async function live(
   const look = async () => {
     for (;;) {
       const moved = await sync.step().catch(async () => {
-        await sync.heal();
+        await sync.handleReorg();
         return true;
       });
       if (!moved) return;
