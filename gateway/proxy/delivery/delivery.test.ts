@@ -40,9 +40,7 @@ function sendLong({ req, res }: ReturnType<typeof clientThat>): void {
   createDelivery({ isDraining: () => false, stallMs: STALL_MS }).sendStreamed(passage, answer, []);
 }
 
-describe("delivery of long answers", function () {
-  this.timeout(60_000);
-
+describe("delivery of long answers", () => {
   it("cuts a client that takes nothing of one, however its connection is kept", async () => {
     const client = clientThat(() => {});
     sendLong(client);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { describeLong } from "../../../shared/testkit/describe.ts";
 import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
@@ -85,9 +86,7 @@ const story = fc.record({
   batch: fc.integer({ min: 1, max: 5 }),
 });
 
-describe("rollbackTo", function () {
-  this.timeout(60_000);
-
+describeLong("rollbackTo", () => {
   it("leaves what an index up to that block has, and lets another branch go on from there", async () => {
     let undone = 0;
     await fc.assert(
