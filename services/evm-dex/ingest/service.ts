@@ -14,7 +14,7 @@ import { createLog, type Log } from "../../shared/logging/log.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import { checkEndpoints } from "../../shared/rpc-client/preflight.ts";
 import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/settings/env.ts";
-import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
+import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts";
 import { refuseMisspeltNames } from "../../shared/settings/setting-names.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -106,18 +106,14 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
 }
 
 function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: number[] } {
-  const [settings, rpc, chains] = readTogether(
-    () => readSettings(env, ["START_BLOCK_8453", "START_BLOCK_1"]),
+  const [startBlocks, rpc, chains] = readTogether(
+    () => readStartBlocks(env),
     () => readRpcUrls(env),
     () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
   );
-  const start: Record<number, number | undefined> = {
-    1: settings.START_BLOCK_1,
-    8453: settings.START_BLOCK_8453,
-  };
   const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
-    return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
+    return urls === undefined ? [] : [{ chain, urls, startBlock: startBlocks.get(chain.chainId) }];
   });
   if (toRun.length === 0) {
     throw new ConfigError([

@@ -3,7 +3,7 @@ import { outages } from "../../../shared/cache/outage.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
-import { blockSecondsOf } from "../../deployments.ts";
+import { blockSecondsOf } from "../../../shared/evm/chains.ts";
 import type { StoreDeps } from "../deps.ts";
 import { versionOf } from "../head.ts";
 import { watchHeads } from "../heads.ts";
