@@ -20,7 +20,7 @@ import {
   readNamedFile,
 } from "../../shared/settings/env.ts";
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
-import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
+import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -111,18 +111,14 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
 }
 
 function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: number[] } {
-  const [settings, rpc, chains] = collectConfigErrors(
-    () => readSettings(env, ["START_BLOCK_8453", "START_BLOCK_1"]),
+  const [startBlocks, rpc, chains] = collectConfigErrors(
+    () => readStartBlocks(env),
     () => readRpcUrls(env),
     () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
   );
-  const start: Record<number, number | undefined> = {
-    1: settings.START_BLOCK_1,
-    8453: settings.START_BLOCK_8453,
-  };
   const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
-    return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
+    return urls === undefined ? [] : [{ chain, urls, startBlock: startBlocks.get(chain.chainId) }];
   });
   if (toRun.length === 0) {
     throw new ConfigError([

@@ -1,9 +1,9 @@
 import { limitFailureReports } from "../../../shared/cache/failure-reports.ts";
 import { openCache } from "../../../shared/cache/open.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
+import { blockSecondsOf } from "../../../shared/evm/chains.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
-import { blockSecondsOf } from "../../deployments.ts";
 import type { StoreDeps } from "../deps.ts";
 import { versionOf } from "../head.ts";
 import { watchHeads } from "../heads.ts";
