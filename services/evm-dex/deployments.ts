@@ -97,11 +97,3 @@ function readJson(source: string | URL): unknown {
 export function dexTypeOf(deployed: Factory): "v2" | "v3" {
   return protocolOf(deployed.kind).generation;
 }
-
-/** Seconds between two blocks. */
-const BLOCK_SECONDS: Readonly<Record<number, number>> = { 1: 12, 8453: 2 };
-
-/** Seconds between two blocks of a chain; of the fastest known chain where it is unknown. */
-export function blockSecondsOf(chainId: unknown): number {
-  return BLOCK_SECONDS[Number(chainId)] ?? 2;
-}

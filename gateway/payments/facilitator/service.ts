@@ -10,21 +10,21 @@ import {
 } from "../../../services/shared/metrics/admin-server.ts";
 import { Counter, createMetrics, type Metrics } from "../../../services/shared/metrics/metrics.ts";
 import { isLoopback } from "../../../services/shared/service/service-token.ts";
-import { refuseMisspeltNames } from "../../../services/shared/settings/setting-names.ts";
+import { rejectMisspeltSettings } from "../../../services/shared/settings/misspelt-settings.ts";
 import {
   ConfigError,
+  collectConfigErrors,
   type Environment,
   type LogLevel,
   readSettings,
-  readTogether,
 } from "../../../services/shared/settings/settings.ts";
 import { readTracingConfig, type TracingConfig } from "../../../services/shared/tracing/config.ts";
 import { openTracing } from "../../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../network.ts";
 import { createFacilitatorApp } from "./app.ts";
 import { watchBalance } from "./balance.ts";
-import { createFailureMemory, type GasCaps } from "./gas.ts";
-import { createRefusals } from "./refusals.ts";
+import { createFailedWallets, type GasCaps } from "./gas.ts";
+import { createRefusalCheck } from "./refusals.ts";
 import { settleWithinCaps } from "./settle.ts";
 import { createWallet } from "./wallet.ts";
 
@@ -65,10 +65,10 @@ const ADMIN_PORT = 9402;
 
 /** Throws ConfigError naming every variable that is wrong or missing. */
 export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
-  const [config] = readTogether(
+  const [config] = collectConfigErrors(
     () => readConfig(env),
     () => readTracingConfig(env, "facilitator"),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   return config;
 }
@@ -135,11 +135,11 @@ export async function startFacilitator(
   let isDraining = false;
 
   const { asset } = await new PriceScheme().parsePrice(1, NETWORK);
-  const failures = createFailureMemory();
+  const failures = createFailedWallets();
   const { payTo, gasCaps } = config;
   const app = createFacilitatorApp({
     facilitator: settleWithinCaps(facilitator, { wallet, failures }),
-    refuse: createRefusals({ wallet, failures, gasCaps, payTo, asset }),
+    findRefusal: createRefusalCheck({ wallet, failures, gasCaps, payTo, asset }),
     token: config.token,
     log,
     metrics,

@@ -1,9 +1,9 @@
+import { limitFailureReports } from "../../../shared/cache/failure-reports.ts";
 import { openCache } from "../../../shared/cache/open.ts";
-import { outages } from "../../../shared/cache/outage.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
+import { blockSecondsOf } from "../../../shared/evm/chains.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
-import { blockSecondsOf } from "../../deployments.ts";
 import type { StoreDeps } from "../deps.ts";
 import { versionOf } from "../head.ts";
 import { watchHeads } from "../heads.ts";
@@ -32,7 +32,7 @@ export async function openPoolReads(
     onFailure: (err, chainId) => log.warn({ err, chainId }, "reading the head failed"),
   });
   const metrics = createReadMetrics(options.metrics, { heads, chainIds });
-  const tell = outages(({ failures, error }) =>
+  const tell = limitFailureReports(({ failures, error }) =>
     log.warn({ err: error, failures }, "the cache fails; reading from the store instead"),
   );
   const onFailure = (error: Error): void => {
