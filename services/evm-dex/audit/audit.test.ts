@@ -52,7 +52,7 @@ describeWithChain("audit", () => {
     }
   });
 
-  it("takes the same sample for the same seed, of the size asked", async () => {
+  it("takes the same sample for the same seed, of the requested size", async () => {
     const poolsOf = async (seed: number) => [
       ...new Set((await findings({ pools: 2, seed })).map(({ pool }) => pool)),
     ];

@@ -43,7 +43,7 @@ describe("PriceGraph", () => {
     );
   });
 
-  it("tells the links that changed and no other, and prices follow from them alone, bit for bit", () => {
+  it("returns only the links that changed, and prices follow from them alone, bit for bit", () => {
     let gone = 0;
     fc.assert(
       fc.property(anyGraph, ({ pairs, rules, blocks }) => {

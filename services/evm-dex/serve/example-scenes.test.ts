@@ -113,7 +113,7 @@ describe("evm-dex: scenes of examples", () => {
     expect((await find(dexaProviderSummary))[0]?.wallet_address).to.equal(address(0x72));
   });
 
-  it("are none of an empty store", async () => {
+  it("are absent for an empty store", async () => {
     const emptyStore = await openTestStore();
     try {
       for (const endpoint of [dexbPool, dexaProviderSummary, chainsEndpoint])

@@ -48,7 +48,7 @@ describe("createStatus", () => {
     });
   });
 
-  it("tells block, time, coverage and lag of an indexed chain", async () => {
+  it("reports block, time, coverage and lag of an indexed chain", async () => {
     const { mode, chains, peers } = await statusWith({
       blockNumber: 200,
       blockHash: hash(200),

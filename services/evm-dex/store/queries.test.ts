@@ -26,7 +26,7 @@ describe("listKnownPools", () => {
     });
   }
 
-  it("gives nothing where there is none", async () => {
+  it("is empty without pools", async () => {
     for await (const page of listKnownPools(store, { chainId: 10 })) expect.fail(`${page.length} pools`);
   });
 });

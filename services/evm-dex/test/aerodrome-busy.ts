@@ -37,7 +37,7 @@ async function doSomethingRare(chain: TestChain, random: Random): Promise<void> 
     () => setDefaultFee(chain, { stable: random.next() < 0.5, fee: 1 + random.below(60) }),
     () => aerodrome.swapBoth(pool.address, { amountsIn, amountsOut: [amountsIn[0] / 2n, amountsIn[1] / 2n] }),
     () => aerodrome.transferLp(pool.address, { from, to: random.pick(chain.accounts), amount: held / 7n }),
-    // Without a mint or a stake: nothing but the Transfer tells of it.
+    // Without a mint or a stake: only the Transfer shows it.
     () => aerodrome.transferLp(pool.address, { from, to: from, amount: held / 3n }),
     () => sync(chain, pool.address),
     () => createGauge(chain, pool.address),

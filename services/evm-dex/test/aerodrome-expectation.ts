@@ -66,7 +66,7 @@ function usdOf(
   return whole(amounts[0], pool.token0.decimals) * price0 + whole(amounts[1], pool.token1.decimals) * price1;
 }
 
-/** All swaps of a pool, at the prices at their blocks' ends; a swap's fees are told by the events before it. */
+/** All swaps of a pool, at the prices at their blocks' ends; the Fees events before a swap have its fees. */
 export async function chainSwaps(
   chain: TestChain,
   { pool, priceAt }: { pool: AerodromePool; priceAt: PriceAt },

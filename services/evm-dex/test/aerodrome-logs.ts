@@ -67,7 +67,7 @@ export const gaugeCreated = (pool: Hex, gauge: Hex, voter = VOTER): Emitted =>
 export const transfer = (pool: Hex, to: Hex, { from, value }: { from?: Hex; value?: bigint } = {}): Emitted =>
   emit(pool, "Transfer", { from: from ?? NOBODY, to, value: value ?? 5_000n });
 
-/** A deposit of liquidity: the LP tokens' Transfer, then what the pool says of it. */
+/** A deposit of liquidity: the LP tokens' Transfer, then the pool's events. */
 export const minted = (pool: Hex, to: Hex, value = 5_000n): Emitted[] => [
   transfer(pool, to, { value }),
   emit(pool, "Sync", { reserve0: value, reserve1: value }),

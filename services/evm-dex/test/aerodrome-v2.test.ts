@@ -126,7 +126,7 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
     });
   }
 
-  it("starts in the middle: older pools and positions from what the chain says of them", async () => {
+  it("starts in the middle: older pools and positions from their state on the chain", async () => {
     const startBlock = 60;
     const ingest = await startTestIngest(chain, { startBlock });
     try {
@@ -146,7 +146,7 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
     }
   });
 
-  it("knows no position of the zero address, of the locked minimum, of pools and of gauges", async () => {
+  it("has no position of the zero address, of the locked minimum, of pools or of gauges", async () => {
     const ingest = await startTestIngest(chain);
     try {
       await ingest.catchUp();

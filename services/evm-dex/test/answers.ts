@@ -32,7 +32,7 @@ export async function refusalOf<E extends Endpoint>(
   return (error as { code?: string } | undefined)?.code;
 }
 
-/** What handlers stand on, over a store alone: no head is known beforehand, so that each answer is read from it. */
+/** Dependencies of handlers over a store alone: no head is known beforehand, so each row is read from it. */
 export function depsOf(store: Store, chains: readonly ChainDeployments[] = []): ServeDeps {
   const pools = new PoolReader({ store, heads: { current: () => undefined, observe: () => {} } });
   return { store, chains, pools };

@@ -101,7 +101,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
   });
   const ofPool = (pool: AerodromePool) => ({ chain_id: 8453, pool_address: pool.address }) as const;
 
-  it("has something to tell of everything", async () => {
+  it("has data in every column", async () => {
     for (const pool of chain.aerodrome.pools) {
       expect(sumOf(pool, midnight - 7 * DAY, midnight).count, pool.spec.base).to.be.greaterThan(5);
       expect(sumOf(pool, lastHour() - 23 * HOUR, headTime + 1).count, pool.spec.base).to.be.greaterThan(5);
@@ -126,7 +126,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     expect(page).to.deep.equal(rows.slice(1, 3));
   });
 
-  it("/pool tells what the chain says of each pool", async () => {
+  it("/pool equals the chain for each pool", async () => {
     const created = (await chain.aerodrome.events()).filter(({ eventName }) => eventName === "PoolCreated");
     const { timestamp } = await chain.header(Number(created[0]?.blockNumber));
     for (const [i, pool] of chain.aerodrome.pools.entries()) {
@@ -157,7 +157,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     }
   });
 
-  it("/fee-metrics tells of seven days what their Fees events add up to", async () => {
+  it("/fee-metrics equals the sums of the Fees events of seven days", async () => {
     for (const pool of chain.aerodrome.pools) {
       const [row] = (await rowsOf(dexaFeeMetrics, dexaFeeMetricsHandler(deps), ofPool(pool))) as [Row];
       const week = sumOf(pool, midnight - 7 * DAY, midnight);
@@ -188,7 +188,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     }
   });
 
-  it("/pool-volume tells of 24 hours what their swaps add up to", async () => {
+  it("/pool-volume equals the sums of the swaps of 24 hours", async () => {
     const start = lastHour() - 23 * HOUR;
     for (const pool of chain.aerodrome.pools) {
       const [row] = (await rowsOf(dexaPoolVolume, dexaPoolVolumeHandler(deps), ofPool(pool))) as [Row];
@@ -236,7 +236,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     }
   });
 
-  it("/provider-summary tells what the pools and gauges say of each provider", async () => {
+  it("/provider-summary equals the pools and gauges for each provider", async () => {
     const { providers } = chain.aerodrome;
     for (const wallet of providers.slice(0, 4)) {
       const params = { chain_id: 8453, wallet_address: wallet } as const;
@@ -331,7 +331,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
   });
 
   // Last: it moves the head.
-  it("/pools tells after reorgs what one tells that never saw what went", async () => {
+  it("/pools after reorgs equals one that never saw the removed blocks", async () => {
     const all = { chain_id: 8453, limit: 100, offset: 0 } as const;
     const handler = dexaPoolsHandler(deps);
     const list = (options = handler) => rowsOf(dexaPools, options, all);

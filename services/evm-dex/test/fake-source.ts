@@ -2,12 +2,12 @@ import type { BlockHeader, EthCall, EvmSource, Hex } from "../../shared/evm/port
 import { CHAIN_ID, hash } from "./rows.ts";
 
 export interface FakeSource extends EvmSource {
-  /** What was asked, one entry a request. */
+  /** Calls so far, one entry per request. */
   readonly calls: (readonly EthCall[])[];
   readonly headerRequests: (readonly number[])[];
 }
 
-/** A source that answers what a test gives it; anything else asked of it is an error. */
+/** A source that returns what a test gives it; any other request is an error. */
 export function createFakeSource({
   headers = [],
   call,

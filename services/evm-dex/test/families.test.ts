@@ -37,7 +37,7 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     return protocol.auditValues(protocol.read(row.state));
   }
 
-  it("knows every pool, each by its own factory and kind", async () => {
+  it("has every pool, with its own factory and kind", async () => {
     const { deployment } = chain;
     const { aerodrome, slipstream, pancake, sushi } = deployment;
     const kinds: [string, string | undefined, readonly { address: string }[] | undefined][] = [

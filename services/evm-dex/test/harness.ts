@@ -21,7 +21,7 @@ import { actOnAerodrome } from "./aerodrome-busy.ts";
 export interface TestIngest {
   readonly store: Store;
   readonly source: EvmSource;
-  /** Goes on until the store stands on the chain's head. */
+  /** Runs until the store reaches the chain's head. */
   catchUp(): Promise<void>;
   /** The checkpoint's. */
   block(): number;
@@ -94,8 +94,8 @@ export async function startTestIngest(
 }
 
 /**
- * All rows of the store, by collection, without what tells how they came to be there: how far the head was seen,
- * headers that a run from the start has no reason to keep, and how far the chain was seen to be final.
+ * All rows of the store, by collection, without traces of how they got there: the last seen head, headers that a run
+ * from the start does not keep, and the last seen final block.
  */
 export async function dumpStore(store: Store): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};

@@ -31,7 +31,7 @@ export interface LogChain extends FakeSource {
 export interface LogChainOptions {
   /** Whether whole blocks are quick to read. */
   readonly whole?: boolean;
-  /** Whether blooms are so full that they tell nothing. */
+  /** Whether all blooms are full. */
   readonly fullBlooms?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { createSql, SQLITE_DIALECT, selectSql } from "../../shared/storage/sqlit
 import { encoderOf } from "../../shared/storage/values.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 
-/** How SQLite would answer a query, in its own words: unlike `store.plan` it tells whether rows are sorted. */
+/** SQLite's own plan of a query: unlike `store.plan` it shows whether rows are sorted. */
 export class Planner {
   readonly #database = new Libsql(":memory:");
 
@@ -32,7 +32,7 @@ export class Planner {
   }
 }
 
-/** One search of an index, in the order asked: nothing is sorted, nothing read through. */
+/** One search of an index in the requested order, without a sort or a scan. */
 export function expectSearch(plan: readonly string[], title: string): void {
   expect(plan, `${title}: ${plan.join("; ")}`).to.have.length(1);
   expect(plan[0], title).to.match(/^SEARCH /);

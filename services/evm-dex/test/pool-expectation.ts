@@ -37,7 +37,7 @@ export interface ExpectedRange {
 /** USD of a token at a block; null where there is no price. */
 export type PriceAt = (token: string, block: number) => Promise<number | null>;
 
-/** Prices of a devnet whose deepest pool of WETH is its first: stablecoins are 1 USD, WETH what that pool says. */
+/** Prices of a devnet whose deepest pool of WETH is its first: stablecoins are 1 USD, WETH has that pool's price. */
 export function pricesOf(chain: TestChain): PriceAt {
   const { USDC, DAI, WETH } = chain.deployment.tokens;
   const deepest = chain.pools[0] as DeployedPool;
@@ -74,7 +74,7 @@ function worthOf(
   swap: {
     amounts: readonly [bigint, bigint];
     prices: readonly [number | null, number | null];
-    /** Part of the fee that is the providers'; null: not told. */
+    /** The providers' part of the fee; null: unknown. */
     kept: number | null;
   },
 ): Pick<ExpectedSwap, "valueUsd" | "feeUsd"> {
@@ -198,7 +198,7 @@ export async function expectedPools(chain: TestChain) {
   }));
 }
 
-/** What a pool endpoint says of the pool itself at a head. */
+/** The columns of a pool endpoint for the pool's state at a head. */
 export async function expectedState(
   chain: TestChain,
   { pool, head, reader = uniswapReader(chain) }: { pool: DeployedPool; head: number; reader?: PoolReader },

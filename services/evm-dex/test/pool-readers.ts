@@ -15,7 +15,7 @@ export interface ChainSwap {
   readonly tick: number;
 }
 
-/** What a chain says of pools of one kind, by viem and the contracts' own ABIs. */
+/** Reads pools of one kind from a chain, by viem and the contracts' own ABIs. */
 export interface PoolReader {
   at(
     pool: Address,
@@ -23,7 +23,7 @@ export interface PoolReader {
   ): Promise<{ sqrtPriceX96: bigint; tick: number; liquidity: bigint; fee: number }>;
   moves(pool: Address): Promise<{ initialTick: number; swaps: ChainSwap[] }>;
   createdBlock(pool: Address): Promise<number>;
-  /** Part of the fee on one side's token that the pool leaves to its providers; null where it does not tell. */
+  /** Part of the fee on one side's token that the pool leaves to its providers; null where it is unknown. */
   kept(pool: Address, at: { block: number; side: 0 | 1 }): Promise<number | null>;
 }
 
@@ -107,7 +107,7 @@ export function pancakeReader(chain: TestChain): PoolReader {
   };
 }
 
-/** A fee that the pool is asked for, and no word of what its providers keep. */
+/** A fee from the pool's getter; the providers' part is unknown. */
 export function slipstreamReader(chain: TestChain): PoolReader {
   const uniswap = uniswapReader(chain);
   return {

@@ -91,7 +91,7 @@ describeLong("prices over gRPC", () => {
     expect(priced).to.be.greaterThan(100);
   });
 
-  it("are answered for 500 tokens in one call, at the head and at a block", async () => {
+  it("return 500 tokens in one call, at the head and at a block", async () => {
     const store = await openTestStore();
     const [usd, weth] = [address(1), address(2)];
     const tokens = Array.from({ length: 500 }, (_, i) => address(1 + i));

@@ -19,7 +19,7 @@ export function address(n: number): Hex {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
-/** The n-th 32-byte hash; `branch` tells two chains apart. */
+/** The n-th 32-byte hash; `branch` distinguishes two chains. */
 export function hash(n: number, branch = 0): Hex {
   return `0x${branch.toString(16).padStart(8, "0")}${n.toString(16).padStart(56, "0")}`;
 }

@@ -63,7 +63,10 @@ export const blockPlans = (most: number) =>
     { minLength: 1, maxLength: most },
   );
 
-/** The blocks of a plan after `parent`; `branch` tells two continuations apart. A pool is created where it is first used. */
+/**
+ * The blocks of a plan after `parent`; `branch` distinguishes two continuations. A pool is created where it is first
+ * used.
+ */
 export function growChain(
   plan: readonly BlockPlan[],
   { after = [], branch = 0 }: { after?: readonly SmallBlock[]; branch?: number } = {},

@@ -22,7 +22,7 @@ function mintOf(wallet: string, amount: bigint): V2Event[] {
   ];
 }
 
-/** What a user does to a pool, by kind; wallets are told apart from senders, as they are on a chain. */
+/** A user's actions on a pool, by kind; wallets differ from senders, as they do on a chain. */
 export function v2Events(
   { pool, kind, size, user }: { pool: string; kind: number; size: number; user: number },
   hasGauge: boolean,

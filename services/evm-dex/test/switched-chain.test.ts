@@ -169,7 +169,7 @@ describeOnEngines(
       }
     });
 
-    it("one of two: it is set aside by name, and the index goes on with the other", async () => {
+    it("one of two: it is set aside by name, and the index continues with the other", async () => {
       const { store, remove } = await open();
       pointTo(chain);
       const [first, second] = endpoints;

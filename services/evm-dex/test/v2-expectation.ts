@@ -1,6 +1,6 @@
 import type { WorldPool, WorldSwap } from "./v2-world.ts";
 
-/** What the swaps of a span of time add up to, told swap by swap. */
+/** Sums over the swaps of a span of time. */
 export interface ExpectedSum {
   readonly count: number;
   readonly volumeUsd: number | null;

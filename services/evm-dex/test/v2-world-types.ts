@@ -1,6 +1,6 @@
 import type { PoolRow } from "../store/collections.ts";
 
-/** What a V2World is told, and what it tells beside rows. */
+/** Input of a V2World, and its output beside rows. */
 export interface WorldToken {
   readonly address: string;
   readonly symbol: string;

@@ -34,7 +34,7 @@ const FACTORY = address(0xfac2);
 const FROM_BLOCK = 100;
 /** LP tokens that every pool keeps for ever. */
 const LOCKED = 1_000n;
-/** Where index0 and index1 of pools stood that are older than the index. */
+/** index0 and index1 of pools older than the index, just before it. */
 const OLD_INDEX = 12_345_678_901_234_567_890n;
 
 interface Wallet {

@@ -95,7 +95,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
 
   // With staked liquidity; two stablecoins, without a gauge; all of the widest position staked.
   for (const at of [0, 1, 2]) {
-    it(`/evm/dexa/v3/pool tells of Slipstream pool ${at} what the chain adds up to`, async () => {
+    it(`/evm/dexa/v3/pool of Slipstream pool ${at} equals the sums of the chain`, async () => {
       const pool = nth(kin.slipstream, at);
       const params = { chain_id: 8453 as const, pool_address: pool.address };
       const [row] = await rowsOf(dexaEndpoint, dexaV3PoolHandler(depsOf(ingest.store, chains)), params);
@@ -120,7 +120,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     ["SushiSwap V3", "sushi", 1],
   ];
   for (const [dexName, kind, at] of clones) {
-    it(`/evm/clones/v3/pool tells of ${dexName} pool ${at} what the chain adds up to`, async () => {
+    it(`/evm/clones/v3/pool of ${dexName} pool ${at} equals the sums of the chain`, async () => {
       const pool = nth(kin[kind], at);
       const params = { chain_id: 8453 as const, pool_address: pool.address };
       const [row] = await rowsOf(clonesEndpoint, clonesPoolHandler(depsOf(ingest.store, chains)), params);
@@ -132,7 +132,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     });
   }
 
-  it("each path answers for its own DEXes alone", async () => {
+  it("each path serves only its own DEXes", async () => {
     const deps = depsOf(ingest.store, chains);
     const [slipstream, pancake] = [nth(kin.slipstream, 0), nth(kin.pancake, 0)];
     const ask = (pool: DeployedPool) => ({ chain_id: 8453 as const, pool_address: pool.address });
@@ -141,7 +141,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     expect(await refusalOf(clonesPoolHandler(deps), ask(nth(chain.pools, 0)))).to.equal("not_found");
   });
 
-  it("keeps account of what each pool holds, whatever comes and goes", async () => {
+  it("tracks the balances of each pool through all kinds of events", async () => {
     const pools = deskPools(chain.deployment);
     const states = await ingest.store.find(poolStates, {});
     for (const pool of pools) {

@@ -59,14 +59,14 @@ describe("snapshots", () => {
     expect(readSnapshot(text.replace(VERSION, `${VERSION}-next`), HEAD)).to.equal(undefined);
   });
 
-  it("are refused where something else stands in their place", () => {
+  it("are refused where the text is not a snapshot", () => {
     const whole = write({ a: 1 });
     for (const text of ["", "null", "{}", "[1]", '{"a":1}', "nonsense", whole.slice(0, -9), `${whole}x`]) {
       expect(() => readSnapshot(text, HEAD), text).to.throw();
     }
     const named = whole.slice(0, whole.indexOf(",") + 1);
     for (const rest of ['"row":1}', '"family":"dexb","row":null}', '"family":7,"row":{}}']) {
-      expect(() => readSnapshot(named + rest, HEAD), rest).to.throw("is none");
+      expect(() => readSnapshot(named + rest, HEAD), rest).to.throw("is malformed");
     }
   });
 

@@ -57,7 +57,7 @@ describe("TokenReader", () => {
     await store.close();
   });
 
-  it("asks a contract once, and not for what the store has", async () => {
+  it("reads a contract once, and never what the store has", async () => {
     const store = await openTestStore();
     const known = { chainId: CHAIN_ID, address: address(1), symbol: "OLD", decimals: 8 };
     await store.write([put(tokens, [known])]);

@@ -126,7 +126,7 @@ describe("Fetcher: LP tokens' Transfers", () => {
     });
   }
 
-  it("are never asked for by topic alone", async () => {
+  it("are never fetched by topic alone", async () => {
     const source = createLogChain(BLOCKS);
     await readSettled(source);
     await readTail(source);
@@ -137,7 +137,7 @@ describe("Fetcher: LP tokens' Transfers", () => {
   });
 
   for (const fullBlooms of [false, true]) {
-    it(`that a node withholds are missed at mints and stakes, blooms ${fullBlooms ? "full" : "telling"}`, async () => {
+    it(`that a node withholds are detected at mints and stakes, blooms ${fullBlooms ? "full" : "selective"}`, async () => {
       const topic = transfer(OLD, BOB).topics[0];
       for (const block of [2, 5, 6]) {
         for (const read of [readSettled, readTail]) {

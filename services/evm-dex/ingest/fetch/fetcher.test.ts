@@ -61,7 +61,7 @@ function chainOf(blocks: readonly (readonly { address: Hex; topics: Hex[]; data:
 }
 
 describe("Fetcher", () => {
-  it("knows a pool's events of before its factory spoke of it, as Slipstream's are", async () => {
+  it("decodes a pool's events from before its creation event, as Slipstream has them", async () => {
     const source = chainOf([
       [
         { address: POOL, ...initialize },

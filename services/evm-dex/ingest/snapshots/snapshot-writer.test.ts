@@ -77,7 +77,7 @@ describe("SnapshotWriter", () => {
     expect(logged.map(([message]) => message)).to.deep.equal(["snapshots"]);
   });
 
-  it("also takes those that were asked for, and skips what cannot be told of", async () => {
+  it("includes requested pools, and skips those without a view", async () => {
     const [first] = all as [PoolRow];
     const members = [
       requestedMember({ poolAddress: address(0xdead), view: "v3" }),
@@ -95,7 +95,7 @@ describe("SnapshotWriter", () => {
     ]);
   });
 
-  it("stops after 200 ms at most, what was asked for first", async () => {
+  it("stops after 200 ms at most, requested pools first", async () => {
     const asked = (all[1] as PoolRow).poolAddress;
     await cache.touch(
       requestedSet(CHAIN_ID),

@@ -65,7 +65,7 @@ describeLong("BucketBook", () => {
     await store.close();
   });
 
-  it("hands out what changed once, and the same row again when it changes again", async () => {
+  it("flushes what changed once, and the same row again when it changes again", async () => {
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
     await addBatch(book, { store, swaps: [swapAt(1_000_000)] });

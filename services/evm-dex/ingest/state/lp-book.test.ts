@@ -54,7 +54,7 @@ describe("LpBook", () => {
     expect(book.flush()).to.deep.equal({ events: [], positions: [] });
   });
 
-  it("goes on from what is stored, and says what is not", async () => {
+  it("continues from stored rows, and returns those that are missing", async () => {
     const stored = {
       chainId: CHAIN_ID,
       wallet: ANN,

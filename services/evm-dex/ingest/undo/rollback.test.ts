@@ -109,7 +109,7 @@ describeLong("rollbackTo", () => {
     expect(undone, "rollbacks that undo nothing prove nothing").to.be.greaterThan(25);
   });
 
-  it("changes nothing where it goes back to the checkpoint itself, however often", async () => {
+  it("changes nothing where it rolls back to the checkpoint itself, however often", async () => {
     const chain = growChain(fc.sample(blockPlans(14), { numRuns: 1, seed: 5 })[0] as BlockPlan[]);
     const store = await openTestStore();
     const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint() });

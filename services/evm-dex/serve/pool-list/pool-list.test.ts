@@ -170,7 +170,7 @@ describe("readPoolList", () => {
     expect(await addresses({ offset: 100_000_000 })).to.deep.equal([]);
   });
 
-  it("tells how far the chain is indexed", async () => {
+  it("reports how far the chain is indexed", async () => {
     expect((await readPoolList(request())).checkpoint).to.equal(undefined);
     const checkpoint = checkpointRow();
     await store.write([put(checkpoints, [checkpoint])]);

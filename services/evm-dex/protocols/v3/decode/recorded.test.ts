@@ -6,7 +6,7 @@ import type { Hex } from "../../../../shared/evm/port.ts";
 import { readRecorded } from "../../../test/recorded.ts";
 import { createDecoder } from "../../protocol.ts";
 import type { V3Event } from "../events.ts";
-import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
+import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./pool.ts";
 
 const decodeV3 = createDecoder(uniswapDecoders);
 

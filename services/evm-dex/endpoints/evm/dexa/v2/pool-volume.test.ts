@@ -139,7 +139,7 @@ describe("/evm/dexa/v2/pool-volume", () => {
     expect(young.volumeChange, "nothing before to compare with").to.equal(null);
   });
 
-  it("knows the change only where both days are covered", async () => {
+  it("has the change only where both days are covered", async () => {
     const covered = busySample(START);
     expect((await rowOf(covered, covered.weth)).volumeUsd).to.be.a("number");
     expect((await rowOf(covered, covered.weth)).volumeChange).to.equal(null);

@@ -42,7 +42,7 @@ describe("/evm/dexa/v2/pools", () => {
     }
   }
 
-  it("tells of every pool what its swaps add up to, the youngest first", async () => {
+  it("has the sums of every pool's swaps, the youngest pool first", async () => {
     const sample = sampleWorld();
     const { world, weth, usdt, dust, aero } = sample;
     await world.write(store);
@@ -68,7 +68,7 @@ describe("/evm/dexa/v2/pools", () => {
     expect(rows[0], "no gauge").to.include({ rewardApr7d: 0, totalApr7d: rows[0]?.swapFeeApr7d });
   });
 
-  it("goes by pages, pools of one second by address", async () => {
+  it("has pages, with pools of one second by address", async () => {
     const sample = sampleWorld();
     const { world, weth } = sample;
     const twin = (n: number) =>
@@ -91,7 +91,7 @@ describe("/evm/dexa/v2/pools", () => {
     expect(await list(5, 8)).to.deep.equal([]);
   });
 
-  it("has no sums of windows that begin before the index does, and no TVL of the silent", async () => {
+  it("has no sums of windows that begin before the index does, and no TVL of unread inactive pools", async () => {
     const sample = sampleWorld({ indexedFrom: LAST_HOUR - 20 * HOUR });
     const { world, weth, usdt } = sample;
     const silent = world.addPool({ ...weth, row: { createdAt: world.indexedFrom - 9 * DAY } });

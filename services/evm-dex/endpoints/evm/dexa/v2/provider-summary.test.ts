@@ -136,7 +136,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     });
   });
 
-  it("is zeros and nulls for a stranger", async () => {
+  it("has zeros and nulls for an unknown wallet", async () => {
     const sample = sampleWorld();
     await sample.world.write(store);
     expect(await rowOf(sample, address(0xdead))).to.deep.equal({
@@ -204,7 +204,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     expect(of).to.include({ averageApr30dWeighted: null, totalFeesEarned30d: null });
   });
 
-  it("tells a window's first second from the one before it, with swaps and moves in the same second", async () => {
+  it("separates a window's first second from the one before it, with swaps and moves in the same second", async () => {
     const sample = sampleWorld();
     const { world, weth } = sample;
     const start = MIDNIGHT - 7 * DAY;
