@@ -36,7 +36,7 @@ export interface Following {
 export interface CounterDeps {
   readonly ledger: Ledger;
   readonly forward: RequestForwarder;
-  readonly delivery: Pick<Delivery, "sendWhole">;
+  readonly delivery: Pick<Delivery, "sendComplete">;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
   /**
@@ -159,7 +159,7 @@ export function createCounter(deps: CounterDeps): Counter {
       let following: Following | undefined;
       const passage = {
         ...order.context,
-        beforeAnswer: async () => {
+        beforeSend: async () => {
           if (kept === undefined) newAnswers.set(record.key, made + 1);
           metrics.note(order.context, outcome);
           giveReceipt(order.context.res, record);
@@ -168,7 +168,7 @@ export function createCounter(deps: CounterDeps): Counter {
       };
       try {
         if (kept === undefined) await forward(passage);
-        else await delivery.sendWhole(passage, new EncodableResponse(kept), []);
+        else await delivery.sendComplete(passage, new EncodableResponse(kept), []);
       } catch (error) {
         following?.cancel();
         throw error;
