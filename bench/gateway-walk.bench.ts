@@ -57,7 +57,8 @@ async function request(): Promise<void> {
   const response = await fetch(target, { headers: { "X-API-KEY": KEY } });
   await response.arrayBuffer();
   const cache = response.headers.get("x-cache");
-  if (response.status !== 200 || cache !== "miss") throw new Error(`Got ${response.status}, X-Cache ${cache}`);
+  if (response.status !== 200 || cache !== "miss")
+    throw new Error(`Got ${response.status}, X-Cache ${cache}`);
 }
 
 try {
@@ -77,7 +78,9 @@ try {
   const countIn = (names: readonly string[], folder: string) =>
     names.filter((name) => name.startsWith(folder)).length;
   for (const folder of ["gateway/", "services/"]) {
-    console.log(`${folder.padEnd(10)} ${countIn(files, folder)} files, ${countIn(functions, folder)} functions`);
+    console.log(
+      `${folder.padEnd(10)} ${countIn(files, folder)} files, ${countIn(functions, folder)} functions`,
+    );
   }
   console.log(`${"all".padEnd(10)} ${files.length} files, ${functions.length} functions`);
   if (process.env.BENCH_LIST === "1") for (const name of functions) console.log(`  ${name}`);

@@ -6,10 +6,10 @@ import { offerConnection } from "../services/shared/http/server.ts";
 import type { Log } from "../services/shared/logging/log.ts";
 import type { Metrics } from "../services/shared/metrics/metrics.ts";
 import type { Tracing } from "../services/shared/tracing/tracing.ts";
-import { SuspendedKey } from "./auth/keys/key-check.ts";
-import { createKeyGate } from "./auth/keys/key-gate.ts";
-import type { Access } from "./auth/keys/open-access.ts";
-import { createOpenDoors } from "./auth/keys/open-doors.ts";
+import { createKeyGate } from "./auth/key-gate.ts";
+import { SuspendedKeyError } from "./auth/keys/key-authenticator.ts";
+import type { Auth } from "./auth/open-auth.ts";
+import { createPublicLimits } from "./auth/public-limits.ts";
 import type { LiveExamples } from "./pages/live-examples.ts";
 import { createPages } from "./pages/pages.ts";
 import type { ServiceStatuses } from "./proxy/upstream/service-statuses.ts";
@@ -25,7 +25,7 @@ import { setSecurityHeaders, tableSecurityHeaders } from "./request/security-hea
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
-  readonly access: Access;
+  readonly access: Auth;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   /** Replicas that refuse this gateway's service token. */
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
@@ -56,14 +56,18 @@ export interface GatewayDeps {
  * two could disagree while newer services are rolled out behind an older gateway, and the hot path parses once.
  * Once the key is known, every response counts against its limits alone, errors too. Refusals without a valid key, pages
  * and OPTIONS count against the client's address, with 429 above its limit.
- * A response cache wraps `forward`. Payment is not a gate but a host of its own (payments/flow/pay-app.ts).
+ * A response cache wraps `forward`. Payment is not a gate but a host of its own (payments/flow/payment-handler.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
   const { log, metrics, tracing, clock, forward, isDraining, access } = deps;
   const { addressLimits } = access;
-  const doors = createOpenDoors(access);
-  const keyGate = createKeyGate({ check: access.checkKey, addresses: addressLimits, admit: access.admitKey });
-  const routes = createRoutes(deps.catalogue, createPages({ ...deps, doors }));
+  const publicLimits = createPublicLimits(access);
+  const keyGate = createKeyGate({
+    check: access.authenticateKey,
+    addresses: addressLimits,
+    admit: access.admitKey,
+  });
+  const routes = createRoutes(deps.catalogue, createPages({ ...deps, publicLimits }));
 
   const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
@@ -86,7 +90,7 @@ export function createGateway(deps: GatewayDeps): Express {
     const fail = (error: unknown): void => {
       const { res, fields, headers } = context;
       if (!res.headersSent) headers?.setOn(res);
-      if (fields.key === undefined || error instanceof SuspendedKey) throw error;
+      if (fields.key === undefined || error instanceof SuspendedKeyError) throw error;
       // The key's limits have counted the request already.
       if (!res.headersSent) setPageHeaders(res, exchange);
       sendError(res, error);
@@ -103,7 +107,7 @@ export function createGateway(deps: GatewayDeps): Express {
   /** Everything but a table. */
   const serveOther = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
     if (route && req.method === "OPTIONS")
-      return doors.charge("preflight", req, res).then(() => keyCors.answerPreflight(res));
+      return publicLimits.count("preflight", req, res).then(() => keyCors.answerPreflight(res));
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw notFound();
     return route.kind === "page" ? route.page(req, res) : undefined;
   };
@@ -115,7 +119,7 @@ export function createGateway(deps: GatewayDeps): Express {
   const handle = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     if (deps.payHost?.matches(req)) return deps.payHost.handle(req, res);
     const fail = async (error: unknown): Promise<void> => {
-      const sent = await doors.judge(error, req, res);
+      const sent = await publicLimits.countError(error, req, res);
       if (!res.headersSent) setPageHeaders(res, exchange);
       sendError(res, sent);
     };

@@ -1,20 +1,20 @@
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import {
   createRedisServer,
   noRedisServer,
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { hashApiKey } from "../auth/keys/api-key.ts";
-import { announceKeyChanges } from "../auth/keys/key-changes.ts";
+import { publishKeyChanges } from "../auth/keys/key-changes.ts";
 import { createManualClock } from "../testkit/clock.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
 
 /** The clocks stand still: what is remembered of a key does not get old, and only word of a change brings it. */
-describe("gateway: word of changed keys through Redis", function () {
-  this.timeout(60_000);
+describeWithProcesses("gateway: word of changed keys through Redis", () => {
   let redis: RedisServer;
   let keys: FakeDirectory;
   let gateways: TestGateway[] = [];
@@ -76,7 +76,7 @@ describe("gateway: word of changed keys through Redis", function () {
       [{ limits: { ratePerSecond: 0.001, burst: 1, dailyQuota: null } }, 429],
       [{ revokedAt: 1 }, 401],
     ] as const) {
-      expect(await announceKeyChanges(redis.url, [change(key, changes)])).to.equal(true);
+      expect(await publishKeyChanges(redis.url, [change(key, changes)])).to.equal(true);
       await until(async () => (await statusesOf(key)).every((each) => each === status));
     }
   });
@@ -93,6 +93,6 @@ describe("gateway: word of changed keys through Redis", function () {
 
   it("is not said where Redis is away, and the speaker is told", async () => {
     await redis.kill();
-    expect(await announceKeyChanges(redis.url, ["0".repeat(64)])).to.equal(false);
+    expect(await publishKeyChanges(redis.url, ["0".repeat(64)])).to.equal(false);
   });
 });

@@ -2,11 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { installMulticall, MULTICALL3 } from "../../deploy/devnet/multicall.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type Ledger, openLedger } from "../payments/ledger/ledger.ts";
 import { createMemoryLocks } from "../payments/ledger/locks.ts";
 import type { PaymentRecord } from "../payments/ledger/payment-record.ts";
@@ -14,8 +15,13 @@ import { createPaymentChain, type PaymentChain } from "../payments/settlement/ch
 import { createJanitor } from "../payments/settlement/janitor.ts";
 import { createSettlement } from "../payments/settlement/settlement.ts";
 import { createManualClock } from "../testkit/clock.ts";
-import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
+import {
+  type PayGateway,
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 
 const JUNK = 650;
@@ -24,12 +30,11 @@ const SLOW_MS = 1_500;
 /** Until a payment is old enough to be looked after, and between the end of a round and the next one. */
 const WAITING_MS = 30_000 + 15_000;
 
-describe("gateway: open payments among many", function () {
-  this.timeout(120_000);
-  let world: PayWorld;
+describeWithChain("gateway: open payments among many", () => {
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     gateway = await startPayGateway(world);
   });
   after(async () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { createLog } from "../../services/shared/logging/log.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import {
   type CollectedSpan,
   startTestCollector,
@@ -9,7 +10,11 @@ import {
 import { tracingConfig } from "../../services/shared/tracing/testkit/config.ts";
 import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
-import { type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
+import {
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, mediaTypeOf, TABLE_TEXT } from "../testkit/upstream.ts";
 
@@ -18,8 +23,7 @@ const QUERY = `pool_address=0x${"ab".repeat(20)}`;
 const THEIRS = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
 const HEADERS = { traceparent: `00-${THEIRS.trace}-${THEIRS.span}-00`, tracestate: "vendor=word" };
 
-describe("gateway: traces", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: traces", () => {
   let collector: TestCollector;
   let gateway: TestGateway | undefined;
   beforeEach(async () => {
@@ -188,9 +192,9 @@ describe("gateway: traces", function () {
   });
 
   describe("of payments", () => {
-    let world: PayWorld;
+    let world: PaymentEnvironment;
     before(async () => {
-      world = await startPayWorld();
+      world = await startPaymentEnvironment();
     });
     after(() => world?.stop());
 
@@ -202,7 +206,7 @@ describe("gateway: traces", function () {
       const answer = await payer.fetch(selling.urlOf());
       expect(answer.status).to.equal(200);
       const [server, ...questions] = await spansOf(answer);
-      const { origin } = new URL(world.front.url);
+      const { origin } = new URL(world.facilitatorProxy.url);
       expect(server.attributes["chaintables.payment"]).to.equal("settled");
       expect(questions.map(({ name }) => name)).to.have.members([
         "POST /verify",

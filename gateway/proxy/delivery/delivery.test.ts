@@ -40,9 +40,7 @@ function sendLong({ req, res }: ReturnType<typeof clientThat>): void {
   createDelivery({ isDraining: () => false, stallMs: STALL_MS }).sendStreamed(context, response, []);
 }
 
-describe("delivery of streamed tables", function () {
-  this.timeout(60_000);
-
+describe("delivery of streamed tables", () => {
   it("cuts a client that reads nothing, however its connection is kept alive", async () => {
     const client = clientThat(() => {});
     sendLong(client);
