@@ -1,14 +1,14 @@
 import type { Request, Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
 import { beginExchange, type Exchange, type ExchangeSinks } from "../../services/shared/http/exchange.ts";
-import { admitForm, faultOfForm } from "../../services/shared/http/request-line.ts";
+import { acceptRequest, findRequestError } from "../../services/shared/http/request-checks.ts";
 
 /** Handles a request whose exchange has begun. */
 export type HandleExchange = (req: Request, res: Response, exchange: Exchange) => void | Promise<void>;
 
 /**
  * The first step of both hosts: a request behind a malformed one on the same connection gets no response
- * (request-line.ts); every other one gets its session, its log line and its place in the metrics. One middleware, since
+ * (request-checks.ts); every other one gets its session, its log line and its place in the metrics. One middleware, since
  * each costs every request.
  */
 export function createExchangeHandler(
@@ -16,7 +16,7 @@ export function createExchangeHandler(
   handle: HandleExchange,
 ): (req: Request, res: Response) => void | Promise<void> {
   return (req, res) => {
-    if (!admitForm(req, res)) return;
+    if (!acceptRequest(req, res)) return;
     const exchange = beginExchange(options, { req, res });
     if (options.isDraining()) res.shouldKeepAlive = false;
     return handle(req, res, exchange);
@@ -54,8 +54,8 @@ export function splitTarget(target: string): Target {
  * The first check at both hosts.
  */
 export function checkRequest(req: Request): void {
-  const fault = faultOfForm(req);
-  if (fault !== undefined) throw fault;
+  const error = findRequestError(req);
+  if (error !== undefined) throw error;
   if (req.headers.host === undefined && req.httpVersion !== "1.0") {
     throw new ServiceError("bad_request", "The header Host is missing.");
   }

@@ -2,7 +2,7 @@
 
 import type { Response } from "express";
 import { type ErrorCode, ServiceError } from "../../services/shared/errors.ts";
-import { sendFailure } from "../../services/shared/http/exchange.ts";
+import { sendErrorBody } from "../../services/shared/http/exchange.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -86,5 +86,5 @@ export function sendError(res: Response, error: unknown): void {
       res.setHeader("WWW-Authenticate", 'ApiKey header="X-API-KEY"');
     }
   }
-  sendFailure(res, error);
+  sendErrorBody(res, error);
 }

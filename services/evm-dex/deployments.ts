@@ -94,11 +94,3 @@ function readJson(source: string | URL): unknown {
 export function dexTypeOf(deployed: Factory): "v2" | "v3" {
   return protocolOf(deployed.kind).generation;
 }
-
-/** Seconds between two blocks. */
-const BLOCK_SECONDS: Readonly<Record<number, number>> = { 1: 12, 8453: 2 };
-
-/** About how long an answer stays the latest one; of a chain that is not known, that of the fastest. */
-export function blockSecondsOf(chainId: unknown): number {
-  return BLOCK_SECONDS[Number(chainId)] ?? 2;
-}

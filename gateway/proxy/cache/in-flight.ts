@@ -1,5 +1,5 @@
 import type { Span } from "@opentelemetry/api";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { RequestContext } from "../../request/context.ts";
 
 /** A client that waits for an in-flight request: one of the two functions is called, once. */
@@ -51,7 +51,7 @@ export class InFlightRequest<T> {
       this.#others ??= new Set();
       this.#others.add(joined);
     }
-    exchangeOf(context.res).onClose = () => {
+    getExchange(context.res).onClose = () => {
       this.#leave(joined);
       onOutcome(undefined);
     };
@@ -88,7 +88,7 @@ export class InFlightRequest<T> {
 
   #leave(joined: JoinedWaiter<T>): void {
     clearTimeout(joined.timer);
-    exchangeOf(joined.waiter.context.res).onClose = undefined;
+    getExchange(joined.waiter.context.res).onClose = undefined;
     if (this.#first === joined) this.#first = undefined;
     else this.#others?.delete(joined);
     if (!this.#isSettled && this.size === 0) this.#cancel();

@@ -1,9 +1,9 @@
 import { pipeline } from "node:stream";
 import type { Response } from "express";
-import { TurnEnd } from "../../../services/shared/http/batch-writes.ts";
 import { matchesTag } from "../../../services/shared/http/conditional.ts";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import { HTTP_TIMEOUTS, keepAliveHeader } from "../../../services/shared/http/server.ts";
+import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import type { RequestContext } from "../../request/context.ts";
 import { createCompressor, negotiateEncoding } from "../../request/encoding.ts";
 import { badResponse } from "../../request/errors.ts";
@@ -45,7 +45,7 @@ export interface DeliveryOptions {
 
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { isDraining, stallMs = HTTP_TIMEOUTS.stallMs, usesRawHeads = true } = options;
-  const bodies = new TurnEnd(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
+  const bodies = new TurnBatch(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
     if (!res.destroyed) res.end(bytes);
   });
 
@@ -114,7 +114,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       }
       // Before the client's connection is cut: the log should say that the response was incomplete.
       body.once("error", () => {
-        if (body.failure) exchangeOf(res).failure = badResponse(endpoint.family, body.failure);
+        if (body.failure) getExchange(res).failure = badResponse(endpoint.family, body.failure);
       });
       cutStalledClient(res, stallMs);
       // The listener above has the service's error; a client that disconnects knows so itself.

@@ -1,4 +1,4 @@
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import type { ResponseListener, UpstreamResponse } from "../transport/response-receiver.ts";
@@ -40,7 +40,7 @@ export function fetchForClient(
   { client }: Pick<ForwarderOptions, "client">,
 ): Promise<UpstreamResponse | undefined> {
   const { res } = context;
-  const exchange = exchangeOf(res);
+  const exchange = getExchange(res);
   return new Promise((resolve, reject) => {
     const listener: ResponseListener = {
       onResponse(response) {

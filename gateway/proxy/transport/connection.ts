@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { TurnEnd } from "../../../services/shared/http/batch-writes.ts";
+import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import { ConnectFailed, ConnectionBroken, InvalidResponse } from "./errors.ts";
 import { type BodyReader, createBodyReader, parseHead, type ResponseHead } from "./response-parser.ts";
 
@@ -34,7 +34,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_HEAD_BYTES = 32_768;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-const writes = new TurnEnd((connection: Connection) => connection.write());
+const writes = new TurnBatch((connection: Connection) => connection.write());
 
 /** A keep-alive connection to a service: one request at a time. */
 export class Connection {

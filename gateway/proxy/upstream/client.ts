@@ -1,7 +1,7 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
-import { STATUS_OF } from "../../../services/shared/errors.ts";
-import { namesTags } from "../../../services/shared/http/conditional.ts";
-import { beginClientSpan, type ClientCall } from "../../../services/shared/tracing/http.ts";
+import { HTTP_STATUS } from "../../../services/shared/errors.ts";
+import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
+import { type ClientSpan, startClientSpan } from "../../../services/shared/tracing/http.ts";
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { RequestContext } from "../../request/context.ts";
@@ -78,7 +78,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 /** The tags of If-None-Match by which a client knows the response; `*` is none. */
 export function clientTags({ req }: RequestContext): string | undefined {
   const tags = req.headers["if-none-match"];
-  return namesTags(tags) ? tags : undefined;
+  return hasEntityTags(tags) ? tags : undefined;
 }
 
 interface CallOptions extends UpstreamClientOptions {
@@ -90,7 +90,7 @@ interface RunningAttempt {
   readonly upstream: Upstream;
   readonly startedMs: number;
   /** Where requests are traced. */
-  readonly span: ClientCall | undefined;
+  readonly span: ClientSpan | undefined;
 }
 
 /** One request to a service with at most two attempts. */
@@ -217,8 +217,8 @@ function beginSpan(
   tracing: Tracing,
   { span, endpoint }: RequestContext,
   { upstream, isRetry }: { readonly upstream: Upstream; readonly isRetry: boolean },
-): ClientCall {
-  return beginClientSpan(tracing, {
+): ClientSpan {
+  return startClientSpan(tracing, {
     parent: span,
     method: "GET",
     origin: upstream.url,
@@ -227,9 +227,9 @@ function beginSpan(
   });
 }
 
-function spanEndOf(error: unknown): Parameters<ClientCall["end"]>[0] {
+function spanEndOf(error: unknown): Parameters<ClientSpan["end"]>[0] {
   return error instanceof ServiceErrorResponse
-    ? { status: STATUS_OF[error.code] }
+    ? { status: HTTP_STATUS[error.code] }
     : { errorType: errorTypeOf(error) };
 }
 

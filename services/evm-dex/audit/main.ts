@@ -1,9 +1,9 @@
 /** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
 
-import { cleanText } from "../../shared/logging/log.ts";
+import { sanitizeText } from "../../shared/logging/log.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../shared/settings/settings.ts";
-import { findStore } from "../../shared/settings/store-in-use.ts";
+import { locateStore } from "../../shared/settings/store-location.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";
@@ -18,7 +18,7 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
-  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
+  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }
 
@@ -28,7 +28,7 @@ function isHttp(url: string): boolean {
 
 /** Answers how many differences there are. */
 async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
-  const { dataDir, mongodbUrl, running, note } = findStore(process.env);
+  const { dataDir, mongodbUrl, running, note } = locateStore(process.env);
   if (note !== undefined) process.stderr.write(`${note}\n`);
   const url = running?.localRpc?.[chain] ?? readRpcUrls(process.env).get(chain)?.find(isHttp);
   if (url === undefined)

@@ -1,6 +1,6 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
-import { atOnce, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -58,14 +58,14 @@ export async function writeProgress(
     put(tokens, taken.tokens),
     put(pools, taken.pools),
     put(poolListings, toListings(taken.pools)),
-    ...atOnce(
+    ...inParallel(
       put(poolEvents, taken.events),
       put(lpEvents, lp.events),
       put(gauges, taken.gauges),
       put(priceLinks, taken.links),
       put(headers, [...progress.headers]),
     ),
-    ...atOnce(
+    ...inParallel(
       put(poolUsers, users),
       put(rollups, rollupRows),
       put(v2Rollups, v2.rollups),

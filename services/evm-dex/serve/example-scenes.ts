@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { FindScenes, Scene } from "../../shared/service/examples.ts";
+import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
 import { positionText } from "../metrics/lp-position.ts";
@@ -19,9 +19,9 @@ const USUAL_CHAIN = 8453;
  * Pools, tokens and liquidity providers that were busy in the last blocks, of the family and generation that the path
  * names (/evm/<family>/<v2|v3>/…), on each chain that the endpoint knows.
  */
-export function findExampleScenes({ store, chains }: StoreDeps): FindScenes {
+export function findExampleScenes({ store, chains }: StoreDeps): FindExampleCandidates {
   return async (endpoint) => {
-    const scenes: Scene[] = [];
+    const scenes: ExampleCandidate[] = [];
     for (const chain of chainsOf(endpoint, chains)) {
       if (!hasData(await getCheckpoint(store, chain.chainId))) continue;
       scenes.push(...(await findOnChain(store, chain, endpoint)));
@@ -42,7 +42,7 @@ async function findOnChain(
   store: Store,
   chain: ChainDeployments,
   { path, params }: Endpoint,
-): Promise<Scene[]> {
+): Promise<ExampleCandidate[]> {
   const [, , family = "", generation = ""] = path.split("/");
   const kinds = new Set(
     chain.factories

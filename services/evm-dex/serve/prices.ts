@@ -1,5 +1,5 @@
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource, PricesAnswer } from "../../shared/grpc/types.ts";
+import type { PriceSource, PricesResponse } from "../../shared/grpc/types.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type CheckpointRow, headers } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
@@ -32,7 +32,7 @@ export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
 async function readAnswer(
   store: Store,
   { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
-): Promise<PricesAnswer> {
+): Promise<PricesResponse> {
   const { chainId, blockNumber, blockTime, fromBlock, fromTime } = checkpoint;
   if (block < fromBlock || block > blockNumber) {
     throw new ServiceError(

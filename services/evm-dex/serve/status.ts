@@ -17,7 +17,7 @@ export function createStatus(
     store,
     chains,
     readings,
-  }: StoreDeps & { readonly readings: { of(chainId: number, hasData: boolean): ChainReading } },
+  }: StoreDeps & { readonly readings: { get(chainId: number, hasData: boolean): ChainReading } },
   now: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<OwnStatus> {
   const chainStatus = async (chain: ChainDeployments): Promise<ChainStatus> => {
@@ -26,11 +26,11 @@ export function createStatus(
     const chainHead = checkpoint?.chainHead ?? null;
     if (!hasData(checkpoint)) {
       const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
-      return { ...known, ...nothing, chainHead, lagBlocks: null, ...readings.of(chain.chainId, false) };
+      return { ...known, ...nothing, chainHead, lagBlocks: null, ...readings.get(chain.chainId, false) };
     }
     return {
       ...known,
-      ...readings.of(chain.chainId, true),
+      ...readings.get(chain.chainId, true),
       indexedBlock: checkpoint.blockNumber,
       indexedBlockHash: checkpoint.blockHash,
       indexedTime: checkpoint.blockTime,

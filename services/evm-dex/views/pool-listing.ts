@@ -1,5 +1,5 @@
 import { formatDateTime, toCells } from "../../shared/contract/cells.ts";
-import { toRowText } from "../../shared/table.ts";
+import { toRowText } from "../../shared/contract/render-table.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import type { PoolListingRow, PoolRow } from "../store/collections.ts";
 

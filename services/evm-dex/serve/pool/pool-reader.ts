@@ -117,7 +117,7 @@ export class PoolReader {
     const found = await readPool(store, {
       view,
       key,
-      seen: (checkpoint, startedMs) => heads.saw(checkpoint, startedMs),
+      seen: (checkpoint, startedMs) => heads.observe(checkpoint, startedMs),
     });
     if (found === undefined) return undefined;
     const snapshot = { family: key.family, row: found.row, computedAtMs: Date.now() };

@@ -1,9 +1,9 @@
+import { limitFailureReports } from "../../../shared/cache/failure-reports.ts";
 import { openCache } from "../../../shared/cache/open.ts";
-import { outages } from "../../../shared/cache/outage.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
+import { blockSecondsOf } from "../../../shared/evm/chains.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
-import { blockSecondsOf } from "../../deployments.ts";
 import type { StoreDeps } from "../deps.ts";
 import { versionOf } from "../head.ts";
 import { watchHeads } from "../heads.ts";
@@ -32,7 +32,7 @@ export async function openPoolReads(
     onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be read"),
   });
   const metrics = createReadMetrics(options.metrics, { heads, chainIds });
-  const tell = outages(({ failures, error }) =>
+  const tell = limitFailureReports(({ failures, error }) =>
     log.warn({ err: error, failures }, "the cache fails; the store answers in its place"),
   );
   const onFailure = (error: Error): void => {

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { askThread } from "../../process/thread-work.ts";
+import { createThreadClient } from "../../process/thread-work.ts";
 import { type EvmSource, type FinalBlock, UpstreamError } from "../port.ts";
 import type { EvmSourceConfig, SourceOptions } from "../source/source.ts";
 import {
@@ -29,22 +29,22 @@ export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" |
  */
 export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource {
   const { chainId, urls, options, log = () => {}, onEvent = () => {} } = config;
-  const thread = askThread<ThreadRequest>({
+  const thread = createThreadClient<ThreadRequest>({
     worker: (config.startWorker ?? startThread)(),
     task: { chainId, urls, options } satisfies ThreadTask,
-    local: (question) => callSource(local, question),
+    fallback: (question) => callSource(local, question),
     toError: (failure) => fromFailure(failure as Failure),
-    onTold(what) {
+    onMessage(what) {
       const word = what as ThreadMessage;
       if (word.kind === "log") log(word.message, word.fields);
       else onEvent(word.event);
     },
     onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
-    closed: ({ method }) => new UpstreamError(`chain ${chainId}: ${method} given up: closed`),
+    closedError: ({ method }) => new UpstreamError(`chain ${chainId}: ${method} given up: closed`),
   });
   let final: FinalBlock | undefined;
   const asked = Object.fromEntries(
-    THREAD_METHODS.map((method) => [method, (...args: unknown[]) => thread.ask({ method, args, final })]),
+    THREAD_METHODS.map((method) => [method, (...args: unknown[]) => thread.request({ method, args, final })]),
   ) as unknown as Pick<EvmSource, ThreadMethod>;
   return {
     ...local,
