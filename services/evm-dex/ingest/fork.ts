@@ -1,4 +1,4 @@
-import type { Knowledge } from "../../shared/evm/finality/finality.ts";
+import type { IndexIdentity } from "../../shared/evm/finality/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -12,9 +12,8 @@ import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts
  */
 export async function findFork(
   store: Store,
-  of: { source: EvmSource; checkpoint: CheckpointRow; final: StoredBlock },
+  { source, checkpoint, final }: { source: EvmSource; checkpoint: CheckpointRow; final: StoredBlock },
 ): Promise<StoredBlock | null | undefined> {
-  const { source, checkpoint, final } = of;
   const { chainId, blockNumber, blockHash, blockTime, fromBlock } = checkpoint;
   const kept = await store.find(headers, { filter: { chainId, number: { lt: blockNumber } } });
   const common = await findCommonBlock(source, {
@@ -40,9 +39,9 @@ export async function findLastRow(
 }
 
 /** What endpoints are held against. */
-export function knowledgeOf(
+export function indexIdentityOf(
   store: Store,
   { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
-): Knowledge {
+): IndexIdentity {
   return { genesisHash, findKnown: (high) => findLastRow(store, { chainId, low: 0, high }) };
 }

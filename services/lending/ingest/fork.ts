@@ -1,4 +1,4 @@
-import type { Knowledge } from "../../shared/evm/finality/finality.ts";
+import type { IndexIdentity } from "../../shared/evm/finality/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -42,6 +42,6 @@ async function findLastState(
 export function knowledgeOf(
   store: Store,
   { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
-): Knowledge {
+): IndexIdentity {
   return { genesisHash, findKnown: (high) => findLastState(store, { chainId, low: 0, high }) };
 }

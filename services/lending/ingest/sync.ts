@@ -132,7 +132,7 @@ export class ChainSync {
   async #findFork(checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
     const { store, source } = this.#deps;
     await source.recheck();
-    await this.#finality.hold();
+    await this.#finality.cancelUpdate();
     return findFork(store, { source, checkpoint, final: this.#finality.block });
   }
 
