@@ -5,8 +5,8 @@ import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { StoredBlock } from "../../shared/evm/finality/fork.ts";
 import { put } from "../../shared/storage/port.ts";
 import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
-import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
-import { CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/rows.ts";
+import { createFakeSource, headersUpTo } from "../test/kit/fake-source.ts";
+import { CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { findFork } from "./fork.ts";
 
 const FROM = 100;

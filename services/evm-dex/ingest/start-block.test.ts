@@ -8,8 +8,8 @@ import { ANCHOR_PRICE } from "../price/link.ts";
 import { checkpoints, priceLinks } from "../store/collections.ts";
 import { readPrices, toAnchorRows } from "../store/price-links.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
-import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { createFakeSource, headersUpTo } from "../test/kit/fake-source.ts";
+import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { openCheckpoint } from "./start-block.ts";
 
 const WEEK = 7 * 86_400;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/swap-model.ts";
+import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/kit/swap-model.ts";
 import { SPANS } from "./bucket.ts";
 import {
   closeRangesAt,

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/random-graph.ts";
-import { pricesIn, walkAll } from "../test/walk-prices.ts";
+import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
+import { pricesIn, walkAll } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { type LinkChange, PriceGraph } from "./graph.ts";
 import { type PriceLink, priceFrom } from "./link.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { pool, type WalkedPrice, walkAll, walkPrices } from "../test/walk-prices.ts";
+import { pool, type WalkedPrice, walkAll, walkPrices } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { DEFAULT_RULES } from "./walk.ts";
 

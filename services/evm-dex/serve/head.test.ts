@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { checkpoints } from "../store/collections.ts";
-import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { hasData, readAtHead, versionOf } from "./head.ts";
 
 describe("readAtHead", () => {

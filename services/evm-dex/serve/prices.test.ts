@@ -5,8 +5,8 @@ import type { PriceSource } from "../../shared/grpc/types.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { checkpoints, headers, poolEvents } from "../store/collections.ts";
-import { address, CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/rows.ts";
-import { writeLinks } from "../test/write-links.ts";
+import { address, CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/kit/rows.ts";
+import { writeLinks } from "../test/prices/write-links.ts";
 import { createPriceSource } from "./prices.ts";
 
 const USDC = address(1);

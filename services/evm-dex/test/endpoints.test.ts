@@ -21,10 +21,10 @@ import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/s
 import { describeService } from "../../shared/testkit/service-suite.ts";
 import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
 import { type PoolStateRow, poolStates, pools } from "../store/collections.ts";
-import { expectPool } from "./expect-pool.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
-import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./pool-expectation.ts";
-import { address, poolRow } from "./rows.ts";
+import { expectPool } from "./kit/expect-pool.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./kit/pool-expectation.ts";
+import { address, poolRow } from "./kit/rows.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
 const NOTHING = {

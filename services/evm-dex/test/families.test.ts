@@ -6,7 +6,7 @@ import { createTraders } from "../../../deploy/devnet/traders.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { poolStates, pools } from "../store/collections.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 
 const GENESIS_S = 1_760_000_000;
 

@@ -13,8 +13,8 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
-import { dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
+import { mineAerodromeBlocks } from "./v2/aerodrome-busy.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 

@@ -11,7 +11,7 @@ import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, inactivePools, poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool } from "../store/queries.ts";
 import { v3PoolView } from "../views/v3-pool.ts";
-import { pricesOf, tvlOf } from "./pool-expectation.ts";
+import { pricesOf, tvlOf } from "./kit/pool-expectation.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 

@@ -18,7 +18,7 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChain } from "../ingest/run-chain.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
 
 const FORK = 40;
 const BLOCKS = 420;

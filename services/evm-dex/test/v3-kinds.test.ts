@@ -17,9 +17,9 @@ import { dexesHandler } from "../endpoints/evm/dexes.handler.ts";
 import { v3 } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import { poolEvents, poolStates } from "../store/collections.ts";
-import { depsOf, refusalOf, rowsOf } from "./answers.ts";
-import { expectPool } from "./expect-pool.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
+import { depsOf, refusalOf, rowsOf } from "./kit/answers.ts";
+import { expectPool } from "./kit/expect-pool.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 import {
   expectedState,
   type PriceAt,
@@ -28,8 +28,8 @@ import {
   swapsOf,
   tvlOf,
   wholePrice,
-} from "./pool-expectation.ts";
-import { type PoolReader, pancakeReader, slipstreamReader, uniswapReader } from "./pool-readers.ts";
+} from "./kit/pool-expectation.ts";
+import { type PoolReader, pancakeReader, slipstreamReader, uniswapReader } from "./kit/pool-readers.ts";
 
 /** 2025-10-09T08:53:20Z */
 const GENESIS_S = 1_760_000_000;

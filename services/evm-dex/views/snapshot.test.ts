@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { VERSION } from "../../shared/process/version.ts";
-import { address, hash } from "../test/rows.ts";
+import { address, hash } from "../test/kit/rows.ts";
 import {
   parseRequestedMember,
   readSnapshot,

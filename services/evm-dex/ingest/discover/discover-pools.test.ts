@@ -4,8 +4,8 @@ import type { BlockHeader, EvmSource, RawLog } from "../../../shared/evm/port.ts
 import { ProgressModel } from "../../../shared/ingest-status/progress-model.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
 import { toListing } from "../../views/pool-listing.ts";
 import { discoverPools, planPools } from "./discover-pools.ts";
 

@@ -4,8 +4,8 @@ import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import { TokenReader } from "./token-reader.ts";
 
 const SYMBOL = toFunctionSelector("symbol()");

@@ -4,8 +4,8 @@ import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import type { Factory } from "../../deployments.ts";
 import type { Kind } from "../../protocols/protocol.ts";
-import { createFakeSource, type FakeSource, headersUpTo } from "../../test/fake-source.ts";
-import { address } from "../../test/rows.ts";
+import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
+import { address } from "../../test/kit/rows.ts";
 import { UnknownPools } from "./unknown-pools.ts";
 
 const abi = parseAbi([

@@ -4,6 +4,8 @@ import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import { transfer as transferDecoder } from "../../protocols/aerodrome-v2/decode/pool.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { slipstream } from "../../protocols/slipstream.ts";
+import type { Emitted } from "../../test/kit/log-chain.ts";
+import { address, hash } from "../../test/kit/rows.ts";
 import {
   created,
   emit,
@@ -11,9 +13,7 @@ import {
   gaugeCreated,
   transfer,
   VOTER,
-} from "../../test/aerodrome-logs.ts";
-import type { Emitted } from "../../test/log-chain.ts";
-import { address, hash } from "../../test/rows.ts";
+} from "../../test/v2/aerodrome-logs.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 
 const [POOL, OTHER, GAUGE] = [address(0x900), address(0x901), address(0x950)];

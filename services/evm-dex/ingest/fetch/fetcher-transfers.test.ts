@@ -3,6 +3,8 @@ import { describe, it } from "mocha";
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
+import { createLogChain, type Emitted, type LogChain } from "../../test/kit/log-chain.ts";
+import { address } from "../../test/kit/rows.ts";
 import {
   created,
   emit,
@@ -10,9 +12,7 @@ import {
   gaugeCreated,
   minted,
   transfer,
-} from "../../test/aerodrome-logs.ts";
-import { createLogChain, type Emitted, type LogChain } from "../../test/log-chain.ts";
-import { address } from "../../test/rows.ts";
+} from "../../test/v2/aerodrome-logs.ts";
 import type { BlockBatch } from "./block-batch.ts";
 import { Fetcher } from "./fetcher.ts";
 import { WatchedPools } from "./watched-pools.ts";

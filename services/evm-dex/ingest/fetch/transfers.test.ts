@@ -3,9 +3,14 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import { transfer as decoder } from "../../protocols/aerodrome-v2/decode/pool.ts";
-import { transfer } from "../../test/aerodrome-logs.ts";
-import { createLogChain, type Emitted, type LogChain, type LogChainOptions } from "../../test/log-chain.ts";
-import { address } from "../../test/rows.ts";
+import {
+  createLogChain,
+  type Emitted,
+  type LogChain,
+  type LogChainOptions,
+} from "../../test/kit/log-chain.ts";
+import { address } from "../../test/kit/rows.ts";
+import { transfer } from "../../test/v2/aerodrome-logs.ts";
 import { readTransfers, TransferScan } from "./transfers.ts";
 import { WatchedPools } from "./watched-pools.ts";
 

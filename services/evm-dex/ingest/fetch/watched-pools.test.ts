@@ -4,8 +4,15 @@ import { encodeAbiParameters } from "viem";
 import { put } from "../../../shared/storage/port.ts";
 import { EMPTY_V2_STATE, writeV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { poolStates, pools } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore, poolRow, poolStateRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import {
+  address,
+  CHAIN_ID,
+  checkpointRow,
+  openTestStore,
+  poolRow,
+  poolStateRow,
+} from "../../test/kit/rows.ts";
 import { PoolBook } from "../state/pool-book.ts";
 import { loadWatchedPools } from "./watched-pools.ts";
 

@@ -6,8 +6,8 @@ import { EMPTY_POSITION, positionText } from "../../metrics/lp-position.ts";
 import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
 import { EMPTY_V2_STATE, type V2State } from "../../protocols/aerodrome-v2/state.ts";
 import { lpPositions } from "../../store/v2-collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "../state/indexer.ts";
 import { anchorPositions } from "./anchor-positions.ts";
 

@@ -5,8 +5,8 @@ import { poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, poolEntry, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import { readAnchors } from "./anchors.ts";
 
 const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });

@@ -5,8 +5,8 @@ import { BlockUnavailable, type EthCall, type Hex } from "../../../shared/evm/po
 import { EMPTY_V2_STATE } from "../../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, poolEntry, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import { balanceCalls, observeBalances, readBalance } from "./balances.ts";
 
 const abi = parseAbi(["function balanceOf(address) view returns (uint256)"]);

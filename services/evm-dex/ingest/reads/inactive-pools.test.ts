@@ -8,8 +8,8 @@ import { readV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { readState } from "../../protocols/v3/state.ts";
 import { inactivePools, poolStates, pools } from "../../store/collections.ts";
 import { gauges } from "../../store/v2-collections.ts";
-import { createFakeSource, type FakeSource, headersUpTo } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow } from "../../test/rows.ts";
+import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow } from "../../test/kit/rows.ts";
 import { readInactivePools } from "./inactive-pools.ts";
 
 const FROM = 500;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { address, poolRow } from "../../test/rows.ts";
+import { address, poolRow } from "../../test/kit/rows.ts";
 import { requestedMember } from "../../views/snapshot.ts";
 import { HotPools } from "./hot-pools.ts";
 

@@ -5,8 +5,8 @@ import { put, type Store } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
 import { SPANS } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
-import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
-import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/swap-model.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
+import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/kit/swap-model.ts";
 import { BucketBook } from "./bucket-book.ts";
 
 const POOL = address(0x900);

@@ -4,8 +4,8 @@ import { describe, it } from "mocha";
 import { encodeAbiParameters } from "viem";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { poolFees } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { FEE_REFRESH_BLOCKS, FeeBook, lastRefreshBlock } from "./fee-book.ts";
 import { PoolBook } from "./pool-book.ts";
 

@@ -4,7 +4,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
 import { readV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { readIntegers } from "../../protocols/integers.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "./indexer.ts";
 
 const [TOKEN, DAI, POOL, ISLAND] = [0x10, 0x11, 0x900, 0x901].map(address) as [

@@ -5,7 +5,7 @@ import { readIntegers } from "../../protocols/integers.ts";
 import type { V3Event as PoolEvent } from "../../protocols/v3/events.ts";
 import { readState } from "../../protocols/v3/state.ts";
 import type { PoolEventRow } from "../../store/collections.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "./indexer.ts";
 
 const TOKEN = address(0x10);

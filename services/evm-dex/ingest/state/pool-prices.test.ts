@@ -4,8 +4,8 @@ import { describe, it } from "mocha";
 import { trustedPrice } from "../../../shared/pricing/median.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
-import { address, poolEntry, poolRow } from "../../test/rows.ts";
-import { pricesIn, type WalkedPrice, walkPrices } from "../../test/walk-prices.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
+import { pricesIn, type WalkedPrice, walkPrices } from "../../test/prices/walk-prices.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
 

@@ -8,7 +8,7 @@ import {
   aerodromeVoterAbi,
 } from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
-import { address, poolRow } from "../../test/rows.ts";
+import { address, poolRow } from "../../test/kit/rows.ts";
 import {
   initialV2State,
   readV2Anchor,

@@ -5,7 +5,7 @@ import type { OrderTerm } from "../../../shared/contract/order.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { checkpoints, type PoolRow, poolListings } from "../../store/collections.ts";
 import type { PoolListField } from "../../store/pool-list/pool-sets.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore, poolRow } from "../../test/rows.ts";
+import { address, CHAIN_ID, checkpointRow, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { toListing } from "../../views/pool-listing.ts";
 import { createPoolLists, type PoolListAnswer, type PoolListRequest } from "./pool-list.ts";
 

@@ -17,9 +17,9 @@ import {
   priceLinks,
 } from "../../store/collections.ts";
 import { type V2RollupRow, v2Rollups } from "../../store/v2-collections.ts";
-import { CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
-import { HEAD, type Sample, sampleWorld } from "../../test/v2-sample.ts";
-import { HOUR, priceLink } from "../../test/v2-world.ts";
+import { CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
+import { HEAD, type Sample, sampleWorld } from "../../test/v2/v2-sample.ts";
+import { HOUR, priceLink } from "../../test/v2/v2-world.ts";
 import { rewardTokens } from "../../views/v2-facts.ts";
 import { V2PoolList } from "./v2-pool-list.ts";
 

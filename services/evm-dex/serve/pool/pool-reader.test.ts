@@ -6,7 +6,7 @@ import { ServiceError } from "../../../shared/errors.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { until } from "../../../shared/testkit/fixture.ts";
 import { type CheckpointRow, checkpoints, pools } from "../../store/collections.ts";
-import { CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { REQUESTED, requestedSet, snapshotKey, writeSnapshot } from "../../views/snapshot.ts";
 import type { PoolView } from "../../views/view.ts";
 import type { Heads } from "../heads.ts";

@@ -4,7 +4,7 @@ import { type Log, parseEventLogs } from "viem";
 import { aerodromePoolAbi } from "../../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { Hex } from "../../../../shared/evm/port.ts";
 import { INDEX_SCALE } from "../../../metrics/v2-bucket.ts";
-import { readRecorded } from "../../../test/recorded.ts";
+import { readRecorded } from "../../../test/kit/recorded.ts";
 import { createDecoder } from "../../protocol.ts";
 import { applyV2 } from "../apply.ts";
 import type { V2Event } from "../events.ts";

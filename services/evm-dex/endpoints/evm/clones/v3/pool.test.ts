@@ -4,7 +4,7 @@ import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { EMPTY_STATE, writeState } from "../../../../protocols/v3/state.ts";
 import { checkpoints, inactivePools, poolStates, pools } from "../../../../store/collections.ts";
-import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { depsOf, refusalOf, rowsOf } from "../../../../test/kit/answers.ts";
 import {
   address,
   CHAIN_ID,
@@ -12,7 +12,7 @@ import {
   openTestStore,
   poolRow,
   poolStateRow,
-} from "../../../../test/rows.ts";
+} from "../../../../test/kit/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { clonesPoolHandler } from "./pool.handler.ts";
 

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { openTestStore } from "../../../../test/rows.ts";
-import { expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
-import { HEAD, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./fee-metrics.endpoint.ts";
 import { dexaFeeMetricsHandler } from "./fee-metrics.handler.ts";
 

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../../../../shared/errors.ts";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { address, openTestStore } from "../../../../test/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
-import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, HOUR, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { address, openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, HOUR, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV2PoolHandler } from "./pool.handler.ts";
 

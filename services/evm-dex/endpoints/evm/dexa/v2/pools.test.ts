@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { address, openTestStore } from "../../../../test/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl } from "../../../../test/v2-expectation.ts";
-import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, HOUR, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { address, openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, HOUR, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./pools.endpoint.ts";
 import { dexaPoolsHandler } from "./pools.handler.ts";
 

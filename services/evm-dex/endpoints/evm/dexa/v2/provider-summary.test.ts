@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { address, openTestStore } from "../../../../test/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
-import { ALICE, BOB, HEAD, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { address, openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { ALICE, BOB, HEAD, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./provider-summary.endpoint.ts";
 import { dexaProviderSummaryHandler } from "./provider-summary.handler.ts";
 

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { checkpoints, poolFees, poolStates, pools } from "../../../../store/collections.ts";
-import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { depsOf, refusalOf, rowsOf } from "../../../../test/kit/answers.ts";
 import {
   address,
   CHAIN_ID,
@@ -11,7 +11,7 @@ import {
   openTestStore,
   poolRow,
   poolStateRow,
-} from "../../../../test/rows.ts";
+} from "../../../../test/kit/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV3PoolHandler } from "./pool.handler.ts";
 

@@ -1,8 +1,8 @@
 import { encodeFunctionData } from "viem";
-import { aerodromeFactoryAbi, aerodromePoolAbi } from "../../../deploy/devnet/contracts/aerodrome/abi.ts";
-import type { Address } from "../../../deploy/devnet/desk.ts";
-import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
-import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import { aerodromeFactoryAbi, aerodromePoolAbi } from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
+import type { Address } from "../../../../deploy/devnet/desk.ts";
+import { createRandom, type Random } from "../../../../deploy/devnet/random.ts";
+import type { TestChain } from "../../../../deploy/devnet/testkit.ts";
 
 /** Blocks with random actions on Aerodrome pools and Uniswap's, some with none. */
 export async function mineAerodromeBlocks(

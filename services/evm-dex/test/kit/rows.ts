@@ -1,16 +1,16 @@
-import type { Hex } from "../../shared/evm/port.ts";
-import type { Store } from "../../shared/storage/port.ts";
-import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import type { PoolEntry } from "../ingest/state/pool-book.ts";
-import { uniswapV3 } from "../protocols/uniswap-v3.ts";
-import { EMPTY_STATE, writeState } from "../protocols/v3/state.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
+import type { PoolEntry } from "../../ingest/state/pool-book.ts";
+import { uniswapV3 } from "../../protocols/uniswap-v3.ts";
+import { EMPTY_STATE, writeState } from "../../protocols/v3/state.ts";
 import {
   type CheckpointRow,
   COLLECTIONS,
   type PoolEventRow,
   type PoolRow,
   type PoolStateRow,
-} from "../store/collections.ts";
+} from "../../store/collections.ts";
 
 export const CHAIN_ID = 8453;
 

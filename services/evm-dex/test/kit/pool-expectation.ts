@@ -1,5 +1,5 @@
-import type { DeployedPool } from "../../../deploy/devnet/deploy.ts";
-import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import type { DeployedPool } from "../../../../deploy/devnet/deploy.ts";
+import type { TestChain } from "../../../../deploy/devnet/testkit.ts";
 import { type PoolReader, uniswapReader } from "./pool-readers.ts";
 
 /** What a v3 pool endpoint should say, worked out from the chain by viem alone: every swap, every block, no buckets. */

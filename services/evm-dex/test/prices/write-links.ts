@@ -1,7 +1,7 @@
-import { put, type Store } from "../../shared/storage/port.ts";
-import { type PriceLinkRow, priceLinks } from "../store/collections.ts";
-import { toAnchorRows, toLinkRow } from "../store/price-links.ts";
-import { address, CHAIN_ID } from "./rows.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import { type PriceLinkRow, priceLinks } from "../../store/collections.ts";
+import { toAnchorRows, toLinkRow } from "../../store/price-links.ts";
+import { address, CHAIN_ID } from "../kit/rows.ts";
 
 /** A token's link from a block on, `price` in its parent's; without a parent: the end of its price. */
 export interface LinkAt {

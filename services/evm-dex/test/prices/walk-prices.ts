@@ -1,7 +1,7 @@
-import type { PriceEdge } from "../price/edges.ts";
-import { PriceGraph } from "../price/graph.ts";
-import type { PriceLink, TokenPrice } from "../price/link.ts";
-import type { WalkRules } from "../price/walk.ts";
+import type { PriceEdge } from "../../price/edges.ts";
+import { PriceGraph } from "../../price/graph.ts";
+import type { PriceLink, TokenPrice } from "../../price/link.ts";
+import type { WalkRules } from "../../price/walk.ts";
 
 /** A token's price and the pool it is priced over ("" for an anchor). */
 export interface WalkedPrice extends TokenPrice {

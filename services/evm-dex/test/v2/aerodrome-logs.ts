@@ -4,11 +4,11 @@ import {
   aerodromeGaugeAbi,
   aerodromePoolAbi,
   aerodromeVoterAbi,
-} from "../../../deploy/devnet/contracts/aerodrome/abi.ts";
-import type { Hex } from "../../shared/evm/port.ts";
-import type { Factory } from "../deployments.ts";
-import type { Emitted } from "./log-chain.ts";
-import { address } from "./rows.ts";
+} from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
+import type { Factory } from "../../deployments.ts";
+import type { Emitted } from "../kit/log-chain.ts";
+import { address } from "../kit/rows.ts";
 
 const events = [
   ...aerodromeFactoryAbi,

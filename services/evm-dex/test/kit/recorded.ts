@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Context } from "mocha";
 
 /** Beside the repository: whole blocks of Ethereum and Base with receipts. */
-const RECORDED = new URL("../../../../shared/data/chainstorage-blocks/", import.meta.url);
+const RECORDED = new URL("../../../../../shared/data/chainstorage-blocks/", import.meta.url);
 
 /** Reads the recorded blocks whose file's name fits; skips the suite, saying why, where they are not to be had. */
 export function readRecorded<B>(running: Context, fits: (name: string) => boolean = () => true): B[] {

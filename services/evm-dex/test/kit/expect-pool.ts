@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Cell } from "../../shared/contract/column.ts";
+import type { Cell } from "../../../shared/contract/column.ts";
 import type { ExpectedRange, expectedState } from "./pool-expectation.ts";
 
 /** USD of rows are rounded to a millionth. */

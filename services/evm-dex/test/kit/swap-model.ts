@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { quantizeUsd } from "../../shared/pricing/quantize.ts";
-import type { Bucket, Span } from "../metrics/bucket.ts";
+import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
+import type { Bucket, Span } from "../../metrics/bucket.ts";
 
 /** A swap as a brute-force calculation sees it. */
 export interface ModelSwap {

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
-import type { Hex } from "../../shared/evm/port.ts";
-import { loadDeployments } from "../deployments.ts";
-import { type BlockEvents, type FlushedRows, Indexer } from "../ingest/state/indexer.ts";
-import { decodeEvent } from "../protocols/index.ts";
-import { uniswapV3 } from "../protocols/uniswap-v3.ts";
-import type { V3Event } from "../protocols/v3/events.ts";
-import { readRecorded } from "./recorded.ts";
-import { openTestStore, poolRow } from "./rows.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
+import { loadDeployments } from "../../deployments.ts";
+import { type BlockEvents, type FlushedRows, Indexer } from "../../ingest/state/indexer.ts";
+import { decodeEvent } from "../../protocols/index.ts";
+import { uniswapV3 } from "../../protocols/uniswap-v3.ts";
+import type { V3Event } from "../../protocols/v3/events.ts";
+import { readRecorded } from "../kit/recorded.ts";
+import { openTestStore, poolRow } from "../kit/rows.ts";
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";

@@ -1,4 +1,4 @@
-import { computeLogsBloom, findSuspectBlocks } from "../../shared/evm/bloom.ts";
+import { computeLogsBloom, findSuspectBlocks } from "../../../shared/evm/bloom.ts";
 import type {
   BlockHeader,
   BlockWithLogs,
@@ -7,8 +7,8 @@ import type {
   LogFilter,
   LogRange,
   RawLog,
-} from "../../shared/evm/port.ts";
-import { compareLogs, createLogFilter } from "../../shared/evm/source/parse.ts";
+} from "../../../shared/evm/port.ts";
+import { compareLogs, createLogFilter } from "../../../shared/evm/source/parse.ts";
 import { createFakeSource, type FakeSource } from "./fake-source.ts";
 import { address, hash } from "./rows.ts";
 

@@ -1,4 +1,4 @@
-import type { PoolRow } from "../store/collections.ts";
+import type { PoolRow } from "../../store/collections.ts";
 
 /** Input of a V2World, and its output beside rows. */
 export interface WorldToken {

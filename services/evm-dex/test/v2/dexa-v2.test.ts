@@ -1,18 +1,21 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import type { AerodromePool } from "../../../deploy/devnet/aerodrome/deploy.ts";
-import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { Address } from "../../../deploy/devnet/transactions.ts";
-import type { Cell } from "../../shared/contract/column.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { dexaFeeMetrics, dexaPool, dexaPools, dexaPoolVolume, dexaProviderSummary } from "../contract.ts";
-import { loadDeployments } from "../deployments.ts";
-import { dexaFeeMetricsHandler } from "../endpoints/evm/dexa/v2/fee-metrics.handler.ts";
-import { dexaV2PoolHandler } from "../endpoints/evm/dexa/v2/pool.handler.ts";
-import { dexaPoolVolumeHandler } from "../endpoints/evm/dexa/v2/pool-volume.handler.ts";
-import { dexaPoolsHandler } from "../endpoints/evm/dexa/v2/pools.handler.ts";
-import { dexaProviderSummaryHandler } from "../endpoints/evm/dexa/v2/provider-summary.handler.ts";
-import type { ServeDeps } from "../serve/deps.ts";
+import type { AerodromePool } from "../../../../deploy/devnet/aerodrome/deploy.ts";
+import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
+import type { Address } from "../../../../deploy/devnet/transactions.ts";
+import type { Cell } from "../../../shared/contract/column.ts";
+import { describeWithChain } from "../../../shared/testkit/describe.ts";
+import { dexaFeeMetrics, dexaPool, dexaPools, dexaPoolVolume, dexaProviderSummary } from "../../contract.ts";
+import { loadDeployments } from "../../deployments.ts";
+import { dexaFeeMetricsHandler } from "../../endpoints/evm/dexa/v2/fee-metrics.handler.ts";
+import { dexaV2PoolHandler } from "../../endpoints/evm/dexa/v2/pool.handler.ts";
+import { dexaPoolVolumeHandler } from "../../endpoints/evm/dexa/v2/pool-volume.handler.ts";
+import { dexaPoolsHandler } from "../../endpoints/evm/dexa/v2/pools.handler.ts";
+import { dexaProviderSummaryHandler } from "../../endpoints/evm/dexa/v2/provider-summary.handler.ts";
+import type { ServeDeps } from "../../serve/deps.ts";
+import { depsOf, rowsOf } from "../kit/answers.ts";
+import { startTestIngest, type TestIngest } from "../kit/harness.ts";
+import type { PriceAt } from "../kit/pool-expectation.ts";
 import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
 import {
   aerodromePrices,
@@ -25,9 +28,6 @@ import {
   chainTvl,
   whole,
 } from "./aerodrome-expectation.ts";
-import { depsOf, rowsOf } from "./answers.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
-import type { PriceAt } from "./pool-expectation.ts";
 import { liveOnPools } from "./v2-life.ts";
 
 const GENESIS_S = 1_760_000_000;

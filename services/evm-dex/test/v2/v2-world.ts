@@ -1,8 +1,8 @@
-import { put, type Store } from "../../shared/storage/port.ts";
-import type { ChainDeployments } from "../deployments.ts";
-import { positionText } from "../metrics/lp-position.ts";
-import { v2AmountsText } from "../metrics/v2-bucket.ts";
-import { EMPTY_V2_STATE, writeV2State } from "../protocols/aerodrome-v2/state.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import type { ChainDeployments } from "../../deployments.ts";
+import { positionText } from "../../metrics/lp-position.ts";
+import { v2AmountsText } from "../../metrics/v2-bucket.ts";
+import { EMPTY_V2_STATE, writeV2State } from "../../protocols/aerodrome-v2/state.ts";
 import {
   checkpoints,
   type PoolEventRow,
@@ -13,7 +13,7 @@ import {
   pools,
   priceLinks,
   tokens,
-} from "../store/collections.ts";
+} from "../../store/collections.ts";
 import {
   type LpEventRow,
   type LpPositionRow,
@@ -22,8 +22,8 @@ import {
   type V2RollupRow,
   v2LargeSwaps,
   v2Rollups,
-} from "../store/v2-collections.ts";
-import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "./rows.ts";
+} from "../../store/v2-collections.ts";
+import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "../kit/rows.ts";
 import type { FeeShare, WorldMove, WorldPool, WorldSwap, WorldToken } from "./v2-world-types.ts";
 
 export type { FeeShare, WorldMove, WorldPool, WorldSwap, WorldToken } from "./v2-world-types.ts";

@@ -1,18 +1,18 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
-import { createPricesClient } from "../../shared/grpc/client.ts";
-import { type RunningGrpcServer, startGrpcServer } from "../../shared/grpc/server.ts";
-import type { PriceSource } from "../../shared/grpc/types.ts";
-import { put, type Store } from "../../shared/storage/port.ts";
-import { describeLong } from "../../shared/testkit/describe.ts";
-import { loadDeployments } from "../deployments.ts";
-import { rollbackTo } from "../ingest/undo/rollback.ts";
-import { createPriceSource } from "../serve/prices.ts";
-import { checkpoints, poolEvents, pools } from "../store/collections.ts";
-import { getCheckpoint } from "../store/queries.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore } from "./rows.ts";
-import { blockPlans, growChain, indexBlocks, type SmallBlock, startCheckpoint } from "./small-chain.ts";
+import { createPricesClient } from "../../../shared/grpc/client.ts";
+import { type RunningGrpcServer, startGrpcServer } from "../../../shared/grpc/server.ts";
+import type { PriceSource } from "../../../shared/grpc/types.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import { describeLong } from "../../../shared/testkit/describe.ts";
+import { loadDeployments } from "../../deployments.ts";
+import { rollbackTo } from "../../ingest/undo/rollback.ts";
+import { createPriceSource } from "../../serve/prices.ts";
+import { checkpoints, poolEvents, pools } from "../../store/collections.ts";
+import { getCheckpoint } from "../../store/queries.ts";
+import { address, CHAIN_ID, checkpointRow, openTestStore } from "../kit/rows.ts";
+import { blockPlans, growChain, indexBlocks, type SmallBlock, startCheckpoint } from "../kit/small-chain.ts";
 import { writeLinks } from "./write-links.ts";
 
 /** A client of the service's own Prices, over a connection. */

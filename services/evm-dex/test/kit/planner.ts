@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import Libsql from "libsql";
-import { compileCollection } from "../../shared/storage/declaration.ts";
-import type { Collection, Query, RowOf } from "../../shared/storage/port.ts";
-import { parseQuery } from "../../shared/storage/query.ts";
-import { createSql, SQLITE_DIALECT, selectSql } from "../../shared/storage/sqlite/sql.ts";
-import { encoderOf } from "../../shared/storage/values.ts";
-import { COLLECTIONS } from "../store/collections.ts";
+import { compileCollection } from "../../../shared/storage/declaration.ts";
+import type { Collection, Query, RowOf } from "../../../shared/storage/port.ts";
+import { parseQuery } from "../../../shared/storage/query.ts";
+import { createSql, SQLITE_DIALECT, selectSql } from "../../../shared/storage/sqlite/sql.ts";
+import { encoderOf } from "../../../shared/storage/values.ts";
+import { COLLECTIONS } from "../../store/collections.ts";
 
 /** SQLite's own plan of a query: unlike `store.plan` it shows whether rows are sorted. */
 export class Planner {

@@ -1,17 +1,23 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { parseAbi } from "viem";
-import type { Address } from "../../../deploy/devnet/desk.ts";
-import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { SourceOptions } from "../../shared/evm/source/source.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { type LpPosition, positionText, settle } from "../metrics/lp-position.ts";
-import { readV2State, type V2State } from "../protocols/aerodrome-v2/state.ts";
-import { poolEvents } from "../store/collections.ts";
-import { getPoolStates } from "../store/queries.ts";
-import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "../store/v2-collections.ts";
+import type { Address } from "../../../../deploy/devnet/desk.ts";
+import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
+import type { SourceOptions } from "../../../shared/evm/source/source.ts";
+import { describeWithChain } from "../../../shared/testkit/describe.ts";
+import { type LpPosition, positionText, settle } from "../../metrics/lp-position.ts";
+import { readV2State, type V2State } from "../../protocols/aerodrome-v2/state.ts";
+import { poolEvents } from "../../store/collections.ts";
+import { getPoolStates } from "../../store/queries.ts";
+import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
+import {
+  dumpFreshIndex,
+  dumpStore,
+  expectSameStore,
+  startTestIngest,
+  type TestIngest,
+} from "../kit/harness.ts";
 import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";
 
 const GENESIS_S = 1_760_000_000;
 const BUSY = 120;

@@ -1,10 +1,10 @@
-import type { Cell } from "../../shared/contract/column.ts";
-import type { Endpoint, Handler, HandlerContext, ParamsOf } from "../../shared/contract/endpoint.ts";
-import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
-import type { Store } from "../../shared/storage/port.ts";
-import type { ChainDeployments } from "../deployments.ts";
-import type { ServeDeps } from "../serve/deps.ts";
-import { PoolReader } from "../serve/pool/pool-reader.ts";
+import type { Cell } from "../../../shared/contract/column.ts";
+import type { Endpoint, Handler, HandlerContext, ParamsOf } from "../../../shared/contract/endpoint.ts";
+import { checkRows } from "../../../shared/contract/testkit/check-rows.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import type { ChainDeployments } from "../../deployments.ts";
+import type { ServeDeps } from "../../serve/deps.ts";
+import { PoolReader } from "../../serve/pool/pool-reader.ts";
 
 /** The rows of a handler's answer as objects by column, after a check against the declaration. */
 export async function rowsOf<E extends Endpoint>(

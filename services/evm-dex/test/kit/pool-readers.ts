@@ -1,8 +1,8 @@
-import { pancakePoolAbi } from "../../../deploy/devnet/contracts/pancake/abi.ts";
-import { slipstreamFactoryAbi } from "../../../deploy/devnet/contracts/slipstream/abi.ts";
-import { poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts";
-import type { TestChain } from "../../../deploy/devnet/testkit.ts";
-import { parsePancakeEvents, parseSlipstreamEvents } from "../../../deploy/devnet/v3/testkit.ts";
+import { pancakePoolAbi } from "../../../../deploy/devnet/contracts/pancake/abi.ts";
+import { slipstreamFactoryAbi } from "../../../../deploy/devnet/contracts/slipstream/abi.ts";
+import { poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
+import type { TestChain } from "../../../../deploy/devnet/testkit.ts";
+import { parsePancakeEvents, parseSlipstreamEvents } from "../../../../deploy/devnet/v3/testkit.ts";
 
 type Address = `0x${string}`;
 

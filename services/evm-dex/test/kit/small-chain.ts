@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import type { Store } from "../../shared/storage/port.ts";
-import type { BlockEvents } from "../ingest/state/indexer.ts";
-import { loadIndexer } from "../ingest/state/load-indexer.ts";
-import { startSteps, writeProgress } from "../ingest/write.ts";
-import type { PoolEvent } from "../protocols/protocol.ts";
-import type { LiquidityEvent, V3Event } from "../protocols/v3/events.ts";
-import type { CheckpointRow, PoolRow } from "../store/collections.ts";
-import type { GaugeRow } from "../store/v2-collections.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import type { BlockEvents } from "../../ingest/state/indexer.ts";
+import { loadIndexer } from "../../ingest/state/load-indexer.ts";
+import { startSteps, writeProgress } from "../../ingest/write.ts";
+import type { PoolEvent } from "../../protocols/protocol.ts";
+import type { LiquidityEvent, V3Event } from "../../protocols/v3/events.ts";
+import type { CheckpointRow, PoolRow } from "../../store/collections.ts";
+import type { GaugeRow } from "../../store/v2-collections.ts";
 import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "./rows.ts";
 import { firstEvents, gaugeRow, v2Events } from "./small-v2.ts";
 

@@ -1,5 +1,5 @@
-import type { V2Event } from "../protocols/aerodrome-v2/events.ts";
-import type { GaugeRow } from "../store/v2-collections.ts";
+import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
+import type { GaugeRow } from "../../store/v2-collections.ts";
 import { address, CHAIN_ID } from "./rows.ts";
 
 const E18 = 10n ** 18n;

@@ -1,4 +1,4 @@
-import type { BlockHeader, EthCall, EvmSource, Hex } from "../../shared/evm/port.ts";
+import type { BlockHeader, EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
 import { CHAIN_ID, hash } from "./rows.ts";
 
 export interface FakeSource extends EvmSource {

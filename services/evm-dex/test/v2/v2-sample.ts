@@ -1,5 +1,5 @@
-import { createRandom } from "../../../deploy/devnet/random.ts";
-import { address } from "./rows.ts";
+import { createRandom } from "../../../../deploy/devnet/random.ts";
+import { address } from "../kit/rows.ts";
 import { DAY, HOUR, V2World, type WorldPool, type WorldSwap } from "./v2-world.ts";
 
 /** A Thursday, 00:00 UTC. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { PriceEdge } from "../price/edges.ts";
+import type { PriceEdge } from "../../price/edges.ts";
 
 export const ANCHORS = ["u", "v"];
 export const TOKENS = [...ANCHORS, "a", "b", "c", "d", "e", "f", "g", "h"];

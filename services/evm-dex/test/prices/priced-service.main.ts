@@ -1,9 +1,9 @@
-import { runMain } from "../../shared/process/process.ts";
-import { openStore } from "../../shared/storage/open.ts";
-import { put } from "../../shared/storage/port.ts";
-import { startEvmDex } from "../service.ts";
-import { COLLECTIONS, checkpoints } from "../store/collections.ts";
-import { address, checkpointRow } from "./rows.ts";
+import { runMain } from "../../../shared/process/process.ts";
+import { openStore } from "../../../shared/storage/open.ts";
+import { put } from "../../../shared/storage/port.ts";
+import { startEvmDex } from "../../service.ts";
+import { COLLECTIONS, checkpoints } from "../../store/collections.ts";
+import { address, checkpointRow } from "../kit/rows.ts";
 import { writeLinks } from "./write-links.ts";
 
 // The evm-dex service as it is, over a store that knows prices alone: at block 200 of Base the first token is worth one
