@@ -3,8 +3,8 @@ import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
 import { distrust, readHeader } from "../../../services/shared/evm/source/parse.ts";
-import type { RpcReply } from "../../../services/shared/rpc-client/transport.ts";
-import type { Outcome, Question } from "../../../services/shared/rpc-client/work.ts";
+import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/transport.ts";
+import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
 
 /** An authorization of EIP-3009, by what makes it what it is. */
 export interface AuthorizationName {
@@ -39,7 +39,7 @@ export const STATES_A_CALL = 100;
 const SIGNATURE_CHECK_GAS = 500_000;
 
 /** The block is asked for first: what the call says then holds at its time at the latest. */
-export function askState(authorization: AuthorizationName): Question<AuthorizationState> {
+export function askState(authorization: AuthorizationName): RpcRequest<AuthorizationState> {
   return askAtLatest(callOf(authorization), (result, time) => {
     const word = parseHash(result);
     if (word === undefined) return distrust("authorizationState gave no word");
@@ -50,7 +50,7 @@ export function askState(authorization: AuthorizationName): Question<Authorizati
 /** Many at once; undefined where the chain has no Multicall3. */
 export function askStates(
   authorizations: readonly AuthorizationName[],
-): Question<AuthorizationState[] | undefined> {
+): RpcRequest<AuthorizationState[] | undefined> {
   const data = encodeAggregate3(authorizations.map(callOf));
   return askAtLatest({ to: MULTICALL3, data }, (result, time) => {
     const returned = parseBytes(result);
@@ -70,7 +70,7 @@ export function askStates(
 }
 
 /** False also where nothing is at the address, or the check fails or takes too much gas. */
-export function askContractSignature({ wallet, digest, signature }: WalletSignature): Question<boolean> {
+export function askContractSignature({ wallet, digest, signature }: WalletSignature): RpcRequest<boolean> {
   const bytes = signature.slice(2);
   const length = bytes.length / 2;
   const head = encodeCall(IS_VALID_SIGNATURE, [digest, 64, length]);
@@ -96,7 +96,7 @@ function callOf({ asset, from, nonce }: AuthorizationName): { to: Hex; data: Hex
 function askAtLatest<T>(
   call: { readonly to: Hex; readonly data: Hex },
   read: (result: unknown, time: number) => Outcome<T>,
-): Question<T> {
+): RpcRequest<T> {
   return {
     calls: [
       { method: "eth_getBlockByNumber", params: ["latest", false] },
@@ -110,7 +110,10 @@ function askAtLatest<T>(
   };
 }
 
-export function readReply<T>(reply: RpcReply | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
+export function readReply<T>(
+  reply: RpcResponse | undefined,
+  read: (result: unknown) => Outcome<T>,
+): Outcome<T> {
   if (reply === undefined) return distrust("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }

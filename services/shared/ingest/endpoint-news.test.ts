@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 import { EndpointNews, hostsOf } from "./endpoint-news.ts";
 
 const request = (host: string, ok: boolean, calls = 1): SourceEvent => ({
@@ -30,7 +30,7 @@ describe("EndpointNews", () => {
     expect(news.whyDown(60_000)).to.equal(undefined);
   });
 
-  it("waits for nothing where a circuit is open or an endpoint was put aside", () => {
+  it("waits for nothing where a circuit is open or an endpoint was set aside", () => {
     const news = new EndpointNews(["a.test"]);
     news.onEvent(
       { kind: "aside", host: "a.test", reason: "wrong chain: chain id 1 where 8453 is configured" },

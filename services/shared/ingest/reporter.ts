@@ -4,7 +4,7 @@ import { formatSeconds, headLine, type LineWords, progressLine } from "../ingest
 import { ProgressModel, type ProgressView } from "../ingest-status/progress-model.ts";
 import { type IngestState, type IngestStatusRow, ingestStatus } from "../ingest-status/status-row.ts";
 import { cleanText, type Log } from "../logging/log.ts";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 import type { Guard } from "../storage/lease.ts";
 import { ConflictError, put, type Store } from "../storage/port.ts";
 import { EndpointNews } from "./endpoint-news.ts";

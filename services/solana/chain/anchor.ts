@@ -1,6 +1,6 @@
-import type { EndpointCheck, EndpointProof } from "../../shared/rpc-client/endpoint.ts";
-import type { Fault } from "../../shared/rpc-client/fault.ts";
-import type { RpcCall, RpcReply } from "../../shared/rpc-client/transport.ts";
+import type { ConsistencyCheck, IdentityCheck } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
+import type { RpcCall, RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
 import type { ChainAnchor, FinalBlock } from "./port.ts";
 import { linkCall, producedCall } from "./questions.ts";
 import { isHash, readFirst, readLink, readSlots } from "./read.ts";
@@ -9,7 +9,7 @@ import { isHash, readFirst, readLink, readSlots } from "./read.ts";
 const LOOK_AHEAD = 64;
 /** A backfill moves the final block on several times a second. */
 const KEPT_FINALS = 256;
-type Ask = (calls: readonly RpcCall[]) => Promise<RpcReply[]>;
+type Ask = (calls: readonly RpcCall[]) => Promise<RpcResponse[]>;
 const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
 
 /** What every endpoint has to agree with. Without a genesis hash, that of the first one that agrees otherwise counts. */
@@ -36,7 +36,7 @@ export class AnchorKeeper {
   }
 
   /** Whether an endpoint answers at all: what its genesis is, the proof says. */
-  readonly check: EndpointCheck = {
+  readonly check: IdentityCheck = {
     call: GENESIS_CALL,
     read(reply) {
       // An endpoint that forbids the question answers the others all the same.
@@ -46,7 +46,7 @@ export class AnchorKeeper {
   };
 
   /** The final block goes with requests whose answers name no block; the genesis is asked beside it. */
-  readonly proof: EndpointProof = {
+  readonly proof: ConsistencyCheck = {
     calls: () => {
       const { final, genesisHash } = this.#anchor;
       const calls = final === undefined ? [] : [linkCall(final.slot, "finalized")];
@@ -65,7 +65,7 @@ export class AnchorKeeper {
       if (!("value" in link) || link.value.blockhash === final.blockhash) return undefined;
       return contradiction(`it has block ${link.value.blockhash}, and ${inWords(final)}`);
     },
-    further: async (ask) => {
+    checkFurther: async (ask) => {
       const { final } = this.#anchor;
       const fault = final && (await findSkipped(final, ask));
       if (fault !== undefined || this.#anchor.genesisHash !== undefined) return fault;
@@ -76,7 +76,7 @@ export class AnchorKeeper {
     },
   };
 
-  #compareGenesis(reply: RpcReply | undefined): Fault | undefined {
+  #compareGenesis(reply: RpcResponse | undefined): Fault | undefined {
     const { genesisHash: expected } = this.#anchor;
     if (reply?.ok !== true || !isHash(reply.result) || expected === undefined) return undefined;
     if (reply.result === expected) return undefined;

@@ -1,6 +1,6 @@
 import type { Voter } from "../../shared/rpc-client/client.ts";
-import type { Clock } from "../../shared/rpc-client/clock.ts";
-import type { SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { Clock } from "../../shared/rpc-client/endpoint/clock.ts";
+import type { SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { Pool } from "../../shared/rpc-client/pool.ts";
 import { type Doubt, findDoubts } from "./linkage.ts";
 import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
@@ -58,7 +58,7 @@ export function createBlockReader(options: BlockReaderOptions): (range: SlotRang
   ): Promise<(SolanaBlock | null)[]> {
     const questions = slots.map((slot) => askBlock(slot, range.commitment));
     // Several MB each: one a request.
-    return from.ask(questions, `getBlock ${about}`, { maxBatch: 1 });
+    return from.request(questions, `getBlock ${about}`, { maxBatch: 1 });
   }
 
   /** The first block after the range's end, or undefined where there is none yet. */
@@ -66,10 +66,10 @@ export function createBlockReader(options: BlockReaderOptions): (range: SlotRang
     const { toSlot, commitment } = range;
     let window: readonly [number, number] = [toSlot + 1, toSlot + LOOK_AHEAD];
     for (;;) {
-      const [found] = await from.ask([askProduced(window, commitment)], `getBlocks after ${about}`);
+      const [found] = await from.request([askProduced(window, commitment)], `getBlocks after ${about}`);
       let slot = found?.slots[0];
       while (slot !== undefined) {
-        const [link] = await from.ask([askLink(slot, commitment)], `getBlock after ${about}`);
+        const [link] = await from.request([askLink(slot, commitment)], `getBlock after ${about}`);
         if (link === undefined || link === null) return undefined;
         // The list lacked its parent: that one follows the range.
         if (link.parentSlot <= toSlot) return link;
@@ -83,7 +83,7 @@ export function createBlockReader(options: BlockReaderOptions): (range: SlotRang
   /** Which of the slots an endpoint lists as produced; undefined where it has not come so far itself. */
   async function listProduced(voter: Voter, slots: readonly number[], { range, about }: Findings) {
     const span = [slots[0] as number, slots[slots.length - 1] as number] as const;
-    const [found] = await voter.pool.ask([askProduced(span, range.commitment)], `getBlocks ${about}`);
+    const [found] = await voter.pool.request([askProduced(span, range.commitment)], `getBlocks ${about}`);
     if (found === undefined || found.head < span[1]) return undefined;
     const produced = new Set(found.slots);
     return slots.filter((slot) => produced.has(slot));

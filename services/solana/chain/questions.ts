@@ -1,5 +1,5 @@
-import type { RpcCall } from "../../shared/rpc-client/transport.ts";
-import type { Question } from "../../shared/rpc-client/work.ts";
+import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
+import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
 import { LARGEST_ACCOUNTS } from "./classify.ts";
 import type { AccountsAt, BlockLink, Commitment, SolanaBlock } from "./port.ts";
 import {
@@ -18,13 +18,13 @@ import {
  * An endpoint says that there is no block, and no other has one, or none that answers: what that is worth is found out
  * by the chain around it.
  */
-const whenMissing: Pick<Question<null>, "conclude" | "patience"> = {
+const whenMissing: Pick<RpcRequest<null>, "conclude" | "maxFailures"> = {
   conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
-  patience: 4,
+  maxFailures: 4,
 };
 
 /** One full block; null where an endpoint says that the slot has none, and no other has it. */
-export function askBlock(slot: number, commitment: Commitment): Question<SolanaBlock | null> {
+export function askBlock(slot: number, commitment: Commitment): RpcRequest<SolanaBlock | null> {
   return {
     calls: [{ method: "getBlock", params: [slot, blockOptions("full", commitment)] }],
     read: (replies) => readFirst(replies, (result) => readBlock(result, slot)),
@@ -33,7 +33,7 @@ export function askBlock(slot: number, commitment: Commitment): Question<SolanaB
 }
 
 /** A block without its transactions. */
-export function askLink(slot: number, commitment: Commitment): Question<BlockLink | null> {
+export function askLink(slot: number, commitment: Commitment): RpcRequest<BlockLink | null> {
   return {
     calls: [linkCall(slot, commitment)],
     read: (replies) => readFirst(replies, (result) => readLink(result, slot)),
@@ -74,7 +74,7 @@ export interface ProducedSlots {
 export function askProduced(
   [from, to]: readonly [number, number],
   commitment: Commitment,
-): Question<ProducedSlots> {
+): RpcRequest<ProducedSlots> {
   return {
     calls: [
       { method: "getSlot", params: [{ commitment }] },
@@ -100,14 +100,14 @@ export function askProduced(
   };
 }
 
-export function askFirstAvailable(): Question<number> {
+export function askFirstAvailable(): RpcRequest<number> {
   return {
     calls: [{ method: "getFirstAvailableBlock", params: [] }],
     read: (replies) => readFirst(replies, (result) => readSlot(result, "getFirstAvailableBlock")),
   };
 }
 
-export function askGenesis(): Question<string | undefined> {
+export function askGenesis(): RpcRequest<string | undefined> {
   return {
     calls: [{ method: "getGenesisHash", params: [] }],
     read: (replies) =>
@@ -118,10 +118,10 @@ export function askGenesis(): Question<string | undefined> {
   };
 }
 
-export function askAccounts(addresses: readonly string[], commitment: Commitment): Question<AccountsAt> {
+export function askAccounts(addresses: readonly string[], commitment: Commitment): RpcRequest<AccountsAt> {
   const options = { encoding: "base64", commitment };
   return {
-    calls: [{ method: "getMultipleAccounts", params: [addresses, options], isUnbound: true }],
+    calls: [{ method: "getMultipleAccounts", params: [addresses, options], needsConsistencyCheck: true }],
     read: (replies) => readFirst(replies, (result) => readAccounts(result, addresses.length)),
   };
 }
@@ -129,11 +129,13 @@ export function askAccounts(addresses: readonly string[], commitment: Commitment
 type Largest = readonly { readonly address: string; readonly amount: bigint }[];
 
 /** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
-export function askLargest(mint: string): Question<Largest | undefined> {
+export function askLargest(mint: string): RpcRequest<Largest | undefined> {
   return {
-    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], isUnbound: true }],
+    calls: [
+      { method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], needsConsistencyCheck: true },
+    ],
     read: (replies) => readFirst(replies, readLargest),
     conclude: () => ({ value: undefined }),
-    patience: 4,
+    maxFailures: 4,
   };
 }

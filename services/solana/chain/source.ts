@@ -1,5 +1,5 @@
 import { createRpcClient, type RpcOptions } from "../../shared/rpc-client/client.ts";
-import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { AnchorKeeper } from "./anchor.ts";
 import { createBlockReader } from "./blocks.ts";
 import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
@@ -34,8 +34,8 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     urls: config.urls,
     createError: (message) => new SolanaUpstreamError(message),
     classify: classifySolanaError,
-    check: keeper.check,
-    proof: keeper.proof,
+    identityCheck: keeper.check,
+    consistencyCheck: keeper.proof,
     optionalMethods: [LARGEST_ACCOUNTS],
     subscribe: { method: "slotSubscribe", params: [] },
     notification: "slotNotification",
@@ -68,11 +68,11 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       return range.toSlot < range.fromSlot ? [] : readBlocks(range);
     },
     async link(slot, commitment) {
-      const [link] = await pool.ask([askLink(slot, commitment)], `getBlock of slot ${slot}`);
+      const [link] = await pool.request([askLink(slot, commitment)], `getBlock of slot ${slot}`);
       return link ?? undefined;
     },
     async genesisHash() {
-      const [found] = await pool.ask([askGenesis()], "getGenesisHash");
+      const [found] = await pool.request([askGenesis()], "getGenesisHash");
       return found;
     },
     anchor: (anchor) => keeper.set(anchor),
@@ -85,7 +85,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     },
     async firstAvailableSlot() {
       const answers = await Promise.allSettled(
-        voters.map(({ pool: one }) => one.ask([askFirstAvailable()], "getFirstAvailableBlock")),
+        voters.map(({ pool: one }) => one.request([askFirstAvailable()], "getFirstAvailableBlock")),
       );
       const slots = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (slots.length > 0) return Math.min(...slots);
@@ -97,14 +97,14 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
           `Cannot ask for ${addresses.length} accounts at once: ${ACCOUNTS_AT_ONCE} at most`,
         );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
-      const [found] = await pool.ask([askAccounts(addresses, commitment)], about);
+      const [found] = await pool.request([askAccounts(addresses, commitment)], about);
       return found as AccountsAt;
     },
     async largestTokenAccounts(mint) {
-      const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
+      const [largest] = await pool.request([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
       return largest;
     },
-    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
     async close() {
       rpc.close();
     },

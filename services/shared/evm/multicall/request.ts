@@ -1,4 +1,4 @@
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import { ChainMoved } from "../links.ts";
 import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
 import { decodeAggregate3, encodeAggregate3, type InnerCall, type InnerResult } from "./abi.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import type { BlockWithLogs, BlockWithSenders, LogFilter } from "../port.ts";
 import { askBlock, askBlockByReceipts, askBlockLogsByReceipts } from "./requests.ts";
@@ -42,7 +42,9 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     about: string,
   ): Promise<BlockWithSenders[] | undefined> {
     const questions = numbers.map(askBlockByReceipts);
-    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
+    return allOrNone(
+      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+    );
   }
 
   /** Receipts of every block, or none: then they are not asked for until the next trial. */
@@ -55,7 +57,7 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
 
   async function read(way: Way, numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     const blocks = way === "receipts" ? await readReceipts(numbers, about) : undefined;
-    return blocks ?? pool.ask(numbers.map(askBlock), `eth_getBlockByNumber ${about}`, { maxBatch });
+    return blocks ?? pool.request(numbers.map(askBlock), `eth_getBlockByNumber ${about}`, { maxBatch });
   }
 
   /** One request each way, with a look at the clock; few blocks leave the other ways to the next calls. */
@@ -101,7 +103,7 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     if (!isReceiptsFaster()) return undefined;
     const questions = numbers.map((number) => askBlockLogsByReceipts(number, of.filter));
     return allOrNone(
-      await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch }),
+      await pool.request(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch }),
     );
   }
 

@@ -1,18 +1,18 @@
-import type { Fault } from "../../rpc-client/fault.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
 import {
   applyRules,
   batchRule,
   createMethodRule,
   createRateRule,
+  type ErrorText,
+  type FaultRule,
   fatalRule,
   RATE,
   type RpcErrorInput,
-  type Rule,
-  readWords,
+  readErrorText,
   toCount,
-  type Words,
   withLimit,
-} from "../../rpc-client/words.ts";
+} from "../../rpc-client/endpoint/fault-rules.ts";
 import type { LogRange } from "../port.ts";
 
 const REVERTED =
@@ -42,51 +42,53 @@ const QUERY_TIMEOUT = /time(?:d)?[ -]?out|deadline exceeded|took too long|cancel
 const RATE_CODES = ["429", "-32029", "-32016", "-32012", "-32007", "-32090", "-32097"];
 
 /** What the rules below look at. */
-interface Clues extends Words {
+interface Clues extends ErrorText {
   readonly isLogs: boolean;
   /** An eth_getLogs, or an answer to a whole batch that may have held one. */
   readonly mayBeLogs: boolean;
 }
 
 /** The first rule that says something decides; their order is part of what they mean. */
-const RULES: readonly Rule<Clues>[] = [
-  ({ code, text, input, message }) =>
-    code === "3" || (input.method === "eth_call" && REVERTED.test(text))
+const RULES: readonly FaultRule<Clues>[] = [
+  ({ code, lowerCase, input, message }) =>
+    code === "3" || (input.method === "eth_call" && REVERTED.test(lowerCase))
       ? { kind: "reverted", message }
       : undefined,
   batchRule,
-  ({ mayBeLogs, text, message }) =>
-    mayBeLogs && BEHIND.test(text) && !/too (?:large|wide|big)/.test(text)
+  ({ mayBeLogs, lowerCase, message }) =>
+    mayBeLogs && BEHIND.test(lowerCase) && !/too (?:large|wide|big)/.test(lowerCase)
       ? { kind: "behind", message }
       : undefined,
-  ({ mayBeLogs, said, text, input, message }) => {
-    const suggested = mayBeLogs ? readSuggestedRange(said, input.data) : undefined;
+  ({ mayBeLogs, original, lowerCase, input, message }) => {
+    const suggested = mayBeLogs ? readSuggestedRange(original, input.data) : undefined;
     return suggested === undefined
       ? undefined
-      : withLimit({ kind: "range", message, suggested }, readBlockLimit(text));
+      : withLimit({ kind: "range", message, suggested }, readBlockLimit(lowerCase));
   },
   // "429" or "requests per second" in the words means the rate, unless a range that works was named.
-  ({ mayBeLogs, text, message }) =>
-    mayBeLogs && !RATE.test(text) && RANGE.some((form) => form.test(text))
-      ? withLimit({ kind: "range", message }, readBlockLimit(text))
+  ({ mayBeLogs, lowerCase, message }) =>
+    mayBeLogs && !RATE.test(lowerCase) && RANGE.some((form) => form.test(lowerCase))
+      ? withLimit({ kind: "range", message }, readBlockLimit(lowerCase))
       : undefined,
   createRateRule(RATE_CODES),
   // A bare "limit exceeded" (-32005) to a log query is its size: halving a range that was only sent too soon is
   // harmless, waiting for a range that is too large would never end.
-  ({ isLogs, input, code, text, message }) =>
-    isLogs && (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(text)))
+  ({ isLogs, input, code, lowerCase, message }) =>
+    isLogs &&
+    (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(lowerCase)))
       ? { kind: "range", message }
       : undefined,
   ({ code, message }) => (code === "-32005" ? { kind: "rate", message } : undefined),
   createMethodRule(["-32601", "-32004"]),
-  ({ code, text, message }) => (code === "4444" || STATE.test(text) ? { kind: "state", message } : undefined),
+  ({ code, lowerCase, message }) =>
+    code === "4444" || STATE.test(lowerCase) ? { kind: "state", message } : undefined,
   // -32001 is "Resource not found" of EIP-1474: to a call, its block.
-  ({ code, text, input, message }) =>
-    BEHIND.test(text) || (code === "-32001" && input.method === "eth_call")
+  ({ code, lowerCase, input, message }) =>
+    BEHIND.test(lowerCase) || (code === "-32001" && input.method === "eth_call")
       ? { kind: "behind", message }
       : undefined,
-  ({ text, input, message }) =>
-    input.feature !== undefined && UNPINNABLE.test(text) ? { kind: "method", message } : undefined,
+  ({ lowerCase, input, message }) =>
+    input.feature !== undefined && UNPINNABLE.test(lowerCase) ? { kind: "method", message } : undefined,
   fatalRule,
 ];
 
@@ -97,7 +99,11 @@ const RULES: readonly Rule<Clues>[] = [
  */
 export function classifyRpcError(input: RpcErrorInput): Fault {
   const isLogs = input.method === "eth_getLogs";
-  return applyRules(RULES, { ...readWords(input), isLogs, mayBeLogs: isLogs || input.method === undefined });
+  return applyRules(RULES, {
+    ...readErrorText(input),
+    isLogs,
+    mayBeLogs: isLogs || input.method === undefined,
+  });
 }
 
 const PAIR = /\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i;

@@ -1,6 +1,6 @@
-import type { EndpointProof } from "../../rpc-client/endpoint.ts";
-import type { RpcReply } from "../../rpc-client/transport.ts";
-import type { Question } from "../../rpc-client/work.ts";
+import type { ConsistencyCheck } from "../../rpc-client/endpoint/endpoint.ts";
+import type { RpcResponse } from "../../rpc-client/endpoint/transport.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, Contradiction, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
 import { readHeader } from "./parse.ts";
@@ -16,7 +16,7 @@ export function isOtherGenesis({ reason }: Contradiction): boolean {
   return reason.startsWith(OTHER_GENESIS);
 }
 
-export interface FinalProof extends EndpointProof {
+export interface FinalProof extends ConsistencyCheck {
   require(block: FinalBlock, findKnown?: FindKnownBlock): void;
 }
 
@@ -55,7 +55,7 @@ export function createFinalProof(): FinalProof {
           : `its block ${number} is ${there}, final in the index is ${hash}`;
       return { kind: "contradicts", message };
     },
-    async further(ask, found) {
+    async checkFurther(ask, found) {
       // One that is behind may be so on another chain.
       if (found?.kind !== "behind") return undefined;
       const head = readFirst(await ask([callHeader("latest")]), (result) => readHeader(result, "latest"));
@@ -72,7 +72,7 @@ export function createFinalProof(): FinalProof {
 }
 
 /** Null where the node says that it has no such block; undefined where it says nothing of use. */
-function hashOf(reply: RpcReply | undefined, number: number): string | null | undefined {
+function hashOf(reply: RpcResponse | undefined, number: number): string | null | undefined {
   if (reply?.ok !== true) return undefined;
   if (reply.result === null) return null;
   const header = readHeader(reply.result, number);
@@ -88,7 +88,7 @@ function callHeader(block: number | "finalized" | "latest") {
  * What one node knows of finality on the chain that leads to `tip`: its final block up to the tip; "other" where it has
  * another block there, "behind" where it has none yet.
  */
-export function askFinalBlock(tip: StoredBlock): Question<StoredBlock | "other" | "behind"> {
+export function askFinalBlock(tip: StoredBlock): RpcRequest<StoredBlock | "other" | "behind"> {
   const fallback = Math.max(0, tip.number - FINAL_DEPTH);
   return {
     calls: [callHeader("finalized"), callHeader(fallback), callHeader(tip.number)],

@@ -1,6 +1,6 @@
-import type { Fault } from "../../rpc-client/fault.ts";
-import type { RpcReply } from "../../rpc-client/transport.ts";
-import type { Outcome, Question } from "../../rpc-client/work.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
+import type { RpcResponse } from "../../rpc-client/endpoint/transport.ts";
+import type { Outcome, RpcRequest } from "../../rpc-client/pending-request.ts";
 import { parseBytes, parseQuantity, toQuantity } from "../hex.ts";
 import {
   type BlockHeader,
@@ -18,7 +18,7 @@ import {
 import { distrust, readBlock, readBlockReceipts, readHeader, readLogs, readReceiptLogs } from "./parse.ts";
 
 /** The header of one block; null where every endpoint says that there is none. */
-export function askHeader(number: number): Question<BlockHeader | null> {
+export function askHeader(number: number): RpcRequest<BlockHeader | null> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), false] }],
     read: (replies) => readFirst(replies, (result) => readHeader(result, number)),
@@ -27,7 +27,7 @@ export function askHeader(number: number): Question<BlockHeader | null> {
 }
 
 /** One block with its senders; a block that nobody has yet is waited for. */
-export function askBlock(number: number): Question<BlockWithSenders> {
+export function askBlock(number: number): RpcRequest<BlockWithSenders> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), true] }],
     read(replies) {
@@ -40,7 +40,7 @@ export function askBlock(number: number): Question<BlockWithSenders> {
 }
 
 /** The same from the receipts; null where nobody gives them. */
-export function askBlockByReceipts(number: number): Question<BlockWithSenders | null> {
+export function askBlockByReceipts(number: number): RpcRequest<BlockWithSenders | null> {
   const block = toQuantity(number);
   return {
     calls: [
@@ -60,7 +60,7 @@ export function askBlockByReceipts(number: number): Question<BlockWithSenders | 
 }
 
 /** The same with the filter's logs; null where nobody gives receipts. */
-export function askBlockLogsByReceipts(number: number, filter: LogFilter): Question<BlockWithLogs | null> {
+export function askBlockLogsByReceipts(number: number, filter: LogFilter): RpcRequest<BlockWithLogs | null> {
   const { calls, read, conclude } = askBlockByReceipts(number);
   return {
     calls,
@@ -83,7 +83,7 @@ const BOUND_BLOCKS = 64;
  * a short list without an error. The head is asked first, so that it cannot have moved past the range after the
  * logs were read.
  */
-export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> {
+export function askLogs(range: LogRange, filter: LogFilter): RpcRequest<RawLog[]> {
   const { fromBlock, toBlock } = range;
   return {
     calls: [
@@ -92,7 +92,7 @@ export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> 
         method: "eth_getLogs",
         params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
         // Short ranges are those whose blocks are all read and linked.
-        isUnbound: toBlock - fromBlock >= BOUND_BLOCKS,
+        needsConsistencyCheck: toBlock - fromBlock >= BOUND_BLOCKS,
       },
     ],
     read([headReply, logsReply]) {
@@ -105,7 +105,7 @@ export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> 
       return readLogs(logsReply.result, range, filter);
     },
     // A range that misses its deadline twice or breaks four times is too large for these endpoints, whatever they say.
-    patience: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
+    maxFailures: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
     conclude(refusals) {
       const refused = refusals.filter(({ kind }) => kind === "range");
       if (refused.length === 0 && refusals.length > 0) return undefined;
@@ -134,9 +134,9 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 }
 
 /** Return data; null for a revert, and where every endpoint has lost the state of that block. */
-export function askCall({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
+export function askCall({ to, data, block, confirmRevert }: EthCall): RpcRequest<Hex | null> {
   return {
-    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
+    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], needsConsistencyCheck: true }],
     read: ([reply]) => readReturned(reply, confirmRevert),
     conclude: (refusals) =>
       hasReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
@@ -148,7 +148,7 @@ function hasReverted(refusals: readonly Fault[]): boolean {
   return refusals.some(({ kind }) => kind === "reverted");
 }
 
-function readReturned(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
+function readReturned(reply: RpcResponse | undefined, confirmRevert = false): Outcome<Hex | null> {
   if (!confirmRevert && reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
   return readFirst([reply], (result) => {
     const bytes = parseBytes(result);
@@ -164,12 +164,12 @@ export const PIN_FEATURE = "eth_call by block hash";
 const CALL_PATIENCE = 4;
 
 /** Return data; null for a revert and nothing else, "unpinnable" where no endpoint takes a block's hash. */
-export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnable"> {
+export function askPinnedCall(call: PinnedCall): RpcRequest<Hex | null | "unpinnable"> {
   const { to, data, blockHash, confirmRevert } = call;
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
     read: ([reply]) => asMissing(readReturned(reply, confirmRevert)),
-    patience: CALL_PATIENCE,
+    maxFailures: CALL_PATIENCE,
     conclude(refusals) {
       if (hasReverted(refusals)) return { value: null };
       const isRefused = refusals.some(({ kind }) => kind === "method");
@@ -179,7 +179,7 @@ export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnab
 }
 
 /** The same by number: what one node answers between two looks at the block's header. */
-export function askCheckedCall(call: PinnedCall): Question<Hex | null> {
+export function askCheckedCall(call: PinnedCall): RpcRequest<Hex | null> {
   const { to, data, block, blockHash } = call;
   const look = { method: "eth_getBlockByNumber", params: [toQuantity(block), false] };
   return {
@@ -193,7 +193,7 @@ export function askCheckedCall(call: PinnedCall): Question<Hex | null> {
       }
       return asMissing(readReturned(reply));
     },
-    patience: CALL_PATIENCE,
+    maxFailures: CALL_PATIENCE,
     conclude: (refusals) => concludeCall(call, refusals),
   };
 }
@@ -213,7 +213,7 @@ function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly F
 }
 
 export function readFirst<T>(
-  replies: readonly (RpcReply | undefined)[],
+  replies: readonly (RpcResponse | undefined)[],
   read: (result: unknown) => Outcome<T>,
 ): Outcome<T> {
   const reply = replies[0];

@@ -1,4 +1,4 @@
-import type { Question } from "../../rpc-client/work.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { bloomOfLogs } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
 import { ChainMoved } from "../links.ts";
@@ -16,7 +16,7 @@ export type BlockLogs = readonly RawLog[] | "gone";
 export function askReceiptLogs(
   header: BlockHeader,
   filter: LogFilter,
-): Question<readonly RawLog[] | "unavailable"> {
+): RpcRequest<readonly RawLog[] | "unavailable"> {
   const { number, hash, logsBloom } = header;
   const range = { fromBlock: number, toBlock: number };
   return {
@@ -46,7 +46,7 @@ export function askReceiptLogs(
 }
 
 /** The filter's logs of one block by its hash. */
-export function askBlockLogs(header: BlockHeader, filter: LogFilter): Question<BlockLogs> {
+export function askBlockLogs(header: BlockHeader, filter: LogFilter): RpcRequest<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
     calls: [{ method: "eth_getLogs", params: [{ blockHash: header.hash, ...toRpcFilter(filter) }] }],
