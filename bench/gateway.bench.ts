@@ -11,9 +11,11 @@
  * what a payment adds to a request. BENCH_SECONDS (3) a round, BENCH_ROUNDS (3), BENCH_CONNECTIONS (64 a worker), BENCH_MEMORY_REQUESTS
  * (1,000,000) and BENCH_PAID (100); 0 leaves such a part out.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { buildGateway, startBareProxy, startGatewayProcess } from "./http-load/gateway-process.ts";
 import { Load, type Target } from "./http-load/load.ts";
 import { hasNginx, startNginx } from "./http-load/nginx.ts";
@@ -99,6 +101,7 @@ async function withLoad<T>(target: Target, work: (load: Load) => Promise<T>): Pr
   }
 }
 
+const figures: Figure[] = [];
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 
 async function measureRound({ pid, target, perSecond, cpuUs, coreUse, ownUse }: Contender): Promise<void> {
@@ -148,6 +151,16 @@ try {
     const cells = [rate.toFixed(0).padStart(10), ratio.padStart(9), median(cpuUs).toFixed(1).padStart(15)];
     const uses = [percent(coreUse).padStart(10), percent(ownUse).padStart(14)];
     console.log([name.padEnd(18), ...cells, ...uses].join(" "));
+    figures.push({ name: `${name}, CPU a request`, value: median(cpuUs), unit: "µs" });
+    if (nginxRate !== undefined && name.startsWith("gateway")) {
+      const goal = { atLeast: name === "gateway, hot" ? 0.8 : 0.35 };
+      figures.push({
+        name: `${name}, requests/s beside nginx`,
+        value: rate / nginxRate,
+        unit: "times",
+        goal,
+      });
+    }
   }
 
   console.log(
@@ -155,6 +168,8 @@ try {
   );
   for (const proxy of proxies) {
     const { p50, p99, rate } = await measurePace(proxy);
+    const goal = proxy.name.startsWith("gateway") ? { goal: { atMost: 10 } } : {};
+    figures.push({ name: `${proxy.name}, 99th percentile at half load`, value: p99, unit: "ms", ...goal });
     console.log(
       `${proxy.name.padEnd(20)}${rate.toString().padStart(16)} ${p50.toFixed(2).padStart(8)} ${p99.toFixed(2).padStart(8)}`,
     );
@@ -191,10 +206,12 @@ try {
     tell("without anything (402)", offer);
     tell("with a payment", paid);
     const added = median(paid.tookMs) - median(withKey.tookMs);
+    figures.push({ name: "a payment adds, median", value: added, unit: "ms" });
     console.log(
       `a payment adds ${added.toFixed(1)} ms (median), of which settling on a chain that mines at once ${settlementMs.toFixed(1)} ms (mean)`,
     );
   }
+  recordFigures("gateway", figures);
 } finally {
   await Promise.all([gateway.stop(), bare.stop(), nginx?.stop()]);
   await upstream.stop();

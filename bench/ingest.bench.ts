@@ -6,6 +6,7 @@
  */
 import { poolEvents, rollups } from "../services/evm-dex/store/collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { type BenchChain, buildBenchChain } from "./chain.ts";
 import { CHAIN_ID, medianOf, type Run, runFetchAlone, runIngest } from "./ingest-run.ts";
 import { startRecordedNode } from "./recorded-node.ts";
@@ -66,6 +67,7 @@ function report(runs: Record<string, readonly Run[]>): void {
   console.log(
     `${"".padEnd(18)}events   median s   events/s   CPU s   peak RSS MB   (${ROUNDS} rounds; ingest from process start to last row, fetch and decode without it)`,
   );
+  const figures: Figure[] = [];
   for (const [name, list] of Object.entries(runs)) {
     const run = medianOf(list);
     const rss = Math.max(...list.map((each) => each.peakRssMb));
@@ -74,9 +76,19 @@ function report(runs: Record<string, readonly Run[]>): void {
       `${name.padEnd(18)}${String(run.events).padStart(6)}${run.seconds.toFixed(2).padStart(11)}${rate.toFixed(0).padStart(11)}${run.cpuSeconds.toFixed(2).padStart(8)}${rss.toFixed(0).padStart(14)}`,
     );
     const goal = name === "sqlite" ? GOALS.sqlite : name === "mongodb" ? GOALS.mongodb : 0;
+    figures.push(
+      {
+        name: `${SWAPS} swaps, ${name}`,
+        value: rate,
+        unit: "events/s",
+        ...(goal > 0 && { goal: { atLeast: goal } }),
+      },
+      { name: `most memory, ${name}`, value: rss, unit: "MB", goal: { atMost: GOALS.rssMb } },
+    );
     if (rate < goal || rss > GOALS.rssMb) {
       console.log(`  not reached: at least ${goal} events/s in under ${GOALS.rssMb} MB`);
       process.exitCode = 1;
     }
   }
+  recordFigures("ingest", figures);
 }

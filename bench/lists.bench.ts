@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dexbPools } from "../services/evm-dex/contract.ts";
 import { PoolBook } from "../services/evm-dex/ingest/state/pool-book.ts";
-import { createPoolLists, type PoolListRequest } from "../services/evm-dex/serve/pool-list.ts";
+import { createPoolLists, type PoolListRequest } from "../services/evm-dex/serve/pool-list/pool-list.ts";
 import {
   COLLECTIONS,
   checkpoints,
@@ -23,6 +23,7 @@ import type { OrderTerm } from "../services/shared/contract/order.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { renderTable } from "../services/shared/table.ts";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { syntheticPools, USDC, WETH } from "./synthetic-pools.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 50_000);
@@ -36,9 +37,12 @@ type List = (request: PoolListRequest) => Promise<unknown>;
 type Order = PoolListRequest["order"];
 
 const failures: string[] = [];
+const figures: Figure[] = [];
 const [, , file] = process.argv;
-if (file === undefined) await measureLists();
-else await measureBook(file);
+if (file === undefined) {
+  await measureLists();
+  recordFigures("lists", figures);
+} else await measureBook(file);
 if (failures.length > 0) {
   console.error(`bench:lists: not reached: ${failures.join("; ")}`);
   process.exitCode = 1;
@@ -103,6 +107,7 @@ async function write(target: Store, path: string): Promise<void> {
   const head = { blockHash: "0x1", blockTime: 0, fromBlock: 0, fromTime: 0, chainHead: 0, genesisHash: "0x" };
   await target.write([put(checkpoints, [{ chainId: 8453, blockNumber: 100_000_000, ...head }])]);
   console.log(`${POOLS} pools, ${(bytes / POOLS).toFixed(0)} bytes of lists a pool`);
+  figures.push({ name: "pools written with their lists", value: POOLS / both, unit: "pools/s" });
   console.log(`written ${perSecond(both)} pools/s with their lists, ${perSecond(alone)} pools/s without\n`);
 }
 
@@ -123,6 +128,20 @@ async function compareWithJson(target: Store, list: List): Promise<void> {
     const name = order || "newest first";
     console.log(
       `  ${name.padEnd(16)} ${ms(page)} beside ${ms(json)}: ${cost.toFixed(2)} times; at offset ${DEEP} ${ms(deep)}: ${(deep / page).toFixed(2)} of offset 0`,
+    );
+    figures.push(
+      {
+        name: `10,000 of ${POOLS} pools by ${name}, CPU beside JSON.stringify of the same rows`,
+        value: cost,
+        unit: "times",
+        ...(order === "" && { goal: { atMost: MAX_COST } }),
+      },
+      {
+        name: `the same at offset ${DEEP} beside offset 0`,
+        value: deep / page,
+        unit: "times",
+        goal: { atMost: MAX_COST },
+      },
     );
     if (order === "" && cost > MAX_COST) failures.push(`10,000 rows by ${name}`);
     if (deep / page > MAX_COST) failures.push(`offset ${DEEP} by ${name}`);
@@ -165,7 +184,6 @@ async function timeTokens(list: List): Promise<void> {
   }
 }
 
-// biome-ignore lint/complexity/useMaxParams: a line of a table.
 async function timePage(list: List, title: string, asked: PoolListRequest, at = DEEP): Promise<void> {
   const started = performance.now();
   await list({ ...asked, offset: at });

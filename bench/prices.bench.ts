@@ -17,6 +17,7 @@ import { readPrices, toAnchorRows, toLinkRow } from "../services/evm-dex/store/p
 import { openMongoStore } from "../services/shared/storage/mongodb/store.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { makeGraph, type SyntheticGraph } from "./synthetic-graph.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 520_000);
@@ -36,12 +37,14 @@ interface Made {
   readonly prices: ReadonlyMap<number, ReadonlyMap<string, TokenPrice>>;
 }
 
+const figures: Figure[] = [];
 const synthetic = makeGraph({ pools: POOLS, deep: Math.ceil(POOLS / 17), tokens: Math.ceil(POOLS / 85) });
 const made = runBlocks(synthetic);
 await benchSqlite();
 const url = process.env.MONGODB_URL;
 if (url === undefined) console.log("mongodb: not measured, MONGODB_URL is not set");
 else await benchMongo(url);
+recordFigures("prices", figures);
 
 async function benchSqlite(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-prices-"));
@@ -94,6 +97,11 @@ function runBlocks(of: SyntheticGraph): Made {
   say("a block, CPU time", times);
   say("a walk from nothing, CPU time", [anewMs]);
   const p99 = quantile(times, 0.99);
+  figures.push(
+    { name: `prices after a block, ${POOLS} pools, CPU, median`, value: quantile(times, 0.5), unit: "ms" },
+    { name: "the same, 99th percentile", value: p99, unit: "ms", goal: { atMost: GOAL_MS.block } },
+    { name: "a walk over all pools from nothing, CPU", value: anewMs, unit: "ms" },
+  );
   if (p99 > GOAL_MS.block) {
     console.log(`  not reached: p99 under ${GOAL_MS.block} ms a block`);
     process.exitCode = 1;
@@ -141,6 +149,10 @@ async function benchReads(name: string, store: Store): Promise<void> {
   const past = await readBatches(store, () => random.pick(blocks));
   say(`${name}, ${BATCH} tokens at the head`, head);
   say(`${name}, ${BATCH} tokens at a block`, past);
+  figures.push(
+    { name: `${BATCH} tokens at the head from ${name}, median`, value: quantile(head, 0.5), unit: "ms" },
+    { name: `${BATCH} tokens at a past block from ${name}, median`, value: quantile(past, 0.5), unit: "ms" },
+  );
   say(`${name}, ${BATCH} rows by key`, await readByKey(store, rows));
   await store.close();
 }

@@ -4,6 +4,7 @@
  * were parsed for it, as those of a block are: texts whose hashes nobody worked out yet. BENCH_ROUNDS scales it.
  */
 
+import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import type { SolanaTransaction } from "../services/solana/chain/port.ts";
 import { decodeBlock } from "../services/solana/decode/decode.ts";
 import { hasRecorded, readRecordedTransactions } from "../services/solana/decode/test/recorded.ts";
@@ -48,6 +49,14 @@ const slowest = rates[0] as number;
 console.log(
   `decoded: ${Math.round(median)} transactions/s a core, slowest round ${Math.round(slowest)}; ${rows} rows a round`,
 );
+recordFigures("solana-decode", [
+  {
+    name: "recorded transactions decoded on one core",
+    value: median,
+    unit: "transactions/s",
+    goal: { atLeast: GOAL_PER_SECOND },
+  },
+]);
 if (median < GOAL_PER_SECOND) {
   console.log(`  not reached: ${GOAL_PER_SECOND} transactions/s`);
   process.exitCode = 1;

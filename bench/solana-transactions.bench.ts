@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { tokenTransactions } from "../services/solana/contract.ts";
 import { StretchKeeper } from "../services/solana/ingest/stretches.ts";
@@ -46,6 +47,7 @@ const given = process.env.BENCH_DIR;
 const dataDir = given ?? (await mkdtemp(join(tmpdir(), "chaintables-solana-bench-")));
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const failures: string[] = [];
+const figures: Figure[] = [];
 try {
   const lastSlot = await fill();
   const service = await startServiceProcess(new URL("../services/solana/main.ts", import.meta.url), {
@@ -58,6 +60,12 @@ try {
     const { peak, now } = memoryOf(pid);
     console.log(`\nthe service takes ${now} MB, at most ${peak} MB (goal: under ${GOALS.rssMb})`);
     if (peak >= GOALS.rssMb) failures.push("memory");
+    figures.push({
+      name: "most memory of the service",
+      value: peak,
+      unit: "MB",
+      goal: { atMost: GOALS.rssMb },
+    });
   } finally {
     await service.stop();
   }
@@ -65,6 +73,7 @@ try {
   agent.destroy();
   if (given === undefined) await rm(dataDir, { recursive: true, force: true });
 }
+recordFigures("solana-transactions", figures);
 if (failures.length > 0) {
   console.error(`bench:solana-transactions: not reached: ${failures.join("; ")}`);
   process.exitCode = 1;
@@ -100,7 +109,7 @@ async function fill(): Promise<number> {
     ]);
     rows += slots.tokenRows.length;
     const batch = { ...slots, supplyRows: [], changes: NOTHING };
-    await keeper.written({ blocks: [], batch, checkpoint: checkpointAt(slots.lastSlot) });
+    await keeper.afterBatch({ blocks: [], batch, checkpoint: checkpointAt(slots.lastSlot) });
     fromSlot = slots.lastSlot + 1;
   }
   const checkpoint = checkpointAt(fromSlot - 1);
@@ -214,6 +223,13 @@ async function measure(
   const [p50, p99] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)] as number);
   const shown = [cold, p50, p99, cpu].map((time) => (time as number).toFixed(2).padStart(8)).join(" ");
   console.log(`${title.padEnd(58)} ${String(rows).padStart(5)}  ${shown}`);
+  if (goalMs !== undefined)
+    figures.push({
+      name: `${title}, 99th percentile`,
+      value: p99 as number,
+      unit: "ms",
+      goal: { atMost: goalMs },
+    });
   if (goalMs !== undefined && (p99 as number) >= goalMs) failures.push(`${title} (p99 under ${goalMs} ms)`);
 }
 

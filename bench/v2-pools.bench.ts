@@ -11,6 +11,7 @@ import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { depsOf } from "../services/evm-dex/test/answers.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { renderTable } from "../services/shared/table.ts";
+import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic-v2.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 20_000);
@@ -54,6 +55,12 @@ try {
   })) {
     console.log(`${name.padEnd(16)} median ${median(times).toFixed(1).padStart(7)} ms`);
   }
+  recordFigures("v2-pools", [
+    { name: `${LIMIT} of ${POOLS} pools, first page of a process`, value: first.ms, unit: "ms" },
+    { name: "the same at a new head, median", value: median(moved), unit: "ms" },
+    { name: "the same at a known head, median", value: median(again), unit: "ms" },
+    { name: "JSON.stringify of the same rows, median", value: median(plain), unit: "ms" },
+  ]);
   await store.close();
 } finally {
   await rm(dir, { recursive: true, force: true });

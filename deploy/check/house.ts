@@ -26,7 +26,7 @@ export const houseSteps: readonly Step[] = [
   { name: "lock file", inspect: inspectLockfile },
   { name: "dependencies", inspect: inspectDependencies },
   { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
-  { name: "generated settings", inspect: () => inspectGenerator("deploy/docs/generate.ts") },
+  { name: "generated docs", inspect: () => inspectGenerator("deploy/docs/generate.ts") },
   { name: "generated contracts", inspect: () => inspectGenerator("deploy/devnet/contracts/generate.ts") },
 ];
 

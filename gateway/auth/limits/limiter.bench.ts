@@ -1,4 +1,5 @@
 import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
+import { type Figure, recordFigures } from "../../../services/shared/testkit/bench-record.ts";
 import { systemClock } from "../../request/clock.ts";
 import { fixHeaders, HeaderList } from "../../request/header-list.ts";
 import { createUsageCounter } from "../usage/usage-counter.ts";
@@ -16,11 +17,14 @@ import { createSharedLimiter } from "./shared-limiter.ts";
  */
 const ROUNDS = 1_000_000;
 
+const figures: Figure[] = [];
+
 function measure(name: string, run: (round: number) => void): void {
   for (let i = 0; i < ROUNDS / 10; i += 1) run(i);
   const startedAt = process.cpuUsage();
   for (let i = 0; i < ROUNDS; i += 1) run(i);
   const { user, system } = process.cpuUsage(startedAt);
+  figures.push({ name, value: (user + system) / ROUNDS, unit: "µs CPU" });
   console.log(`${name}: ${((user + system) / ROUNDS).toFixed(3)} µs`);
 }
 
@@ -74,6 +78,11 @@ if (REDIS_URL === undefined) {
       const { user, system } = process.cpuUsage(startedAt);
       const each = ((user + system) / (ROUNDS / 20)).toFixed(1);
       const share = (questions / (ROUNDS / 20)).toFixed(2);
+      figures.push({
+        name: `shared by Redis, ${keys} keys, ${atOnce} requests at a time`,
+        value: (user + system) / (ROUNDS / 20),
+        unit: "µs CPU",
+      });
       console.log(
         `shared, ${keys} keys, ${atOnce} at once: ${each} µs, ${share} questions to Redis a decision`,
       );
@@ -81,3 +90,4 @@ if (REDIS_URL === undefined) {
   }
   redis.close();
 }
+recordFigures("limits", figures);

@@ -107,7 +107,6 @@ function readBody(req: Request): { payload: PaymentPayload; requirements: Paymen
   };
 }
 
-// biome-ignore lint/complexity/useMaxParams: Express knows error middleware by its four parameters.
 function answerBrokenBody(
   error: unknown,
   _req: Request,

@@ -2,7 +2,7 @@ import { encodeCall } from "../../../services/shared/evm/abi.ts";
 import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-import { distrust, readHeader } from "../../../services/shared/evm/source/parse.ts";
+import { parseHeader, untrustedFault } from "../../../services/shared/evm/source/parse.ts";
 import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/transport.ts";
 import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
 
@@ -42,7 +42,7 @@ const SIGNATURE_CHECK_GAS = 500_000;
 export function askState(authorization: AuthorizationName): RpcRequest<AuthorizationState> {
   return askAtLatest(callOf(authorization), (result, time) => {
     const word = parseHash(result);
-    if (word === undefined) return distrust("authorizationState gave no word");
+    if (word === undefined) return untrustedFault("authorizationState gave no word");
     return { value: { isUsed: BigInt(word) !== 0n, time } };
   });
 }
@@ -64,7 +64,7 @@ export function askStates(
         }),
       };
     } catch {
-      return distrust("authorizationState of many gave no words");
+      return untrustedFault("authorizationState of many gave no words");
     }
   });
 }
@@ -103,7 +103,7 @@ function askAtLatest<T>(
       { method: "eth_call", params: [call, "latest"] },
     ],
     read([block, reply]) {
-      const header = readReply(block, (result) => readHeader(result, "latest"));
+      const header = readReply(block, (result) => parseHeader(result, "latest"));
       if ("fault" in header) return header;
       return readReply(reply, (result) => read(result, header.value.timestamp));
     },
@@ -114,6 +114,6 @@ export function readReply<T>(
   reply: RpcResponse | undefined,
   read: (result: unknown) => Outcome<T>,
 ): Outcome<T> {
-  if (reply === undefined) return distrust("a reply is missing");
+  if (reply === undefined) return untrustedFault("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }

@@ -1,7 +1,7 @@
 import { parseHash, parseQuantity, toQuantity } from "../../../services/shared/evm/hex.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
 import { classifyRpcError } from "../../../services/shared/evm/source/classify.ts";
-import { distrust } from "../../../services/shared/evm/source/parse.ts";
+import { untrustedFault } from "../../../services/shared/evm/source/parse.ts";
 import { createRpcClient, type RpcOptions } from "../../../services/shared/rpc-client/client.ts";
 import type { SourceLog } from "../../../services/shared/rpc-client/endpoint/endpoint.ts";
 import type { RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
@@ -163,7 +163,7 @@ function askHeadNumber(): RpcRequest<number> {
     read: ([reply]) =>
       readReply(reply, (result) => {
         const number = parseQuantity(result);
-        return number === undefined ? distrust("eth_blockNumber gave no number") : { value: number };
+        return number === undefined ? untrustedFault("eth_blockNumber gave no number") : { value: number };
       }),
   };
 }
@@ -176,7 +176,7 @@ function askBalance(address: Hex): RpcRequest<bigint> {
         // Beyond what parseQuantity takes: wei are many.
         typeof result === "string" && /^0x[0-9a-f]{1,64}$/i.test(result)
           ? { value: BigInt(result) }
-          : distrust("eth_getBalance gave no number"),
+          : untrustedFault("eth_getBalance gave no number"),
       ),
   };
 }
@@ -196,10 +196,12 @@ function askUse(
     calls: [{ method: "eth_getLogs", params: [filter] }],
     read: ([reply]) =>
       readReply(reply, (result) => {
-        if (!Array.isArray(result)) return distrust("eth_getLogs gave no list");
+        if (!Array.isArray(result)) return untrustedFault("eth_getLogs gave no list");
         if (result.length === 0) return { value: "none" };
         const hash = parseHash(result[0]?.transactionHash);
-        return hash === undefined ? distrust("eth_getLogs gave a log without transaction") : { value: hash };
+        return hash === undefined
+          ? untrustedFault("eth_getLogs gave a log without transaction")
+          : { value: hash };
       }),
     conclude: (refusals) =>
       refusals.some(({ kind }) => kind === "range") ? { value: "too many blocks" } : undefined,
@@ -222,7 +224,7 @@ function askReceiptLogs(hash: Hex): RpcRequest<readonly ReceiptLog[] | undefined
         const { logs } = result as { logs?: unknown };
         return Array.isArray(logs) && logs.every(isLog)
           ? { value: logs }
-          : distrust("eth_getTransactionReceipt gave no logs");
+          : untrustedFault("eth_getTransactionReceipt gave no logs");
       }),
   };
 }

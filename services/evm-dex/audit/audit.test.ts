@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { put, remove } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { positionText } from "../metrics/lp-position.ts";
 import { type PoolEventRow, poolEvents, poolFees, poolStates, pools, rollups } from "../store/collections.ts";
 import { lpPositions, v2Rollups } from "../store/v2-collections.ts";
@@ -15,8 +16,7 @@ import { createPick, sample } from "./sample.ts";
 
 const CHAIN_ID = 8453;
 
-describe("audit", function () {
-  this.timeout(60_000);
+describeWithChain("audit", () => {
   let chain: TestChain;
   let ingest: TestIngest;
 
@@ -31,10 +31,10 @@ describe("audit", function () {
   });
   afterEach(() => ingest.close());
 
-  async function findings(of: { pools?: number; seed?: number } = {}): Promise<Finding[]> {
+  async function findings({ pools, seed }: { pools?: number; seed?: number } = {}): Promise<Finding[]> {
     const all: Finding[] = [];
     const options = { store: ingest.store, rpc: new AuditRpc(chain.url), chainId: CHAIN_ID };
-    for await (const each of audit({ ...options, pools: of.pools ?? 100, seed: of.seed ?? 1 }))
+    for await (const each of audit({ ...options, pools: pools ?? 100, seed: seed ?? 1 }))
       all.push(...each.findings);
     return all;
   }
@@ -46,7 +46,7 @@ describe("audit", function () {
   it("finds no difference in what the ingest wrote, and every value at the node", async () => {
     for (const seed of [1, 2, 3]) {
       const all = await findings({ seed });
-      expect(all.filter((finding) => finding.chain !== finding.ours)).to.deep.equal([]);
+      expect(all.filter((finding) => finding.chain !== finding.stored)).to.deep.equal([]);
       expect(new Set(all.map(({ pool }) => pool)).size).to.be.greaterThan(3);
       expect(new Set(all.map(({ field }) => field)).size).to.be.greaterThan(14);
     }

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { StoredBlock } from "../../shared/evm/finality/fork.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import { put } from "../../shared/storage/port.ts";
 import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
 import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
@@ -27,7 +27,7 @@ const eventRowAt = (blockNumber: number): PoolEventRow =>
   eventRow({ blockNumber, blockHash: hash(blockNumber), time: timeOf(blockNumber) });
 
 /** What findFork says of a store with these headers and rows, and a chain whose blocks above `fork` are others. */
-async function findIn(of: {
+async function findIn(at: {
   kept: readonly number[];
   rows: readonly number[];
   checkpoint: number;
@@ -36,16 +36,16 @@ async function findIn(of: {
   final?: number;
 }) {
   const store = await openTestStore();
-  await store.write([put(headers, of.kept.map(keptHeader)), put(poolEvents, of.rows.map(eventRowAt))]);
+  await store.write([put(headers, at.kept.map(keptHeader)), put(poolEvents, at.rows.map(eventRowAt))]);
   const source = createFakeSource({
-    headers: headersUpTo(of.head ?? of.checkpoint + 5, { forkedAbove: of.fork }),
+    headers: headersUpTo(at.head ?? at.checkpoint + 5, { forkedAbove: at.fork }),
   });
   const checkpoint = checkpointRow({
     fromBlock: FROM,
-    blockNumber: of.checkpoint,
-    blockHash: hash(of.checkpoint),
+    blockNumber: at.checkpoint,
+    blockHash: hash(at.checkpoint),
   });
-  const found = await findFork(store, { source, checkpoint, final: block(of.final ?? 0) });
+  const found = await findFork(store, { source, checkpoint, final: block(at.final ?? 0) });
   await store.close();
   const target = found && { number: found.number, hash: found.hash, time: found.time };
   return { target, asked: source.headerRequests };
@@ -123,7 +123,7 @@ describe("findFork", () => {
         error = thrown;
       },
     );
-    expect(error).to.be.instanceOf(ChainMoved);
+    expect(error).to.be.instanceOf(ReorgDetected);
   });
 
   it("is undefined where the chain ends below the final block: a node that is behind tells nothing", async () => {

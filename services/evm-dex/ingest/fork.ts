@@ -1,4 +1,4 @@
-import type { Knowledge } from "../../shared/evm/finality/finality.ts";
+import type { IndexIdentity } from "../../shared/evm/finality/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -7,14 +7,13 @@ import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts
 /**
  * The last block that the store and the chain have in common: by the kept headers, and where the fork lies deeper than
  * those, by the block hashes that event rows carry; at the least the index's final block. Null where that lies before the
- * index, of which nothing is left then. Undefined where the endpoints are behind the final block. Throws ChainMoved where
+ * index, of which nothing is left then. Undefined where the endpoints are behind the final block. Throws ReorgDetected where
  * they contradict it.
  */
 export async function findFork(
   store: Store,
-  of: { source: EvmSource; checkpoint: CheckpointRow; final: StoredBlock },
+  { source, checkpoint, final }: { source: EvmSource; checkpoint: CheckpointRow; final: StoredBlock },
 ): Promise<StoredBlock | null | undefined> {
-  const { source, checkpoint, final } = of;
   const { chainId, blockNumber, blockHash, blockTime, fromBlock } = checkpoint;
   const kept = await store.find(headers, { filter: { chainId, number: { lt: blockNumber } } });
   const common = await findCommonBlock(source, {
@@ -40,9 +39,9 @@ export async function findLastRow(
 }
 
 /** What endpoints are held against. */
-export function knowledgeOf(
+export function indexIdentityOf(
   store: Store,
   { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
-): Knowledge {
+): IndexIdentity {
   return { genesisHash, findKnown: (high) => findLastRow(store, { chainId, low: 0, high }) };
 }

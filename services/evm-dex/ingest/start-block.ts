@@ -4,7 +4,7 @@ import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { knowledgeOf } from "./fork.ts";
+import { indexIdentityOf } from "./fork.ts";
 import { startTarget } from "./sync.ts";
 import { startSteps } from "./write.ts";
 
@@ -16,17 +16,19 @@ const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
  */
 export async function openCheckpoint(
   store: Store,
-  of: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
+  {
+    source,
+    startBlock,
+    anchors,
+  }: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
 ): Promise<CheckpointRow> {
-  const { source } = of;
   const stored = await getCheckpoint(store, source.chainId);
   // First of all: an endpoint of another chain is told apart from a store of another one.
-  if (stored !== undefined) await requireStoredFinal({ store, source }, knowledgeOf(store, stored));
+  if (stored !== undefined) await requireStoredFinal({ store, source }, indexIdentityOf(store, stored));
   const genesisHash = await checkGenesis(source, stored?.genesisHash);
   if (stored !== undefined) return stored;
   const head = await source.head();
-  const fromBlock =
-    of.startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
+  const fromBlock = startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
   const before = await startTarget(source, fromBlock);
   const first = await headerAt(source, fromBlock);
   const checkpoint: CheckpointRow = {
@@ -39,19 +41,19 @@ export async function openCheckpoint(
     chainHead: head.number,
     genesisHash,
   };
-  await store.write(startSteps(checkpoint, of.anchors));
-  await requireStoredFinal({ store, source }, knowledgeOf(store, checkpoint));
+  await store.write(startSteps(checkpoint, anchors));
+  await requireStoredFinal({ store, source }, indexIdentityOf(store, checkpoint));
   return checkpoint;
 }
 
 /** The first block within `seconds` before the head: a binary search over timestamps. */
 async function firstBlockSince(
   source: EvmSource,
-  of: { head: BlockHeader; seconds: number },
+  { head, seconds }: { head: BlockHeader; seconds: number },
 ): Promise<number> {
-  const since = of.head.timestamp - of.seconds;
+  const since = head.timestamp - seconds;
   let low = 0;
-  let high = of.head.number;
+  let high = head.number;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if ((await headerAt(source, middle)).timestamp >= since) high = middle;

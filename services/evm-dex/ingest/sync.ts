@@ -1,6 +1,6 @@
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
@@ -8,15 +8,15 @@ import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { applyChunk, UnseenPools, type Workbench } from "./apply.ts";
-import { readBackfill } from "./backfill.ts";
-import type { Chunk } from "./chunk.ts";
-import type { Fetcher } from "./fetch.ts";
-import { findFork, knowledgeOf } from "./fork.ts";
-import { oneAhead } from "./map-ahead.ts";
-import type { NewHead } from "./snapshots.ts";
+import { applyBatch, type IngestPipeline, NewPoolsFound } from "./apply.ts";
+import { readBackfill } from "./fetch/backfill.ts";
+import type { BlockBatch } from "./fetch/block-batch.ts";
+import type { Fetcher } from "./fetch/fetcher.ts";
+import { prefetchNext } from "./fetch/prefetch.ts";
+import { findFork, indexIdentityOf } from "./fork.ts";
+import { createFetcher, openPipeline } from "./pipeline.ts";
+import type { NewHead } from "./snapshots/snapshot-writer.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { fetcherFor, openBench } from "./workbench.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;
@@ -52,7 +52,7 @@ interface Reading {
 }
 
 interface CatchUpStep {
-  readonly chunk: Chunk;
+  readonly batch: BlockBatch;
   /** The chain's head when it was last looked at. */
   readonly head: number;
   /** Where the backfill ends; absent behind it. */
@@ -63,7 +63,7 @@ interface CatchUpStep {
 export class ChainSync {
   readonly #deps: SyncDeps;
   #checkpoint: CheckpointRow;
-  #bench: Workbench;
+  #pipeline: IngestPipeline;
   #fetcher: Fetcher;
   readonly #finality: Finality;
   #shorterLooks = 0;
@@ -72,18 +72,22 @@ export class ChainSync {
 
   private constructor(
     deps: SyncDeps,
-    of: { checkpoint: CheckpointRow; bench: Workbench; finality: Finality },
+    {
+      finality,
+      checkpoint,
+      pipeline,
+    }: { checkpoint: CheckpointRow; pipeline: IngestPipeline; finality: Finality },
   ) {
     this.#deps = deps;
-    this.#finality = of.finality;
-    this.#checkpoint = of.checkpoint;
-    this.#bench = of.bench;
-    this.#fetcher = fetcherFor(deps, of.bench);
+    this.#finality = finality;
+    this.#checkpoint = checkpoint;
+    this.#pipeline = pipeline;
+    this.#fetcher = createFetcher(deps, pipeline);
   }
 
   /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
   static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
-    const finality = await Finality.open(deps, knowledgeOf(deps.store, checkpoint));
+    const finality = await Finality.open(deps, indexIdentityOf(deps.store, checkpoint));
     const undone = await rollbackTo(deps.store, {
       checkpoint,
       target: targetOf(checkpoint),
@@ -94,7 +98,7 @@ export class ChainSync {
         "info",
         `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`,
       );
-    return new ChainSync(deps, { checkpoint, finality, bench: await openBench(deps, checkpoint) });
+    return new ChainSync(deps, { checkpoint, finality, pipeline: await openPipeline(deps, checkpoint) });
   }
 
   /** Whether the backfill is over. */
@@ -122,26 +126,26 @@ export class ChainSync {
         if (!moved) await source.waitForHead(POLL_MS, signal);
       } catch (error) {
         this.#logMoved(error);
-        await this.heal().catch((failed) => this.#logMoved(failed));
+        await this.handleReorg().catch((failed) => this.#logMoved(failed));
         // A node that contradicts itself is given time to make up its mind.
         await source.waitForHead(POLL_MS, signal);
       }
     }
   }
 
-  /** Throws what is not ChainMoved. The same words come once, until blocks are written again. */
+  /** Throws what is not ReorgDetected. The same words come once, until blocks are written again. */
   #logMoved(error: unknown): void {
-    if (!(error instanceof ChainMoved)) throw error;
+    if (!(error instanceof ReorgDetected)) throw error;
     if (error.message !== this.#moved) this.#deps.log("warn", error.message);
     this.#moved = error.message;
   }
 
-  /** One step towards `head`; answers whether there was anything to do. Throws ChainMoved where the chains part. */
+  /** One step towards `head`; answers whether there was anything to do. Throws ReorgDetected where the chains part. */
   async step(head: BlockHeader): Promise<boolean> {
     try {
       return await this.#step(head);
     } catch (error) {
-      if (!(error instanceof UnseenPools)) throw error;
+      if (!(error instanceof NewPoolsFound)) throw error;
       this.#deps.log("warn", error.message);
       return true;
     }
@@ -156,7 +160,7 @@ export class ChainSync {
     this.#shorterLooks = 0;
     if (behind === 0) {
       if (head.hash !== this.#checkpoint.blockHash)
-        throw new ChainMoved(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
+        throw new ReorgDetected(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
       this.#isFollowing = true;
       return false;
     }
@@ -167,8 +171,8 @@ export class ChainSync {
       this.#isFollowing = true;
       const last = targetOf(this.#checkpoint);
       const { signal } = this.#deps;
-      for await (const chunk of this.#readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
-        await this.#apply(chunk, { head: head.number });
+      for await (const batch of this.#readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
+        await this.#apply(batch, { head: head.number });
     }
     return true;
   }
@@ -179,7 +183,7 @@ export class ChainSync {
     if (blockNumber < 0) return;
     const [header] = await this.#deps.source.headers([blockNumber]);
     if (header?.hash !== blockHash)
-      throw new ChainMoved(`Block ${blockNumber} of chain ${this.#deps.source.chainId} was replaced.`);
+      throw new ReorgDetected(`Block ${blockNumber} of chain ${this.#deps.source.chainId} was replaced.`);
   }
 
   /**
@@ -191,7 +195,7 @@ export class ChainSync {
     const isBehind = fork === undefined || (fork !== null && fork.number >= head.number);
     if (isBehind) this.#shorterLooks = 0;
     else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) {
-      throw new ChainMoved(`The chain ends at block ${head.number}, on another branch than ours.`);
+      throw new ReorgDetected(`The chain ends at block ${head.number}, on another branch than ours.`);
     }
   }
 
@@ -206,14 +210,14 @@ export class ChainSync {
     const bulk = this.#deps.openBulkSource?.();
     bulk?.requireFinal(this.#finality.block);
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
-    const fetcher = fetcherFor(deps, this.#bench);
+    const fetcher = createFetcher(deps, this.#pipeline);
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
     try {
       const steps = this.#stepsUpTo(head, { source: deps.source, fetcher, signal });
-      for await (const { chunk, head: top, to } of oneAhead(steps)) {
-        await this.#apply(chunk, { head: top });
-        if (to !== undefined) this.#report(chunk, { from, to });
+      for await (const { batch, head: top, to } of prefetchNext(steps)) {
+        await this.#apply(batch, { head: top });
+        if (to !== undefined) this.#report(batch, { from, to });
         if (deps.signal.aborted) return;
       }
     } finally {
@@ -222,9 +226,9 @@ export class ChainSync {
     }
   }
 
-  #report(chunk: Chunk, of: { from: number; to: number }): void {
-    const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    this.#deps.report({ stage: "backfill", ...of, at: chunk.last.number, events });
+  #report(batch: BlockBatch, options: { from: number; to: number }): void {
+    const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
+    this.#deps.report({ stage: "backfill", ...options, at: batch.last.number, events });
   }
 
   /** What lies far behind the head as a backfill, the last blocks with their headers. */
@@ -233,61 +237,61 @@ export class ChainSync {
     let top = head.number;
     while (top - last.number > KEPT_HEADERS) {
       const to = top - KEPT_HEADERS;
-      for await (const chunk of readBackfill({ ...by, from: last.number + 1, to })) {
-        last = chunk.last;
-        yield { chunk, head: top, to };
+      for await (const batch of readBackfill({ ...by, from: last.number + 1, to })) {
+        last = batch.last;
+        yield { batch, head: top, to };
       }
       if (by.signal.aborted) return;
       // The chain has grown meanwhile.
       top = (await this.#deps.source.head()).number;
     }
-    for await (const chunk of this.#readTail(last, { ...by, to: top })) yield { chunk, head: top };
+    for await (const batch of this.#readTail(last, { ...by, to: top })) yield { batch, head: top };
   }
 
   /** The blocks after `last` up to `to`, each run read while the one before it is written. */
   async *#readTail(
     last: Place,
     { to, fetcher, signal }: Pick<Reading, "fetcher" | "signal"> & { to: number },
-  ): AsyncGenerator<Chunk> {
+  ): AsyncGenerator<BlockBatch> {
     const readAfter = ({ number, hash }: Place) => {
       if (number >= to || signal.aborted) return undefined;
       const range = { fromBlock: number + 1, toBlock: Math.min(to, number + TAIL_BLOCKS) };
-      const chunk = fetcher.readTail(range, hash);
+      const batch = fetcher.readTail(range, hash);
       // Awaited later, or never: until then a failure must not count as unhandled.
-      chunk.catch(() => {});
-      return chunk;
+      batch.catch(() => {});
+      return batch;
     };
     let next = readAfter(last);
     while (next !== undefined) {
-      const chunk = await next;
-      next = readAfter(chunk.last);
-      yield chunk;
+      const batch = await next;
+      next = readAfter(batch.last);
+      yield batch;
     }
   }
 
   /** Every block that is stored comes through here, whatever it was read from: it must follow on the checkpoint. */
-  async #apply(chunk: Chunk, of: { head: number }): Promise<void> {
+  async #apply(batch: BlockBatch, { head }: { head: number }): Promise<void> {
     const { blockNumber, blockHash } = this.#checkpoint;
-    if (chunk.parent.number !== blockNumber || chunk.parent.hash !== blockHash) {
-      const { number, hash } = chunk.parent;
-      throw new ChainMoved(
+    if (batch.parent.number !== blockNumber || batch.parent.hash !== blockHash) {
+      const { number, hash } = batch.parent;
+      throw new ReorgDetected(
         `Block ${number + 1} follows on ${hash}, not on block ${blockNumber}, ${blockHash}.`,
       );
     }
-    const reachesHead = chunk.last.number === of.head;
+    const reachesHead = batch.last.number === head;
     if (reachesHead) this.#claimUnread();
-    const applied = await applyChunk(this.#bench, {
-      chunk,
+    const applied = await applyBatch(this.#pipeline, {
+      batch,
       checkpoint: this.#checkpoint,
-      chainHead: of.head,
+      chainHead: head,
       // Blocks on the way there are followed by others within moments.
       observe: reachesHead,
     });
     this.#checkpoint = applied.checkpoint;
     this.#moved = undefined;
-    this.#finality.follow(chunk.last, { isHead: reachesHead });
-    const events = chunk.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    this.#deps.gauges?.standOn({ number: chunk.last.number, time: chunk.last.time, events });
+    this.#finality.follow(batch.last, { isHead: reachesHead });
+    const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
+    this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
   }
 
@@ -296,7 +300,7 @@ export class ChainSync {
    * node has the state, in one write with their checkpoint: between two checkpoints no answer changes.
    */
   #claimUnread(): void {
-    const { indexer } = this.#bench;
+    const { indexer } = this.#pipeline;
     for (const entry of indexer.pools.entries()) {
       if (entry.anchor !== undefined && entry.balanceBlock < entry.lastBlock) indexer.touch(entry);
     }
@@ -305,12 +309,12 @@ export class ChainSync {
   /**
    * After a reorg: the replacement is fetched first, then the store goes back to the fork and on to the replacement.
    * While no node can give the replacement, the store keeps what it has; what is final it keeps in any case. Throws
-   * ChainMoved where endpoints differ meanwhile, IndexContradicted where all contradict what is final.
+   * ReorgDetected where endpoints differ meanwhile, IndexContradicted where all contradict what is final.
    */
-  async heal(): Promise<void> {
+  async handleReorg(): Promise<void> {
     const { store, source, chain, log, guard } = this.#deps;
     await source.recheck();
-    await this.#finality.hold();
+    await this.#finality.cancelUpdate();
     const fork = await this.#findFork();
     const { fromBlock, blockNumber } = this.#checkpoint;
     if (fork === undefined || fork?.number === blockNumber) return;
@@ -332,15 +336,15 @@ export class ChainSync {
       blockHash: target.hash,
       blockTime: target.time,
     };
-    this.#bench = await openBench(this.#deps, this.#checkpoint);
-    this.#fetcher = fetcherFor(this.#deps, this.#bench);
+    this.#pipeline = await openPipeline(this.#deps, this.#checkpoint);
+    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
     this.#shorterLooks = 0;
     if (replacement === undefined) return;
     try {
       await this.#apply(replacement, { head: head.number });
     } catch (error) {
       // The next step reads it again.
-      if (!(error instanceof UnseenPools)) throw error;
+      if (!(error instanceof NewPoolsFound)) throw error;
       log("warn", error.message);
     }
   }

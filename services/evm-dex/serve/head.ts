@@ -27,7 +27,11 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
  */
 export async function readAtHead<T>(
   store: Store,
-  of: {
+  {
+    chainId,
+    seen,
+    read,
+  }: {
     chainId: number;
     read: (checkpoint: CheckpointRow) => Promise<T>;
     /** Told of every checkpoint that was read, and when its reading began (performance.now). */
@@ -36,14 +40,14 @@ export async function readAtHead<T>(
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
   const look = async (): Promise<CheckpointRow | undefined> => {
     const startedMs = performance.now();
-    const found = await getCheckpoint(store, of.chainId);
-    if (found !== undefined) of.seen?.(found, startedMs);
+    const found = await getCheckpoint(store, chainId);
+    if (found !== undefined) seen?.(found, startedMs);
     return found;
   };
   let checkpoint = await look();
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     if (!hasData(checkpoint)) return undefined;
-    const value = await of.read(checkpoint);
+    const value = await read(checkpoint);
     const after = await look();
     if (after?.blockHash === checkpoint.blockHash) return { value, checkpoint };
     checkpoint = after;

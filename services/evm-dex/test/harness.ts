@@ -2,16 +2,16 @@ import { expect } from "chai";
 import { deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import { createEvmSource, type SourceOptions } from "../../shared/evm/source/source.ts";
 import { readInThread } from "../../shared/evm/thread/thread.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
-import { discoverPools } from "../ingest/discover.ts";
-import { discoverGauges } from "../ingest/discover-gauges.ts";
+import { discoverGauges } from "../ingest/discover/discover-gauges.ts";
+import { discoverPools } from "../ingest/discover/discover-pools.ts";
 import { openCheckpoint } from "../ingest/start-block.ts";
 import { ChainSync } from "../ingest/sync.ts";
 import { COLLECTIONS, checkpoints, headers } from "../store/collections.ts";
@@ -76,9 +76,9 @@ export async function startTestIngest(
           const { blockNumber, blockHash } = sync.checkpoint;
           if (blockNumber === head.number && blockHash === head.hash) return await sync.settled();
         } catch (error) {
-          if (!(error instanceof ChainMoved)) throw error;
-          await sync.heal().catch((failed: unknown) => {
-            if (!(failed instanceof ChainMoved)) throw failed;
+          if (!(error instanceof ReorgDetected)) throw error;
+          await sync.handleReorg().catch((failed: unknown) => {
+            if (!(failed instanceof ReorgDetected)) throw failed;
           });
         }
       }
@@ -122,10 +122,13 @@ export async function dumpFreshIndex(
 }
 
 /** Blocks with up to three random actions each on all v3 pools there are, some with none. */
-export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; seed: number }): Promise<void> {
-  const random = createRandom(of.seed);
+export async function mineBusyBlocks(
+  chain: TestChain,
+  { seed, blocks }: { blocks: number; seed: number },
+): Promise<void> {
+  const random = createRandom(seed);
   const pools = deskPools(chain.deployment);
-  for (let i = 0; i < of.blocks; i++) {
+  for (let i = 0; i < blocks; i++) {
     await chain.send(chain.randomActions(random.below(1e9), random.below(4), pools));
     if (chain.deployment.aerodrome !== undefined) await actOnAerodrome(chain, random, 3);
     await chain.mine(1, { intervalS: 2 });

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -67,8 +68,7 @@ async function startHidingRpc(target: string, hidden: readonly string[]) {
   };
 }
 
-describe("evm-dex ingest: pools whose creation a node kept back", function () {
-  this.timeout(120_000);
+describeWithChain("evm-dex ingest: pools whose creation a node kept back", () => {
   let chain: TestChain;
   let directory: string;
   let deploymentsFile: string;
@@ -103,10 +103,10 @@ describe("evm-dex ingest: pools whose creation a node kept back", function () {
   });
 
   /** Indexes up to the head as the real process, killed so many times on the way. */
-  async function indexed(name: string, of: { url: string; kills: number }) {
+  async function indexed(name: string, { url, kills }: { url: string; kills: number }) {
     const dataDir = join(directory, name);
     const env = {
-      EVM_RPC_8453: of.url,
+      EVM_RPC_8453: url,
       EVM_RPC_1: undefined,
       START_BLOCK_8453: `${startBlock}`,
       QUIET_POOLS_PER_SECOND: "0",
@@ -114,7 +114,7 @@ describe("evm-dex ingest: pools whose creation a node kept back", function () {
       DEPLOYMENTS_FILE: deploymentsFile,
     };
     const random = createRandom(9);
-    for (let i = 0; i < of.kills; i++) {
+    for (let i = 0; i < kills; i++) {
       const ingest = startIngestProcess(INGEST, env);
       await ingest.said("indexing");
       await sleep(random.below(400));

@@ -1,4 +1,4 @@
-import type { Knowledge } from "../../shared/evm/finality/finality.ts";
+import type { IndexIdentity } from "../../shared/evm/finality/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -7,7 +7,7 @@ import { type CheckpointRow, headers, unitHistory } from "../store/collections.t
 /**
  * A block that the store and the chain have in common: the last one by the kept headers, and where the fork lies
  * deeper than those, the last one that states of units were recorded at; at the least the index's final block. Undefined
- * where the endpoints are behind that. Throws ChainMoved where they contradict it.
+ * where the endpoints are behind that. Throws ReorgDetected where they contradict it.
  */
 export async function findFork(
   store: Store,
@@ -42,6 +42,6 @@ async function findLastState(
 export function knowledgeOf(
   store: Store,
   { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
-): Knowledge {
+): IndexIdentity {
   return { genesisHash, findKnown: (high) => findLastState(store, { chainId, low: 0, high }) };
 }

@@ -65,7 +65,7 @@ export function lendingMetrics(metrics: IngestMetrics): (chainId: number) => Cha
           known.set({ chain, kind }, all);
           unreadable.set({ chain, kind }, failed);
         }
-        gauges.standOn({ number: head.number, time: head.timestamp, events: readings.read.length });
+        gauges.setIndexedBlock({ number: head.number, time: head.timestamp, events: readings.read.length });
       },
     };
   };

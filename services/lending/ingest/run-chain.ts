@@ -31,7 +31,8 @@ export async function runChain(options: RunChainOptions): Promise<void> {
     const head = await source.head();
     metrics?.seeHead(head);
     const stored = sync.checkpoint;
-    if (stored !== undefined) metrics?.standOn({ number: stored.blockNumber, time: stored.blockTime });
+    if (stored !== undefined)
+      metrics?.setIndexedBlock({ number: stored.blockNumber, time: stored.blockTime });
     log.info({ block: sync.checkpoint?.blockNumber ?? null, head: head.number }, "indexing");
     await sync.run();
   };

@@ -1,4 +1,5 @@
-import { ChainMoved, checkLinks } from "../../shared/evm/links.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
+import { checkLinks } from "../../shared/evm/links.ts";
 import { scanLogs } from "../../shared/evm/logs/scan.ts";
 import type { BlockHeader, EvmSource, Hex, RawLog } from "../../shared/evm/port.ts";
 
@@ -11,7 +12,7 @@ export interface Stretch {
 
 /**
  * The blocks from `from` to the head, each following on the one before it, the first on `parentHash` where one is
- * given, with all logs that have one of the topics: what an answer lacks is found out by the blooms. Throws ChainMoved
+ * given, with all logs that have one of the topics: what an answer lacks is found out by the blooms. Throws ReorgDetected
  * where they do not fit together.
  */
 export async function readStretch(
@@ -30,7 +31,7 @@ export async function readStretch(
   const headers = (await source.headers(numbers)).filter((header) => header !== null);
   const last = headers.at(-1);
   if (headers.length < numbers.length || last?.hash !== head.hash)
-    throw new ChainMoved(`Blocks ${from} to ${head.number} are not those that lead to ${head.hash}.`);
+    throw new ReorgDetected(`Blocks ${from} to ${head.number} are not those that lead to ${head.hash}.`);
   checkLinks(headers, of.parentHash ?? (headers[0] as BlockHeader).parentHash);
   if (topics.length === 0) return { headers, logs: [] };
 
@@ -42,6 +43,6 @@ export async function readStretch(
   const logs = await source.verifyEmpty(headers, { logs: answered, filter });
   const stranger = logs.find((log) => headers[log.blockNumber - from]?.hash !== log.blockHash);
   if (stranger !== undefined)
-    throw new ChainMoved(`A log of block ${stranger.blockNumber} says that it is ${stranger.blockHash}.`);
+    throw new ReorgDetected(`A log of block ${stranger.blockNumber} says that it is ${stranger.blockHash}.`);
   return { headers, logs };
 }

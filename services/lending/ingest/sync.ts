@@ -1,7 +1,7 @@
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import { headerAt } from "../../shared/evm/finality/genesis.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
 import type { BlockHeader } from "../../shared/evm/port.ts";
 import type { UnitRef } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";
@@ -72,7 +72,7 @@ export class ChainSync {
       try {
         if (!(await this.step(head))) await source.waitForHead(POLL_MS, signal);
       } catch (error) {
-        if (!(error instanceof ChainMoved)) throw error;
+        if (!(error instanceof ReorgDetected)) throw error;
         // The same words come once, until blocks are written again.
         if (error.message !== this.#moved) log("warn", error.message);
         this.#moved = error.message;
@@ -82,7 +82,7 @@ export class ChainSync {
     }
   }
 
-  /** One step towards `head`; answers whether there was anything to do. Throws ChainMoved where the chain moves under it. */
+  /** One step towards `head`; answers whether there was anything to do. Throws ReorgDetected where the chain moves under it. */
   async step(head: BlockHeader): Promise<boolean> {
     const checkpoint = this.#checkpoint;
     if (checkpoint === undefined) {
@@ -132,7 +132,7 @@ export class ChainSync {
   async #findFork(checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
     const { store, source } = this.#deps;
     await source.recheck();
-    await this.#finality.hold();
+    await this.#finality.cancelUpdate();
     return findFork(store, { source, checkpoint, final: this.#finality.block });
   }
 

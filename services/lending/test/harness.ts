@@ -8,7 +8,7 @@ import { deploymentsDocument } from "../../../deploy/devnet/deployments-file.ts"
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
-import { ChainMoved } from "../../shared/evm/links.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import { createEvmSource, type SourceOptions } from "../../shared/evm/source/source.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -106,7 +106,7 @@ export async function startTestIngest(
         try {
           await sync.step(head);
         } catch (error) {
-          if (!(error instanceof ChainMoved)) throw error;
+          if (!(error instanceof ReorgDetected)) throw error;
         }
         if (sync.checkpoint?.blockHash === head.hash) return await sync.settled();
       }

@@ -152,7 +152,7 @@ export interface EvmSource {
    * the filter's logs while `logs` has none of it is asked for again: decided by the block's receipts where a node
    * offers them (their own bloom must equal the header's), else accepted as empty when two endpoints, or several
    * answers of the only one, agree. Returns the logs with those that had been missing, in (block, logIndex) order.
-   * Throws ChainMoved for a header that is no longer on the chain.
+   * Throws ReorgDetected for a header that is no longer on the chain.
    */
   verifyEmpty(
     headers: readonly BlockHeader[],

@@ -193,6 +193,5 @@ export function answerUnknown(): RequestHandler {
 
 /** Error middleware of an app. */
 export function answerFailure() {
-  // biome-ignore lint/complexity/useMaxParams: Express knows error middleware by its four parameters.
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendFailure(res, error);
 }

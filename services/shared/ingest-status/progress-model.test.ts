@@ -73,9 +73,9 @@ describe("ProgressModel", () => {
     const model = new ProgressModel();
     model.seeHead({ number: 1_000, timestamp: 10_000 }, 0);
     model.apply({ stage: "plan", scans: [], backfill: { from: 1, at: 0 } }, 0);
-    model.standOn({ number: 500, time: 5_000 }, SECOND);
+    model.setIndexedBlock({ number: 500, time: 5_000 }, SECOND);
     expect(model.view(SECOND).share).to.be.closeTo(0.5, 1e-9);
-    model.standOn({ number: 744, time: 7_440 }, 2 * SECOND);
+    model.setIndexedBlock({ number: 744, time: 7_440 }, 2 * SECOND);
     model.seeHead({ number: 1_500, timestamp: 15_000 }, 2 * SECOND);
     const view = model.view(2 * SECOND);
     expect(view).to.include({ state: "backfilling", block: 744, head: 1_500, lagSeconds: 7_560 });
@@ -89,13 +89,13 @@ describe("ProgressModel", () => {
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
     model.seeHead({ number: 1_000, timestamp: 100_000 }, 0);
     // All that was to be read when it began: the head has moved on by ten minutes.
-    model.standOn({ number: 1_000, time: 100_000 }, SECOND);
+    model.setIndexedBlock({ number: 1_000, time: 100_000 }, SECOND);
     expect(model.view(SECOND)).to.include({ state: "following", share: 1, etaSeconds: 0 });
     model.seeHead({ number: 1_300, timestamp: 100_600 }, 2 * SECOND);
     const late = model.view(2 * SECOND);
     expect(late.state).to.equal("backfilling");
     expect(late.share).to.be.below(1);
-    model.standOn({ number: 1_299, time: 100_598 }, 3 * SECOND);
+    model.setIndexedBlock({ number: 1_299, time: 100_598 }, 3 * SECOND);
     expect(model.view(3 * SECOND)).to.include({ state: "following", share: 1 });
     // Two blocks of a chain that makes one every few days.
     model.seeHead({ number: 1_301, timestamp: 900_000 }, 4 * SECOND);
@@ -106,9 +106,9 @@ describe("ProgressModel", () => {
     const model = new ProgressModel();
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
     model.seeHead({ number: 10_000 }, 0);
-    model.standOn({ number: 9_900, time: 1 }, SECOND);
+    model.setIndexedBlock({ number: 9_900, time: 1 }, SECOND);
     expect(model.view(SECOND).state).to.equal("backfilling");
-    model.standOn({ number: 9_960, time: 1 }, SECOND);
+    model.setIndexedBlock({ number: 9_960, time: 1 }, SECOND);
     expect(model.view(SECOND)).to.include({ state: "following", lagSeconds: undefined });
   });
 
@@ -117,7 +117,7 @@ describe("ProgressModel", () => {
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
     for (let second = 0; second <= 30; second++) {
       model.seeHead({ number: 10_000 + second * 10, timestamp: second * 20 }, second * SECOND);
-      model.standOn({ number: second * 5, time: -100_000 }, second * SECOND);
+      model.setIndexedBlock({ number: second * 5, time: -100_000 }, second * SECOND);
     }
     expect(model.view(30 * SECOND)).to.include({ isFallingBehind: true, etaSeconds: undefined });
   });
@@ -127,7 +127,7 @@ describe("ProgressModel", () => {
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
     for (let second = 0; second <= 30; second++) {
       model.seeHead({ number: 10_000 + second * 10, timestamp: second }, second * SECOND);
-      model.standOn({ number: second * 20, time: -100_000 }, second * SECOND);
+      model.setIndexedBlock({ number: second * 20, time: -100_000 }, second * SECOND);
     }
     // 9,700 blocks are left; 20 a second are read, and 10 come.
     expect(model.view(30 * SECOND).etaSeconds).to.equal(970);
@@ -212,7 +212,7 @@ class RandomRun {
       model.seeHead({ number: this.#head, timestamp: 1_000_000 }, this.#ms);
     } else if (step.kind === "stand") {
       this.#block = Math.min(this.#head - 10, this.#block + step.by);
-      model.standOn({ number: this.#block, time: 0 }, this.#ms);
+      model.setIndexedBlock({ number: this.#block, time: 0 }, this.#ms);
     } else if (step.kind === "units") {
       this.#units = Math.min(50, this.#units + step.by);
       model.apply({ stage: "reading", from: 1, at: this.#units, to: 50, events: 0 }, this.#ms);

@@ -107,7 +107,7 @@ export class ProgressModel {
     this.#judge();
   }
 
-  standOn(
+  setIndexedBlock(
     block: { readonly number: number; readonly time: number; readonly events?: number | undefined },
     nowMs: number,
   ): void {

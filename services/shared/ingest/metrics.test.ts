@@ -28,7 +28,7 @@ describe("an ingest's metrics", () => {
       message: "slow down",
     });
     chain.seeHead({ number: 110, timestamp: 1_020 });
-    chain.standOn({ number: 100, time: 1_000 });
+    chain.setIndexedBlock({ number: 100, time: 1_000 });
     const text = await metrics.render();
     const labels = 'chain="8453",host="rpc.test"';
     const service = 'service="some-ingest"';
@@ -40,7 +40,7 @@ describe("an ingest's metrics", () => {
     expect(text).to.contain(`ingest_chain_head_block{chain="8453",${service}} 110`);
     expect(text).to.contain(`ingest_indexed_block{chain="8453",${service}} 100`);
     expect(text).to.contain(`ingest_lag_seconds{chain="8453",${service}} 20`);
-    chain.standOn({ number: 110, time: 1_020 });
+    chain.setIndexedBlock({ number: 110, time: 1_020 });
     expect(await metrics.render()).to.contain(`ingest_lag_seconds{chain="8453",${service}} 0`);
   });
 
@@ -50,13 +50,13 @@ describe("an ingest's metrics", () => {
     metrics.watch(8453, {
       onEvent: (event) => heard.push(event.kind),
       seeHead: (head) => heard.push(head),
-      standOn: (block) => heard.push(block),
+      setIndexedBlock: (block) => heard.push(block),
     });
     const chain = metrics.chain(8453);
     metrics.chain(1).seeHead({ number: 5 });
     chain.onEvent({ kind: "circuit", host: "rpc.test", open: true });
     chain.seeHead({ number: 110, timestamp: 1_020 });
-    chain.standOn({ number: 100, time: 1_000, events: 7 });
+    chain.setIndexedBlock({ number: 100, time: 1_000, events: 7 });
     expect(heard).to.deep.equal([
       "circuit",
       { number: 110, timestamp: 1_020 },

@@ -6,7 +6,7 @@ import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 export interface ChainWatcher {
   readonly onEvent: (event: SourceEvent) => void;
   seeHead(head: { readonly number: number; readonly timestamp?: number | undefined }): void;
-  standOn(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
+  setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
 
 /** Shows how far the reading is. */
@@ -25,7 +25,7 @@ export interface ChainGauges {
   /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads do not tell it. */
   seeHead(head: { readonly number: number; readonly timestamp?: number }): void;
   /** The block that the store stands on; `events` that were written with it. */
-  standOn(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
+  setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
 
 export interface IngestMetrics extends Metrics {
@@ -133,8 +133,8 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
           if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
           showLag();
         },
-        standOn({ number, time, events = 0 }) {
-          watcher()?.standOn({ number, time, events });
+        setIndexedBlock({ number, time, events = 0 }) {
+          watcher()?.setIndexedBlock({ number, time, events });
           indexed.set({ chain }, number);
           indexedTime = time;
           if (headTime !== undefined) headTime = Math.max(headTime, time);

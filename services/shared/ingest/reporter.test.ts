@@ -54,7 +54,7 @@ describe("IngestReporter", () => {
     clock.ms = 65_000;
     expect(reporter.row()).to.include({ state: "starting", why: null });
     reporter.failed(new Error("refused"));
-    reporter.standOn({ number: 100, time: 1_000 });
+    reporter.setIndexedBlock({ number: 100, time: 1_000 });
     expect(reporter.row()).to.include({ state: "following", share: 1, block: 100, head: 100 });
     await store.close();
   });

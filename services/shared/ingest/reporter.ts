@@ -109,12 +109,12 @@ class Reporter implements IngestReporter {
       this.#failure = { ...this.#failure, goesOnMs: this.#headSeenMs };
   };
 
-  readonly standOn = (block: {
+  readonly setIndexedBlock = (block: {
     readonly number: number;
     readonly time: number;
     readonly events?: number;
   }): void => {
-    this.#model.standOn(block, this.#now());
+    this.#model.setIndexedBlock(block, this.#now());
     this.#failure = undefined;
   };
 

@@ -41,8 +41,8 @@ describe("metrics of the Solana ingest", () => {
     const metrics = solanaMetrics(registry, (message, fields) => lines.push({ message, ...fields }));
     const checkpoint = { slot: blocks.at(-1)?.slot ?? 0, time: 5 } as CheckpointRow;
     metrics.onHead(110);
-    await metrics.written?.({ blocks, batch, checkpoint, isFollowing: true });
-    metrics.forget?.();
+    await metrics.afterBatch?.({ blocks, batch, checkpoint, isFollowing: true });
+    metrics.afterRollback?.();
     const text = await registry.render();
     const value = (name: string) =>
       Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);

@@ -2,12 +2,12 @@ import type { IngestMetrics } from "../../shared/ingest/metrics.ts";
 import { Counter, Gauge } from "../../shared/metrics/metrics.ts";
 import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { ReadBlock } from "./read/read-block.ts";
-import type { Companion } from "./sync.ts";
+import type { SyncHooks } from "./sync.ts";
 
 /** Lines of one batch that are logged one by one; the others are one line together. */
 const MAX_LINES = 20;
 
-export interface SolanaIngestMetrics extends Companion {
+export interface SolanaIngestMetrics extends SyncHooks {
   readonly onEvent: (event: SourceEvent) => void;
   /** The confirmed head. */
   onHead(slot: number): void;
@@ -53,11 +53,11 @@ export function solanaMetrics(
       gauges.seeHead({ number: slot });
       showLag();
     },
-    forget: () => dropped.inc(),
-    async written({ blocks: written, batch, checkpoint }) {
+    afterRollback: () => dropped.inc(),
+    async afterBatch({ blocks: written, batch, checkpoint }) {
       stands = checkpoint.slot;
       const events = batch.tokenRows.length;
-      gauges.standOn({ number: checkpoint.slot, time: checkpoint.time, events });
+      gauges.setIndexedBlock({ number: checkpoint.slot, time: checkpoint.time, events });
       showLag();
       blocks.inc(written.length);
       skipped.inc(written.reduce((sum, { slot, parentSlot }) => sum + slot - parentSlot - 1, 0));

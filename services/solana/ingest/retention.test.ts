@@ -126,8 +126,8 @@ describe("Retention", () => {
   /** Batches, until a pass must be over. */
   async function turn(retention: Retention, times = 1): Promise<void> {
     for (let i = 0; i < times; i++) {
-      checkpoint = { ...checkpoint, ...retention.rowsFrom() };
-      await retention.written({ checkpoint });
+      checkpoint = { ...checkpoint, ...retention.checkpointFields() };
+      await retention.afterBatch({ checkpoint });
     }
   }
 
@@ -142,7 +142,7 @@ describe("Retention", () => {
     await turn(retention);
     expect(await counts()).to.deep.equal(before);
     const from = SLOTS - 1 - 5 * 24;
-    expect(retention.rowsFrom()).to.deep.equal({ rowsFromSlot: from, rowsFromTime: timeOf(from) });
+    expect(retention.checkpointFields()).to.deep.equal({ rowsFromSlot: from, rowsFromTime: timeOf(from) });
     await turn(retention);
     const kept = SLOTS - from;
     expect(await counts()).to.deep.equal({

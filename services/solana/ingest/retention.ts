@@ -19,7 +19,7 @@ import {
   traders,
 } from "../store/collections.ts";
 import { firstSlotFrom } from "../store/queries.ts";
-import type { Companion, WrittenBatch } from "./sync.ts";
+import type { SyncHooks, WrittenBatch } from "./sync.ts";
 
 /** A new pass begins when so much more has become too old. */
 const PASS_SECONDS = 3_600;
@@ -52,7 +52,7 @@ interface Pass {
  * time, which every row would pay for: a pass goes from list to list by their key, whose first row tells whether any is
  * too old. The checkpoint says from which slot on rows are there before the first of them goes.
  */
-export class Retention implements Companion {
+export class Retention implements SyncHooks {
   readonly #deps: RetentionDeps;
   #rowsFrom: Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime"> | undefined;
   #pass: Pass | undefined;
@@ -64,11 +64,11 @@ export class Retention implements Companion {
   }
 
   /** From where on rows are kept, to be written with the next checkpoint. */
-  rowsFrom(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">> {
+  checkpointFields(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">> {
     return this.#rowsFrom ?? {};
   }
 
-  async written({ checkpoint }: Pick<WrittenBatch, "checkpoint">): Promise<void> {
+  async afterBatch({ checkpoint }: Pick<WrittenBatch, "checkpoint">): Promise<void> {
     const { budgetMs = BUDGET_MS } = this.#deps;
     if (this.#pass === undefined) await this.#begin(checkpoint);
     const pass = this.#pass;

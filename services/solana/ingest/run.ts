@@ -9,7 +9,7 @@ import { Retention } from "./retention.ts";
 import { StandstillWatch } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
 import { StretchKeeper } from "./stretches.ts";
-import { type Companion, SolanaSync } from "./sync.ts";
+import { SolanaSync, type SyncHooks } from "./sync.ts";
 import { HolderKeeper } from "./tokens/holder-keeper.ts";
 import { TokenKeeper } from "./tokens/token-keeper.ts";
 
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   readonly guard: Guard;
   /** Told of every batch; what counts them, for example. */
-  readonly watchers?: readonly Companion[];
+  readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
   /** Says what is done; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "failed">;
@@ -67,7 +67,7 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
       reader,
       signal,
       guard,
-      companions: [
+      hooks: [
         tokens,
         holders,
         new StretchKeeper({ store, guard }),

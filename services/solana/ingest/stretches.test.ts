@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { countMatching } from "../metrics/stretch-counts.ts";
 import { type StretchRow, stretches, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
@@ -23,7 +24,7 @@ async function openSync(cluster: FakeCluster, store: Store): Promise<SolanaSync>
     {
       ...{ store, source, reader, signal: new AbortController().signal },
       ...{ log: () => {}, report: () => {}, guard: () => [], now: () => (ms += 10_000) },
-      companions: [new StretchKeeper({ store, guard: () => [], stretchRows: ROWS })],
+      hooks: [new StretchKeeper({ store, guard: () => [], stretchRows: ROWS })],
     },
     await openCheckpoint(store, { source, reader, startSlot: 0 }),
   );
@@ -46,7 +47,7 @@ async function live(
   const look = async () => {
     for (;;) {
       const moved = await sync.step().catch(async () => {
-        await sync.heal();
+        await sync.handleReorg();
         return true;
       });
       if (!moved) return;
@@ -82,7 +83,7 @@ function countsOf({ mints, counts, list }: StretchRow): unknown[] {
   );
 }
 
-describe("StretchKeeper", () => {
+describeLong("StretchKeeper", () => {
   it("counts lists in whole slots as they grow, as counting them from the start would", async () => {
     const round = fc.record({ held: transactions, chance: fc.nat(1_000) });
     await fc.assert(

@@ -3,7 +3,7 @@ import { type Filter, type OrderBy, put, type RowOf, type Store } from "../../sh
 import { type Counted, countRows } from "../metrics/stretch-counts.ts";
 import { poolRows, STRETCH_ROWS, type StretchRow, stretches, tokenRows } from "../store/collections.ts";
 import { sidesOf } from "../store/token-sides.ts";
-import type { Companion, WrittenBatch } from "./sync.ts";
+import type { SyncHooks, WrittenBatch } from "./sync.ts";
 
 /** Once a list has grown by so many rows, the store is asked how many it had before. */
 const ROWS_TO_ASK = 64;
@@ -26,7 +26,7 @@ export interface StretchDeps {
 }
 
 /** Closes stretches of lists as they grow, of slots that are final: they are never taken back. */
-export class StretchKeeper implements Companion {
+export class StretchKeeper implements SyncHooks {
   readonly #deps: StretchDeps;
   #growth = new Map<string, Growth>();
   /** Lists that have enough rows, with the slot that has to be final for all of them to count. */
@@ -36,7 +36,7 @@ export class StretchKeeper implements Companion {
     this.#deps = deps;
   }
 
-  async written({ batch, checkpoint }: WrittenBatch): Promise<void> {
+  async afterBatch({ batch, checkpoint }: WrittenBatch): Promise<void> {
     const grown = new Set<string>();
     for (const { mint } of batch.tokenRows) grown.add(this.#count(`token ${mint}`));
     for (const { pool } of batch.poolRows) grown.add(this.#count(`pool ${pool}`));
@@ -47,11 +47,11 @@ export class StretchKeeper implements Companion {
       left -= await this.#close(list, { finalSlot: checkpoint.finalizedSlot, most: left });
       if (left <= 0) break;
     }
-    if (this.#growth.size > MAX_LISTS) this.forget();
+    if (this.#growth.size > MAX_LISTS) this.afterRollback();
   }
 
   /** Rows that were counted may be gone. */
-  forget(): void {
+  afterRollback(): void {
     this.#growth = new Map();
     this.#due.clear();
   }

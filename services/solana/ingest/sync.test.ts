@@ -1,13 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { Killed, storeOfSteps } from "../test/broken-store.ts";
 import { FakeCluster } from "../test/fake-cluster.ts";
 import { contents, openTestStore } from "../test/store.ts";
-import { ChainMoved, checkLinks } from "./chain-moved.ts";
+import { checkLinks } from "./fork.ts";
 import type { BlockReader, ReadBlock, SlotRange } from "./read/read-block.ts";
 import { contradicted, Standstill } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
@@ -71,8 +73,8 @@ async function look(sync: SolanaSync): Promise<void> {
     try {
       if (!(await sync.step())) return;
     } catch (error) {
-      if (!(error instanceof ChainMoved)) throw error;
-      await sync.heal();
+      if (!(error instanceof ReorgDetected)) throw error;
+      await sync.handleReorg();
     }
   }
 }
@@ -131,7 +133,7 @@ async function goThrough(
   expect(await contents(store)).to.deep.equal(await freshContents(cluster));
 }
 
-describe("SolanaSync", () => {
+describeLong("SolanaSync", () => {
   it("ends as a fresh index does, over forks, restarts and kills in the middle of writes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), fc.boolean(), async (events, isAtomic) => {
@@ -303,7 +305,7 @@ describe("SolanaSync", () => {
     expect(sync.checkpoint.slot).to.be.at.most(149);
     const late = { ...(cluster.chain[20] as ReadBlock), previousBlockhash: "of-another-chain" };
     const batch = [cluster.chain[19] as ReadBlock, late];
-    expect(() => checkLinks(batch, { ...sync.checkpoint, ...cluster.chain[18] })).to.throw(ChainMoved);
+    expect(() => checkLinks(batch, { ...sync.checkpoint, ...cluster.chain[18] })).to.throw(ReorgDetected);
     await store.close();
   });
 });

@@ -1,11 +1,12 @@
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import { scanBlocks } from "../chain/scan.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
-import { ChainMoved, checkLinks, findCommonSlot } from "./chain-moved.ts";
 import { anchorOf, readFinalBlock } from "./final-block.ts";
+import { checkLinks, findCommonSlot } from "./fork.ts";
 import { type Batch, Indexer } from "./indexer.ts";
 import type { DecodedBlock } from "./indexer-block.ts";
 import type { BlockReader, ReadBlock } from "./read/read-block.ts";
@@ -36,21 +37,21 @@ export interface WrittenBatch {
 }
 
 /** Who has something to add to batches, or to do between them. All of it is optional to the index. */
-export interface Companion {
+export interface SyncHooks {
   /** Puts into the indexer what is to be written with blocks that come next, the first of them in `nextSlot`. */
-  prepare?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
+  beforeBatch?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
   /** What it has to say in the next checkpoint. */
-  rowsFrom?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
-  written?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
+  checkpointFields?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
+  afterBatch?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
   /** Slots were taken back. */
-  forget?(): void;
+  afterRollback?(): void;
 }
 
 export interface SyncDeps {
   readonly store: Store;
   readonly source: Pick<SolanaSource, "head" | "waitForHead" | "link" | "anchor" | "anchored" | "recheck">;
   readonly reader: BlockReader;
-  readonly companions?: readonly Companion[];
+  readonly hooks?: readonly SyncHooks[];
   readonly signal: AbortSignal;
   readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
   readonly report: ProgressReport;
@@ -86,7 +87,7 @@ export class SolanaSync {
     const final = await readFinalBlock(store, checkpoint);
     const sync = new SolanaSync(deps, { checkpoint, final });
     sync.#setFinal(final);
-    if (!(await sync.#isOnChain())) await sync.heal();
+    if (!(await sync.#isOnChain())) await sync.handleReorg();
     return sync;
   }
 
@@ -107,16 +108,16 @@ export class SolanaSync {
         const moved = await this.step();
         if (!moved) await source.waitForHead(POLL_MS, signal);
       } catch (error) {
-        if (!(error instanceof ChainMoved)) throw error;
+        if (!(error instanceof ReorgDetected)) throw error;
         log("warn", error.message);
-        await this.heal();
+        await this.handleReorg();
         // A node that contradicts itself is given time to make up its mind.
         await source.waitForHead(POLL_MS, signal);
       }
     }
   }
 
-  /** One step towards the head; answers whether there was anything to do. Throws ChainMoved where the chains part. */
+  /** One step towards the head; answers whether there was anything to do. Throws ReorgDetected where the chains part. */
   async step(): Promise<boolean> {
     const { source, onHead } = this.#deps;
     const head = await source.head("confirmed");
@@ -133,15 +134,15 @@ export class SolanaSync {
   }
 
   /** Goes back to the last slot that the cluster still has. */
-  async heal(): Promise<void> {
-    const { store, source, guard, log, companions = [] } = this.#deps;
+  async handleReorg(): Promise<void> {
+    const { store, source, guard, log, hooks = [] } = this.#deps;
     const checkpoint = this.#checkpoint;
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
     // Nothing was dropped: an endpoint spoke of another chain, and is to be found out.
     if (after === checkpoint.slot) await source.recheck();
     this.#checkpoint = await takeBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
-    for (const companion of companions) companion.forget?.();
+    for (const each of hooks) each.afterRollback?.();
     const { slot } = this.#checkpoint;
     if (slot < checkpoint.slot)
       log("warn", `Slots after ${slot} were dropped by the cluster: taken back.`, {
@@ -180,7 +181,9 @@ export class SolanaSync {
     const link = last && (await source.link(last.slot, "finalized"));
     if (last === undefined || link === undefined) return;
     if (link.blockhash !== last.blockhash)
-      throw new ChainMoved(`Slot ${last.slot} is final with block ${link.blockhash}, not ${last.blockhash}.`);
+      throw new ReorgDetected(
+        `Slot ${last.slot} is final with block ${link.blockhash}, not ${last.blockhash}.`,
+      );
     this.#setFinal(last);
   }
 
@@ -247,16 +250,16 @@ export class SolanaSync {
     const [first] = blocks;
     const last = blocks[blocks.length - 1];
     if (first === undefined || last === undefined) return 0;
-    const { store, guard, companions = [] } = this.#deps;
+    const { store, guard, hooks = [] } = this.#deps;
     const previous = this.#checkpoint;
     checkLinks(blocks, previous);
     const decoded = decodedAfter(previous.time, blocks);
-    for (const companion of companions)
-      await companion.prepare?.(this.#indexer, { checkpoint: previous, nextSlot: first.slot });
+    for (const each of hooks)
+      await each.beforeBatch?.(this.#indexer, { checkpoint: previous, nextSlot: first.slot });
     const batch = await this.#indexer.apply(decoded);
     const checkpoint: CheckpointRow = {
       ...previous,
-      ...Object.assign({}, ...companions.map((companion) => companion.rowsFrom?.())),
+      ...Object.assign({}, ...hooks.map((each) => each.checkpointFields?.())),
       slot: last.slot,
       blockhash: last.blockhash,
       time: decoded.at(-1)?.time ?? previous.time,
@@ -269,8 +272,8 @@ export class SolanaSync {
     await writeBatch(store, { batch, blocks: rows, previous, checkpoint, final, guard });
     this.#checkpoint = checkpoint;
     if (isFinal) this.#setFinal(final);
-    for (const companion of companions)
-      await companion.written?.({ blocks, batch, checkpoint, isFollowing: this.#isFollowing });
+    for (const each of hooks)
+      await each.afterBatch?.({ blocks, batch, checkpoint, isFollowing: this.#isFollowing });
     return batch.tokenRows.length;
   }
 }

@@ -1,13 +1,13 @@
 import type { TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
+import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import type { SolanaSource } from "../chain/port.ts";
 import type { SolanaSourceConfig } from "../chain/source.ts";
-import { ChainMoved } from "../ingest/chain-moved.ts";
 import type { BlockReader } from "../ingest/read/read-block.ts";
 import { readHere } from "../ingest/read/reader.ts";
 import { anchorSource, openCheckpoint } from "../ingest/start-slot.ts";
-import { type Companion, SolanaSync } from "../ingest/sync.ts";
+import { SolanaSync, type SyncHooks } from "../ingest/sync.ts";
 import { type CheckpointRow, COLLECTIONS } from "../store/collections.ts";
 
 /** Faults are found out, and given up, within moments. */
@@ -34,7 +34,7 @@ export interface TestIngestOptions {
   /** How long endpoints may contradict themselves; default 3 s. */
   readonly patienceMs?: number;
   /** Made of the store that it works on. */
-  readonly companions?: (of: { store: Store; source: SolanaSource }) => readonly Companion[];
+  readonly hooks?: (of: { store: Store; source: SolanaSource }) => readonly SyncHooks[];
   /** In place of one that decodes here. */
   readonly reader?: (source: SolanaSource) => BlockReader;
 }
@@ -51,14 +51,14 @@ export async function startTestIngest(
   const stop = new AbortController();
   await anchorSource(store, source);
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot: options.startSlot ?? 0 });
-  const companions = options.companions?.({ store, source }) ?? [];
+  const hooks = options.hooks?.({ store, source }) ?? [];
   let ms = 0;
   const sync = await SolanaSync.open(
     {
       store,
       source,
       reader,
-      companions,
+      hooks,
       signal: stop.signal,
       log: () => {},
       report: () => {},
@@ -78,8 +78,8 @@ export async function startTestIngest(
       try {
         return await sync.step();
       } catch (error) {
-        if (!(error instanceof ChainMoved)) throw error;
-        await sync.heal();
+        if (!(error instanceof ReorgDetected)) throw error;
+        await sync.handleReorg();
         return true;
       }
     },

@@ -66,7 +66,7 @@ export class TestIndex {
     const { chainId } = checkpoint;
     const final = { chainId, slot: finalizedSlot, blockhash: "", genesisHash: null };
     await writeBatch(this.store, { batch, blocks: rows, previous, checkpoint, final, guard });
-    await this.#keeper?.written({ blocks: [], batch, checkpoint });
+    await this.#keeper?.afterBatch({ blocks: [], batch, checkpoint });
   }
 
   /** From now on stretches are closed as the ingest does it: a few after each batch, of lists that have grown much. */
@@ -80,7 +80,7 @@ export class TestIndex {
     this.checkpoint = checkpoint;
     this.blocks = this.blocks.filter(({ slot }) => slot <= checkpoint.slot);
     this.indexer.clear();
-    this.#keeper?.forget();
+    this.#keeper?.afterRollback();
   }
 
   /** Counts all that is final, in stretches of any size. */

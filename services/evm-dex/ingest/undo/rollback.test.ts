@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { describeLong } from "../../../shared/testkit/describe.ts";
 import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
@@ -85,9 +86,7 @@ const story = fc.record({
   batch: fc.integer({ min: 1, max: 5 }),
 });
 
-describe("rollbackTo", function () {
-  this.timeout(60_000);
-
+describeLong("rollbackTo", () => {
   it("leaves what an index up to that block has, and lets another branch go on from there", async () => {
     let undone = 0;
     await fc.assert(
@@ -218,8 +217,7 @@ function isDoneAt({ isDone }: Kill, i: number): boolean {
   return isDone[i % isDone.length] === true;
 }
 
-async function partOf(store: Store, of: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
-  const { step, kill } = of;
+async function partOf(store: Store, { step, kill }: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
   const isDone = (_: unknown, i: number) => isDoneAt(kill, i);
   if (step.kind === "put") return { ...step, rows: step.rows.filter(isDone) };
   if (step.kind === "remove") return { ...step, keys: step.keys.filter(isDone) };

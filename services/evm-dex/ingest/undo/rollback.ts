@@ -29,9 +29,8 @@ import { removeV2From } from "./repair-v2.ts";
  */
 export async function rollbackTo(
   store: Store,
-  of: { checkpoint: CheckpointRow; target: RollbackTarget; guard: Guard },
+  { checkpoint, target, guard }: { checkpoint: CheckpointRow; target: RollbackTarget; guard: Guard },
 ): Promise<number> {
-  const { checkpoint, target, guard } = of;
   const { chainId } = checkpoint;
   const after = { chainId, blockNumber: { gt: target.number } };
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
@@ -78,12 +77,15 @@ function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
 }
 
 /** A pool that was created after the target leaves nothing. */
-function removeSwaps(of: {
+function removeSwaps({
+  chainId,
+  poolAddress,
+  events,
+}: {
   chainId: number;
   poolAddress: string;
   events: readonly RemovedEvent[];
 }): WriteStep[] {
-  const { chainId, poolAddress, events } = of;
   const users = new Set(events.filter((event) => event.kind === "swap").map((event) => event.sender));
   return [
     remove(
@@ -98,9 +100,8 @@ function removeSwaps(of: {
 
 async function removePools(
   store: Store,
-  of: { chainId: number; gonePools: readonly PoolRow[] },
+  { chainId, gonePools }: { chainId: number; gonePools: readonly PoolRow[] },
 ): Promise<WriteStep[]> {
-  const { chainId, gonePools } = of;
   if (gonePools.length === 0) return [];
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
   const goneTokens: string[] = [];
@@ -129,9 +130,8 @@ async function removePools(
 
 async function isTokenOfAnotherPool(
   store: Store,
-  of: { chainId: number; token: string; gone: ReadonlySet<string> },
+  { chainId, token, gone }: { chainId: number; token: string; gone: ReadonlySet<string> },
 ): Promise<boolean> {
-  const { chainId, token, gone } = of;
   for (const side of [{ token0Address: token }, { token1Address: token }]) {
     const others = await store.find(poolListings, {
       filter: { chainId, family: { in: ["dexa", "dexb", "clones"] }, ...side },
@@ -145,11 +145,9 @@ async function isTokenOfAnotherPool(
 
 async function discoveriesBackTo(
   store: Store,
-  of: { chainId: number; number: number },
+  { chainId, number }: { chainId: number; number: number },
 ): Promise<WriteStep[]> {
-  const rows = await store.find(discoveries, { filter: { chainId: of.chainId } });
-  const back = rows
-    .filter((row) => row.blockNumber > of.number)
-    .map((row) => ({ ...row, blockNumber: of.number }));
+  const rows = await store.find(discoveries, { filter: { chainId } });
+  const back = rows.filter((row) => row.blockNumber > number).map((row) => ({ ...row, blockNumber: number }));
   return back.length === 0 ? [] : [put(discoveries, back)];
 }

@@ -1,4 +1,4 @@
-import { ChainMoved } from "../links.ts";
+import { ReorgDetected } from "../../chain-errors.ts";
 import type { EvmSource, StoredBlock } from "../port.ts";
 
 export type { StoredBlock } from "../port.ts";
@@ -27,18 +27,21 @@ export async function lastOnChain<B extends Pick<StoredBlock, "number" | "hash">
  */
 export async function searchFork(
   source: HeaderSource,
-  of: {
+  {
+    low,
+    high,
+    lastRow,
+  }: {
     low: number;
     high: number;
     /** The block of the last row between the two, inclusive. */
     lastRow: (range: { low: number; high: number }) => Promise<StoredBlock | undefined>;
   },
 ): Promise<StoredBlock | null> {
-  let { low, high } = of;
   let common: StoredBlock | null = null;
   while (low <= high) {
     const middle = Math.floor((low + high) / 2);
-    const row = await of.lastRow({ low, high: middle });
+    const row = await lastRow({ low, high: middle });
     if (row === undefined) {
       low = middle + 1;
     } else if ((await lastOnChain(source, [row])) === undefined) {
@@ -54,7 +57,7 @@ export async function searchFork(
 /**
  * The last block that an index has in common with the chain: by the blocks that it knows, then by rows between the last
  * of them that is on the chain and the first that is not. Undefined where the endpoints end below the index's final
- * block: they are behind. Throws ChainMoved where they have another block there, or move during the search.
+ * block: they are behind. Throws ReorgDetected where they have another block there, or move during the search.
  */
 export async function findCommonBlock(
   source: HeaderSource,
@@ -72,7 +75,7 @@ export async function findCommonBlock(
   const there = onChain.at(-1);
   if (there === null || there === undefined) return undefined;
   if (there.hash !== final.hash)
-    throw new ChainMoved(`Block ${final.number} is ${there.hash}, which is not final.`);
+    throw new ReorgDetected(`Block ${final.number} is ${there.hash}, which is not final.`);
   const first = newestFirst.findIndex(({ hash }, i) => onChain[i]?.hash === hash);
   // The store need not know the time of block 0.
   const known = { ...(newestFirst[first] as StoredBlock), time: onChain[first]?.timestamp as number };
@@ -83,6 +86,6 @@ export async function findCommonBlock(
   // Questions may go to different endpoints: what is undone must follow from one answer.
   const [base, last, next] = await source.headers([final.number, common.number, replaced.number]);
   if (base?.hash !== final.hash || last?.hash !== common.hash || next?.hash === replaced.hash)
-    throw new ChainMoved(`The chain moves while the fork below block ${replaced.number} is sought.`);
+    throw new ReorgDetected(`The chain moves while the fork below block ${replaced.number} is sought.`);
   return common;
 }

@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../deploy/devnet/faulty-rpc.ts";
-import { bloomOfLogs, suspectEmpty } from "../bloom.ts";
+import { describeWithChain } from "../../testkit/describe.ts";
+import { computeLogsBloom, findSuspectBlocks } from "../bloom.ts";
 import { scanLogs } from "../logs/scan.ts";
 import type { BlockHeader, EvmSource, RawLog } from "../port.ts";
 import { createEvmSource, type SourceOptions } from "../source/source.ts";
@@ -41,9 +42,7 @@ function identify(logs: readonly RawLog[]): string[] {
   return logs.map((log) => `${log.blockNumber}/${log.logIndex}/${log.blockHash}`);
 }
 
-describe("EVM source over anvil", function () {
-  this.timeout(60_000);
-
+describeWithChain("EVM source over anvil", () => {
   before(async () => {
     chain = await startEmitterChain();
     for (let i = 0; i < BLOCKS; i++) await chain.mine([i % 3 === 0 ? 0 : i % 5, i % 7 === 0 ? 2 : 0]);
@@ -93,10 +92,12 @@ describe("EVM source over anvil", function () {
     const numbers = Array.from({ length: BLOCKS }, (_, i) => i + 1);
     const headers = (await source.headers(numbers)) as BlockHeader[];
     for (const header of headers) {
-      expect(header.logsBloom).to.equal(bloomOfLogs(logs.filter((log) => log.blockNumber === header.number)));
+      expect(header.logsBloom).to.equal(
+        computeLogsBloom(logs.filter((log) => log.blockNumber === header.number)),
+      );
     }
     const withLogs = [...new Set(logs.map((log) => log.blockNumber))];
-    expect(suspectEmpty(headers, [], FILTER)).to.deep.equal(withLogs);
+    expect(findSuspectBlocks(headers, [], FILTER)).to.deep.equal(withLogs);
     expect(await source.verifyEmpty(headers, { logs: [], filter: FILTER })).to.deep.equal(logs);
   });
 

@@ -91,7 +91,7 @@ describe("HolderKeeper", () => {
     const { source, reader } = cluster;
     sync = await SolanaSync.open(
       {
-        ...{ store, source, reader, companions: [keeper], signal: new AbortController().signal },
+        ...{ store, source, reader, hooks: [keeper], signal: new AbortController().signal },
         ...{ log: () => {}, report: () => {}, guard: () => [] },
       },
       await openCheckpoint(store, { source, reader, startSlot: 0 }),
@@ -173,7 +173,7 @@ describe("HolderKeeper", () => {
     cluster.fork(1);
     cluster.produce({ blockTime: START, transactions: [sale(9n)] });
     cluster.produce({ blockTime: START, transactions: [] });
-    await sync.step().catch(() => sync.heal());
+    await sync.step().catch(() => sync.handleReorg());
     while (await sync.step());
     expect(await balances()).to.deep.equal([[TRADER, 9n]]);
     await keeper.readOnce();

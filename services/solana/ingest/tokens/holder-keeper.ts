@@ -4,7 +4,7 @@ import type { SolanaSource } from "../../chain/port.ts";
 import { type CheckpointRow, tokens } from "../../store/collections.ts";
 import type { Indexer } from "../indexer.ts";
 import type { Holding } from "../state/holder-book.ts";
-import type { Companion, WrittenBatch } from "../sync.ts";
+import type { SyncHooks, WrittenBatch } from "../sync.ts";
 import { readTokenAccount } from "./mint-account.ts";
 
 /** Tokens with fewer rows since the process began are not asked about: nodes search all accounts for an answer. */
@@ -37,7 +37,7 @@ export interface HolderKeeperDeps {
  * largest accounts. They are read once, for the token with most rows since the process began that has none yet, one token
  * every two seconds, and only near the head. What was read is as of a slot, and put in when the index stands there.
  */
-export class HolderKeeper implements Companion {
+export class HolderKeeper implements SyncHooks {
   readonly #deps: HolderKeeperDeps;
   #counts = new Map<string, number>();
   /** Mints whose accounts were read, or are not to be had, with when to look again. */
@@ -50,7 +50,7 @@ export class HolderKeeper implements Companion {
     this.#deps = deps;
   }
 
-  async prepare(
+  async beforeBatch(
     indexer: Indexer,
     { checkpoint, nextSlot }: { checkpoint: CheckpointRow; nextSlot: number },
   ): Promise<void> {
@@ -62,7 +62,11 @@ export class HolderKeeper implements Companion {
     else await indexer.addHolders(snapshot);
   }
 
-  async written({ batch, checkpoint, isFollowing }: WrittenBatch & { isFollowing: boolean }): Promise<void> {
+  async afterBatch({
+    batch,
+    checkpoint,
+    isFollowing,
+  }: WrittenBatch & { isFollowing: boolean }): Promise<void> {
     this.#checkpoint = checkpoint;
     this.#isFollowing = isFollowing;
     for (const { mint } of batch.tokenRows) this.#counts.set(mint, (this.#counts.get(mint) ?? 0) + 1);
@@ -72,7 +76,7 @@ export class HolderKeeper implements Companion {
   }
 
   /** What was put in is gone with the slots, or belongs to a slot that is. */
-  forget(): void {
+  afterRollback(): void {
     this.#snapshot = undefined;
     this.#settled.clear();
   }

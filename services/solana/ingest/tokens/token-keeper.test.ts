@@ -75,7 +75,7 @@ describe("TokenKeeper", () => {
     let ms = 0;
     sync = await SolanaSync.open(
       {
-        ...{ store, source, reader, companions: [keeper], signal: new AbortController().signal },
+        ...{ store, source, reader, hooks: [keeper], signal: new AbortController().signal },
         ...{ log: () => {}, report: () => {}, guard: () => [], now: () => (ms += 10_000) },
       },
       await openCheckpoint(store, { source, reader, startSlot: 0 }),
@@ -191,7 +191,7 @@ describe("TokenKeeper", () => {
     cluster.fork(1);
     cluster.produce({ blockTime: START, transactions: [] });
     cluster.produce({ blockTime: START, transactions: [] });
-    await sync.step().catch(() => sync.heal());
+    await sync.step().catch(() => sync.handleReorg());
     while (await sync.step());
     expect((await token(A))?.readSlot).to.equal(null);
     failing = new Error("no endpoint answers");

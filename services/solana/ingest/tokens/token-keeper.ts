@@ -5,7 +5,7 @@ import { metadataAddress } from "../../chain/program-address.ts";
 import { type CheckpointRow, supplyRows, type TokenRow, tokens } from "../../store/collections.ts";
 import type { Indexer } from "../indexer.ts";
 import type { TokenDescription } from "../state/token-book.ts";
-import type { Companion, WrittenBatch } from "../sync.ts";
+import type { SyncHooks, WrittenBatch } from "../sync.ts";
 import { describeToken, mintSpokenOf } from "./describe.ts";
 
 /** A mint and its metadata account each. */
@@ -37,7 +37,7 @@ export interface TokenKeeperDeps {
  * instruction may have changed it, and when it moves a day later. A token without metadata counts as read. Accounts are
  * read as of final slots, so that nothing of it is ever taken back; mints and burns since then are in the index.
  */
-export class TokenKeeper implements Companion {
+export class TokenKeeper implements SyncHooks {
   readonly #deps: TokenKeeperDeps;
   /** Accounts that instructions may have changed, with the slot of the last one. */
   readonly #changed = new Map<string, number>();
@@ -53,7 +53,7 @@ export class TokenKeeper implements Companion {
     this.#deps = deps;
   }
 
-  async prepare(indexer: Indexer, { checkpoint }: { checkpoint: CheckpointRow }): Promise<void> {
+  async beforeBatch(indexer: Indexer, { checkpoint }: { checkpoint: CheckpointRow }): Promise<void> {
     this.#indexer = indexer;
     this.#prepared = this.#waiting.splice(0);
     for (const reading of this.#prepared) {
@@ -61,7 +61,7 @@ export class TokenKeeper implements Companion {
     }
   }
 
-  async written({ blocks, checkpoint }: WrittenBatch): Promise<void> {
+  async afterBatch({ blocks, checkpoint }: WrittenBatch): Promise<void> {
     this.#checkpoint = checkpoint;
     for (const { descriptions } of this.#prepared)
       for (const mint of descriptions.keys()) this.#underWay.delete(mint);

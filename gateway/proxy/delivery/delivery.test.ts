@@ -1,0 +1,57 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Duplex, Readable } from "node:stream";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import type { RequestContext } from "../../request/context.ts";
+import { until } from "../../testkit/until.ts";
+import { createDelivery, type LiveAnswer } from "./delivery.ts";
+
+const STALL_MS = 2_000;
+const PIECES = 20;
+const PIECE = Buffer.alloc(65_536, "x");
+
+/** A client whose connection takes each piece of an answer when `take` says so. */
+function clientThat(take: (done: () => void) => void) {
+  let taken = 0;
+  const connection = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      take(() => {
+        taken += chunk.length;
+        done();
+      });
+    },
+  });
+  const req = Object.assign(new IncomingMessage(connection as Socket), { method: "GET" });
+  const res = new ServerResponse(req);
+  res.assignSocket(connection as Socket);
+  // What a server does for its responses.
+  connection.on("drain", () => res.emit("drain"));
+  return { req, res, taken: () => taken };
+}
+
+function sendLong({ req, res }: ReturnType<typeof clientThat>): void {
+  const body = Object.assign(Readable.from(Array.from({ length: PIECES }, () => PIECE)), {
+    byteLength: PIECES * PIECE.length,
+  });
+  const answer = { status: 200, headers: {}, body } as unknown as LiveAnswer;
+  const passage = { req, res, fields: {}, session: "s" } as unknown as RequestContext;
+  createDelivery({ isDraining: () => false, stallMs: STALL_MS }).sendStreamed(passage, answer, []);
+}
+
+describe("delivery of long answers", () => {
+  it("cuts a client that takes nothing of one, however its connection is kept", async () => {
+    const client = clientThat(() => {});
+    sendLong(client);
+    await until(() => client.res.destroyed);
+    expect(client.taken()).to.equal(0);
+  });
+
+  it("goes on for a client that is slow and takes piece after piece", async () => {
+    const client = clientThat((done) => setTimeout(done, STALL_MS / 50));
+    sendLong(client);
+    await until(() => client.res.writableFinished || client.res.destroyed);
+    expect(client.taken()).to.be.above(PIECES * PIECE.length);
+  });
+});

@@ -1,0 +1,71 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
+
+export interface Figure {
+  /** What was measured, in words that need no bench to be understood. */
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The bound that the figure is held to; none for what is only told beside it. */
+  readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
+}
+
+/** What one run of a bench leaves behind: docs/benchmarks.md is made of these (`npm run generate`). */
+export interface BenchResult {
+  readonly bench: string;
+  /** With the settings that differ from the bench's defaults. */
+  readonly command: string;
+  /** Short hash; `+` where files differed from it. */
+  readonly commit: string;
+  /** Day of the run, UTC. */
+  readonly date: string;
+  readonly machine: string;
+  /** Load average of the machine over the minute before the first figure: above 1 other work ran. */
+  readonly loadBefore: number | null;
+  readonly figures: readonly Figure[];
+}
+
+const FOLDER = new URL("../../../bench/results/", import.meta.url);
+const SETTINGS = /^(BENCH_(?!RECORD$)\w+|MONGODB_URL|REDIS_URL)$/;
+
+/**
+ * Writes the figures of this run to bench/results/<bench>.json where BENCH_RECORD is set; else does nothing, so that a
+ * trial leaves the repository as it is. `loadBefore` is taken when the module is loaded.
+ */
+export function recordFigures(bench: string, figures: readonly Figure[]): void {
+  if (!process.env.BENCH_RECORD) return;
+  const result: BenchResult = {
+    bench,
+    command: [...settingsInForce(), `npm run bench:${bench}`].join(" "),
+    commit: describeCommit(),
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`,
+    loadBefore,
+    figures: figures.map((figure) => ({ ...figure, value: round(figure.value) })),
+  };
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(new URL(`${bench}.json`, FOLDER), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+const loadBefore = Math.round((loadavg()[0] ?? 0) * 10) / 10;
+
+/** URLs are left out: they hold passwords. */
+function settingsInForce(): string[] {
+  return Object.entries(process.env)
+    .filter(([name]) => SETTINGS.test(name))
+    .map(([name, value]) => `${name}=${name.endsWith("_URL") ? "…" : value}`)
+    .sort();
+}
+
+function describeCommit(): string {
+  const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
+  const isChanged =
+    git("status", "--porcelain", "--untracked-files=no", "--", ":!bench/results", ":!docs") !== "";
+  return `${git("rev-parse", "--short", "HEAD")}${isChanged ? "+" : ""}`;
+}
+
+/** Three significant digits, and whole numbers as they are: more would be noise. */
+function round(value: number): number {
+  return Math.abs(value) >= 1_000 ? Math.round(value) : Number(value.toPrecision(3));
+}
