@@ -15,7 +15,7 @@ import { openTracing } from "../shared/tracing/open.ts";
 import { traceStore } from "../shared/tracing/store.ts";
 import { endpoints } from "./contract.ts";
 import { createHandlers } from "./handlers.ts";
-import { versionOf } from "./serve/answer.ts";
+import { toDataVersion } from "./serve/answer.ts";
 import { createDeps } from "./serve/deps.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { hasData } from "./serve/head.ts";
@@ -76,7 +76,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       },
       dataVersion(endpoint) {
         const head = heads.current(CHAIN_ID);
-        return head && versionOf(endpoint, head);
+        return head && toDataVersion(endpoint, head);
       },
       onStop: stop,
     });

@@ -4,9 +4,9 @@ import {
   batchRule,
   createMethodRule,
   createRateRule,
-  type FaultRule,
   fatalRule,
   type RpcErrorInput,
+  type FaultRule,
   readErrorText,
 } from "../../shared/rpc-client/endpoint/fault-rules.ts";
 
@@ -25,7 +25,7 @@ const PRUNED_CODES = new Set(["-32001", "-32011", "-32015"]);
 /** -32005 unhealthy, -32014 status not yet available, -32016 below the minimum context slot. */
 const BEHIND_CODES = new Set(["-32005", "-32014", "-32016"]);
 
-const say =
+const createRule =
   (kind: Fault["kind"], applies: (words: Parameters<FaultRule>[0]) => boolean): FaultRule =>
   (words) =>
     applies(words) ? { kind, message: words.message } : undefined;
@@ -34,25 +34,28 @@ const say =
 const RULES: readonly FaultRule[] = [
   batchRule,
   createRateRule(["429", "-32429", "-32029"]),
-  say("missing", ({ lowerCase }) => MISSING.test(lowerCase)),
-  say("state", ({ lowerCase }) => PRUNED.test(lowerCase)),
-  say("behind", ({ lowerCase }) => BEHIND.test(lowerCase)),
-  say("missing", ({ code }) => MISSING_CODES.has(code)),
-  say("state", ({ code }) => PRUNED_CODES.has(code)),
-  say("behind", ({ code }) => BEHIND_CODES.has(code)),
+  createRule("missing", ({ lowerCase }) => MISSING.test(lowerCase)),
+  createRule("state", ({ lowerCase }) => PRUNED.test(lowerCase)),
+  createRule("behind", ({ lowerCase }) => BEHIND.test(lowerCase)),
+  createRule("missing", ({ code }) => MISSING_CODES.has(code)),
+  createRule("state", ({ code }) => PRUNED_CODES.has(code)),
+  createRule("behind", ({ code }) => BEHIND_CODES.has(code)),
   // Nodes give up on this mint, or it is none: the next one may be asked about at once.
-  say("state", ({ input, code }) => input.method === LARGEST_ACCOUNTS && /^-32(?:602|012)$/.test(code)),
+  createRule(
+    "state",
+    ({ input, code }) => input.method === LARGEST_ACCOUNTS && /^-32(?:602|012)$/.test(code),
+  ),
   // Not offered, or not for this key, which is good for everything else.
-  say(
+  createRule(
     "method",
     ({ input }) => input.method === LARGEST_ACCOUNTS && [401, 403, 410].includes(input.httpStatus ?? 0),
   ),
   createMethodRule(["-32601"]),
-  say("method", ({ input, lowerCase }) => input.httpStatus === 410 || /have been disabled/.test(lowerCase)),
+  createRule("method", ({ input, lowerCase }) => input.httpStatus === 410 || /have been disabled/.test(lowerCase)),
   fatalRule,
 ];
 
-/** What a Solana provider's error means for us. Pure; an unknown text is `transient`. */
+/** What a Solana provider's error means for us. Pure; an unknown lowerCase is `transient`. */
 export function classifySolanaError(input: RpcErrorInput): Fault {
   return applyRules(RULES, readErrorText(input));
 }

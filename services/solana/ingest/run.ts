@@ -4,14 +4,14 @@ import type { Log } from "../../shared/logging/log.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
-import type { BlockReader } from "./read/read-block.ts";
+import type { BlockReader } from "./read/decoded-block.ts";
 import { Retention } from "./retention.ts";
+import { SegmentBuilder } from "./segments/segment-builder.ts";
 import { StandstillWatch } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
-import { StretchKeeper } from "./stretches.ts";
 import { SolanaSync, type SyncHooks } from "./sync.ts";
-import { HolderKeeper } from "./tokens/holder-keeper.ts";
-import { TokenKeeper } from "./tokens/token-keeper.ts";
+import { HolderReader } from "./tokens/holder-reader.ts";
+import { TokenReader } from "./tokens/token-reader.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -58,8 +58,8 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const warn = (message: string, fields: Record<string, unknown>) => log.warn(fields, message);
-  const tokens = new TokenKeeper({ store, source, log: warn });
-  const holders = new HolderKeeper({ store, source, log: warn });
+  const tokens = new TokenReader({ store, source, log: warn });
+  const holders = new HolderReader({ store, source, log: warn });
   const sync = await SolanaSync.open(
     {
       store,
@@ -70,7 +70,7 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
       hooks: [
         tokens,
         holders,
-        new StretchKeeper({ store, guard }),
+        new SegmentBuilder({ store, guard }),
         new Retention({ store, guard, rowSeconds: options.rawDays * DAY_SECONDS }),
         ...(options.watchers ?? []),
       ],

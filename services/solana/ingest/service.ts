@@ -18,7 +18,7 @@ import { createSolanaSource } from "../chain/source.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
-import { readInThread } from "./read/reader.ts";
+import { createThreadedReader } from "./read/reader.ts";
 import { runSolana } from "./run.ts";
 
 const SETTINGS_READ = [
@@ -100,7 +100,7 @@ async function index(
     onEvent: metrics.onEvent,
   };
   const source = closeOnAbort(signal, createSolanaSource(config));
-  const reader = closeOnAbort(signal, readInThread(source, config));
+  const reader = closeOnAbort(signal, createThreadedReader(source, config));
   try {
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
     const index = { name: lease.name, parts: partsOfIndex(COLLECTIONS, undefined) };

@@ -7,13 +7,16 @@ import { renderTable } from "../../shared/table.ts";
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-export interface Asked {
+export interface EndpointResult {
   readonly rows: readonly (readonly Cell[])[];
   readonly version: DataVersion | undefined;
 }
 
 /** What a handler answers to a query, which is parsed, and rendered, as the service does. */
-export async function ask(handlers: HandlerTable, of: { endpoint: Endpoint; query: Query }): Promise<Asked> {
+export async function queryEndpoint(
+  handlers: HandlerTable,
+  of: { endpoint: Endpoint; query: Query },
+): Promise<EndpointResult> {
   const { endpoint, query } = of;
   const sent = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) sent.set(name, String(value));

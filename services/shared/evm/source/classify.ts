@@ -93,7 +93,7 @@ const RULES: readonly FaultRule<Clues>[] = [
 ];
 
 /**
- * What a provider's error means for us. Pure; an unknown text is `transient`, so that nothing a provider
+ * What a provider's error means for us. Pure; an unknown lowerCase is `transient`, so that nothing a provider
  * thinks of tomorrow stops an ingest. Texts win over codes because providers share codes between meanings
  * (-32005 is a rate limit, a result limit and a time limit).
  */
@@ -111,8 +111,8 @@ const DASHED =
   /(?:retry|try) with (?:the |this )?(?:block )?range\s+(0x[0-9a-f]+|\d+)\s*-\s*(0x[0-9a-f]+|\d+)/i;
 const PAIR_MEANT = /should work|try (?:again )?with|retry|suggest|narrow|more than/i;
 
-function readSuggestedRange(said: string, data: unknown): LogRange | undefined {
-  const found = DASHED.exec(said) ?? (PAIR_MEANT.test(said) ? PAIR.exec(said) : null);
+function readSuggestedRange(original: string, data: unknown): LogRange | undefined {
+  const found = DASHED.exec(original) ?? (PAIR_MEANT.test(original) ? PAIR.exec(original) : null);
   if (found !== null) return toRange(found[1], found[2]);
   if (typeof data === "object" && data !== null && "from" in data && "to" in data)
     return toRange(data.from, data.to);
@@ -149,10 +149,10 @@ const BLOCK_LIMITS = [
   `> ${NUMBER}\\)`,
 ].map((form) => new RegExp(form));
 
-function readBlockLimit(text: string): number | undefined {
-  if (/results|logs matched|number of logs|response size/.test(text)) return undefined;
+function readBlockLimit(lowerCase: string): number | undefined {
+  if (/results|logs matched|number of logs|response size/.test(lowerCase)) return undefined;
   for (const form of BLOCK_LIMITS) {
-    const found = form.exec(text)?.[1];
+    const found = form.exec(lowerCase)?.[1];
     if (found !== undefined) return toCount(found);
   }
   return undefined;
