@@ -50,7 +50,7 @@ export function solanaMetrics(
     onEvent: gauges.onEvent,
     onHead(slot) {
       head = slot;
-      gauges.seeHead({ number: slot });
+      gauges.setHead({ number: slot });
       showLag();
     },
     afterRollback: () => dropped.inc(),

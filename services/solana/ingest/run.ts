@@ -1,5 +1,5 @@
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntil } from "../../shared/ingest/run-ingest.ts";
+import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
   /** Says what is done; absent in tests. */
-  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
+  readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
   /** Milliseconds between two checks of endpoints of which none is of use; default 5,000. */
   readonly checkAgainMs?: number;
 }
@@ -40,10 +40,10 @@ export interface RunOptions {
  */
 export async function runSolana(options: RunOptions): Promise<void> {
   const { signal, log, checkAgainMs, reporter } = options;
-  const onFailure = (error: unknown) => reporter?.failed(error);
+  const onFailure = (error: unknown) => reporter?.reportFailure(error);
   const standstill = new StandstillWatch({ log, signal, onFailure, checkAgainMs });
   const isFatal = () => false;
-  await retryUntil(signal, { log, isFatal, onFailure }, () =>
+  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
     standstill.run(() => indexOnce(options, standstill)),
   );
 }

@@ -1,5 +1,5 @@
 import type { Cell } from "../../shared/contract/column.ts";
-import type { Answer, DataVersion, Endpoint } from "../../shared/contract/endpoint.ts";
+import type { DataVersion, Endpoint, TableResult } from "../../shared/contract/endpoint.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import {
   poolTransactions,
@@ -39,7 +39,7 @@ export async function answerAtHead(
     matter: DataKind;
     read: (checkpoint: CheckpointRow) => Promise<readonly (readonly Cell[])[]>;
   },
-): Promise<Answer> {
+): Promise<TableResult> {
   const found = await readAtHead(store, of);
   if (found === undefined) return { rows: [] };
   return { rows: found.value, version: toDataVersion(of.endpoint, found.checkpoint) };

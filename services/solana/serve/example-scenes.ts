@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { FindScenes, Scene } from "../../shared/service/examples.ts";
+import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { WRAPPED_SOL } from "../endpoints/params.ts";
 import {
@@ -30,7 +30,7 @@ const PLAIN_SYMBOL = /^[A-Za-z0-9]{2,10}$/;
  * value and a window that fit it. Then trades of the other tokens of those pools, which may have holders, mints and burns
  * where wrapped SOL has not.
  */
-export function findExampleScenes({ store }: { readonly store: Store }): FindScenes {
+export function findExampleScenes({ store }: { readonly store: Store }): FindExampleCandidates {
   return async (endpoint) => {
     const checkpoint = await getCheckpoint(store);
     if (!hasData(checkpoint)) return [];
@@ -78,7 +78,7 @@ function windowAround(time: number, rowsFromTime: number) {
 function toScene(
   { mint, pool, txType, dex, valueUsd, time }: TokenTransactionRow,
   rowsFromTime: number,
-): Scene {
+): ExampleCandidate {
   return {
     token_address: mint,
     pool_address: pool,
@@ -113,7 +113,7 @@ function isSupplyEndpoint({ columns }: Endpoint): boolean {
   return columns.some(({ name }) => name === "operationType");
 }
 
-function toSupplyScene({ mint, time }: SupplyRow, rowsFromTime: number): Scene {
+function toSupplyScene({ mint, time }: SupplyRow, rowsFromTime: number): ExampleCandidate {
   return { token_address: mint, ...windowAround(time, rowsFromTime) };
 }
 
@@ -139,7 +139,7 @@ function lastSupply(store: Store, mint: string): Promise<SupplyRow[]> {
 }
 
 /** The symbol of the scene's token; without one that is plain there is no filter. */
-async function withFilter(store: Store, scenes: readonly Scene[]): Promise<Scene[]> {
+async function withFilter(store: Store, scenes: readonly ExampleCandidate[]): Promise<ExampleCandidate[]> {
   const [scene] = scenes;
   if (scene?.token_address === undefined) return [];
   const token = await store.get(tokens, { mint: scene.token_address });

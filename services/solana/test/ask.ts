@@ -1,9 +1,9 @@
 import type { Cell } from "../../shared/contract/column.ts";
 import type { DataVersion, Endpoint } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
+import { renderTable } from "../../shared/contract/render-table.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
-import { renderTable } from "../../shared/table.ts";
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { askThread, createThread } from "../../../shared/process/thread-work.ts";
+import { createThread, createThreadClient } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import type { SolanaSourceConfig } from "../../chain/source.ts";
@@ -53,25 +53,25 @@ export function createThreadedReader(
   const here = createLocalReader(source);
   const startWorker =
     config.startWorker ?? (() => createThread("reader.worker", import.meta.url, MEMORY_LIMITS));
-  const thread = askThread<ReaderRequest>({
+  const thread = createThreadClient<ReaderRequest>({
     worker: startWorker(),
     task: { urls, genesisHash } satisfies ReaderTask,
-    local: ({ range }) => here.blocks(range),
+    fallback: ({ range }) => here.blocks(range),
     toError(failure) {
       const { isUpstream, message } = failure as ReaderFailure;
       return isUpstream ? new SolanaUpstreamError(message) : new Error(message);
     },
-    onTold(what) {
+    onMessage(what) {
       const word = what as ReaderMessage;
       if (word.kind === "log") log(word.message, word.fields);
       else onEvent(word.event);
     },
     onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
-    closed: ({ range }) =>
+    closedError: ({ range }) =>
       new SolanaUpstreamError(`solana: slots ${range.fromSlot}-${range.toSlot} given up: closed`),
   });
   return {
-    blocks: async (range) => (await thread.ask({ range, anchor: source.getAnchor() })) as DecodedBlock[],
+    blocks: async (range) => (await thread.request({ range, anchor: source.getAnchor() })) as DecodedBlock[],
     close: () => thread.close(),
   };
 }

@@ -1,6 +1,6 @@
 /** The other side of reader.ts: a source of its own whose blocks are decoded here. */
 
-import { answerInThread } from "../../../shared/process/thread-work.ts";
+import { serveThread } from "../../../shared/process/thread-work.ts";
 import { SolanaUpstreamError } from "../../chain/port.ts";
 import { createSolanaSource } from "../../chain/source.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type ReaderTask,
 } from "./reader.ts";
 
-answerInThread<ReaderTask, ReaderRequest>({
+serveThread<ReaderTask, ReaderRequest>({
   start({ urls, genesisHash }, tell) {
     const say = (word: ReaderMessage) => tell(word);
     const source = createSolanaSource({

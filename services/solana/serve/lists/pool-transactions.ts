@@ -1,5 +1,5 @@
 import { toCells } from "../../../shared/contract/cells.ts";
-import type { Answer, Endpoint } from "../../../shared/contract/endpoint.ts";
+import type { Endpoint, TableResult } from "../../../shared/contract/endpoint.ts";
 import { resolveWindow, type WindowParams } from "../../../shared/contract/window.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { poolTransactionColumns } from "../../endpoints/columns.ts";
@@ -25,7 +25,7 @@ const LAYOUT = { path: "the pool transactions", columns: poolTransactionColumns 
 export function answerPoolTransactions(
   deps: ServeDeps,
   of: { endpoint: Pick<Endpoint, "path">; params: PoolPageParams; signal: AbortSignal },
-): Promise<Answer> {
+): Promise<TableResult> {
   const { endpoint, params, signal } = of;
   const { store, segments } = deps;
   const { pool_address: pool, limit, offset: skip } = params;

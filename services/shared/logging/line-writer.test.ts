@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { LineBatch } from "./line-batch.ts";
+import { LineWriter } from "./line-writer.ts";
 
 describe("host/line-batch", () => {
   let folder: string;
@@ -28,7 +28,7 @@ describe("host/line-batch", () => {
   };
 
   it("writes the lines of a turn together, at its end or when it is told to", async () => {
-    const batch = new LineBatch(writer);
+    const batch = new LineWriter(writer);
     batch.write("a\n");
     batch.write("é\n");
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -40,7 +40,7 @@ describe("host/line-batch", () => {
   });
 
   it("writes what follows at once together, some milliseconds later", async () => {
-    const batch = new LineBatch(writer);
+    const batch = new LineWriter(writer);
     batch.write("first\n");
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     for (let turn = 0; turn < 3; turn += 1) {
@@ -64,7 +64,7 @@ describe("host/line-batch", () => {
 
   it("loses lines that nobody is there to read, and nothing else", () => {
     closeSync(reader);
-    const batch = new LineBatch(writer);
+    const batch = new LineWriter(writer);
     for (let line = 0; line < 2_000; line += 1) batch.write("nobody\n");
     batch.flushSync();
     reader = openSync(join(folder, "pipe"), constants.O_RDONLY | constants.O_NONBLOCK);

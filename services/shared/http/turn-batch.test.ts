@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { TurnEnd } from "./batch-writes.ts";
+import { TurnBatch } from "./turn-batch.ts";
 
 describe("host/turn-end", () => {
   it("does the work of a turn at its end, in order, and what is added by that in the next", async () => {
     const done: string[] = [];
-    const turn = new TurnEnd<string>((item) => {
+    const turn = new TurnBatch<string>((item) => {
       done.push(item);
       if (item === "b") turn.add("d");
     });

@@ -3,8 +3,8 @@ import { describe, it } from "mocha";
 import { put, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { type IngestStatusRow, ingestStatus } from "./status-row.ts";
+import { IngestWatch } from "./status-watcher.ts";
 import { statusRow } from "./testkit.ts";
-import { IngestWatch } from "./watch.ts";
 
 const WALL_MS = 1_700_000_000_000;
 

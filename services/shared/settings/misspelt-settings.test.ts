@@ -1,17 +1,20 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { editDistance, findMisspeltNames, refuseMisspeltNames } from "./setting-names.ts";
+import { editDistance, findMisspeltSettings, rejectMisspeltSettings } from "./misspelt-settings.ts";
 
 describe("host/setting-names", () => {
   it("names the chain that was meant by a misspelt endpoint", () => {
-    const { problems } = findMisspeltNames({ EVM_RPC_8543: "https://node.example/secret" });
+    const { problems } = findMisspeltSettings({ EVM_RPC_8543: "https://node.example/secret" });
     expect(problems).to.deep.equal([
       "Unknown setting EVM_RPC_8543: chain 8543 is not known; did you mean EVM_RPC_8453?",
     ]);
   });
 
   it("refuses endpoints and start blocks of a chain that is not known, and names those that are", () => {
-    const { problems } = findMisspeltNames({ EVM_RPC_42161: "https://node.example", START_BLOCK_BASE: "5" });
+    const { problems } = findMisspeltSettings({
+      EVM_RPC_42161: "https://node.example",
+      START_BLOCK_BASE: "5",
+    });
     expect(problems).to.deep.equal([
       "Unknown setting EVM_RPC_42161: chain 42161 is not known; there is EVM_RPC_8453, EVM_RPC_1",
       "Unknown setting START_BLOCK_BASE; there is START_BLOCK_8453, START_BLOCK_1, START_BLOCK_SOLANA",
@@ -26,7 +29,7 @@ describe("host/setting-names", () => {
       X402_PAYTO: "0x",
       Gateway_Port: "9000",
     };
-    const { problems } = findMisspeltNames(env);
+    const { problems } = findMisspeltSettings(env);
     for (const [name, meant] of [
       ["EVM_PRC_8453", "EVM_RPC_8453"],
       ["SOLANA_RCP", "SOLANA_RPC"],
@@ -36,14 +39,14 @@ describe("host/setting-names", () => {
     ])
       expect(problems.join("\n")).to.include(`Unknown setting ${name}: did you mean ${meant}?`);
     expect(problems).to.have.length(5);
-    expect(() => refuseMisspeltNames(env)).to.throw("KEY_RATES");
+    expect(() => rejectMisspeltSettings(env)).to.throw("KEY_RATES");
   });
 
   it("only warns where the name may be another program's", () => {
-    const found = findMisspeltNames({ REDIS_URI: "redis://a", HTTPS_PORT: "443", LOG_LEVLE: "warn" });
+    const found = findMisspeltSettings({ REDIS_URI: "redis://a", HTTPS_PORT: "443", LOG_LEVLE: "warn" });
     expect(found.problems).to.deep.equal([]);
     expect(found.warnings.join("\n")).to.include("LOG_LEVLE: did you mean LOG_LEVEL?");
-    expect(() => refuseMisspeltNames({ REDIS_URI: "redis://a" })).not.to.throw();
+    expect(() => rejectMisspeltSettings({ REDIS_URI: "redis://a" })).not.to.throw();
   });
 
   it("leaves variables of other programs, empty ones, and slips beside the right name alone", () => {
@@ -64,9 +67,9 @@ describe("host/setting-names", () => {
       FACILITATOR_PORT_8403_TCP: "tcp://10.0.0.1:8403",
       KEY_RATES: " ",
     };
-    expect(findMisspeltNames(foreign)).to.deep.equal({ problems: [], warnings: [] });
+    expect(findMisspeltSettings(foreign)).to.deep.equal({ problems: [], warnings: [] });
     const beside = { LOG_LEVELS: "all", LOG_LEVEL: "info" };
-    expect(findMisspeltNames(beside)).to.deep.equal({ problems: [], warnings: [] });
+    expect(findMisspeltSettings(beside)).to.deep.equal({ problems: [], warnings: [] });
   });
 
   it("counts a swap of neighbours as one slip", () => {

@@ -7,7 +7,7 @@ import { ConfigError, type Environment, readSettings } from "./settings.ts";
  * Which store the server of a DATA_DIR works on: npm start keeps the data of its local chain in a folder of their own,
  * and commands that run beside it cannot see its environment. The server leaves this mark, commands follow it.
  */
-export interface StoreMark {
+export interface StoreMarker {
   readonly pid: number;
   /** Folder of the embedded databases, relative to DATA_DIR: "." or "local". */
   readonly folder: string;
@@ -20,12 +20,12 @@ export interface StoreMark {
   readonly payUrl?: string;
 }
 
-export interface FoundStore {
+export interface StoreLocation {
   /** Folder of the embedded databases. */
   readonly dataDir: string;
   readonly mongodbUrl: string | undefined;
   /** The mark of a server that runs now. */
-  readonly running: StoreMark | undefined;
+  readonly running: StoreMarker | undefined;
   /** What a person should know of the choice, in one sentence. */
   readonly note: string | undefined;
 }
@@ -34,7 +34,7 @@ const FILE = "store-in-use.json";
 export const LOCAL_FOLDER = "local";
 
 /** Leaves the mark in a folder that exists; it stays after the end of the process and tells of the last start then. */
-export async function markStore(dataDir: string, mark: Omit<StoreMark, "pid">): Promise<void> {
+export async function writeStoreMarker(dataDir: string, mark: Omit<StoreMarker, "pid">): Promise<void> {
   const file = join(dataDir, FILE);
   const temporary = `${file}.${process.pid}`;
   await writeFile(temporary, `${JSON.stringify({ pid: process.pid, ...mark }, undefined, 2)}\n`);
@@ -46,7 +46,7 @@ export async function markStore(dataDir: string, mark: Omit<StoreMark, "pid">): 
  * say, as npm start would read them; else that of the last start. Throws ConfigError where the command lacks what it
  * takes to get there.
  */
-export function findStore(env: Environment): FoundStore {
+export function locateStore(env: Environment): StoreLocation {
   const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "EVM_RPC_8453", "EVM_RPC_1"]);
   const { DATA_DIR: root, MONGODB_URL: mongodbUrl } = settings;
   const mark = readMark(root);
@@ -81,11 +81,11 @@ function holdsLocalDataAlone(root: string): boolean {
   return !existsSync(join(root, file)) && existsSync(join(root, LOCAL_FOLDER, file));
 }
 
-function readMark(root: string): StoreMark | undefined {
+function readMark(root: string): StoreMarker | undefined {
   try {
-    const mark: Partial<StoreMark> = JSON.parse(readFileSync(join(root, FILE), "utf8"));
+    const mark: Partial<StoreMarker> = JSON.parse(readFileSync(join(root, FILE), "utf8"));
     const isWhole = typeof mark.pid === "number" && (mark.folder === "." || mark.folder === LOCAL_FOLDER);
-    return isWhole ? (mark as StoreMark) : undefined;
+    return isWhole ? (mark as StoreMarker) : undefined;
   } catch {
     // None, or not ours.
     return undefined;

@@ -110,13 +110,13 @@ const DOCUMENT = {
 };
 
 /** Faults of a document: against the shapes above, references that lead nowhere, operation ids and parameters that stand twice. */
-export function faultsOf(document: unknown): string[] {
+export function findOpenApiErrors(document: unknown): string[] {
   const ajv = new Ajv({ strict: false, allErrors: true, formats: { regex: isPattern } });
   const validate = ajv.compile(DOCUMENT);
   const faults = validate(document) ? [] : (validate.errors ?? []).map(shown);
   const text = JSON.stringify(document);
   for (const [, pointer] of text.matchAll(/"\$ref":"#([^"]+)"/g)) {
-    if (follow(document, (pointer as string).split("/").slice(1)) === undefined)
+    if (resolvePath(document, (pointer as string).split("/").slice(1)) === undefined)
       faults.push(`${pointer} leads nowhere`);
   }
   const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
@@ -146,6 +146,6 @@ function isPattern(text: string): boolean {
 }
 
 /** What stands at the end of the keys; undefined where they lead nowhere. */
-export function follow(document: unknown, keys: readonly (string | number)[]): unknown {
+export function resolvePath(document: unknown, keys: readonly (string | number)[]): unknown {
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
 }

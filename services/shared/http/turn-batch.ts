@@ -4,7 +4,7 @@
  * virtual machines costs more than the write. A turn is what came in together, so that nothing waits for what is yet to
  * come.
  */
-export class TurnEnd<T> {
+export class TurnBatch<T> {
   readonly #work: (item: T) => void;
   #items: T[] = [];
   readonly #run = (): void => {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { Cell } from "./contract/column.ts";
-import type { RowText } from "./contract/endpoint.ts";
-import { sampleItem, sampleList } from "./contract/testkit/sample.ts";
-import { renderTable, toRowText } from "./table.ts";
+import type { Cell } from "./column.ts";
+import type { RowText } from "./endpoint.ts";
+import { renderTable, toRowText } from "./render-table.ts";
+import { sampleItem, sampleList } from "./testkit/sample-endpoints.ts";
 
 const LIST_COLUMNS = [
   { name: "poolAddress", type: "String" },

@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import { ServiceError } from "../errors.ts";
 
 /** Whether a request announces a body. */
-export function carriesBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
+export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
@@ -22,9 +22,11 @@ export function versionNotSupported(): ServiceError {
 }
 
 /** What is wrong with the form of a request at a host that takes no bodies; undefined where nothing is. */
-export function faultOfForm(req: Pick<IncomingMessage, "headers" | "httpVersion">): ServiceError | undefined {
+export function findRequestError(
+  req: Pick<IncomingMessage, "headers" | "httpVersion">,
+): ServiceError | undefined {
   if (!isSpoken(req)) return versionNotSupported();
-  if (carriesBody(req)) return new ServiceError("bad_request", "A request must not carry a body.");
+  if (hasBody(req)) return new ServiceError("bad_request", "A request must not carry a body.");
   return undefined;
 }
 
@@ -39,13 +41,13 @@ const IS_CLOSING = Symbol("is closing");
  * one is not answered, since a proxy may never have sent it; its connection is closed in any case, so that no client
  * waits for ever.
  */
-export function admitForm(req: IncomingMessage, res: ServerResponse): boolean {
+export function acceptRequest(req: IncomingMessage, res: ServerResponse): boolean {
   const connection = req.socket as IncomingMessage["socket"] & { [IS_CLOSING]?: true };
   if (connection[IS_CLOSING]) {
     closeUnanswered(res);
     return false;
   }
-  if (carriesBody(req) || !isSpoken(req)) {
+  if (hasBody(req) || !isSpoken(req)) {
     connection[IS_CLOSING] = true;
     res.shouldKeepAlive = false;
   }
@@ -59,6 +61,6 @@ function closeUnanswered(res: ServerResponse): void {
 }
 
 /** The same as a middleware, behind `trackExchanges`: answers a request of a bad form in the one error shape. */
-export function refuseBadForm(): RequestHandler {
-  return (req, _res, next) => next(faultOfForm(req));
+export function rejectMalformedRequests(): RequestHandler {
+  return (req, _res, next) => next(findRequestError(req));
 }

@@ -7,7 +7,7 @@ const POLL_MS = 1_000;
 const STALE_MS = 30_000;
 
 /** What an ingest last said of a chain. */
-export interface SeenIngest {
+export interface ObservedIngest {
   readonly row: IngestStatusRow;
   /** It has not said anything for so long that what it said may no longer be so. */
   readonly isStale: boolean;
@@ -55,7 +55,7 @@ export class IngestWatch {
   }
 
   /** Undefined where no ingest has ever said anything of the chain. */
-  current(chainId: number): SeenIngest | undefined {
+  current(chainId: number): ObservedIngest | undefined {
     const seen = this.#seen.get(chainId);
     if (seen === undefined) return undefined;
     const ageMs = seen.ageMs + this.#monotonicMs() - seen.sinceMs;

@@ -25,7 +25,7 @@ const COMMON = new Set([
 const OTHERS = /^OTEL_/;
 const LONG_NAME = 9;
 
-export interface MisspeltNames {
+export interface MisspeltSettings {
   /** The setting that was meant is surely not in force. */
   readonly problems: readonly string[];
   /** They may belong to another program. */
@@ -33,7 +33,7 @@ export interface MisspeltNames {
 }
 
 /** Variables that no process reads and that are nearly the name of a setting which is not set. */
-export function findMisspeltNames(env: Environment): MisspeltNames {
+export function findMisspeltSettings(env: Environment): MisspeltSettings {
   const problems: string[] = [];
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -50,8 +50,8 @@ export function findMisspeltNames(env: Environment): MisspeltNames {
 }
 
 /** Throws ConfigError where settings are misspelt; names that may be another program's pass. */
-export function refuseMisspeltNames(env: Environment): void {
-  const { problems } = findMisspeltNames(env);
+export function rejectMisspeltSettings(env: Environment): void {
+  const { problems } = findMisspeltSettings(env);
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

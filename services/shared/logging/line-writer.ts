@@ -14,7 +14,7 @@ const FULL_PIPE_MS = 5;
  * Writes the lines of one turn of the event loop together, and under load those of some milliseconds: a system call for
  * a hundred lines in place of one each. Nothing waits longer than that, and nothing is left at the exit of the process.
  */
-export class LineBatch {
+export class LineWriter {
   readonly #sink: LineSink;
   #lines: string[] = [];
   #flushedMs = Number.NEGATIVE_INFINITY;
@@ -40,7 +40,7 @@ export class LineBatch {
     this.#flushedMs = performance.now();
     const text = this.#lines.join("");
     this.#lines = [];
-    if (typeof this.#sink === "number") writeWhole(this.#sink, Buffer.from(text));
+    if (typeof this.#sink === "number") writeFully(this.#sink, Buffer.from(text));
     else this.#sink.write(text);
   }
 }
@@ -49,7 +49,7 @@ export class LineBatch {
  * Writes all of it. Waits for a reader that is slow, as a blocking write would. Where the reader is gone, lines are lost: a service does
  * not end because nobody reads its log. Throws what else goes wrong.
  */
-export function writeWhole(fd: number, bytes: Buffer): void {
+export function writeFully(fd: number, bytes: Buffer): void {
   let at = 0;
   while (at < bytes.length) {
     try {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { outages } from "./outage.ts";
+import { limitFailureReports } from "./failure-reports.ts";
 
 describe("cache outages", () => {
   it("tells of the first failure at once, and of those after it once a minute with their number", () => {
     let nowMs = 5;
     const told: [number, string][] = [];
-    const onFailure = outages(({ failures, error }) => told.push([failures, error.message]), {
+    const onFailure = limitFailureReports(({ failures, error }) => told.push([failures, error.message]), {
       now: () => nowMs,
     });
     onFailure(new Error("a"));

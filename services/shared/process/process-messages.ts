@@ -1,17 +1,17 @@
+import { writeFully } from "../logging/line-writer.ts";
+import { createLog, sanitizeText } from "../logging/log.ts";
+import { describeError, logFormatOf } from "../logging/log-text.ts";
 import { ConfigError } from "../settings/env.ts";
-import { writeWhole } from "./line-batch.ts";
-import { cleanText, createLog } from "./log.ts";
-import { describeError, logFormatOf } from "./log-text.ts";
 
 /** Why a process ends, and what should be known before: sentences on standard error for a person, else log lines. */
-export interface LastWords {
+export interface ProcessMessages {
   failure(error: unknown, what: string): void;
   warning(text: string): void;
   stopping(why: string): void;
 }
 
 /** Not by LOG_LEVEL: what is said here is why a process ends. */
-export function createLastWords(name: string): LastWords {
+export function createProcessMessages(name: string): ProcessMessages {
   if (logFormatOf(2) === "json") {
     const log = createLog({ name, level: "info" });
     return {
@@ -23,7 +23,7 @@ export function createLastWords(name: string): LastWords {
       stopping: (why) => log.info({ why }, "stopping"),
     };
   }
-  const say = (text: string) => writeWhole(2, Buffer.from(`${cleanText(text)}\n`));
+  const say = (text: string) => writeFully(2, Buffer.from(`${sanitizeText(text)}\n`));
   return {
     failure(error, what) {
       if (error instanceof ConfigError) say(`${name} cannot start:\n  ${error.problems.join("\n  ")}`);

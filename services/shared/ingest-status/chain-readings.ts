@@ -4,16 +4,16 @@ import type { Log } from "../logging/log.ts";
 import { readRpcUrls } from "../settings/rpc-urls.ts";
 import { type Environment, readSettings } from "../settings/settings.ts";
 import type { Store } from "../storage/port.ts";
-import { judgeChain, justRead, neverRead } from "./chain-state.ts";
+import { deriveChainReading, justReadError, notReadYetError } from "./chain-state.ts";
 import { ingestStatus } from "./status-row.ts";
-import { IngestWatch } from "./watch.ts";
+import { IngestWatch } from "./status-watcher.ts";
 
 /** What a service says of the reading of its chains. */
-export interface Readings {
+export interface ChainReadings {
   /** `hasData`: whether the store holds a block of the chain. */
-  of(chainId: number, hasData: boolean): ChainReading;
+  get(chainId: number, hasData: boolean): ChainReading;
   /** The 503 of a table that was answered without a single block; `hasData`: it has some by now. */
-  refusal(chainId: number, hasData: boolean): ServiceError;
+  missingDataError(chainId: number, hasData: boolean): ServiceError;
   close(): void;
 }
 
@@ -21,14 +21,14 @@ export interface Readings {
  * Watches what the ingest says in this service's store, whose collection it declares. Resolves when the store has
  * answered once or has failed to.
  */
-export async function openReadings(options: {
+export async function openChainReadings(options: {
   readonly store: Store;
   readonly chainIds: readonly number[];
   /** The subject of messages about tables that were never read, in the plural. */
   readonly what: string;
   readonly env: Environment;
   readonly log: Log;
-}): Promise<Readings> {
+}): Promise<ChainReadings> {
   const { store, chainIds, what, log } = options;
   await store.declare([ingestStatus]);
   const expected = expectedChains(options.env);
@@ -42,12 +42,12 @@ export async function openReadings(options: {
     },
   });
   await watch.started;
-  const of = (chainId: number, hasData: boolean) =>
-    judgeChain({ hasData, seen: watch.current(chainId), isExpected: expected.has(chainId), chainId });
+  const get = (chainId: number, hasData: boolean) =>
+    deriveChainReading({ hasData, seen: watch.current(chainId), isExpected: expected.has(chainId), chainId });
   return {
-    of,
-    refusal: (chainId, hasData) =>
-      hasData ? justRead(what) : neverRead(what, { chainId, reading: of(chainId, false) }),
+    get,
+    missingDataError: (chainId, hasData) =>
+      hasData ? justReadError(what) : notReadYetError(what, { chainId, reading: get(chainId, false) }),
     close: () => watch.close(),
   };
 }

@@ -2,7 +2,7 @@
 import type { Metadata } from "@grpc/grpc-js";
 import { type Span, SpanKind } from "@opentelemetry/api";
 import { activeSpan } from "./active.ts";
-import { markFailed, type Tracing } from "./tracing.ts";
+import { markSpanFailed, type Tracing } from "./tracing.ts";
 
 /** OK of gRPC's status codes. */
 const OK = 0;
@@ -10,26 +10,26 @@ const OK = 0;
 const SERVER_FAILURES = new Set([2, 4, 12, 13, 14, 15]);
 
 /** Begins the span of a call and puts it into the call's metadata. Only what is asked on behalf of a span is traced. */
-export function beginRpcClient(
+export function startGrpcClientSpan(
   tracing: Tracing | undefined,
   { path, target, metadata }: { path: string; target: string; metadata: Metadata },
 ): Span | undefined {
   const parent = tracing && activeSpan();
   if (tracing === undefined || parent === undefined) return undefined;
-  const span = tracing.begin(path.slice(1), { kind: SpanKind.CLIENT, parent: { span: parent } });
+  const span = tracing.startSpan(path.slice(1), { kind: SpanKind.CLIENT, parent: { span: parent } });
   if (span.isRecording()) span.setAttributes({ ...describe(path), ...addressOf(target) });
-  for (const [name, value] of Object.entries(tracing.headersOf(span))) metadata.set(name, value);
+  for (const [name, value] of Object.entries(tracing.propagationHeaders(span))) metadata.set(name, value);
   return span;
 }
 
 /** Begins the span of a call that came in, below the caller's. */
-export function beginRpcServer(
+export function startGrpcServerSpan(
   tracing: Tracing | undefined,
   { path, metadata }: { path: string; metadata: Metadata },
 ): Span | undefined {
   if (tracing === undefined) return undefined;
   const read = (name: string) => metadata.get(name)[0]?.toString();
-  const span = tracing.begin(path.slice(1), {
+  const span = tracing.startSpan(path.slice(1), {
     kind: SpanKind.SERVER,
     parent: { headers: { traceparent: read("traceparent"), tracestate: read("tracestate") } },
   });
@@ -38,10 +38,10 @@ export function beginRpcServer(
 }
 
 /** Ends either span; `code` is gRPC's. */
-export function endRpc(span: Span | undefined, code: number, kind: "client" | "server"): void {
+export function endGrpcSpan(span: Span | undefined, code: number, kind: "client" | "server"): void {
   if (span === undefined) return;
   span.setAttribute("rpc.grpc.status_code", code);
-  if (code !== OK && (kind === "client" || SERVER_FAILURES.has(code))) markFailed(span, String(code));
+  if (code !== OK && (kind === "client" || SERVER_FAILURES.has(code))) markSpanFailed(span, String(code));
   span.end();
 }
 

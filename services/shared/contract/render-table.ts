@@ -1,5 +1,5 @@
-import type { Cell } from "./contract/column.ts";
-import type { Endpoint, RowText, TableShape } from "./contract/endpoint.ts";
+import type { Cell } from "./column.ts";
+import type { Endpoint, RowText, TableShape } from "./endpoint.ts";
 
 interface Frame {
   /** Body text before the rows and, after them, around the row count. */

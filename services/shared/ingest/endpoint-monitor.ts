@@ -19,7 +19,7 @@ interface HostState {
 }
 
 /** What the RPC endpoints of one chain are like, from the events of its sources. Times in milliseconds. */
-export class EndpointNews {
+export class EndpointMonitor {
   readonly #hosts = new Map<string, HostState>();
   #refusedRanges = 0;
   #rangeBlocks: number | undefined;
@@ -49,18 +49,18 @@ export class EndpointNews {
     const state = this.#stateOf(event.host);
     if (event.kind === "request") {
       state.calls += event.calls;
-      if (event.ok) answersAgain(state);
+      if (event.ok) markWorking(state);
     } else if (event.kind === "fault") {
       if (event.fault === "rate") state.limited += 1;
       if (BAD.has(event.fault)) {
         state.failingSinceMs ??= nowMs;
         state.reason = event.message;
-      } else answersAgain(state);
+      } else markWorking(state);
     } else if (event.kind === "circuit") {
       if (event.open) {
         state.failingSinceMs ??= nowMs;
         state.isOut = true;
-      } else answersAgain(state);
+      } else markWorking(state);
     } else if (event.kind === "aside") {
       state.failingSinceMs ??= nowMs;
       state.reason = event.reason;
@@ -69,7 +69,7 @@ export class EndpointNews {
   }
 
   /** Why no endpoint can be used, with the hosts; undefined while one may answer. */
-  whyDown(nowMs: number): { readonly why: string; readonly sinceMs: number } | undefined {
+  describeOutage(nowMs: number): { readonly why: string; readonly sinceMs: number } | undefined {
     const states = [...this.#hosts];
     const isDown = ([, { failingSinceMs, isOut }]: [string, HostState]) =>
       failingSinceMs !== undefined && (isOut || nowMs - failingSinceMs >= PATIENCE_MS);
@@ -82,7 +82,7 @@ export class EndpointNews {
   }
 
   /** A line about refusals and limits, where they have changed since the last one; at most one each 30 seconds. */
-  takeNews(nowMs: number): string | undefined {
+  takeReport(nowMs: number): string | undefined {
     if (nowMs - this.#told.ms < NEWS_EVERY_MS) return undefined;
     const limited = [...this.#hosts].filter(([, state]) => state.limited > 0);
     const ranges = this.#refusedRanges === 0 ? [] : [this.#describeRanges()];
@@ -105,7 +105,7 @@ export class EndpointNews {
   }
 
   /** Calls a second to all endpoints since the last time this was asked. */
-  takeCallRate(nowMs: number): number {
+  measureCallRate(nowMs: number): number {
     const count = [...this.#hosts.values()].reduce((sum, { calls }) => sum + calls, 0);
     const { count: before, ms } = this.#callsBefore;
     this.#callsBefore = { count, ms: nowMs };
@@ -118,7 +118,7 @@ export class EndpointNews {
   }
 }
 
-function answersAgain(state: HostState): void {
+function markWorking(state: HostState): void {
   state.failingSinceMs = undefined;
   state.reason = "";
   state.isOut = false;

@@ -1,12 +1,12 @@
 /** What is told of failures in a row: how many since the last time, and the last one. */
-export type TellOutage = (of: { failures: number; error: Error }) => void;
+export type ReportFailures = (of: { failures: number; error: Error }) => void;
 
 /**
  * Turns failures, of which an outage makes many a second, into word of the first one and then at most one a minute.
  * `now` in milliseconds.
  */
-export function outages(
-  tell: TellOutage,
+export function limitFailureReports(
+  tell: ReportFailures,
   { everyMs = 60_000, now = () => performance.now() }: { everyMs?: number; now?: () => number } = {},
 ): (error: Error) => void {
   let failures = 0;

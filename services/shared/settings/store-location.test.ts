@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ConfigError } from "./env.ts";
-import { findStore, markStore } from "./store-in-use.ts";
+import { locateStore, writeStoreMarker } from "./store-location.ts";
 
 const LOCAL = { folder: "local", usesMongodb: false, isLocalChain: true } as const;
 const REAL = { folder: ".", usesMongodb: false, isLocalChain: false } as const;
@@ -26,19 +26,19 @@ describe("host/store-in-use", () => {
   }
 
   it("is DATA_DIR itself where nobody has left a mark, and says that npm start would look elsewhere", async () => {
-    const { note, ...found } = findStore(env);
+    const { note, ...found } = locateStore(env);
     expect(found).to.deep.equal({ dataDir: root, mongodbUrl: undefined, running: undefined });
     expect(note).to.include("No server has run on").and.include("start that first");
-    expect(findStore({ ...env, ...RPC }).note).to.equal(undefined);
+    expect(locateStore({ ...env, ...RPC }).note).to.equal(undefined);
     await writeFile(join(root, "gateway.sqlite"), "");
-    expect(findStore(env).note).to.equal(undefined);
+    expect(locateStore(env).note).to.equal(undefined);
   });
 
   it("is that of the server that runs, whatever the command's own environment says", async () => {
     const localRpc = { "8453": "http://127.0.0.1:8545" };
-    await markStore(root, { ...LOCAL, localRpc, payUrl: "http://127.0.0.1:8402" });
+    await writeStoreMarker(root, { ...LOCAL, localRpc, payUrl: "http://127.0.0.1:8402" });
     for (const each of [env, { ...env, ...RPC }]) {
-      const found = findStore(each);
+      const found = locateStore(each);
       expect(found.dataDir).to.equal(join(root, "local"));
       expect(found.running).to.deep.equal({
         pid: process.pid,
@@ -49,39 +49,39 @@ describe("host/store-in-use", () => {
       expect(found.note).to.include("the npm start that runs").and.include(join(root, "local"));
     }
     // The server has RPC endpoints in its environment, the command has not.
-    await markStore(root, REAL);
-    expect(findStore(env)).to.include({ dataDir: root, note: undefined });
+    await writeStoreMarker(root, REAL);
+    expect(locateStore(env)).to.include({ dataDir: root, note: undefined });
   });
 
   it("is that of the last start, unless the command's own settings speak of real chains", async () => {
     await markOfTheLast(LOCAL);
-    expect(findStore(env).dataDir).to.equal(join(root, "local"));
-    expect(findStore(env).note).to.include("the last npm start");
-    expect(findStore({ ...env, ...RPC }).dataDir).to.equal(root);
+    expect(locateStore(env).dataDir).to.equal(join(root, "local"));
+    expect(locateStore(env).note).to.include("the last npm start");
+    expect(locateStore({ ...env, ...RPC }).dataDir).to.equal(root);
     await markOfTheLast(REAL);
-    expect(findStore(env).dataDir).to.equal(root);
+    expect(locateStore(env).dataDir).to.equal(root);
   });
 
   it("is the local one of a version without marks that has only ever run there", async () => {
     await mkdir(join(root, "local"));
     await writeFile(join(root, "local", "gateway.sqlite"), "");
-    expect(findStore(env).dataDir).to.equal(join(root, "local"));
-    expect(findStore({ ...env, ...RPC }).dataDir).to.equal(root);
+    expect(locateStore(env).dataDir).to.equal(join(root, "local"));
+    expect(locateStore({ ...env, ...RPC }).dataDir).to.equal(root);
     await writeFile(join(root, "gateway.sqlite"), "");
-    expect(findStore(env).dataDir).to.equal(root);
+    expect(locateStore(env).dataDir).to.equal(root);
   });
 
   it("is MongoDB where the command says so, and says what is missing where only the server does", async () => {
-    await markStore(root, { ...LOCAL, usesMongodb: true });
-    expect(() => findStore(env)).to.throw(ConfigError, "set MONGODB_URL for this command too");
+    await writeStoreMarker(root, { ...LOCAL, usesMongodb: true });
+    expect(() => locateStore(env)).to.throw(ConfigError, "set MONGODB_URL for this command too");
     const MONGODB_URL = "mongodb://127.0.0.1:27017";
-    expect(findStore({ ...env, MONGODB_URL })).to.include({ mongodbUrl: MONGODB_URL, note: undefined });
+    expect(locateStore({ ...env, MONGODB_URL })).to.include({ mongodbUrl: MONGODB_URL, note: undefined });
   });
 
   it("takes a file that is not a mark for none", async () => {
     for (const text of ["", "[]", '{"pid":1,"folder":"../elsewhere"}']) {
       await writeFile(join(root, "store-in-use.json"), text);
-      expect(findStore(env).dataDir, text).to.equal(root);
+      expect(locateStore(env).dataDir, text).to.equal(root);
     }
   });
 });

@@ -2,20 +2,20 @@ import type { Socket } from "node:net";
 
 const HELD = Symbol("held end");
 
-interface Held {
+interface DeferredEnd {
   holders: number;
   /** Whether somebody wanted to end the connection meanwhile. */
   isAsked: boolean;
 }
 
-type HoldableSocket = Socket & { [HELD]?: Held | undefined };
+type HoldableSocket = Socket & { [HELD]?: DeferredEnd | undefined };
 
 /**
  * Puts off the end of a connection: node:http says it as soon as its own buffers are empty, and from then on a client
  * that acknowledges everything and one that resets the connection look the same. Returns what lets go; it says whether
  * the end was wanted, and has been said by now.
  */
-export function holdEnd(socket: HoldableSocket): () => boolean {
+export function deferEnd(socket: HoldableSocket): () => boolean {
   const held = socket[HELD] ?? beginHolding(socket);
   held.holders += 1;
   let isHeld = true;
@@ -29,8 +29,8 @@ export function holdEnd(socket: HoldableSocket): () => boolean {
   };
 }
 
-function beginHolding(socket: HoldableSocket): Held {
-  const held: Held = { holders: 0, isAsked: false };
+function beginHolding(socket: HoldableSocket): DeferredEnd {
+  const held: DeferredEnd = { holders: 0, isAsked: false };
   const { end } = socket;
   socket[HELD] = held;
   socket.end = ((...args: Parameters<typeof end>) => {
