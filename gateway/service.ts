@@ -48,8 +48,8 @@ export interface GatewayParts {
   /** Opens the key store; made from the configuration where absent. */
   readonly openKeys?: () => Promise<AuthStores>;
   readonly payment?: PayHostParts;
-  /** Keeps the limits of several processes of this gateway, where no Redis does. */
-  readonly keeper?: SharedBuckets;
+  /** Limits shared among the workers of this gateway, used without Redis. */
+  readonly sharedBuckets?: SharedBuckets;
   readonly httpTimeouts?: HttpTimeouts;
 }
 
@@ -84,7 +84,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     metrics,
     clock,
     openKeys: parts.openKeys ?? (() => openAuthStores(config.store, clock)),
-    keeper: parts.keeper,
+    sharedBuckets: parts.sharedBuckets,
   });
 
   const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });
