@@ -1,8 +1,8 @@
 import express, { type Express, type Request, type Response } from "express";
 import type { Endpoint, Family } from "../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../services/shared/errors.ts";
-import { answerFailure, type Exchange } from "../services/shared/http/exchange.ts";
-import { offerConnection } from "../services/shared/http/server.ts";
+import { createErrorHandler, type Exchange } from "../services/shared/http/exchange.ts";
+import { setKeepAliveHeader } from "../services/shared/http/server.ts";
 import type { Log } from "../services/shared/logging/log.ts";
 import type { Metrics } from "../services/shared/metrics/metrics.ts";
 import type { Tracing } from "../services/shared/tracing/tracing.ts";
@@ -132,7 +132,7 @@ export function createGateway(deps: GatewayDeps): Express {
     }
   };
   app.use(createExchangeHandler({ log, metrics, tracing, isDraining }, serve));
-  app.use(answerFailure());
+  app.use(createErrorHandler());
   return app;
 }
 
@@ -144,7 +144,7 @@ function setHeadersOf(res: Response, { session }: Exchange): void {
   res.setHeader("X-Session-Id", session);
   setSecurityHeaders(res);
   keyCors.allowAnyOrigin(res);
-  offerConnection(res);
+  setKeepAliveHeader(res);
 }
 
 function nothingHere(): ServiceError {

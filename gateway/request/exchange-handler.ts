@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { beginExchange, type Exchange, type ExchangeSinks } from "../../services/shared/http/exchange.ts";
-import { admitForm } from "../../services/shared/http/request-line.ts";
+import { acceptRequest } from "../../services/shared/http/request-checks.ts";
 
 /** Answers a request whose exchange has begun. */
 export type HandleExchange = (req: Request, res: Response, exchange: Exchange) => void | Promise<void>;
@@ -15,7 +15,7 @@ export function createExchangeHandler(
   serve: HandleExchange,
 ): (req: Request, res: Response) => void | Promise<void> {
   return (req, res) => {
-    if (!admitForm(req, res)) return;
+    if (!acceptRequest(req, res)) return;
     const exchange = beginExchange(options, { req, res });
     if (options.isDraining()) res.shouldKeepAlive = false;
     return serve(req, res, exchange);

@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
-import { sendFailure } from "../../services/shared/http/exchange.ts";
+import { sendErrorBody } from "../../services/shared/http/exchange.ts";
 import { ServiceErrorResponse } from "./errors.ts";
 
 /** Headers of a service's error that say something of the request; the others are of our own making. */
@@ -19,5 +19,5 @@ export function sendError(res: Response, error: unknown): void {
       res.setHeader("WWW-Authenticate", 'ApiKey header="X-API-KEY"');
     }
   }
-  sendFailure(res, error);
+  sendErrorBody(res, error);
 }

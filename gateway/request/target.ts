@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
-import { faultOfForm } from "../../services/shared/http/request-line.ts";
+import { findRequestError } from "../../services/shared/http/request-checks.ts";
 
 /** Characters of a request target. The longest sensible query of the catalogue is under 1 KB. */
 export const MAX_TARGET_LENGTH = 8_192;
@@ -33,7 +33,7 @@ export function splitTarget(target: string): Target {
  * `http_version_not_supported`. The first check at both hosts.
  */
 export function checkRequest(req: Request): void {
-  const fault = faultOfForm(req);
+  const fault = findRequestError(req);
   if (fault !== undefined) throw fault;
   if (req.headers.host === undefined && req.httpVersion !== "1.0") {
     throw new ServiceError("bad_request", "The header Host is missing.");

@@ -1,8 +1,8 @@
 import type { Bucket } from "./bucket.ts";
-import { COST, type LimitRule } from "./rule.ts";
 import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
 import type { LocalBuckets, TakeRequest } from "./local-buckets.ts";
 import { createLocalLimiter, type LocalLimiter } from "./local-limiter.ts";
+import { COST, type LimitRule } from "./rule.ts";
 import type { BucketResponse, SharedBuckets } from "./shared-buckets.ts";
 
 export interface BatchingLimiterOptions {

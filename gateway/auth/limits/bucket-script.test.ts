@@ -122,7 +122,9 @@ describeWithProcesses("bucket script", () => {
     await fc.assert(
       fc.asyncProperty(requests, async (list) => {
         round += 1;
-        const responses = await takeAll(list.map(([index, rule, count]) => [`${round} ${index}`, rule, count]));
+        const responses = await takeAll(
+          list.map(([index, rule, count]) => [`${round} ${index}`, rule, count]),
+        );
         const nowUs = responses[0]?.bucket.atUs as number;
         const known = new Map<number, Bucket>();
         for (const [turn, [index, rule, count]] of list.entries()) {

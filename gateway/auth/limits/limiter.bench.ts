@@ -54,7 +54,7 @@ if (REDIS_URL === undefined) {
   console.log("REDIS_URL is not set: shared decisions are not measured.");
 } else {
   const redis = await openRedisConnection({ url: REDIS_URL });
-  await redis.untilReady(5_000);
+  await redis.waitUntilReady(5_000);
   let questions = 0;
   const shared = createRedisLimiter({
     redis,

@@ -14,10 +14,7 @@ export interface LookupQueueOptions {
  * Picks the next waiter at random: a flood can fill the queue but not hold its front, so one real key among a hundred
  * invented ones waits a second on average. 100 look-ups a second are nothing to any store.
  */
-export function createLookupQueue({
-  paceMs = 10,
-  maxWaiting = 100,
-}: LookupQueueOptions = {}): LookupQueue {
+export function createLookupQueue({ paceMs = 10, maxWaiting = 100 }: LookupQueueOptions = {}): LookupQueue {
   const waiting: ((isAdmitted: boolean) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createManualClock } from "../../testkit/clock.ts";
 import { until } from "../../testkit/until.ts";
-import { type Bucket, takeFrom } from "./bucket.ts";
+import { type Bucket, takeFromBucket } from "./bucket.ts";
 import type { LimitDecision, LimitRequest } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 import { createRedisLimiter } from "./redis-limiter.ts";
@@ -133,7 +133,7 @@ describe("limits shared through Redis", () => {
     expect(batch.keys).to.deep.equal(
       ["key:b", "key:c", "refusal:b"].map((name) => `chaintables:limit:${name}`),
     );
-    expect(question.wants).to.deep.equal([3, 2, 1]);
+    expect(batch.counts).to.deep.equal([3, 2, 1]);
     batch.respond();
     const decisions = await Promise.all(pending);
     expect(decisions.map(({ remaining }) => remaining.burst)).to.deep.equal([4, 4, 4, 3, 3, 2, 4]);

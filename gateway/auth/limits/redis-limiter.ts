@@ -7,7 +7,7 @@ import type { LocalBuckets } from "./local-buckets.ts";
 import type { BucketResponse } from "./shared-buckets.ts";
 
 export interface RedisLimiterOptions {
-  readonly redis: Pick<RedisConnection, "ask">;
+  readonly redis: Pick<RedisConnection, "run">;
   /** The last response of Redis for each bucket. Decisions continue from it while Redis is unreachable. */
   readonly buckets: LocalBuckets;
   /** Called after each batch with whether Redis decided it. */
@@ -26,7 +26,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
       async take(requests) {
         const keys = requests.map(({ kind, subject }) => `${prefix}${kind}:${subject}`);
         const args = requests.flatMap(({ rule, count, known }) => scriptArguments(rule, count, known));
-        const responses = await redis.ask<readonly BucketResponse[] | undefined>(undefined, async (client) =>
+        const responses = await redis.run<readonly BucketResponse[] | undefined>(undefined, async (client) =>
           parseScriptResponse(await runScript(client, keys, args), requests.length),
         );
         onResult(responses !== undefined);

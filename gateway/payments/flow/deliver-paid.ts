@@ -106,14 +106,14 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
     const name = nameOf(record);
     const own = {
       async look() {
-        await watch.look();
+        await watch.check();
         // Nothing speaks against it by now, and somebody has to know.
         confirm();
         await latest;
       },
     };
     followed.set(name, (followed.get(name) ?? new Set()).add(own));
-    void watch.over.then(async () => {
+    void watch.settled.then(async () => {
       confirm();
       // Still to be waited for while it is being written.
       await latest;
@@ -123,7 +123,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
     });
     return {
       async concluded() {
-        await Promise.race([watch.ended, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+        await Promise.race([watch.firstOutcome, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
         await latest;
       },
       cancel() {

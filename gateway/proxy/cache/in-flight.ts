@@ -1,5 +1,5 @@
 import type { Span } from "@opentelemetry/api";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { RequestContext } from "../../request/context.ts";
 
 /** On whose behalf a flight is waited for: told of one of the two, once. */
@@ -52,7 +52,7 @@ export class Flight<T> {
       this.#others ??= new Set();
       this.#others.add(waiter);
     }
-    exchangeOf(passage.res).onClose = () => {
+    getExchange(passage.res).onClose = () => {
       this.#leave(waiter);
       onOutcome(undefined);
     };
@@ -89,7 +89,7 @@ export class Flight<T> {
 
   #leave(waiter: Waiter<T>): void {
     clearTimeout(waiter.timer);
-    exchangeOf(waiter.waiting.passage.res).onClose = undefined;
+    getExchange(waiter.waiting.passage.res).onClose = undefined;
     if (this.#first === waiter) this.#first = undefined;
     else this.#others?.delete(waiter);
     if (!this.#isOver && this.size === 0) this.#abandon();

@@ -1,9 +1,9 @@
 import { pipeline } from "node:stream";
 import type { Response } from "express";
-import { TurnEnd } from "../../../services/shared/http/batch-writes.ts";
 import { matchesTag } from "../../../services/shared/http/conditional.ts";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import { HTTP_TIMEOUTS, keepAliveHeader } from "../../../services/shared/http/server.ts";
+import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import type { RequestContext } from "../../request/context.ts";
 import { createCompressor, negotiateEncoding } from "../../request/encoding.ts";
 import { badResponse } from "../../request/errors.ts";
@@ -38,7 +38,7 @@ export function createDelivery(of: {
   readonly stallMs?: number | undefined;
 }): Delivery {
   const { isDraining, stallMs = HTTP_TIMEOUTS.stallMs } = of;
-  const ending = new TurnEnd(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
+  const ending = new TurnBatch(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
     if (!res.destroyed) res.end(bytes);
   });
   const writeHead = (passage: RequestContext, status: number, own: readonly string[]): void => {
@@ -116,7 +116,7 @@ export function createDelivery(of: {
       }
       // Heard before the client's connection is cut: the log should say that this was no whole answer.
       body.once("error", () => {
-        if (body.failure) exchangeOf(res).failure = badResponse(endpoint.family, body.failure);
+        if (body.failure) getExchange(res).failure = badResponse(endpoint.family, body.failure);
       });
       expectReading(res, stallMs);
       // What the connection's end means was said above, or the client went away, which it finds out by itself.

@@ -1,5 +1,5 @@
-import { namesTags } from "../../../services/shared/http/conditional.ts";
-import { exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import type { ReceiveOptions } from "../transport/response-receiver.ts";
@@ -66,7 +66,7 @@ export function askUntilGone(
   options: ForwarderOptions,
 ): Promise<Answer | undefined> {
   const { res } = passage;
-  const exchange = exchangeOf(res);
+  const exchange = getExchange(res);
   return new Promise((resolve, reject) => {
     const asker: Asker = {
       onAnswer(answer) {
@@ -87,5 +87,5 @@ export function askUntilGone(
 /** The tags that a client knows the answer by; "*" is none. */
 export function tagsOf({ req }: RequestContext): string | undefined {
   const tags = req.headers["if-none-match"];
-  return namesTags(tags) ? tags : undefined;
+  return hasEntityTags(tags) ? tags : undefined;
 }

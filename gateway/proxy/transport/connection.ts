@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { TurnEnd } from "../../../services/shared/http/batch-writes.ts";
+import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import { type BodyReader, createBodyReader } from "./body.ts";
 import { BadHttp, BrokenOff, NotReached } from "./errors.ts";
 import { type Head, parseHead } from "./response-parser.ts";
@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_HEAD_BYTES = 32_768;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-const sending = new TurnEnd((connection: Connection) => connection.write());
+const sending = new TurnBatch((connection: Connection) => connection.write());
 
 /** A kept connection to a service: one request at a time. */
 export class Connection {

@@ -1,4 +1,4 @@
-import { type ErrorBody, STATUS_OF } from "../../../services/shared/errors.ts";
+import { type ErrorBody, HTTP_STATUS } from "../../../services/shared/errors.ts";
 import { badResponse, ServiceErrorResponse, tokenRefused } from "../../request/errors.ts";
 import type { LiveBody } from "../transport/streamed-body.ts";
 import type { Question } from "./question.ts";
@@ -22,7 +22,7 @@ export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: 
   if (status === 200 && mediaType === endpoint.mediaType) return;
   if (status === 304 && ifNoneMatch !== undefined) return;
 
-  if (status === STATUS_OF.unauthorized) {
+  if (status === HTTP_STATUS.unauthorized) {
     if (!Buffer.isBuffer(body)) body.destroy();
     throw tokenRefused(endpoint.family, String(fields.upstream));
   }
@@ -35,7 +35,7 @@ export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: 
   if (status === 200) throw refuse(`media type ${mediaType} in place of ${endpoint.mediaType}`);
   if (status < 400 || mediaType !== "application/json") throw refuse(`media type ${mediaType}`);
   const error = parseErrorBody(body);
-  if (!error || STATUS_OF[error.error] !== status) throw refuse("a body that is not an error of ours");
+  if (!error || HTTP_STATUS[error.error] !== status) throw refuse("a body that is not an error of ours");
   throw new ServiceErrorResponse(error.error, error.message, { headers, ...retryAfterOf(headers) });
 }
 
@@ -49,7 +49,7 @@ function parseErrorBody(body: Buffer): ErrorBody | undefined {
     const value: unknown = JSON.parse(body.toString());
     if (typeof value !== "object" || value === null) return undefined;
     const { error, message } = value as Partial<Record<keyof ErrorBody, unknown>>;
-    return typeof error === "string" && Object.hasOwn(STATUS_OF, error) && typeof message === "string"
+    return typeof error === "string" && Object.hasOwn(HTTP_STATUS, error) && typeof message === "string"
       ? (value as ErrorBody)
       : undefined;
   } catch {

@@ -1,6 +1,6 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
-import { STATUS_OF } from "../../../services/shared/errors.ts";
-import { beginClientSpan, type ClientCall } from "../../../services/shared/tracing/http.ts";
+import { HTTP_STATUS } from "../../../services/shared/errors.ts";
+import { type ClientSpan, startClientSpan } from "../../../services/shared/tracing/http.ts";
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../../request/clock.ts";
 import {
@@ -99,7 +99,7 @@ interface Trying {
   readonly upstream: Upstream;
   readonly startedMs: number;
   /** Its span, where requests are traced. */
-  readonly call: ClientCall | undefined;
+  readonly call: ClientSpan | undefined;
 }
 
 class Asking implements Asked {
@@ -220,8 +220,8 @@ function beginCall(
   tracing: Tracing,
   { span, endpoint }: Question,
   { upstream, isAgain }: { upstream: Upstream; isAgain: boolean },
-): ClientCall {
-  return beginClientSpan(tracing, {
+): ClientSpan {
+  return startClientSpan(tracing, {
     parent: span,
     method: "GET",
     origin: upstream.url,
@@ -230,9 +230,9 @@ function beginCall(
   });
 }
 
-function outcomeOf(error: unknown): Parameters<ClientCall["end"]>[0] {
+function outcomeOf(error: unknown): Parameters<ClientSpan["end"]>[0] {
   return error instanceof ServiceErrorResponse
-    ? { status: STATUS_OF[error.code] }
+    ? { status: HTTP_STATUS[error.code] }
     : { errorType: errorTypeOf(error) };
 }
 

@@ -120,7 +120,7 @@ export class ChainSync {
     const { source, signal } = this.#deps;
     while (!signal.aborted) {
       const head = await source.head();
-      this.#deps.gauges?.seeHead(head);
+      this.#deps.gauges?.setHead(head);
       try {
         const moved = await this.step(head);
         if (!moved) await source.waitForHead(POLL_MS, signal);

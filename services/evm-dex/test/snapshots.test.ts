@@ -12,9 +12,9 @@ import {
   type RedisServer,
 } from "../../shared/cache/testkit/redis-server.ts";
 import { toCells } from "../../shared/contract/cells.ts";
+import { renderTable } from "../../shared/contract/render-table.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { renderTable } from "../../shared/table.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { until } from "../../shared/testkit/fixture.ts";
 import { type IngestProcess, startIngestProcess } from "../../shared/testkit/ingest-process.ts";

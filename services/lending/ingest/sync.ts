@@ -68,7 +68,7 @@ export class ChainSync {
     const { source, signal, log, metrics } = this.#deps;
     while (!signal.aborted) {
       const head = await source.head();
-      metrics?.seeHead(head);
+      metrics?.setHead(head);
       try {
         if (!(await this.step(head))) await source.waitForHead(POLL_MS, signal);
       } catch (error) {

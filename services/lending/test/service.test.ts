@@ -109,7 +109,7 @@ describeWithProcesses("lending and its peer evm-dex", () => {
     const tokens = ["the-token-of-evm-dex-0123456789abcdef", "a-wrong-token-0123456789abcdef0123"];
     const asked: number[] = [];
     const evmDex = await startGrpcServer({
-      ...{ host: "127.0.0.1", port: 0, isTrusted: createTokenCheck(tokens.slice(0, 1)) },
+      ...{ host: "127.0.0.1", port: 0, isAuthorized: createTokenCheck(tokens.slice(0, 1)) },
       services: {
         status: { getStatus: () => Promise.reject(new Error("nobody asks")) },
         prices: {

@@ -19,7 +19,7 @@ export interface NativeSide {
    * The curve keeps fees for later, among what is transferred to it, and a buy can reach beyond it into the pool to
    * come: the trade is what its event tells, on both sides.
    */
-  readonly isEventTaken?: boolean;
+  readonly usesEventAmounts?: boolean;
 }
 
 export interface PoolLayout {
@@ -32,22 +32,22 @@ export interface PoolLayout {
 
 /** Pools named in groups of the trailing accounts, positions counted from the start of a group. */
 export interface RouteLayout extends PoolLayout {
-  readonly from: number;
-  readonly size: number;
+  readonly firstAccount: number;
+  readonly groupSize: number;
   /** Groups follow one another, up to the last account. Else other accounts lie between them, and nothing says where. */
-  readonly isDense?: boolean;
+  readonly isContiguous?: boolean;
 }
 
 /** Where an event says an amount: a little-endian u64 at a byte after the event's discriminator. */
 export interface EventAmount {
-  readonly at: number;
+  readonly offset: number;
   /** Further u64 that belong to the sum that the vault moved. */
-  readonly plus?: readonly number[];
+  readonly addedOffsets?: readonly number[];
   /**
    * u64 by whose sum, or that of some of them, the vault's amount may differ: transfer fees, or shares of the fee that
    * some versions leave in the vault. Those beyond the event's end do not count.
    */
-  readonly give?: readonly number[];
+  readonly toleranceOffsets?: readonly number[];
 }
 
 export interface EventLayout {
@@ -72,9 +72,9 @@ export interface InstructionLayout {
   /** This layout is of the instruction with so many accounts; one without a count is of all others. */
   readonly accountCount?: number;
   /** Accounts from which the pool gets what is its own already (an order book's vaults): no part of a trade. */
-  readonly owned?: readonly number[];
+  readonly orderBookVaults?: readonly number[];
   /** Byte of the data where a u128 stands that is 0 when the instruction only collects fees. */
-  readonly liquidityAt?: number;
+  readonly liquidityOffset?: number;
   readonly event?: EventLayout;
 }
 

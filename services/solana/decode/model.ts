@@ -6,7 +6,7 @@ export type Dex = "raydium" | "orca" | "meteora" | "pumpfun";
 /** Native SOL counts as this mint wherever a program moves lamports in place of tokens. */
 export const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 
-interface AtInstruction {
+interface InstructionPosition {
   /**
    * Place of the instruction in the order of execution: top-level and inner instructions counted together from 0. The
    * same at every decoding, so that signature, instructionIndex and leg name one row for ever.
@@ -16,7 +16,7 @@ interface AtInstruction {
   readonly leg: number;
 }
 
-interface AtPool extends AtInstruction {
+interface PoolEventBase extends InstructionPosition {
   readonly dex: Dex;
   /** Program's name in facts: raydium-clmm, pumpswap … */
   readonly program: string;
@@ -30,7 +30,7 @@ interface AtPool extends AtInstruction {
  * what left it. Fees that lie in the vaults or are paid out of them are within, fees paid past the pool are not. One of
  * the amounts can be 0.
  */
-export interface Trade extends AtPool {
+export interface Trade extends PoolEventBase {
   readonly kind: "trade";
   readonly tokenIn: string;
   readonly amountIn: bigint;
@@ -51,7 +51,7 @@ export interface Trade extends AtPool {
  * be 0. A and B are the pool's first and second token, except where the instruction names only the token that moved:
  * that is then A, and tokenB is empty.
  */
-export interface LiquidityChange extends AtPool {
+export interface LiquidityChange extends PoolEventBase {
   readonly kind: "add_liquidity" | "remove_liquidity";
   readonly tokenA: string;
   readonly amountA: bigint;
@@ -62,7 +62,7 @@ export interface LiquidityChange extends AtPool {
 }
 
 /** A mint or burn of a token by its token program, at any depth. */
-export interface SupplyChange extends AtInstruction {
+export interface SupplyChange extends InstructionPosition {
   readonly kind: "mint" | "burn";
   readonly mint: string;
   readonly amount: bigint;
@@ -92,7 +92,7 @@ export interface Disagreement {
   readonly instructionIndex: number;
   /** As in AtPool; "token" for the token programs. */
   readonly program: string;
-  readonly what: string;
+  readonly reason: string;
 }
 
 /** A transaction that succeeded and tells something; those that failed have no rows and no balances. */

@@ -8,21 +8,21 @@ import { BrokenTransactionError } from "./errors.ts";
 /** Accounts are indexes of the transaction's keys. */
 export interface Transfer {
   /** Place of the instruction in the order of execution. */
-  readonly at: number;
+  readonly instructionIndex: number;
   readonly source: number;
   readonly destination: number;
   /** What left the source. */
   readonly amount: bigint;
   /** What arrived: less Token-2022's transfer fee, which is found out later where the instruction does not say it. */
   received: bigint;
-  readonly isFeeTold: boolean;
+  readonly isFeeKnown: boolean;
   /** Of a checked transfer; else undefined. */
   readonly mint: number | undefined;
   readonly decimals: number | undefined;
 }
 
 export interface SupplyOp {
-  readonly at: number;
+  readonly instructionIndex: number;
   readonly kind: "mint" | "burn";
   readonly mint: number;
   /** Token account that got or gave the tokens. */
@@ -57,30 +57,35 @@ const OP = {
 } as const;
 
 /** One instruction, on its own or within a batch. */
-interface Call {
-  readonly at: number;
+interface TokenInstruction {
+  readonly instructionIndex: number;
   readonly accounts: readonly number[];
   readonly data: Uint8Array;
 }
 
 /** Adds what an instruction of a token program does. Throws BrokenTransactionError for what no node would send. */
-export function readTokenInstruction(ops: TokenOps, at: number, instruction: SolanaInstruction): void {
+export function readTokenInstruction(
+  ops: TokenOps,
+  instructionIndex: number,
+  instruction: SolanaInstruction,
+): void {
   const data = decodeBase58(instruction.data);
-  if (data === undefined) throw new BrokenTransactionError(`Instruction ${at}: its data is no base58.`);
-  if (data[0] === OP.batch) readBatch(ops, { at, accounts: instruction.accounts, data });
-  else readCall(ops, { at, accounts: instruction.accounts, data });
+  if (data === undefined)
+    throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is no base58.`);
+  if (data[0] === OP.batch) readBatch(ops, { instructionIndex, accounts: instruction.accounts, data });
+  else readInstruction(ops, { instructionIndex, accounts: instruction.accounts, data });
 }
 
 /** After the first byte: of each instruction the number of its accounts, the length of its data, and the data. */
-function readBatch(ops: TokenOps, { at, accounts, data }: Call): void {
+function readBatch(ops: TokenOps, { instructionIndex, accounts, data }: TokenInstruction): void {
   let offset = 1;
   let used = 0;
   while (offset + 2 <= data.length) {
     const accountCount = data[offset] as number;
     const start = offset + 2;
     const end = start + (data[offset + 1] as number);
-    readCall(ops, {
-      at,
+    readInstruction(ops, {
+      instructionIndex,
       accounts: accounts.slice(used, used + accountCount),
       data: data.subarray(start, end),
     });
@@ -89,7 +94,7 @@ function readBatch(ops: TokenOps, { at, accounts, data }: Call): void {
   }
 }
 
-function readCall(ops: TokenOps, call: Call): void {
+function readInstruction(ops: TokenOps, call: TokenInstruction): void {
   const { data } = call;
   switch (data[0]) {
     case OP.transfer:
@@ -116,86 +121,86 @@ function readCall(ops: TokenOps, call: Call): void {
       break;
     case OP.initializeMint:
     case OP.initializeMint2:
-      ops.newMints.push({ mint: accountOf(call, 0), decimals: byteOf(call, 1) });
+      ops.newMints.push({ mint: readAccount(call, 0), decimals: readByte(call, 1) });
   }
 }
 
-interface TransferForm {
+interface TransferLayout {
   readonly accounts: readonly [number, number];
   readonly mint: number | undefined;
   readonly decimalsAt: number | undefined;
 }
 
-function addTransfer(ops: TokenOps, call: Call, form: TransferForm): void {
-  const amount = amountOf(call, 1);
+function addTransfer(ops: TokenOps, call: TokenInstruction, form: TransferLayout): void {
+  const amount = readAmount(call, 1);
   ops.transfers.push({
-    at: call.at,
-    source: accountOf(call, form.accounts[0]),
-    destination: accountOf(call, form.accounts[1]),
+    instructionIndex: call.instructionIndex,
+    source: readAccount(call, form.accounts[0]),
+    destination: readAccount(call, form.accounts[1]),
     amount,
     received: amount,
-    isFeeTold: false,
-    mint: form.mint === undefined ? undefined : accountOf(call, form.mint),
-    decimals: form.decimalsAt === undefined ? undefined : byteOf(call, form.decimalsAt),
+    isFeeKnown: false,
+    mint: form.mint === undefined ? undefined : readAccount(call, form.mint),
+    decimals: form.decimalsAt === undefined ? undefined : readByte(call, form.decimalsAt),
   });
 }
 
-function addTransferWithFee(ops: TokenOps, call: Call): void {
-  const amount = amountOf(call, 2);
+function addTransferWithFee(ops: TokenOps, call: TokenInstruction): void {
+  const amount = readAmount(call, 2);
   ops.transfers.push({
-    at: call.at,
-    source: accountOf(call, 0),
-    destination: accountOf(call, 2),
+    instructionIndex: call.instructionIndex,
+    source: readAccount(call, 0),
+    destination: readAccount(call, 2),
     amount,
-    received: amount - amountOf(call, 11),
-    isFeeTold: true,
-    mint: accountOf(call, 1),
-    decimals: byteOf(call, 10),
+    received: amount - readAmount(call, 11),
+    isFeeKnown: true,
+    mint: readAccount(call, 1),
+    decimals: readByte(call, 10),
   });
 }
 
-interface SupplyForm {
+interface SupplyLayout {
   readonly kind: "mint" | "burn";
   readonly mint: number;
   readonly tokenAccount: number;
   readonly isChecked: boolean;
 }
 
-function addSupply(ops: TokenOps, call: Call, form: SupplyForm): void {
+function addSupply(ops: TokenOps, call: TokenInstruction, form: SupplyLayout): void {
   ops.supply.push({
-    at: call.at,
+    instructionIndex: call.instructionIndex,
     kind: form.kind,
-    mint: accountOf(call, form.mint),
-    tokenAccount: accountOf(call, form.tokenAccount),
+    mint: readAccount(call, form.mint),
+    tokenAccount: readAccount(call, form.tokenAccount),
     authority: call.accounts[2],
     accountCount: call.accounts.length,
-    amount: amountOf(call, 1),
-    decimals: form.isChecked ? byteOf(call, 9) : undefined,
+    amount: readAmount(call, 1),
+    decimals: form.isChecked ? readByte(call, 9) : undefined,
   });
 }
 
-function accountOf({ at, accounts }: Call, position: number): number {
+function readAccount({ instructionIndex, accounts }: TokenInstruction, position: number): number {
   const account = accounts[position];
   if (account === undefined) {
     throw new BrokenTransactionError(
-      `Instruction ${at}: a token instruction without its account ${position}, of ${accounts.length}.`,
+      `Instruction ${instructionIndex}: a token instruction without its account ${position}, of ${accounts.length}.`,
     );
   }
   return account;
 }
 
-function byteOf({ at, data }: Call, position: number): number {
+function readByte({ instructionIndex, data }: TokenInstruction, position: number): number {
   const byte = data[position];
-  if (byte === undefined) throw tooShort(at, data);
+  if (byte === undefined) throw createTooShortError(instructionIndex, data);
   return byte;
 }
 
-function amountOf({ at, data }: Call, position: number): bigint {
-  if (position + 8 > data.length) throw tooShort(at, data);
+function readAmount({ instructionIndex, data }: TokenInstruction, position: number): bigint {
+  if (position + 8 > data.length) throw createTooShortError(instructionIndex, data);
   return readU64(data, position);
 }
 
-function tooShort(at: number, data: Uint8Array): BrokenTransactionError {
+function createTooShortError(at: number, data: Uint8Array): BrokenTransactionError {
   return new BrokenTransactionError(
     `Instruction ${at}: ${data.length} bytes are too few for token instruction ${data[0]}.`,
   );

@@ -5,12 +5,12 @@ import type { Store } from "../../shared/storage/port.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import { scanBlocks } from "../chain/scan.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
-import { anchorOf, readFinalBlock } from "./final-block.ts";
+import { readFinalBlock, toAnchor } from "./final-block.ts";
 import { checkLinks, findCommonSlot } from "./fork.ts";
-import { type Batch, Indexer } from "./indexer.ts";
-import type { DecodedBlock } from "./indexer-block.ts";
-import type { BlockReader, ReadBlock } from "./read/read-block.ts";
-import { takeBack, writeBatch } from "./write.ts";
+import { type IndexedBatch, Indexer } from "./indexer.ts";
+import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
+import type { TimedBlock } from "./timed-block.ts";
+import { rollBack, writeBatch } from "./write.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;
@@ -31,8 +31,8 @@ const TARGET_TRANSACTIONS = 2_000;
 
 /** What a batch was, once it is written. */
 export interface WrittenBatch {
-  readonly blocks: readonly ReadBlock[];
-  readonly batch: Batch;
+  readonly blocks: readonly DecodedBlock[];
+  readonly batch: IndexedBatch;
   readonly checkpoint: CheckpointRow;
 }
 
@@ -49,7 +49,10 @@ export interface SyncHooks {
 
 export interface SyncDeps {
   readonly store: Store;
-  readonly source: Pick<SolanaSource, "head" | "waitForHead" | "link" | "anchor" | "anchored" | "recheck">;
+  readonly source: Pick<
+    SolanaSource,
+    "head" | "waitForHead" | "link" | "setAnchor" | "getAnchor" | "recheck"
+  >;
   readonly reader: BlockReader;
   readonly hooks?: readonly SyncHooks[];
   readonly signal: AbortSignal;
@@ -83,7 +86,7 @@ export class SolanaSync {
   /** Takes back whatever an interrupted write left beyond the checkpoint, and what the cluster has dropped since. */
   static async open(deps: SyncDeps, stored: CheckpointRow): Promise<SolanaSync> {
     const { store, guard } = deps;
-    const checkpoint = await takeBack(store, { checkpoint: stored, after: stored.slot, guard });
+    const checkpoint = await rollBack(store, { checkpoint: stored, after: stored.slot, guard });
     const final = await readFinalBlock(store, checkpoint);
     const sync = new SolanaSync(deps, { checkpoint, final });
     sync.#setFinal(final);
@@ -140,7 +143,7 @@ export class SolanaSync {
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
     // Nothing was dropped: an endpoint spoke of another chain, and is to be found out.
     if (after === checkpoint.slot) await source.recheck();
-    this.#checkpoint = await takeBack(store, { checkpoint, after, guard });
+    this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
     for (const each of hooks) each.afterRollback?.();
     const { slot } = this.#checkpoint;
@@ -189,9 +192,9 @@ export class SolanaSync {
 
   #setFinal({ slot, blockhash }: { slot: number; blockhash: string }): void {
     const { source } = this.#deps;
-    const genesisHash = this.#final.genesisHash ?? source.anchored().genesisHash ?? null;
+    const genesisHash = this.#final.genesisHash ?? source.getAnchor().genesisHash ?? null;
     this.#final = { ...this.#final, slot, blockhash, genesisHash };
-    source.anchor(anchorOf(this.#final));
+    source.setAnchor(toAnchor(this.#final));
   }
 
   async #readFinalHead(): Promise<number> {
@@ -216,7 +219,7 @@ export class SolanaSync {
       concurrency: CONCURRENCY,
       maxBuffered: MAX_BUFFERED,
       targetTransactions: TARGET_TRANSACTIONS,
-      weigh: ({ transactionCount }: ReadBlock) => transactionCount,
+      weigh: ({ transactionCount }: DecodedBlock) => transactionCount,
       signal,
     });
     for await (const { toSlot, blocks } of scan) {
@@ -244,7 +247,7 @@ export class SolanaSync {
 
   /** Adds blocks to the store as one batch; answers how many rows of tokens' lists they gave. */
   async #apply(
-    blocks: readonly ReadBlock[],
+    blocks: readonly DecodedBlock[],
     { headSlot, isFinal }: Heads & { isFinal: boolean },
   ): Promise<number> {
     const [first] = blocks;
@@ -284,7 +287,7 @@ interface Heads {
 }
 
 /** Blocks with a time each, which never falls: one without its own, or with an earlier one, has that of the block before. */
-function decodedAfter(time: number, blocks: readonly ReadBlock[]): DecodedBlock[] {
+function decodedAfter(time: number, blocks: readonly DecodedBlock[]): TimedBlock[] {
   let last = time;
   return blocks.map(({ slot, blockhash, parentSlot, blockTime, transactions }) => {
     last = Math.max(last, blockTime ?? last);

@@ -13,7 +13,7 @@ const INITIAL_RANGE = 10_000;
 const CONCURRENCY = 4;
 const VERIFY_BLOCKS = 20;
 
-/** What discoverGauges has to read, and how much of it is done. */
+/** What discoverGauges has to scan, and how much of it is done. */
 export function planGauges(
   store: Store,
   { chainId, factories, toBlock }: { chainId: number; factories: readonly Factory[]; toBlock: number },
@@ -28,8 +28,8 @@ export function planGauges(
 }
 
 /**
- * Reads the gauges that the factories' voters created before the first indexed block, so that what they say is known
- * to be about their pools. Pools must have been discovered before. Resumes where it was interrupted.
+ * Finds the gauges that the factories' voters created before the first indexed block, which maps gauge events to
+ * pools. Pools must have been discovered before. Resumes where it was interrupted.
  */
 export async function discoverGauges(
   store: Store,
@@ -45,7 +45,7 @@ export async function discoverGauges(
   const { source, toBlock, signal, report } = at;
   const { chainId } = source;
   for (const [voter, factories] of factoriesByVoter(at.factories)) {
-    // As a factory's: both are contracts whose events are read from their beginning.
+    // Stored like a factory's: both are contracts whose events are read from the beginning.
     const done = await store.get(discoveries, { chainId, factory: voter });
     const earliest = Math.min(...factories.map((factory) => factory.fromBlock));
     const fromBlock = Math.max(earliest, (done?.blockNumber ?? -1) + 1);
@@ -81,7 +81,7 @@ export async function discoverGauges(
   }
 }
 
-/** A voter makes gauges for pools of other factories too, which are not ours to know. */
+/** Drops gauges of pools of other factories, for which a voter creates gauges too. */
 async function selectKnownGauges(
   store: Store,
   { factories, chainId, rows }: { chainId: number; rows: readonly GaugeRow[]; factories: readonly Factory[] },

@@ -21,10 +21,10 @@ export interface PoolListAnswer {
   readonly rows: readonly RowText[];
 }
 
-/** Attempts to read a page between two writes of the ingest: it may take several reads. */
+/** Attempts to read a page, which may take several reads, between two writes of the ingest. */
 const MAX_ATTEMPTS = 3;
 
-/** Answers one page of a family's pools at a time, every order ending in the pool's address. */
+/** Reads pages of a family's pools; every order ends in the pool's address. */
 export function createPoolLists(store: Store): (request: PoolListRequest) => Promise<PoolListAnswer> {
   const pages = new PoolPages(store);
   return async (request) => {
@@ -38,7 +38,7 @@ export function createPoolLists(store: Store): (request: PoolListRequest) => Pro
         page,
       );
       const after = await getCheckpoint(store, chainId);
-      // Lists change so rarely that the last attempt is as good as any.
+      // Lists change so rarely that the last attempt is good enough.
       if (after?.blockHash === checkpoint?.blockHash || attempt === MAX_ATTEMPTS)
         return { checkpoint, rows: rows as RowText[] };
       checkpoint = after;

@@ -43,7 +43,7 @@ describe("layouts of the exchanges' programs", () => {
         expect(row.accounts[known.user], row.instruction).to.match(
           /user|owner|payer|sender|creator|authority|wallet/,
         );
-        for (const owned of known.owned ?? [])
+        for (const owned of known.orderBookVaults ?? [])
           expect(row.accounts[owned]).to.match(/^serum_.*vault_account$/);
       }
     });

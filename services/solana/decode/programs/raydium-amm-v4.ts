@@ -10,31 +10,31 @@ const PROVIDE = { pools: [{ pool: 1, vaults: [6, 7] }] } as const;
 const swapBaseIn: EventLayout = {
   name: "SwapBaseInLog",
   discriminator: "03",
-  amounts: [{ at: 0 }, { at: 48 }],
+  amounts: [{ offset: 0 }, { offset: 48 }],
   order: "in-out",
 };
 const swapBaseOut: EventLayout = {
   name: "SwapBaseOutLog",
   discriminator: "04",
-  amounts: [{ at: 48 }, { at: 8 }],
+  amounts: [{ offset: 48 }, { offset: 8 }],
   order: "in-out",
 };
 const deposit: EventLayout = {
   name: "DepositLog",
   discriminator: "01",
-  amounts: [{ at: 80 }, { at: 88 }],
+  amounts: [{ offset: 80 }, { offset: 88 }],
   order: "vaults",
 };
 const withdraw: EventLayout = {
   name: "WithdrawLog",
   discriminator: "02",
-  amounts: [{ at: 72 }, { at: 80 }],
+  amounts: [{ offset: 72 }, { offset: 80 }],
   order: "vaults",
 };
 const init: EventLayout = {
   name: "InitLog",
   discriminator: "00",
-  amounts: [{ at: 34 }, { at: 26 }],
+  amounts: [{ offset: 34 }, { offset: 26 }],
   order: "vaults",
 };
 

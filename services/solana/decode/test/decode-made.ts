@@ -26,6 +26,6 @@ export function decodeMade(transaction: SolanaTransaction): {
     supply: decoded.events.filter(
       (event): event is SupplyChange => event.kind === "mint" || event.kind === "burn",
     ),
-    disagreements: decoded.disagreements.map(({ what }) => what),
+    disagreements: decoded.disagreements.map(({ reason }) => reason),
   };
 }

@@ -1,6 +1,6 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
-import { toRowText } from "../../../../../shared/table.ts";
+import { toRowText } from "../../../../../shared/contract/render-table.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { versionOf } from "../../../../serve/head.ts";
 import { V2PoolList, type V2PoolListRow } from "../../../../serve/pool-list/v2-pool-list.ts";
