@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { splitTarget } from "./target.ts";
+import { splitTarget } from "./entry.ts";
 
 describe("request target", () => {
   it("is cut into path and query and nothing else is done to it", () => {
