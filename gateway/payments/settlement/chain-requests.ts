@@ -2,15 +2,9 @@ import { encodeCall } from "../../../services/shared/evm/abi.ts";
 import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-<<<<<<< HEAD
-import { untrustedFault, parseHeader } from "../../../services/shared/evm/source/parse.ts";
-import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/transport.ts";
-import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
-=======
 import { parseHeader, untrustedFault } from "../../../services/shared/evm/source/parse.ts";
 import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/transport.ts";
 import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
->>>>>>> ab8c5b0bc792701a71ae3b6d73d602f8fd873a74
 
 /** An authorization of EIP-3009, by what makes it what it is. */
 export interface AuthorizationId {
