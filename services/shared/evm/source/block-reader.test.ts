@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { createFakeClock, createFakeNetwork, RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { type BlockWithSenders, UpstreamError } from "../port.ts";
 import { fakeHash, fakeHeader, toRpcHeader } from "../testkit/fake-chain.ts";
 import { createEvmSource } from "./source.ts";
@@ -53,7 +53,7 @@ function setUp(node: NodeOptions) {
   const read = (numbers = [1, 2]) => clock.run(source.blocks(numbers));
   const ways = () =>
     network
-      .asked("a.test")
+      .requestsTo("a.test")
       .map(({ calls }) =>
         calls.some((call) => call.method === "eth_getBlockReceipts") ? "receipts" : "full",
       );

@@ -35,7 +35,7 @@ describe("an endpoint that contradicts what is final", () => {
     const aside = lines.filter((line) => line.includes("set aside"));
     expect(aside).to.have.length(1);
     expect(aside[0]).to.contain("a.test").and.contain("block 36").and.not.contain("key-0123456789");
-    const used = network.asked("a.test").filter(({ calls }) => !isCheck(calls));
+    const used = network.requestsTo("a.test").filter(({ calls }) => !isCheck(calls));
     expect(used, "no question but the proof").to.deep.equal([]);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { BlockUnavailable, CallTooHeavy, RangeTooLarge, UpstreamError } from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, fakeHeader, TOPIC } from "../testkit/fake-chain.ts";
 import { failure, type Handler, honest, isCheck, setUpSource, whenAsked } from "../testkit/source-setup.ts";
@@ -60,7 +60,7 @@ describe("EvmSource.logs", () => {
       "b.test": honest(each),
     }));
     expect(await clock.run(source.logs(RANGE, FILTER))).to.deep.equal(chain.logs);
-    expect(network.asked("a.test")[0]?.calls.map((call) => call.method)).to.deep.equal([
+    expect(network.requestsTo("a.test")[0]?.calls.map((call) => call.method)).to.deep.equal([
       "eth_blockNumber",
       "eth_getLogs",
     ]);
@@ -153,7 +153,7 @@ describe("EvmSource.call", () => {
       "b.test": honest(chain),
     }));
     expect(await clock.run(source.call([call]))).to.deep.equal([null]);
-    expect(network.asked("b.test")).to.have.length(0);
+    expect(network.requestsTo("b.test")).to.have.length(0);
   });
 
   it("uses another endpoint for a state that one has pruned", async () => {
@@ -198,7 +198,7 @@ describe("EvmSource.call at a block's hash", () => {
   it("names the block by its hash, and takes a revert for one", async () => {
     const { source, clock, network } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
-    expect(methods(network.asked("a.test"))).to.deep.equal([[`eth_call {"blockHash":"${HASH}"}`]]);
+    expect(methods(network.requestsTo("a.test"))).to.deep.equal([[`eth_call {"blockHash":"${HASH}"}`]]);
     const reverting = setUpSource((chain) => ({ "a.test": say(3, "execution reverted")(chain) }));
     expect(await reverting.clock.run(reverting.source.call([call]))).to.deep.equal([null]);
   });
@@ -214,7 +214,7 @@ describe("EvmSource.call at a block's hash", () => {
         "b.test": node(chain),
       }));
       expect(await failure(clock.run(source.call([call])))).to.be.instanceOf(BlockUnavailable);
-      expect(network.asked("a.test").length + network.asked("b.test").length).to.equal(2);
+      expect(network.requestsTo("a.test").length + network.requestsTo("b.test").length).to.equal(2);
     });
 
     it(`uses another endpoint where one is said to ${what}`, async () => {
@@ -232,7 +232,7 @@ describe("EvmSource.call at a block's hash", () => {
       expect(await clock.run(source.call([call, call]))).to.deep.equal([RETURNED, RETURNED]);
       expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
       const checked = ["eth_getBlockByNumber false", 'eth_call "0x9"', "eth_getBlockByNumber false"];
-      const asked = methods(network.asked("a.test"));
+      const asked = methods(network.requestsTo("a.test"));
       expect(asked.slice(1), "the hash is not tried again").to.deep.equal([
         [...checked, ...checked],
         checked,
@@ -247,7 +247,7 @@ describe("EvmSource.call at a block's hash", () => {
     }));
     expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
     expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
-    expect([network.asked("a.test").length, network.asked("b.test").length]).to.deep.equal([1, 2]);
+    expect([network.requestsTo("a.test").length, network.requestsTo("b.test").length]).to.deep.equal([1, 2]);
   });
 
   it("rejects a call by number if the header differs before or after it", async () => {

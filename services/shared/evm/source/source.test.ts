@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { createFakeClock, RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { UpstreamError } from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, TOPIC } from "../testkit/fake-chain.ts";
 import { createChain, failure, honest, isCheck, setUpSource, whenAsked } from "../testkit/source-setup.ts";
@@ -41,7 +41,7 @@ describe("createEvmSource", () => {
       batchSize: 10,
     });
     await clock.run(source.headers(Array.from({ length: 95 }, (_, i) => i)));
-    expect(network.asked("a.test").map((request) => request.calls.length)).to.deep.equal([
+    expect(network.requestsTo("a.test").map((request) => request.calls.length)).to.deep.equal([
       ...Array(9).fill(10),
       5,
     ]);
@@ -61,7 +61,7 @@ describe("createEvmSource", () => {
       );
     const { source, clock, network } = setUpSource((chain) => ({ "a.test": picky(chain) }));
     expect(await clock.run(source.headers([1, 2, 3, 4, 5, 6, 7]))).to.have.length(7);
-    expect(network.asked("a.test").map((request) => request.calls.length)).to.deep.equal([7, 3, 3, 1]);
+    expect(network.requestsTo("a.test").map((request) => request.calls.length)).to.deep.equal([7, 3, 3, 1]);
   });
 
   it("fails over at once and repeats only what is still missing", async () => {
@@ -78,7 +78,7 @@ describe("createEvmSource", () => {
     const headers = await clock.run(source.headers([1, 2, 3, 4]));
     expect(headers.map((header) => header?.number)).to.deep.equal([1, 2, 3, 4]);
     expect(
-      network.asked("b.test").map((request) => request.calls.map((call) => call.params[0])),
+      network.requestsTo("b.test").map((request) => request.calls.map((call) => call.params[0])),
     ).to.deep.equal([["0x2", "0x4"]]);
     expect(clock.now()).to.equal(0);
   });
@@ -90,8 +90,8 @@ describe("createEvmSource", () => {
     }));
     expect((await clock.run(source.head())).number).to.equal(100);
     await clock.run(source.head());
-    expect(network.asked("a.test")).to.have.length(0);
-    expect(lines.join()).to.match(/put aside.*a\.test.*chain id 1 where 8453/);
+    expect(network.requestsTo("a.test")).to.have.length(0);
+    expect(lines.join()).to.match(/set aside.*a\.test.*chain id 1 where 8453/);
   });
 
   it("reports that no endpoint is left, naming hosts only", async () => {
@@ -135,14 +135,14 @@ describe("createEvmSource", () => {
       { failuresToOpen: 3, openMs: 5_000 },
     );
     for (let i = 0; i < 10; i++) await clock.run(source.headers([i]));
-    expect(network.asked("a.test")).to.have.length(3);
+    expect(network.requestsTo("a.test")).to.have.length(3);
     down = false;
     await clock.run(clock.sleep(5_001));
     await clock.run(source.headers([1]));
     await clock.run(clock.sleep(10));
-    const before = network.asked("b.test").length;
+    const before = network.requestsTo("b.test").length;
     await clock.run(source.headers([2]));
-    expect(network.asked("b.test")).to.have.length(before);
+    expect(network.requestsTo("b.test")).to.have.length(before);
     expect(
       events
         .filter((event) => event.kind === "circuit")
@@ -160,7 +160,7 @@ describe("createEvmSource", () => {
       { failuresToOpen: 3 },
     );
     for (let i = 0; i < 20; i++) await clock.run(source.headers([i]));
-    expect(network.asked("a.test")).to.have.length(20);
+    expect(network.requestsTo("a.test")).to.have.length(20);
     expect(events.filter((event) => event.kind === "circuit")).to.have.length(0);
   });
 

@@ -1,8 +1,13 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { ReorgDetected } from "../../chain-errors.ts";
-import { createFakeClock, createFakeNetwork, type FakeAnswer, RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
+import {
+  createFakeClock,
+  createFakeNetwork,
+  type FakeResponse,
+  RpcFailure,
+} from "../../rpc-client/testkit.ts";
 import { computeLogsBloom } from "../bloom.ts";
 import { type BlockHeader, UpstreamError } from "../port.ts";
 import {
@@ -27,7 +32,7 @@ const HEADERS: BlockHeader[] = [1, 2, 3, 4].map((number) =>
   fakeHeader(number, { logsBloom: computeLogsBloom(CHAIN.logs.filter((log) => log.blockNumber === number)) }),
 );
 
-type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
+type Handler = (calls: readonly RpcCall[]) => FakeResponse;
 
 /** A node with receipts, whose logs of some blocks may be left out of both answers. */
 function node({ receipts = true, hides = [] as number[] } = {}): Handler {
@@ -53,7 +58,7 @@ function setUp(hosts: Record<string, Handler>) {
   const verify = (logs = CHAIN.logs.slice(0, 1), headers = HEADERS) =>
     clock.run(source.verifyEmpty(headers, { logs, filter: FILTER }));
   const methods = (host: string) =>
-    network.asked(host).flatMap((request) => request.calls.map((call) => call.method));
+    network.requestsTo(host).flatMap((request) => request.calls.map((call) => call.method));
   return { verify, methods, network };
 }
 
@@ -125,7 +130,7 @@ describe("EvmSource.verifyEmpty", () => {
     const { verify, network } = setUp({ "a.test": node({ receipts: false }) });
     expect(await verify([], [fakeHeader(3, { logsBloom: FULL_BLOOM })])).to.deep.equal([]);
     const asked = network
-      .asked("a.test")
+      .requestsTo("a.test")
       .flatMap((request) => request.calls.filter((call) => call.method === "eth_getLogs"));
     expect(asked).to.have.length(3);
     expect(asked[0]?.params[0]).to.deep.include({ blockHash: fakeHeader(3).hash });

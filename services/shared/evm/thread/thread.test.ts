@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { type EvmSource, RangeTooLarge, UpstreamError } from "../port.ts";
 import { createEvmSource } from "../source/source.ts";
 import { answerHonestly, type FakeChain, fakeLog, TOPIC } from "../testkit/fake-chain.ts";
@@ -129,7 +129,7 @@ describe("readInThread", () => {
     await waitForThread();
     refuse = new RpcFailure(-32000, "invalid api key");
     await failureOf(Promise.race([reader.logs(RANGE, FILTER), waitForLine()]));
-    expect(lines[0]).to.equal("endpoint put aside");
+    expect(lines[0]).to.equal("endpoint set aside");
   });
 
   it("repeats in the main thread what was pending when the worker died, and everything after", async () => {

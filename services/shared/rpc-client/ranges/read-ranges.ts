@@ -1,8 +1,8 @@
-export interface Segment {
+export interface RangePart {
   readonly from: number;
   /** Inclusive. */
   readonly to: number;
-  /** For `recover` to count in. */
+  /** Counters for `recover`. */
   refusals: number;
   failures: number;
 }
@@ -11,15 +11,15 @@ export interface ReadRangesOptions<T> {
   readonly from: number;
   /** Inclusive. */
   readonly to: number;
-  /** How many numbers the next request should span. */
+  /** The length of the next request's range. */
   readonly size: () => number;
   /** Requests in flight. */
   readonly concurrency: number;
-  /** Answers waiting for the consumer at most, with those in flight. */
+  /** Maximum of parts in flight or waiting for the consumer. */
   readonly maxBuffered: number;
   read(from: number, to: number): Promise<T>;
-  /** Whether a range is tried again (in smaller parts, if `size` says so by then); else its error is thrown in turn. */
-  recover(error: unknown, segment: Segment, ended: AbortSignal): Promise<boolean>;
+  /** Whether to retry a range (in smaller parts if `size` has shrunk); else its error is thrown when its turn comes. */
+  recover(error: unknown, part: RangePart, ended: AbortSignal): Promise<boolean>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ReadRange<T> {
   readonly value: T;
 }
 
-interface Part<T> extends Segment {
+interface QueuedPart<T> extends RangePart {
   to: number;
   state: "todo" | "running" | "done" | "failed";
   value?: T;
@@ -37,23 +37,22 @@ interface Part<T> extends Segment {
 }
 
 /**
- * Reads a range in parts, several at once, and gives them strictly in order and without gaps: each begins where the
- * one before it ended. Throws what `read` threw once `recover` gives up (everything before the failing part has been
- * yielded by then), or the signal's reason.
+ * Reads a range in parts, several at once, and yields them strictly in order and without gaps. Throws the error of `read`
+ * when `recover` returns false, after yielding all parts before it; or the signal's reason.
  */
 export async function* readRanges<T>(
   options: ReadRangesOptions<T>,
 ): AsyncGenerator<ReadRange<T>, void, undefined> {
   const { concurrency, signal } = options;
   const maxBuffered = Math.max(options.maxBuffered, concurrency);
-  const queue: Part<T>[] = options.from > options.to ? [] : [createPart(options.from, options.to)];
+  const queue: QueuedPart<T>[] = options.from > options.to ? [] : [createPart(options.from, options.to)];
   const ended = new AbortController();
   let notify = () => {};
 
-  /** Starts requests: always for the part the consumer waits for, ahead of it as far as the buffer allows. */
+  /** Starts requests: always for the part that the consumer waits for, for later ones as far as the buffer allows. */
   function pump(): void {
     for (let i = 0; i < queue.length; i++) {
-      const part = queue[i] as Part<T>;
+      const part = queue[i] as QueuedPart<T>;
       if (part.state === "failed") return;
       if (part.state !== "todo") continue;
       if (i > 0 && (i >= maxBuffered || countRunning(queue) >= concurrency)) return;
@@ -66,14 +65,14 @@ export async function* readRanges<T>(
     }
   }
 
-  function cutToSize(index: number, part: Part<T>): void {
+  function cutToSize(index: number, part: QueuedPart<T>): void {
     const end = part.from + options.size() - 1;
     if (end >= part.to) return;
     queue.splice(index + 1, 0, createPart(end + 1, part.to));
     part.to = end;
   }
 
-  async function request(part: Part<T>): Promise<void> {
+  async function request(part: QueuedPart<T>): Promise<void> {
     try {
       part.value = await options.read(part.from, part.to);
       part.state = "done";
@@ -91,7 +90,7 @@ export async function* readRanges<T>(
   try {
     while (queue.length > 0) {
       signal?.throwIfAborted();
-      const first = queue[0] as Part<T>;
+      const first = queue[0] as QueuedPart<T>;
       if (first.state === "failed") throw first.error;
       if (first.state === "done") {
         queue.shift();
@@ -111,10 +110,10 @@ export async function* readRanges<T>(
   }
 }
 
-function createPart<T>(from: number, to: number): Part<T> {
+function createPart<T>(from: number, to: number): QueuedPart<T> {
   return { from, to, state: "todo", refusals: 0, failures: 0 };
 }
 
-function countRunning(queue: readonly Part<unknown>[]): number {
+function countRunning(queue: readonly QueuedPart<unknown>[]): number {
   return queue.reduce((count, part) => count + (part.state === "running" ? 1 : 0), 0);
 }

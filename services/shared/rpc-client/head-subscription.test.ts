@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { createHeadSubscription } from "./head-subscription.ts";
 import { createFakeClock } from "./testkit.ts";
-import { createHeadWake } from "./wake.ts";
 
 const NEW_HEAD = JSON.stringify({
   jsonrpc: "2.0",
@@ -34,7 +34,7 @@ class FakeSocket {
 function setUp(urls = ["wss://a.test/key"], socketClass: unknown = FakeSocket) {
   FakeSocket.opened = [];
   const clock = createFakeClock();
-  const wake = createHeadWake({
+  const wake = createHeadSubscription({
     subscribe: { method: "eth_subscribe", params: ["newHeads"] },
     notification: "eth_subscription",
     urls,

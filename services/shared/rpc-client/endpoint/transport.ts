@@ -1,63 +1,63 @@
 import type { Clock } from "./clock.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "./concurrency-limit.ts";
 import type { Fault } from "./fault.ts";
-import { createGate, type Gate } from "./gate.ts";
-import type { Post } from "./post.ts";
+import { type Classify, parseRetryAfter } from "./fault-rules.ts";
+import type { HttpPost } from "./http-post.ts";
 import { createRedactor } from "./redact.ts";
-import { type Classify, parseRetryAfter } from "./words.ts";
 
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** What an endpoint may lack of the method, where it has the rest of it. Never sent. */
+  /** A part of the method that an endpoint may not support. Never sent. */
   readonly feature?: string;
-  /** Nothing in its answer shows which fork it was read from: the endpoint proves its chain in the same request. Never sent. */
-  readonly isUnbound?: boolean;
+  /** The response does not show its fork: the batch also carries a call of the ConsistencyCheck. Never sent. */
+  readonly needsConsistencyCheck?: boolean;
 }
 
-export type RpcReply =
+export type RpcResponse =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly fault: Fault };
 
 export interface Transport {
   /** Host and port only: the rest of the URL may hold a key. */
   readonly host: string;
-  /** HTTP requests in flight; narrowed by rate limits. */
-  readonly gate: Gate;
+  /** Limits HTTP requests in flight; rate limits decrease it. */
+  readonly concurrency: ConcurrencyLimit;
   /**
-   * One HTTP request, a JSON-RPC batch if there are several calls; replies in the order of the calls.
+   * One HTTP request, a JSON-RPC batch if there are several calls; responses in the order of the calls.
    * Never rejects: a failed request gives every call the same fault object.
    */
-  send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]>;
+  send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcResponse[]>;
 }
 
 export interface TransportOptions {
   readonly url: string;
-  readonly fetch: Post;
+  readonly fetch: HttpPost;
   readonly classify: Classify;
   readonly clock: Clock;
-  /** Per HTTP request, counted from the moment it leaves. */
+  /** Per HTTP request, from the moment it is sent. */
   readonly timeoutMs: number;
-  /** HTTP requests in flight at once at most. */
+  /** Maximum of HTTP requests in flight. */
   readonly maxParallel: number;
 }
 
-/** JSON-RPC over HTTP; connections are kept alive by what is given as fetch. */
+/** JSON-RPC over HTTP; `fetch` keeps connections alive. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock, timeoutMs, classify } = options;
   const url = new URL(options.url);
   const redact = createRedactor(url);
   const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" };
   if (url.username !== "" || url.password !== "") {
-    // fetch refuses URLs with credentials: they belong in the header.
+    // fetch rejects URLs with credentials: they go into the header.
     headers.authorization = `Basic ${btoa(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`)}`;
     url.username = "";
     url.password = "";
   }
-  const gate = createGate(options.maxParallel);
+  const concurrency = createConcurrencyLimit(options.maxParallel);
   let nextId = 1;
 
-  async function send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcReply[]> {
-    const leave = await gate.enter();
+  async function send(calls: readonly RpcCall[], signal: AbortSignal): Promise<RpcResponse[]> {
+    const release = await concurrency.acquire();
     const method = calls[0]?.method;
     const deadline = new AbortController();
     const settled = new AbortController();
@@ -79,15 +79,15 @@ export function createTransport(options: TransportOptions): Transport {
         method: call.method,
         params: call.params,
       }));
-      const work = exchange(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies), deadline.signal);
-      // A body that never ends may ignore the abort in some runtimes: the race keeps the deadline in any case.
-      const answer = await Promise.race([work, whenAborted(deadline.signal)]);
-      return readReplies(calls, firstId, answer);
+      const exchanged = exchange(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies), deadline.signal);
+      // In some runtimes a body that never ends ignores the abort: the race enforces the deadline.
+      const reply = await Promise.race([exchanged, whenAborted(deadline.signal)]);
+      return readResponses(calls, firstId, reply);
     } catch (error) {
       if (timedOut) {
         return failAll(calls, {
           kind: "transient",
-          message: `no answer within ${timeoutMs} ms`,
+          message: `no response within ${timeoutMs} ms`,
           timedOut: true,
         });
       }
@@ -96,11 +96,11 @@ export function createTransport(options: TransportOptions): Transport {
     } finally {
       settled.abort();
       signal.removeEventListener("abort", forward);
-      leave();
+      release();
     }
   }
 
-  async function exchange(body: string, signal: AbortSignal): Promise<Answer> {
+  async function exchange(body: string, signal: AbortSignal): Promise<HttpReply> {
     const response = await options.fetch(url, { method: "POST", headers, body, signal });
     const text = await response.text();
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), clock.wallNow());
@@ -113,24 +113,24 @@ export function createTransport(options: TransportOptions): Transport {
     return { httpStatus: response.status, retryAfterMs, json, text };
   }
 
-  function readReplies(calls: readonly RpcCall[], firstId: number, answer: Answer): RpcReply[] {
-    const { httpStatus, retryAfterMs, json } = answer;
+  function readResponses(calls: readonly RpcCall[], firstId: number, reply: HttpReply): RpcResponse[] {
+    const { httpStatus, retryAfterMs, json } = reply;
     const method = calls[0]?.method;
     if (Array.isArray(json)) {
       const byId = new Map<unknown, unknown>(
-        json.map((reply) => [isObject(reply) ? reply.id : undefined, reply]),
+        json.map((response) => [isObject(response) ? response.id : undefined, response]),
       );
-      const missing: Fault = { kind: "transient", message: "the batch's answer lacks this call" };
+      const missing: Fault = { kind: "transient", message: "the batch response lacks this call" };
       return calls.map((call, i) => {
-        const reply = byId.get(firstId + i) ?? byId.get(String(firstId + i));
-        return isObject(reply) ? readReply(call, reply, answer) : { ok: false, fault: missing };
+        const response = byId.get(firstId + i) ?? byId.get(String(firstId + i));
+        return isObject(response) ? readResponse(call, response, reply) : { ok: false, fault: missing };
       });
     }
-    const isReply = isObject(json) && ("result" in json || "error" in json);
-    if (isReply && calls.length === 1 && (httpStatus < 400 || "error" in json)) {
-      return [readReply(calls[0] as RpcCall, json, answer)];
+    const isResponse = isObject(json) && ("result" in json || "error" in json);
+    if (isResponse && calls.length === 1 && (httpStatus < 400 || "error" in json)) {
+      return [readResponse(calls[0] as RpcCall, json, reply)];
     }
-    if (isReply && isObject(json.error)) {
+    if (isResponse && isObject(json.error)) {
       // One error for the whole batch: its size, the rate, the key.
       return failAll(
         calls,
@@ -140,27 +140,27 @@ export function createTransport(options: TransportOptions): Transport {
     if (httpStatus >= 400) {
       const message = isObject(json)
         ? redact(JSON.stringify(json)).slice(0, 300)
-        : stripMarkup(redact(answer.text));
+        : stripMarkup(redact(reply.text));
       return failAll(calls, classify({ method, httpStatus, retryAfterMs, message }));
     }
     const message =
-      json === undefined ? `not JSON (${answer.text.length} characters)` : "not a JSON-RPC answer";
+      json === undefined ? `not JSON (${reply.text.length} characters)` : "not a JSON-RPC response";
     return failAll(calls, { kind: "transient", message });
   }
 
-  function readReply(call: RpcCall, reply: Record<string, unknown>, answer: Answer): RpcReply {
-    const error = reply.error;
+  function readResponse(call: RpcCall, response: Record<string, unknown>, reply: HttpReply): RpcResponse {
+    const error = response.error;
     if (error !== undefined && error !== null) {
-      const { httpStatus, retryAfterMs } = answer;
+      const { httpStatus, retryAfterMs } = reply;
       const read = isObject(error) ? readError(error) : { message: redact(String(error)) };
       return {
         ok: false,
         fault: classify({ method: call.method, feature: call.feature, httpStatus, retryAfterMs, ...read }),
       };
     }
-    if (!("result" in reply))
+    if (!("result" in response))
       return { ok: false, fault: { kind: "transient", message: "neither result nor error" } };
-    return { ok: true, result: reply.result };
+    return { ok: true, result: response.result };
   }
 
   function readError(error: Record<string, unknown>) {
@@ -175,19 +175,19 @@ export function createTransport(options: TransportOptions): Transport {
     };
   }
 
-  return { host: url.host, gate, send };
+  return { host: url.host, concurrency, send };
 }
 
-interface Answer {
+interface HttpReply {
   readonly httpStatus: number;
   readonly retryAfterMs: number | undefined;
   readonly json: unknown;
   readonly text: string;
 }
 
-function failAll(calls: readonly RpcCall[], fault: Fault): RpcReply[] {
-  const reply: RpcReply = { ok: false, fault };
-  return calls.map(() => reply);
+function failAll(calls: readonly RpcCall[], fault: Fault): RpcResponse[] {
+  const response: RpcResponse = { ok: false, fault };
+  return calls.map(() => response);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,17 +1,17 @@
-import type { Clock } from "./clock.ts";
-import type { SourceLog } from "./endpoint.ts";
-import type { RpcCall } from "./transport.ts";
+import type { Clock } from "./endpoint/clock.ts";
+import type { SourceLog } from "./endpoint/endpoint.ts";
+import type { RpcCall } from "./endpoint/transport.ts";
 
-export interface HeadWake {
-  /** Resolves on a new head, after the time, or when the signal aborts. */
+export interface HeadSubscription {
+  /** Resolves on a new head, after the timeout, or when the signal aborts. */
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-export interface HeadWakeOptions {
-  /** Sent once a socket is open. */
+export interface HeadSubscriptionOptions {
+  /** Sent when a socket opens. */
   readonly subscribe: RpcCall;
-  /** The method of the messages that follow. */
+  /** The method of the notifications. */
   readonly notification: string;
   /** ws:// or wss:// URLs; none = timer only. */
   readonly urls: readonly string[];
@@ -21,30 +21,30 @@ export interface HeadWakeOptions {
   readonly socketClass: typeof WebSocket | undefined;
 }
 
-/** A subscription that has said nothing for this long is taken for dead: sockets stall without closing. */
-const SILENCE_MS = 60_000;
+/** A subscription without a message for this long is reconnected: sockets stall without closing. */
+const STALL_MS = 60_000;
 const RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 60_000;
 
 /**
- * A subscription to new heads as a wake-up only: what arrives is never read as data, and a socket that is absent, refused or
- * stalled costs nothing but the timer's delay. Node 20 has no WebSocket; there the timer does everything.
+ * A subscription to new heads that only ends a wait: notifications are never read as data, and without a working socket
+ * the head is polled with the timeout. Node 20 has no WebSocket, and always polls.
  */
-export function createHeadWake(options: HeadWakeOptions): HeadWake {
+export function createHeadSubscription(options: HeadSubscriptionOptions): HeadSubscription {
   const { urls, clock, log, socketClass } = options;
   const waiters = new Set<() => void>();
   let socket: WebSocket | undefined;
-  let rung = false;
+  let isNotified = false;
   let closed = false;
   let failures = 0;
   let nextTryAt = 0;
-  let lastWordAt = 0;
+  let lastMessageAt = 0;
 
-  function ring(): void {
-    lastWordAt = clock.now();
+  function notify(): void {
+    lastMessageAt = clock.now();
     failures = 0;
-    if (waiters.size === 0) rung = true;
-    for (const wake of waiters) wake();
+    if (waiters.size === 0) isNotified = true;
+    for (const resume of waiters) resume();
   }
 
   function drop(dead: WebSocket): void {
@@ -55,14 +55,14 @@ export function createHeadWake(options: HeadWakeOptions): HeadWake {
     try {
       dead.close();
     } catch {
-      // Closing a socket that never opened throws in one of the runtimes.
+      // One of the runtimes throws when a socket that never opened is closed.
     }
   }
 
   function connect(): void {
     if (closed || socketClass === undefined || urls.length === 0) return;
     const now = clock.now();
-    if (socket !== undefined && now - lastWordAt > SILENCE_MS) drop(socket);
+    if (socket !== undefined && now - lastMessageAt > STALL_MS) drop(socket);
     if (socket !== undefined || now < nextTryAt) return;
     const url = urls[failures % urls.length] as string;
     let opened: WebSocket;
@@ -78,10 +78,10 @@ export function createHeadWake(options: HeadWakeOptions): HeadWake {
       return;
     }
     socket = opened;
-    lastWordAt = now;
+    lastMessageAt = now;
     opened.onopen = () => opened.send(JSON.stringify({ jsonrpc: "2.0", id: 1, ...options.subscribe }));
     opened.onmessage = (event) => {
-      if (typeof event.data === "string" && event.data.includes(options.notification)) ring();
+      if (typeof event.data === "string" && event.data.includes(options.notification)) notify();
     };
     opened.onerror = () => drop(opened);
     opened.onclose = () => drop(opened);
@@ -91,21 +91,21 @@ export function createHeadWake(options: HeadWakeOptions): HeadWake {
     async wait(timeoutMs, signal) {
       if (signal.aborted || closed) return;
       connect();
-      if (rung) {
-        rung = false;
+      if (isNotified) {
+        isNotified = false;
         return;
       }
-      const woken = new AbortController();
-      const wake = () => woken.abort();
-      waiters.add(wake);
-      signal.addEventListener("abort", wake, { once: true });
-      await clock.sleep(timeoutMs, woken.signal);
-      signal.removeEventListener("abort", wake);
-      waiters.delete(wake);
+      const resumed = new AbortController();
+      const resume = () => resumed.abort();
+      waiters.add(resume);
+      signal.addEventListener("abort", resume, { once: true });
+      await clock.sleep(timeoutMs, resumed.signal);
+      signal.removeEventListener("abort", resume);
+      waiters.delete(resume);
     },
     close() {
       closed = true;
-      for (const wake of waiters) wake();
+      for (const resume of waiters) resume();
       const open = socket;
       socket = undefined;
       open?.close();

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { createGate } from "./gate.ts";
+import { createConcurrencyLimit } from "./concurrency-limit.ts";
 
 describe("createGate", () => {
   it("lets in as many as there are places, the others in order", async () => {
-    const gate = createGate(2);
+    const gate = createConcurrencyLimit(2);
     const order: number[] = [];
     const leaves: (() => void)[] = [];
     const entered = [1, 2, 3, 4].map(async (n) => {
-      leaves.push(await gate.enter());
+      leaves.push(await gate.acquire());
       order.push(n);
     });
     await Promise.all(entered.slice(0, 2));
@@ -21,23 +21,23 @@ describe("createGate", () => {
   });
 
   it("narrows at once and widens slowly, within one and the maximum", () => {
-    const gate = createGate(8);
-    gate.narrow();
-    expect(gate.places()).to.equal(4);
-    for (let i = 0; i < 5; i++) gate.narrow();
-    expect(gate.places()).to.equal(1);
-    for (let i = 0; i < 4; i++) gate.widen();
-    expect(gate.places()).to.equal(2);
-    for (let i = 0; i < 1000; i++) gate.widen();
-    expect(gate.places()).to.equal(8);
+    const gate = createConcurrencyLimit(8);
+    gate.decrease();
+    expect(gate.limit()).to.equal(4);
+    for (let i = 0; i < 5; i++) gate.decrease();
+    expect(gate.limit()).to.equal(1);
+    for (let i = 0; i < 4; i++) gate.increase();
+    expect(gate.limit()).to.equal(2);
+    for (let i = 0; i < 1000; i++) gate.increase();
+    expect(gate.limit()).to.equal(8);
   });
 
   it("lets nobody in while more are inside than there are places", async () => {
-    const gate = createGate(2);
-    const leaves = [await gate.enter(), await gate.enter()];
-    gate.narrow();
+    const gate = createConcurrencyLimit(2);
+    const leaves = [await gate.acquire(), await gate.acquire()];
+    gate.decrease();
     let isInside = false;
-    const third = gate.enter().then(() => {
+    const third = gate.acquire().then(() => {
       isInside = true;
     });
     leaves[0]?.();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { parseRetryAfter } from "./words.ts";
+import { parseRetryAfter } from "./fault-rules.ts";
 
 describe("parseRetryAfter", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");

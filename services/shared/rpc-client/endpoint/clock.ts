@@ -1,10 +1,10 @@
-/** Time and chance as the source sees them; tests hand in their own. */
+/** Time and randomness of a source; tests inject their own. */
 export interface Clock {
   /** Milliseconds; only differences matter. */
   now(): number;
   /** Wall clock in milliseconds, for dates in Retry-After. */
   wallNow(): number;
-  /** Resolves after the time or as soon as the signal aborts; never rejects. */
+  /** Resolves after the time or when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** In [0, 1). */
   random(): number;

@@ -1,8 +1,7 @@
 /**
- * Makes a function that takes the secrets of one endpoint's URL out of a text: the path, the query and the
- * password are where providers put keys, and both runtimes and providers quote URLs in their errors. Providers also
- * return the headers that they were sent, with the password as HTTP sends it. Text must be redacted before it is cut:
- * a part of a secret is not recognised.
+ * Creates a function that removes the secrets of one endpoint's URL from a text. Providers put keys into the path, the
+ * query and the password, and both runtimes and providers quote URLs in their errors; some providers echo request
+ * headers with the encoded password. Redact a text before cutting it: a part of a secret is not recognised.
  */
 export function createRedactor(url: URL): (text: string) => string {
   const parts = [...url.pathname.split("/"), ...url.searchParams.values()];

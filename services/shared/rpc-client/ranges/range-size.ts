@@ -2,14 +2,14 @@ export interface RangeSizeOptions {
   readonly initial: number;
   /** Never more blocks than this in one request. */
   readonly max: number;
-  /** Logs an answer should hold at most. */
+  /** Target maximum of logs per response. */
   readonly targetLogs: number;
-  /** Successes after which a size that was refused is tried again. */
+  /** Successes after which a refused size is tried again. */
   readonly successesToProbe: number;
 }
 
-/** What a provider may say of the sizes it takes. */
-export interface Refusal {
+/** A provider's hints about the ranges it accepts. */
+export interface RangeRefusal {
   readonly suggested: { readonly fromBlock: number; readonly toBlock: number } | undefined;
   readonly maxBlocks: number | undefined;
 }
@@ -18,20 +18,20 @@ export interface RangeSize {
   /** Blocks the next request should span. */
   current(): number;
   succeed(blocks: number, logs: number): void;
-  refuse(blocks: number, refusal: Refusal): void;
-  /** A failure that says nothing about the size. */
+  refuse(blocks: number, refusal: RangeRefusal): void;
+  /** Call after a failure that may or may not be due to the size. */
   halve(blocks: number): void;
 }
 
-/** An explicit limit of the provider is doubted much more rarely than one found by trial. */
-const TRUST_IN_LIMITS = 16;
-/** Growth towards a size that was refused stops this close to it: the last percents cost more refusals than they save. */
-const CLOSE_ENOUGH = 1 / 8;
+/** A limit that the provider names is probed this many times less often than one found by trial. */
+const NAMED_LIMIT_FACTOR = 16;
+/** Growth stops this close to a refused size: the last percents cost more refusals than they save. */
+const CEILING_MARGIN = 1 / 8;
 
 /**
- * How many blocks to ask for at once: doubles on success, halves on refusal. The smallest size refused is a ceiling
- * that growth approaches by bisection, so that a steady limit costs a handful of refusals and not every second
- * request; the ceiling is forgotten after a while, so that no size is small for ever. Pure state, no I/O.
+ * Adapts the number of blocks per request: doubles on success, halves on refusal. The smallest refused size is a ceiling
+ * that growth approaches by bisection, so that a constant limit costs a handful of refusals, not every second request.
+ * The ceiling expires, so that no size stays small for ever. Pure state, no I/O.
  */
 export function createRangeSize(options: RangeSizeOptions): RangeSize {
   const { max, targetLogs } = options;
@@ -55,7 +55,7 @@ export function createRangeSize(options: RangeSizeOptions): RangeSize {
   function approachCeiling(): number {
     if (!Number.isFinite(refusedAt)) return Number.POSITIVE_INFINITY;
     if (isNamed) return refusedAt - 1;
-    return refusedAt - size <= size * CLOSE_ENOUGH ? size : Math.floor((size + refusedAt) / 2);
+    return refusedAt - size <= size * CEILING_MARGIN ? size : Math.floor((size + refusedAt) / 2);
   }
 
   return {
@@ -63,11 +63,11 @@ export function createRangeSize(options: RangeSizeOptions): RangeSize {
     succeed(blocks, logs) {
       successes += 1;
       good = Math.max(good, blocks);
-      const patience = options.successesToProbe * (isNamed ? TRUST_IN_LIMITS : 1);
+      const patience = options.successesToProbe * (isNamed ? NAMED_LIMIT_FACTOR : 1);
       if (successes >= patience) setCeiling(Number.POSITIVE_INFINITY, false);
       const fitting = logs === 0 ? Number.POSITIVE_INFINITY : (blocks * targetLogs) / logs;
       if (fitting < size) size = clamp(Math.max(fitting, size / 2));
-      // Answers to smaller requests that were still in flight prove nothing about the size of today.
+      // Responses to smaller, earlier requests say nothing about the current size.
       else if (blocks >= size) size = clamp(Math.max(size, Math.min(size * 2, fitting, approachCeiling())));
     },
     refuse(blocks, { suggested, maxBlocks }) {

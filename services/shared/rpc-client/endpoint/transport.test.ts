@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { classifyRpcError } from "../evm/source/classify.ts";
-import { createFakeClock, createFakeNetwork, type FakeAnswer } from "./testkit.ts";
+import { classifyRpcError } from "../../evm/source/classify.ts";
+import { createFakeClock, createFakeNetwork, type FakeResponse } from "../testkit.ts";
 import { createTransport, type RpcCall } from "./transport.ts";
 
 const SECRET_URL = "https://user:hunter22@rpc.test/v3/0123456789abcdef0123?token=topsecret99";
@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 const classify = classifyRpcError;
 
 function setUp(
-  answer: (calls: readonly RpcCall[]) => FakeAnswer,
+  answer: (calls: readonly RpcCall[]) => FakeResponse,
   more: { timeoutMs?: number; maxParallel?: number } = {},
 ) {
   const clock = createFakeClock();

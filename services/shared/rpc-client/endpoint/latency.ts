@@ -1,15 +1,15 @@
 const SAMPLES = 64;
-const ENOUGH = 16;
+const MIN_SAMPLES = 16;
 
 export interface Latency {
   add(key: string, ms: number): void;
-  /** The 95th percentile of the recent requests of this kind; undefined until there are enough of them. */
+  /** The 95th percentile of the recent requests with this key; undefined until there are enough of them. */
   p95(key: string): number | undefined;
-  /** Smoothed over all kinds, for the order of endpoints; undefined before the first request. */
+  /** Exponential moving average over all keys, for the order of endpoints; undefined before the first request. */
   smoothedMs(): number | undefined;
 }
 
-/** Recent latencies by kind of request: a head and a thousand blocks of logs do not compare. */
+/** Recent latencies by kind of request: those of a head and of a thousand blocks of logs are not comparable. */
 export function createLatency(): Latency {
   const rings = new Map<string, { values: number[]; next: number }>();
   let smoothed: number | undefined;
@@ -23,7 +23,7 @@ export function createLatency(): Latency {
     },
     p95(key) {
       const values = rings.get(key)?.values;
-      if (values === undefined || values.length < ENOUGH) return undefined;
+      if (values === undefined || values.length < MIN_SAMPLES) return undefined;
       const sorted = values.slice().sort((a, b) => a - b);
       return sorted[Math.ceil(sorted.length * 0.95) - 1];
     },

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { postByHttp } from "./post.ts";
+import { postWithNodeHttp } from "./http-post.ts";
 
 type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: string) => void;
 
@@ -23,7 +23,7 @@ async function serve(answer: Answer): Promise<URL> {
 }
 
 function ask(url: URL, { body = "{}", signal = new AbortController().signal, headers = {} } = {}) {
-  return postByHttp(url, { method: "POST", headers, body, signal });
+  return postWithNodeHttp(url, { method: "POST", headers, body, signal });
 }
 
 async function failureOf(work: Promise<unknown>): Promise<Error> {

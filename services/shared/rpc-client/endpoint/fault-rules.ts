@@ -1,9 +1,9 @@
 import type { Fault } from "./fault.ts";
 
-/** What is known of a failed call: any part may be absent. */
+/** A failed call's error; any part may be absent. */
 export interface RpcErrorInput {
   readonly method?: string | undefined;
-  /** Of RpcCall. */
+  /** See RpcCall. */
   readonly feature?: string | undefined;
   readonly httpStatus?: number | undefined;
   /** From the Retry-After header. */
@@ -15,35 +15,36 @@ export interface RpcErrorInput {
   readonly data?: unknown;
 }
 
-/** What a provider's error means for us; each chain has its own rules, made of those below and its own. */
+/** Classifies a provider's error; each chain combines the rules below with its own. */
 export type Classify = (input: RpcErrorInput) => Fault;
 
-/** What rules look at. */
-export interface Words {
+/** The input of a rule. */
+export interface ErrorText {
   readonly input: RpcErrorInput;
-  /** The provider's words, as written and in lower case. */
-  readonly said: string;
-  readonly text: string;
+  /** The provider's text, as sent and in lower case. */
+  readonly original: string;
+  readonly lowerCase: string;
   readonly code: string;
   /** For the log. */
   readonly message: string;
 }
 
-export type Rule<W extends Words = Words> = (words: W) => Fault | undefined;
+export type FaultRule<W extends ErrorText = ErrorText> = (words: W) => Fault | undefined;
 
-export function readWords(input: RpcErrorInput): Words {
-  const said = [input.message ?? "", ...collectText(input.data, 0)].filter((part) => part !== "").join(" · ");
+export function readErrorText(input: RpcErrorInput): ErrorText {
+  const texts = [input.message ?? "", ...collectText(input.data, 0)];
+  const original = texts.filter((text) => text !== "").join(" · ");
   return {
     input,
-    said,
-    text: said.toLowerCase(),
+    original,
+    lowerCase: original.toLowerCase(),
     code: input.code === undefined ? "" : String(input.code),
-    message: describe(input, said),
+    message: describe(input, original),
   };
 }
 
-/** The first rule that says something decides; an unknown text is `transient`. */
-export function applyRules<W extends Words>(rules: readonly Rule<W>[], words: W): Fault {
+/** The fault of the first matching rule; an unknown text is `transient`. */
+export function applyRules<W extends ErrorText>(rules: readonly FaultRule<W>[], words: W): Fault {
   for (const rule of rules) {
     const fault = rule(words);
     if (fault !== undefined) return fault;
@@ -53,7 +54,7 @@ export function applyRules<W extends Words>(rules: readonly Rule<W>[], words: W)
 
 const BATCH = /\bbatch(?:es|ed|ing)?\b/;
 const BATCH_REFUSED = /too (?:many|large|big)|exceed|limit|max|more than|not (?:supported|allowed)|disabled/;
-/** Too many requests, in the words of the providers seen so far. */
+/** "Too many requests" in the texts of the providers seen so far. */
 export const RATE =
   /rate.?limit|\brate (?:is )?exceeded|request rate|too many (?:requests|connections)|requests? (?:count|limit)|per (?:second|minute|day)\b|\/(?:sec|second|s)\b|compute units|throughput|credits?\b|quota|throttl|capacity|daily (?:limit|request)|slow down|monthly/;
 const METHOD =
@@ -61,27 +62,27 @@ const METHOD =
 const FATAL =
   /unauthori[sz]ed|forbidden|authenticat|(?:invalid|incorrect|missing|unknown|expired|revoked) (?:api|access|project|app)\W?(?:key|id|token)?|api\W?key (?:is |not )|must (?:provide|specify|include) .*key|access denied|wrong chain|project id .*not|tenant disabled|account (?:is )?(?:disabled|suspended)/;
 
-export const batchRule: Rule = ({ text, message }) =>
-  BATCH.test(text) && BATCH_REFUSED.test(text)
-    ? withLimit({ kind: "batch", message }, readBatchLimit(text))
+export const batchRule: FaultRule = ({ lowerCase, message }) =>
+  BATCH.test(lowerCase) && BATCH_REFUSED.test(lowerCase)
+    ? withLimit({ kind: "batch", message }, readBatchLimit(lowerCase))
     : undefined;
 
-export function createRateRule(codes: readonly string[]): Rule {
+export function createRateRule(codes: readonly string[]): FaultRule {
   const known = new Set(codes);
-  return ({ input, code, text, message }) =>
-    input.httpStatus === 429 || known.has(code) || RATE.test(text)
+  return ({ input, code, lowerCase, message }) =>
+    input.httpStatus === 429 || known.has(code) || RATE.test(lowerCase)
       ? withPause({ kind: "rate", message }, input.retryAfterMs)
       : undefined;
 }
 
-export function createMethodRule(codes: readonly string[]): Rule {
+export function createMethodRule(codes: readonly string[]): FaultRule {
   const known = new Set(codes);
-  return ({ code, text, message }) =>
-    known.has(code) || METHOD.test(text) ? { kind: "method", message } : undefined;
+  return ({ code, lowerCase, message }) =>
+    known.has(code) || METHOD.test(lowerCase) ? { kind: "method", message } : undefined;
 }
 
-export const fatalRule: Rule = ({ input, text, message }) =>
-  input.httpStatus === 401 || input.httpStatus === 403 || FATAL.test(text)
+export const fatalRule: FaultRule = ({ input, lowerCase, message }) =>
+  input.httpStatus === 401 || input.httpStatus === 403 || FATAL.test(lowerCase)
     ? { kind: "fatal", message }
     : undefined;
 
@@ -114,7 +115,7 @@ export function withPause(fault: Fault, retryAfterMs: number | undefined): Fault
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs };
 }
 
-/** The words inside `data`: a string, or strings in objects; revert data and echoed requests say nothing. */
+/** The texts in `data`: a string, or strings in objects; without revert data and echoed requests. */
 function collectText(data: unknown, depth: number): string[] {
   if (typeof data === "string") return data.startsWith("0x") ? [] : [data.slice(0, 500)];
   if (typeof data !== "object" || data === null || depth > 2) return [];

@@ -9,8 +9,8 @@ export interface HealthOptions {
 }
 
 /**
- * `ready`: use it. `probe`: the circuit is half open, one request may try. `open` and `cooling` (rate limited):
- * not before `until`. `aside`: of no use as configured; looked at again at `until`.
+ * `ready`: usable. `probe`: the circuit is half open, one request may try. `open` and `cooling` (rate limited): not
+ * before `until`. `aside`: unusable as configured; checked again at `until`.
  */
 export interface HealthState {
   readonly kind: "ready" | "probe" | "open" | "cooling" | "aside";
@@ -23,10 +23,10 @@ export interface Health {
   succeed(): boolean;
   /** Returns true when this failure opened the circuit. */
   fail(): boolean;
-  /** Leave it alone for this long, whatever the circuit says. */
+  /** Pauses the endpoint, independent of the circuit. */
   cool(ms: number): void;
-  /** `thenProbe`: after that time it is half open, not ready, until it succeeds. */
-  putAside(ms: number, thenProbe?: boolean): void;
+  /** Excludes the endpoint. `thenProbe`: afterwards it is half open, not ready, until it succeeds. */
+  setAside(ms: number, thenProbe?: boolean): void;
 }
 
 /** The circuit breaker and the cool-down of one endpoint. */
@@ -50,7 +50,7 @@ export function createHealth(clock: Clock, options: HealthOptions): Health {
       const wasOpen = isOpen;
       failures = 0;
       isOpen = false;
-      // A good answer ends this kind of aside: recheck may come before its time is over.
+      // A good response ends this exclusion early: recheck may come before its time is over.
       if (isOnProbation) asideUntil = clock.now();
       isOnProbation = false;
       openForMs = options.openMs;
@@ -71,7 +71,7 @@ export function createHealth(clock: Clock, options: HealthOptions): Health {
     cool(ms) {
       coolUntil = Math.max(coolUntil, clock.now() + ms);
     },
-    putAside(ms, thenProbe = false) {
+    setAside(ms, thenProbe = false) {
       asideUntil = clock.now() + ms;
       isOnProbation = thenProbe;
     },

@@ -3,24 +3,24 @@ import https from "node:https";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 
-/** What of fetch a transport needs: the global fetch is one, and so are the fakes of tests. */
-export type Post = (url: URL, init: PostInit) => Promise<PostAnswer>;
+/** The part of fetch that a transport needs: the global fetch and the fakes of tests implement it. */
+export type HttpPost = (url: URL, init: HttpPostInit) => Promise<HttpPostResponse>;
 
-export interface PostInit {
+export interface HttpPostInit {
   readonly method: "POST";
   readonly headers: Record<string, string>;
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-export interface PostAnswer {
+export interface HttpPostResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
 }
 
-/** fetch where it is native; on Node the http module, which reads the same answers in half the CPU time. */
-export const post: Post = "Deno" in globalThis ? (url, init) => fetch(url, init) : postByHttp;
+/** fetch where it is native; on Node the http module, which reads the same responses in half the CPU time. */
+export const post: HttpPost = "Deno" in globalThis ? (url, init) => fetch(url, init) : postWithNodeHttp;
 
 const unzip = promisify(gunzip);
 /** Idle connections do not keep the process alive. */
@@ -29,11 +29,11 @@ const agents = {
   "https:": new https.Agent({ keepAlive: true }),
 };
 
-/** Rejects as fetch does: with the reason, or once the signal aborts. */
-export async function postByHttp(url: URL, init: PostInit): Promise<PostAnswer> {
+/** Rejects as fetch does: on a network error, or when the signal aborts. */
+export async function postWithNodeHttp(url: URL, init: HttpPostInit): Promise<HttpPostResponse> {
   const { incoming, parts } = await exchange(url, init, "first");
   const status = incoming.statusCode ?? 0;
-  // Hardly an endpoint moves: fetch knows the rules.
+  // Redirects are rare: fetch handles them.
   if (status >= 300 && status < 400 && incoming.headers.location !== undefined) return fetch(url, init);
   const body = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
   const plain = incoming.headers["content-encoding"] === "gzip" ? await unzip(body) : body;
@@ -49,7 +49,7 @@ interface Exchange {
   readonly parts: Buffer[];
 }
 
-function exchange(url: URL, init: PostInit, attempt: "first" | "second"): Promise<Exchange> {
+function exchange(url: URL, init: HttpPostInit, attempt: "first" | "second"): Promise<Exchange> {
   const { method, body, signal } = init;
   const isSecure = url.protocol === "https:";
   const headers = {
@@ -66,7 +66,7 @@ function exchange(url: URL, init: PostInit, attempt: "first" | "second"): Promis
       incoming.on("error", reject);
     });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      // The other side may close an idle connection in the moment we take it up again.
+      // The server may close an idle connection just as it is reused.
       const isStale = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       if (isStale && attempt === "first") resolve(exchange(url, init, "second"));
       else reject(error);
