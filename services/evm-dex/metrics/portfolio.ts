@@ -112,6 +112,7 @@ function usdOf({ token0, token1 }: Holding, amount0: bigint, amount1: bigint): n
   });
 }
 
+/** Swap fees earned in a window, in USD at the prices of the head. */
 function feesUsdOf(holding: Holding, window: number): number | null {
   const earned = holding.earned[window] ?? null;
   if (earned === null) return null;

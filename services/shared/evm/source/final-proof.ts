@@ -58,17 +58,17 @@ export function createFinalProof(): FinalProof {
           : `its block ${number} is ${there}, final in the index is ${hash}`;
       return { kind: "contradicts", message };
     },
-    async checkFurther(ask, found) {
+    async checkFurther(request, found) {
       // A node that is behind may also follow another chain.
       if (found?.kind !== "behind") return undefined;
-      const head = parseFirstReply(await ask([headerCall("latest")]), (result) =>
+      const head = parseFirstReply(await request([headerCall("latest")]), (result) =>
         parseHeader(result, "latest"),
       );
       if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
       // A failure of the store is no evidence against the endpoint.
       const known = await findKnown?.(head.value.number).catch(() => undefined);
       if (known === undefined) return undefined;
-      const there = hashOf((await ask([headerCall(known.number)]))[0], known.number);
+      const there = hashOf((await request([headerCall(known.number)]))[0], known.number);
       if (there === undefined || there === null || there === known.hash) return undefined;
       const message = `its block ${known.number} is ${there}, the index has ${known.hash} and is final up to ${required.number}`;
       return { kind: "contradicts", message };

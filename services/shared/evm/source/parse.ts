@@ -18,7 +18,7 @@ export function parseHeader(result: unknown, wanted: number | "latest"): Outcome
   const logsBloom = block.logsBloom === undefined ? EMPTY_BLOOM : parseBytes(block.logsBloom);
   if (number === undefined) return untrustedFault(`block ${wanted}: no number`);
   if (wanted !== "latest" && number !== wanted)
-    return untrustedFault(`asked for block ${wanted}, got ${number}`);
+    return untrustedFault(`requested block ${wanted}, got ${number}`);
   if (hash === undefined || parentHash === undefined)
     return untrustedFault(`block ${wanted}: hashes are malformed`);
   if (timestamp === undefined) return untrustedFault(`block ${wanted}: no timestamp`);
