@@ -36,7 +36,7 @@ export interface DeliveryTracker {
 export interface PaidDeliveryDeps {
   readonly ledger: Ledger;
   readonly forward: RequestForwarder;
-  readonly delivery: Pick<Delivery, "sendWhole">;
+  readonly delivery: Pick<Delivery, "sendComplete">;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
   /**
@@ -168,7 +168,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
       };
       try {
         if (kept === undefined) await forward(context);
-        else await delivery.sendWhole(context, new EncodableResponse(kept), []);
+        else await delivery.sendComplete(context, new EncodableResponse(kept), []);
       } catch (error) {
         following?.cancel();
         throw error;
