@@ -3,9 +3,9 @@ import { type BlockLink, checkLinks } from "../../shared/evm/links.ts";
 import { type ScannedRange, scanLogs } from "../../shared/evm/logs/scan.ts";
 import type { BlockWithSenders, EvmSource, Hex, LogFilter, LogRange, RawLog } from "../../shared/evm/port.ts";
 import { compareLogs } from "../../shared/evm/source/parse.ts";
+import { blockNumbers, toHeaderRow } from "../../shared/index/evm/headers.ts";
 import type { Factory } from "../deployments.ts";
 import { protocolOf } from "../protocols/index.ts";
-import type { HeaderRow } from "../store/collections.ts";
 import { assembleChunk, type Chunk, type OurLog } from "./chunk.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 import { findUntransferred, type Untransferred } from "./lp-check.ts";
@@ -83,7 +83,7 @@ export class Fetcher {
       ...links.map((link) => [link.number, link] as const),
       ...blocks,
     ]);
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const between = numbers.filter((number) => !known.has(number));
     const headers = between.length === 0 ? [] : await this.#source.headers(between);
     for (const header of headers) if (header !== null) known.set(header.number, header);
@@ -105,7 +105,7 @@ export class Fetcher {
     const order = this.#takeTurn();
     try {
       const watched = this.#watch.list();
-      const list = await this.#source.blocksWithLogs(numbersOf(range), this.#wholeFilter(watched));
+      const list = await this.#source.blocksWithLogs(blockNumbers(range), this.#wholeFilter(watched));
       await order.turn;
       if (list === undefined) return undefined;
       const { parentHash } = list[0] as BlockWithSenders;
@@ -121,7 +121,7 @@ export class Fetcher {
 
   /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<Chunk> {
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const watched = this.#watch.list();
     const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
     const [list, logs] =
@@ -284,18 +284,4 @@ function inOrder(ours: OurLog[]): OurLog[] {
 
 function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {
   return new Map(list.map((block) => [block.number, block]));
-}
-
-export function numbersOf(range: LogRange): number[] {
-  return Array.from({ length: range.toBlock - range.fromBlock + 1 }, (_, i) => range.fromBlock + i);
-}
-
-function toHeaderRow(chainId: number, block: BlockWithSenders): HeaderRow {
-  return {
-    chainId,
-    number: block.number,
-    hash: block.hash,
-    parentHash: block.parentHash,
-    time: block.timestamp,
-  };
 }

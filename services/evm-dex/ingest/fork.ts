@@ -1,8 +1,9 @@
 import type { Knowledge } from "../../shared/evm/finality/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts";
+import { type CheckpointRow, poolEvents } from "../store/collections.ts";
 
 /**
  * The last block that the store and the chain have in common: by the kept headers, and where the fork lies deeper than

@@ -1,11 +1,11 @@
 import { openCache } from "../../shared/cache/open.ts";
 import { outages } from "../../shared/cache/outage.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
+import { versionOf } from "../../shared/index/evm/checkpoint.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Metrics } from "../../shared/metrics/metrics.ts";
 import { blockSecondsOf } from "../deployments.ts";
 import type { StoreDeps } from "./deps.ts";
-import { versionOf } from "./head.ts";
 import { watchHeads } from "./heads.ts";
 import { PoolReader } from "./pool-reader.ts";
 import { createReadMetrics } from "./read-metrics.ts";

@@ -2,11 +2,12 @@ import { Finality, requireStoredFinal } from "../../shared/evm/finality/finality
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
 import { Multicall } from "../../shared/evm/multicall/multicall.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
+import { headers, toHeaderRow } from "../../shared/index/evm/headers.ts";
 import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, discoveries, headers, type UnitRow } from "../store/collections.ts";
+import { type CheckpointRow, discoveries, type UnitRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { unreadRow } from "./discover.ts";
 import { knowledgeOf } from "./fork.ts";
@@ -15,7 +16,7 @@ import type { PassTools } from "./pass.ts";
 import { ProtocolTable } from "./protocol-table.ts";
 import { TokenBook } from "./token-book.ts";
 import { UnitBook } from "./unit-book.ts";
-import { toHeaderRow, writeGone } from "./write.ts";
+import { writeGone } from "./write.ts";
 
 export interface SyncDeps {
   readonly store: Store;

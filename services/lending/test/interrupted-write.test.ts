@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { headers, unitHistory, units } from "../store/collections.ts";
+import { unitHistory, units } from "../store/collections.ts";
 import {
   createPool,
   dumpFreshIndex,

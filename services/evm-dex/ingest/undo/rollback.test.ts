@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
-import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 import { CHAIN_ID, openTestStore } from "../../test/rows.ts";

@@ -1,10 +1,10 @@
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
   discoveries,
-  headers,
   type PoolRow,
   poolEvents,
   poolFees,

@@ -17,6 +17,7 @@ import {
   ConflictError,
   type Filter,
   groupsOf,
+  isEmpty,
   type Query,
   type QueryPlan,
   type RowOf,
@@ -103,7 +104,8 @@ class MongoStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    for (const group of groupsOf(steps)) await allDone(group.map((step) => this.#apply(step)));
+    for (const group of groupsOf(steps.filter((step) => !isEmpty(step))))
+      await allDone(group.map((step) => this.#apply(step)));
   }
 
   async #apply(step: WriteStep): Promise<void> {
