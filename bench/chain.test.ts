@@ -3,9 +3,7 @@ import { describe, it } from "mocha";
 import { createRpc } from "../deploy/devnet/rpc.ts";
 import { buildBenchChain } from "./chain.ts";
 
-describe("bench: chain", function () {
-  this.timeout(60_000);
-
+describe("bench: chain", () => {
   it("holds the promised swaps and is the same chain when it comes back from the kept file", async () => {
     const size = { swaps: 60, pools: 4, perBlock: 6 };
     const made = await buildBenchChain(size);

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithProcesses } from "../services/shared/testkit/describe.ts";
 import { until } from "../services/shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import {
@@ -22,8 +23,7 @@ interface Tree {
   readonly below: readonly Tree[];
 }
 
-describe("traces of the gateway, lending and evm-dex, each a process of its own", function () {
-  this.timeout(60_000);
+describeWithProcesses("traces of the gateway, lending and evm-dex, each a process of its own", () => {
   let folder: string;
   let collector: TestCollector;
   let [gateway, lending, evmDex]: (ServiceProcess | undefined)[] = [];

@@ -15,14 +15,14 @@ import { createPages } from "./pages/pages.ts";
 import type { ServiceStatuses } from "./proxy/upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "./proxy/upstream/upstream.ts";
 import type { Clock } from "./request/clock.ts";
-import type { Forward, Passage, PayHost } from "./request/context.ts";
+import type { PayHost, RequestContext, RequestForwarder } from "./request/context.ts";
 import { keyCors } from "./request/cors.ts";
+import { createExchangeHandler } from "./request/exchange-handler.ts";
 import { fixHeaders, HeaderList } from "./request/header-list.ts";
-import { createDoor } from "./request/method-check.ts";
-import { refuse } from "./request/refuse.ts";
+import { sendError } from "./request/refuse.ts";
 import { createRoutes, type Route } from "./request/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./request/security-headers.ts";
-import { checkForm, splitTarget } from "./request/target.ts";
+import { checkRequest, splitTarget } from "./request/target.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
@@ -32,7 +32,7 @@ export interface GatewayDeps {
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   /** What services say of their chains, for /readyz. */
   readonly statuses: ServiceStatuses;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
@@ -68,7 +68,7 @@ export function createGateway(deps: GatewayDeps): Express {
 
   const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    checkForm(req);
+    checkRequest(req);
     const { path, query } = splitTarget(req.url);
     const route = routes.get(path);
     if (route) exchange.route = route.path;
@@ -83,14 +83,14 @@ export function createGateway(deps: GatewayDeps): Express {
   };
 
   /** Waits only where there is something to wait for: on the hottest path nothing is. */
-  const answerTable = (passage: Passage, exchange: Exchange): void | Promise<void> => {
+  const answerTable = (passage: RequestContext, exchange: Exchange): void | Promise<void> => {
     const fail = (error: unknown): void => {
       const { res, fields, headers } = passage;
       if (!res.headersSent) headers?.setOn(res);
       if (fields.key === undefined || error instanceof SuspendedKey) throw error;
       // The key's limits have counted the request already.
       if (!res.headersSent) setHeadersOf(res, exchange);
-      refuse(res, error);
+      sendError(res, error);
     };
     try {
       const passing = keyGate(passage);
@@ -114,11 +114,11 @@ export function createGateway(deps: GatewayDeps): Express {
   app.disable("etag");
   app.disable("query parser");
   const serve = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
-    if (deps.payHost?.isAskedBy(req)) return deps.payHost.answer(req, res);
+    if (deps.payHost?.matches(req)) return deps.payHost.handle(req, res);
     const fail = async (error: unknown): Promise<void> => {
       const answered = await doors.judge(error, req, res);
       if (!res.headersSent) setHeadersOf(res, exchange);
-      refuse(res, answered);
+      sendError(res, answered);
     };
     try {
       const done = dispatch(req, res, exchange);
@@ -127,7 +127,7 @@ export function createGateway(deps: GatewayDeps): Express {
       return fail(error);
     }
   };
-  app.use(createDoor({ log, metrics, tracing, isDraining }, serve));
+  app.use(createExchangeHandler({ log, metrics, tracing, isDraining }, serve));
   app.use(answerFailure());
   return app;
 }

@@ -19,15 +19,15 @@ import {
   startPayHost,
 } from "./payments/flow/pay-host.ts";
 import { priceCatalogue } from "./payments/flow/prices.ts";
-import { createCachedForward } from "./proxy/cache/cached-forward.ts";
-import { measureCache } from "./proxy/cache/observe.ts";
-import { createKeptAnswers } from "./proxy/cache/store.ts";
-import { createDelivery } from "./proxy/delivery/deliver.ts";
-import { createForward, type ForwardOptions } from "./proxy/delivery/forward.ts";
+import { createCachingForwarder } from "./proxy/cache/caching-forwarder.ts";
+import { measureCache } from "./proxy/cache/metrics.ts";
+import { createResponseCache } from "./proxy/cache/response-cache.ts";
+import { createDelivery } from "./proxy/delivery/delivery.ts";
+import { createForwarder, type ForwarderOptions } from "./proxy/delivery/forwarder.ts";
+import { createUpstreamClient } from "./proxy/upstream/client.ts";
 import { createHealthPoll, type PolledUpstream } from "./proxy/upstream/health-poll.ts";
 import { createHealthProbe } from "./proxy/upstream/health-probe.ts";
-import { logStateChanges, measureUpstreams } from "./proxy/upstream/observe.ts";
-import { createProxy } from "./proxy/upstream/proxy.ts";
+import { logStateChanges, measureUpstreams } from "./proxy/upstream/metrics.ts";
 import { createServiceStatuses } from "./proxy/upstream/service-statuses.ts";
 import {
   createUpstreamGroup,
@@ -36,7 +36,7 @@ import {
   type UpstreamGroup,
 } from "./proxy/upstream/upstream.ts";
 import { type Clock, systemClock } from "./request/clock.ts";
-import type { Forward } from "./request/context.ts";
+import type { RequestForwarder } from "./request/context.ts";
 import { createGatewayServer } from "./request/server.ts";
 
 /** What may be replaced: by tests, and by a process that runs more than the gateway. */
@@ -92,7 +92,13 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const statuses = createServiceStatuses(config.upstreams, config);
   measureUpstreams(groups.values(), metrics);
   const { deadlineMs } = config;
-  const proxy = createProxy({ groups, clock, deadlineMs, tracing, serviceToken: config.serviceToken });
+  const proxy = createUpstreamClient({
+    groups,
+    clock,
+    deadlineMs,
+    tracing,
+    serviceToken: config.serviceToken,
+  });
   const delivery = createDelivery({ isDraining: () => isDraining, stallMs: parts.httpTimeouts?.stallMs });
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
@@ -161,13 +167,13 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
 }
 
 function chooseForward(
-  options: ForwardOptions,
+  options: ForwarderOptions,
   { cacheBytes = 0 }: GatewayConfig,
   metrics: Metrics,
-): Forward {
-  if (cacheBytes === 0) return createForward(options);
-  const kept = createKeptAnswers({ maxBytes: cacheBytes });
-  return createCachedForward({ ...options, kept, onAnswer: measureCache(kept, metrics) });
+): RequestForwarder {
+  if (cacheBytes === 0) return createForwarder(options);
+  const kept = createResponseCache({ maxBytes: cacheBytes });
+  return createCachingForwarder({ ...options, kept, onAnswer: measureCache(kept, metrics) });
 }
 
 /** The pay-per-request host, where somebody is to be paid. */

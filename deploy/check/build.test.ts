@@ -38,8 +38,7 @@ describe("data files of the build", () => {
     expect(listDataFiles(`${root}/`)).to.include("proto/status.proto"));
 });
 
-describe("the build", function () {
-  this.timeout(60_000);
+describe("the build", () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "build-"));

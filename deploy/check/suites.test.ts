@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { HOUSE, run } from "./command.ts";
 import {
   judgeSuite,
@@ -70,15 +71,14 @@ describe("tests of the product", () => {
     ]));
 });
 
-describe("recording reporter", () => {
+describeWithProcesses("recording reporter", () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(HOUSE, "node_modules/.suites-"));
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it("records passed, failed and pending tests of a real run beside mocha's own output", async function () {
-    this.timeout(60_000);
+  it("records passed, failed and pending tests of a real run beside mocha's own output", async () => {
     const file = join(folder, "sample.mjs");
     await writeFile(
       file,
@@ -104,8 +104,7 @@ describe("recording reporter", () => {
     expect(failed[0]?.reason).to.match(/^Error: on purpose\n/);
   });
 
-  it("cuts a run whose process does not end after its tests, and says so", async function () {
-    this.timeout(60_000);
+  it("cuts a run whose process does not end after its tests, and says so", async () => {
     const file = join(folder, "open.mjs");
     await writeFile(
       file,

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeLong } from "../../services/shared/testkit/describe.ts";
 import { type Breach, inspectWalls, ROOMS, type WallsReport } from "./walls.ts";
 
 const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
@@ -209,7 +210,7 @@ async function countSources(): Promise<number> {
   return listings.flat().filter((name) => name.endsWith(".ts")).length;
 }
 
-describe("walls", () => {
+describeLong("walls", () => {
   let root: string;
   let report: WallsReport;
 
@@ -240,9 +241,7 @@ describe("walls", () => {
     );
   });
 
-  it("reads every source file of the real house", async function () {
-    // Over a thousand files, on whatever else the machine does.
-    this.timeout(120_000);
+  it("reads every source file of the real house", async () => {
     const real = await inspectWalls(HOUSE);
     expect(real.modules).to.be.at.least(await countSources());
     expect(real.dependencies).to.be.greaterThan(real.modules);

@@ -2,15 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { describe, it } from "mocha";
+import { it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createChainReader } from "./chain-reader.ts";
 import { openDevnet } from "./devnet.ts";
 import { FAMILIES } from "./plan.ts";
 import { createTestChain } from "./testkit.ts";
 
-describe("devnet: resumption", function () {
-  this.timeout(60_000);
-
+describeWithChain("devnet: resumption", () => {
   it("trades what it missed while it was off, then goes on at wall time", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "chaintables-devnet-resume-"));
     const said: string[] = [];

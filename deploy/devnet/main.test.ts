@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { createRpc } from "./rpc.ts";
 
 interface Ready {
@@ -51,8 +52,7 @@ async function waitForBlock({ blockNumber }: Started, number: number): Promise<v
   while ((await blockNumber()) < number) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-describe("devnet: process", function () {
-  this.timeout(60_000);
+describeWithProcesses("devnet: process", () => {
   let dataDir: string;
   let running: Started | undefined;
   before(async () => {

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { multicall3Abi, parseAbi } from "viem";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { MULTICALL3 } from "./multicall.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
 
@@ -14,7 +15,7 @@ const more = parseAbi([
   "function getChainId() view returns (uint256)",
 ]);
 
-describe("devnet: Multicall3", () => {
+describeWithChain("devnet: Multicall3", () => {
   let chain: TestChain;
   let directory: string;
   before(async () => {

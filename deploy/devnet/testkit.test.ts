@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { AnvilStartError, startAnvil } from "./anvil.ts";
 import { findAnvilBinary } from "./anvil-binary.ts";
 import { deploymentsDocument } from "./deployments-file.ts";
@@ -29,8 +30,7 @@ describe("devnet: anvil", () => {
   });
 });
 
-describe("devnet: test chain", function () {
-  this.timeout(60_000);
+describeWithChain("devnet: test chain", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S });
@@ -162,9 +162,7 @@ describe("devnet: test chain", function () {
   });
 });
 
-describe("devnet: saved chain", function () {
-  this.timeout(60_000);
-
+describeWithChain("devnet: saved chain", () => {
   it("comes back with every block, log, sender and old genesis, and goes on from there", async () => {
     const directory = await mkdtemp(join(tmpdir(), "chaintables-devnet-test-"));
     const stateFile = join(directory, "chain.json");

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { afterEach, describe, it } from "mocha";
+import { afterEach, it } from "mocha";
 import { EXIT_CONFIG } from "../../services/shared/process/process.ts";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { collectingLog, until } from "../../services/shared/testkit/fixture.ts";
 import {
   type ProcessExit,
@@ -31,8 +32,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe("host/supervisor and host/process", function () {
-  this.timeout(60_000);
+describeWithProcesses("host/supervisor and host/process", () => {
   const running: SupervisedProcess[] = [];
   const parents: ChildProcess[] = [];
   afterEach(async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import {
   COLLECTIONS as lending,
   checkpoints as lendingCheckpoints,
@@ -12,6 +12,7 @@ import {
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { startIngestProcess } from "../../services/shared/testkit/ingest-process.ts";
 import { checkpoints, COLLECTIONS as solanaCollections } from "../../services/solana/store/collections.ts";
 import { createTestSolana, type TestSolana } from "../devnet/solana/testkit.ts";
@@ -22,8 +23,7 @@ const INGEST = new URL("../../services/solana/ingest/main.ts", import.meta.url);
 /** What the blocks alone decide, whenever accounts are read. */
 const OF_BLOCKS = ["blocks", "block_times", "token_rows", "pool_rows", "supply_rows", "candles"];
 
-describe("npm run reindex", function () {
-  this.timeout(120_000);
+describeWithChain("npm run reindex", () => {
   let dataDir: string;
   const stores: Store[] = [];
   let solana: TestSolana | undefined;

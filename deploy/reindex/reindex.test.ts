@@ -97,7 +97,7 @@ function killedAfter(store: Store, steps: number): Store {
 
 describeOnEngines(
   (engine) => `reindex on ${engine}`,
-  { timeoutMs: 60_000 },
+  {},
   (engine) => {
     let opened: Awaited<ReturnType<typeof engine.open>>;
     let store: Store;

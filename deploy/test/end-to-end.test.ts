@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { demoFacilitator, demoPayer, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
 import { readUsdcBalance } from "../devnet/usdc/usdc.ts";
@@ -13,7 +14,7 @@ const RANGES = 6;
 /** USD of rows are multiples of 2^-20; a sum of few differs by less than this from one that is not rounded. */
 const USD_TOLERANCE = 1e-5;
 
-describe("a swap made on a chain is a row through the gateway", () => {
+describeWithChain("a swap made on a chain is a row through the gateway", () => {
   let chain: TestChain;
   let dataDir: string;
   let url: string;
@@ -21,8 +22,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
   let key: string;
   const started: Started[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     // One pool: its own price is the only one that leads to USD.
     chain = await createTestChain({ poolCount: 1 });
     await chain.mine(1, { intervalS: 2 });
@@ -66,8 +66,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("with the exact change of volume, count, tick and TVL", async function () {
-    this.timeout(60_000);
+  it("with the exact change of volume, count, tick and TVL", async () => {
     const pool = chain.pools[0] as TestChain["pools"][0];
     const before = await readPool(await chain.headNumber());
     const hash = await chain.swap(pool.address, { zeroForOne: true, amount: 3_700_000_000_000_000_000n });
@@ -110,8 +109,7 @@ describe("a swap made on a chain is a row through the gateway", () => {
     expect(lending.status).to.equal(403);
   });
 
-  it("and is sold without a key: npm run pay prints it for exactly 0.05 USDC, and the operator has the receipt", async function () {
-    this.timeout(60_000);
+  it("and is sold without a key: npm run pay prints it for exactly 0.05 USDC, and the operator has the receipt", async () => {
     const pool = chain.pools[0] as TestChain["pools"][0];
     const rpc = chain.anvil.rpc;
     const balances = () =>

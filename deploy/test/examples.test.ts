@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 const TOKEN = "service-token-of-the-whole-stack-0123456789";
@@ -18,8 +19,7 @@ interface Operation {
 }
 
 /** The local chains: none of their contracts stands where mainnet's do. Services demand their token on the way. */
-describe("examples of the documents, on the instance that shows them", function () {
-  this.timeout(180_000);
+describeWithChain("examples of the documents, on the instance that shows them", () => {
   let stack: Stack;
   before(async () => {
     stack = await startStack({ SERVICE_TOKEN: TOKEN });

@@ -4,7 +4,8 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { run, signalGroup, type } from "./screen.ts";
 
 const EXIT_CONFIG = 78;
@@ -13,8 +14,7 @@ const DEAD = "http://user:secret-password@127.0.0.1:9/v3/secret-key";
 const STOP_MS = 3_000;
 const START = "node -r ./deploy/node-version.cjs --import tsx deploy/all-in-one.ts";
 
-describe("the first hour: what is wrong is said at once", function () {
-  this.timeout(90_000);
+describeWithProcesses("the first hour: what is wrong is said at once", () => {
   let dataDir: string;
   let chain: Server;
   let silent: Server;

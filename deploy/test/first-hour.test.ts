@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
+import { describeRounds } from "../../services/shared/testkit/describe.ts";
 import { run, type Screen, signalGroup, type } from "./screen.ts";
 
 /** What a person waits after a Ctrl-C. */
 const STOP_MS = 3_000;
-/** Of a busy machine; a person's own needs a third of it. */
-const START_MS = 120_000;
 /** Within which running gateways know a new key. */
 const KEY_KNOWN_MS = 10_000;
 const TRADES =
@@ -17,10 +16,11 @@ const TRADES =
 
 /** Too long for every npm test. */
 const isWanted = process.env.FIRST_HOUR === "full";
-const suite = isWanted ? describe : describe.skip;
+/** It reads the local chains from their first block: two minutes more. */
+const ROUNDS = 15;
+const suite = isWanted ? describeRounds.bind(undefined, ROUNDS) : describe.skip;
 
-suite("the first hour: npm start on the local chain (npm run test:first-hour)", function () {
-  this.timeout(START_MS + 60_000);
+suite("the first hour: npm start on the local chain (npm run test:first-hour)", () => {
   let dataDir: string;
   let server: Screen;
   let url: string;

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { describe, it } from "mocha";
+import { it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { run } from "./screen.ts";
 
 const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -33,9 +34,7 @@ const COMMANDS = {
 const commandOf = (script: string, words: string) =>
   `${(scripts[script] as string).replace(/^exec /, "")} ${words}`;
 
-describe("the command line", function () {
-  this.timeout(60_000);
-
+describeWithProcesses("the command line", () => {
   for (const [script, named] of Object.entries(COMMANDS)) {
     it(`npm run ${script} -- --help explains itself; an unknown option is exit 2 with a sentence`, async () => {
       const [help, unknown] = await Promise.all([

@@ -3,7 +3,8 @@ import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { demoFacilitator, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
 import { type Started, startProgram, stopProgram } from "./processes.ts";
@@ -12,8 +13,7 @@ import { type Started, startProgram, stopProgram } from "./processes.ts";
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const LOOPBACK = /^(0100007F|00000000000000000000000001000000)$/;
 
-describe("npm start with BIND_HOST=0.0.0.0", function () {
-  this.timeout(120_000);
+describeWithChain("npm start with BIND_HOST=0.0.0.0", () => {
   let chain: TestChain;
   let dataDir: string;
   let started: Started | undefined;

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { erc20Abi } from "viem";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
 
@@ -26,15 +27,14 @@ interface Answer {
 
 const isNear = (price: number, expected: number) => Math.abs(price - expected) < expected * 1e-6;
 
-describe("lending with the genuine evm-dex beside it", () => {
+describeWithChain("lending with the genuine evm-dex beside it", () => {
   let chain: TestChain;
   let dataDir: string;
   let url: string;
   let evmDex: Started;
   const started: Started[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await createTestChain({ poolCount: 1, families: ["aave-v3"] });
     await chain.mine(1, { intervalS: 2 });
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-lending-"));
@@ -60,8 +60,7 @@ describe("lending with the genuine evm-dex beside it", () => {
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("has what a pool's swap made of a price in its USD columns, at the swap's block", async function () {
-    this.timeout(60_000);
+  it("has what a pool's swap made of a price in its USD columns, at the swap's block", async () => {
     const pool = chain.pools[0] as TestChain["pools"][0];
     await chain.swap(pool.address, { zeroForOne: true, amount: 3_700_000_000_000_000_000n });
     await chain.aave.supply("WETH", 2_000_000_000_000_000_000n);
@@ -86,8 +85,7 @@ describe("lending with the genuine evm-dex beside it", () => {
     }
   });
 
-  it("goes on at the last prices when evm-dex ends, says so, and then without USD, never with an error", async function () {
-    this.timeout(60_000);
+  it("goes on at the last prices when evm-dex ends, says so, and then without USD, never with an error", async () => {
     const last = usdOf(await ask(), "WETH");
     expect(last).to.be.a("number");
     expect(await stopProgram(evmDex)).to.equal(0);

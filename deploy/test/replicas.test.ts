@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, beforeEach, describe, it } from "mocha";
+import { after, before, beforeEach, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
 
 const KEY = "key of this test alone";
@@ -17,8 +18,7 @@ interface Asked {
   readonly status: number | undefined;
 }
 
-describe("two replicas of solana over one store, behind the gateway", function () {
-  this.timeout(60_000);
+describeWithProcesses("two replicas of solana over one store, behind the gateway", () => {
   let dataDir: string;
   let url: string;
   let replicas: Started[];

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { startProgram, stopProgram } from "./processes.ts";
 
 /** What a person waits after a Ctrl-C. */
@@ -15,8 +16,7 @@ const RUNNING_MS = 1_500;
 /** Enough for a process to be in the middle of opening its store. */
 const STARTING_MS = 4_000;
 
-describe("stops within three seconds", function () {
-  this.timeout(60_000);
+describeWithProcesses("stops within three seconds", () => {
   let dataDir: string;
   let silent: Server;
   let silentUrl: string;

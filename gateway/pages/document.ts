@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Request } from "express";
 import { matchesTag } from "../../services/shared/http/conditional.ts";
 import { BoundedMap } from "../bounded-map.ts";
-import { WholeAnswer } from "../proxy/delivery/whole-response.ts";
+import { EncodableResponse } from "../proxy/delivery/encodable-response.ts";
 import { negotiateEncoding } from "../request/encoding.ts";
 import type { Page } from "../request/routes.ts";
 
@@ -23,7 +23,7 @@ const KEPT_SECONDS = 60;
 const MAX_KEPT = 8;
 
 interface Kept {
-  readonly answer: WholeAnswer;
+  readonly answer: EncodableResponse;
   readonly renderedMs: number;
   readonly version: unknown;
 }
@@ -33,7 +33,7 @@ export function createDocument(options: DocumentOptions): Page {
   const { type, headers = {}, baseUrlOf, render } = options;
   const kept = new BoundedMap<Kept>(MAX_KEPT);
 
-  const answerFor = (baseUrl: string): WholeAnswer => {
+  const answerFor = (baseUrl: string): EncodableResponse => {
     const known = kept.get(baseUrl);
     const nowMs = performance.now();
     const version = options.version?.();
@@ -44,7 +44,7 @@ export function createDocument(options: DocumentOptions): Page {
     const answer =
       known?.answer.etag === etag
         ? known.answer
-        : new WholeAnswer({ headers: { "content-type": type, etag }, body });
+        : new EncodableResponse({ headers: { "content-type": type, etag }, body });
     kept.set(baseUrl, { answer, renderedMs: nowMs, version });
     return answer;
   };

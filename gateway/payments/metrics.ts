@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Metrics } from "../../services/shared/metrics/metrics.ts";
-import type { Passage } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
 
 /**
  * What became of a request at the pay-per-request host:
@@ -26,9 +26,9 @@ export type Outcome =
 
 export interface PaymentMetrics {
   /** Has the access log name an outcome until another one is noted: a client that leaves ends its line early. */
-  expect(passage: Passage, outcome: Outcome): void;
+  expect(passage: RequestContext, outcome: Outcome): void;
   /** Counts the outcome and has the access log name it; the first one noted of a request stands. */
-  note(passage: Passage, outcome: Outcome): void;
+  note(passage: RequestContext, outcome: Outcome): void;
   observeSettlement(seconds: number): void;
   /** Payments whose end nobody knows. */
   setOpen(count: number): void;

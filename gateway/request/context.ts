@@ -4,14 +4,14 @@ import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { HeaderList } from "./header-list.ts";
 
 /** A service's table, whole and found good, before its first byte goes to the client. */
-export interface GoodAnswer {
+export interface CompleteResponse {
   readonly body: Buffer;
   /** Those that reach the client, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A request for an endpoint of the catalogue, on its way through the gateway. */
-export interface Passage {
+export interface RequestContext {
   readonly req: Request;
   readonly res: Response;
   readonly endpoint: Endpoint;
@@ -33,22 +33,22 @@ export interface Passage {
    * Told of a good answer, and only of that, by whoever has it (the service, a cache) and waits for it before sending.
    * Where it rejects, with a ServiceError, that goes to the client instead. A payment is settled here.
    */
-  readonly beforeAnswer?: (answer: GoodAnswer) => Promise<void>;
+  readonly beforeSend?: (answer: CompleteResponse) => Promise<void>;
 }
 
 /** A step before the service is asked: it throws a ServiceError to refuse. Key check and limits are gates. */
-export type Gate = (passage: Passage) => void | Promise<void>;
+export type Gate = (passage: RequestContext) => void | Promise<void>;
 
 /**
  * The last step: answers the request, or throws. With `beforeAnswer`, resolves when the answer has been handed to the
  * response; what becomes of it there is for who watches the delivery.
  */
-export type Forward = (passage: Passage) => void | Promise<void>;
+export type RequestForwarder = (passage: RequestContext) => void | Promise<void>;
 
 /** The pay-per-request host behind the port of the other one. */
 export interface PayHost {
   /** Whether the request names it as its host. */
-  isAskedBy(req: Request): boolean;
+  matches(req: Request): boolean;
   /** Never rejects. */
-  answer(req: Request, res: Response): Promise<void>;
+  handle(req: Request, res: Response): Promise<void>;
 }

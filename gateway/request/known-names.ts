@@ -3,7 +3,7 @@ const MAX_NAMES = 100;
 const MAX_LENGTH = 50;
 
 /** `make`, which is asked once for each of the names that come again and again. */
-export function rememberNames(make: (name: string) => string): (name: string) => string {
+export function memoizeHeaderName(make: (name: string) => string): (name: string) => string {
   const made = new Map<string, string>();
   return (name) => {
     const known = made.get(name);

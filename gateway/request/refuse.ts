@@ -1,15 +1,15 @@
 import type { Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
 import { sendFailure } from "../../services/shared/http/exchange.ts";
-import { ServiceRefusal } from "./failure.ts";
+import { ServiceErrorResponse } from "./errors.ts";
 
 /** Headers of a service's error that say something of the request; the others are of our own making. */
 const OF_ERRORS = ["x-ignored-parameters"];
 
 /** Answers a request with what went wrong. */
-export function refuse(res: Response, error: unknown): void {
+export function sendError(res: Response, error: unknown): void {
   if (!res.headersSent) {
-    if (error instanceof ServiceRefusal) {
+    if (error instanceof ServiceErrorResponse) {
       for (const name of OF_ERRORS) {
         const value = error.headers[name];
         if (value !== undefined) res.setHeader(name, value);

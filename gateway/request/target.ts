@@ -32,7 +32,7 @@ export function splitTarget(target: string): Target {
  * Throws for a form that no route of ours can mean: `bad_request` for its target, head or body,
  * `http_version_not_supported`. The first check at both hosts.
  */
-export function checkForm(req: Request): void {
+export function checkRequest(req: Request): void {
   const fault = faultOfForm(req);
   if (fault !== undefined) throw fault;
   if (req.headers.host === undefined && req.httpVersion !== "1.0") {

@@ -11,8 +11,7 @@ const PATHS = {
   solana: "/api/v1/solana/tokens",
 } as const;
 
-describe("gateway: keys", function () {
-  this.timeout(60_000);
+describe("gateway: keys", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

@@ -5,8 +5,7 @@ import { readGatewayConfig } from "../config.ts";
 import { readFacilitatorConfig } from "../payments/facilitator/service.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 
-describe("gateway: the port of operators", function () {
-  this.timeout(60_000);
+describe("gateway: the port of operators", () => {
   let gateways: TestGateway[] = [];
   const start = async (port: number | "off") => {
     const gateway = await startTestGateway({ config: { admin: { host: "127.0.0.1", port } } });

@@ -1,6 +1,7 @@
 import { brotliDecompressSync } from "node:zlib";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
+import { describeLong } from "../../services/shared/testkit/describe.ts";
 import { createManualClock, type ManualClock } from "../testkit/clock.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
@@ -10,8 +11,7 @@ import { answerError, answerTable, mediaTypeOf, TABLE_TEXT } from "../testkit/up
 
 const PATH = "/evm/dexb/v3/pools";
 
-describe("gateway: response cache", function () {
-  this.timeout(60_000);
+describeLong("gateway: response cache", () => {
   let gateway: TestGateway;
   let clock: ManualClock;
   beforeEach(async () => {

@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { type PaymentChain, startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import {
   type RunningFacilitator,
   readFacilitatorConfig,
@@ -24,8 +25,7 @@ interface Verdict {
   transaction?: `0x${string}`;
 }
 
-describe("gateway: built-in facilitator", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: built-in facilitator", () => {
   const TILL = `0x${"71".repeat(20)}` as const;
   const TOKEN = "a token of the tests";
   let chain: PaymentChain;

@@ -1,6 +1,7 @@
 import { get } from "node:http";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import {
   createGatewayProcesses,
   type GatewayProcess,
@@ -44,7 +45,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe("gateway: several workers", () => {
+describeWithProcesses("gateway: several workers", () => {
   if ("Deno" in globalThis) {
     it("are refused under Deno, which has no node:cluster", async () => {
       const { code, stdout } = await startProgram("main.ts", [], { GATEWAY_WORKERS: "2" }).finished;

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeRounds } from "../../services/shared/testkit/describe.ts";
 import { answersInRow, type RowAnswer } from "../testkit/answers-in-row.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import {
@@ -29,8 +30,7 @@ const row = fc.array(anyForm, { minLength: 1, maxLength: PER_CONNECTION });
 const batchOf = <T>(each: fc.Arbitrary<T>) =>
   fc.noShrink(fc.array(each, { minLength: AT_ONCE, maxLength: AT_ONCE }));
 
-describe("gateway: fuzz of sockets", function () {
-  this.timeout(Math.max(120_000, REQUESTS * 30));
+describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
   let gateways: GatewayProcesses;
   let gateway: GatewayProcess;
   before(async () => {

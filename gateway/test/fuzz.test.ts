@@ -83,8 +83,7 @@ const method = fc.constantFrom(
   "CONNECT",
 );
 
-describe("gateway: fuzz", function () {
-  this.timeout(60_000);
+describe("gateway: fuzz", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway({ config: { deadlineMs: 2_000, logLevel: "silent" } });

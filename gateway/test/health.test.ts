@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { afterEach, describe, it } from "mocha";
+import { afterEach, it } from "mocha";
 import { createLog } from "../../services/shared/logging/log.ts";
+import { describeLong } from "../../services/shared/testkit/describe.ts";
 import { startGateway } from "../service.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway, testConfig } from "../testkit/gateway.ts";
@@ -11,8 +12,7 @@ import { answerError, answerTable, startFakeUpstream } from "../testkit/upstream
 /** Beyond the probes' own time limit. */
 const LATE_MS = 1_300;
 
-describe("gateway: health of services", function () {
-  this.timeout(60_000);
+describeLong("gateway: health of services", () => {
   let gateway: TestGateway | undefined;
   const stops: (() => Promise<void>)[] = [];
   afterEach(async () => {

@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import {
   createRedisServer,
   noRedisServer,
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { hashApiKey } from "../auth/keys/api-key.ts";
 import { announceKeyChanges } from "../auth/keys/key-changes.ts";
 import { createManualClock } from "../testkit/clock.ts";
@@ -13,8 +14,7 @@ import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testki
 import { until } from "../testkit/until.ts";
 
 /** The clocks stand still: what is remembered of a key does not get old, and only word of a change brings it. */
-describe("gateway: word of changed keys through Redis", function () {
-  this.timeout(60_000);
+describeWithProcesses("gateway: word of changed keys through Redis", () => {
   let redis: RedisServer;
   let keys: FakeDirectory;
   let gateways: TestGateway[] = [];

@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { after, afterEach, before, beforeEach, describe, it } from "mocha";
+import { after, afterEach, before, beforeEach, it } from "mocha";
 import {
   createRedisServer,
   noRedisServer,
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import {
   createGatewayProcesses,
   type GatewayProcess,
@@ -31,8 +32,7 @@ async function untilStatus(ask: () => Promise<Response>, status: number): Promis
   }
 }
 
-describe("gateway: the keys command", function () {
-  this.timeout(120_000);
+describeWithProcesses("gateway: the keys command", () => {
   let processes: GatewayProcesses;
   let gateway: GatewayProcess;
   before(async () => {
@@ -120,8 +120,7 @@ describe("gateway: the keys command", function () {
   });
 });
 
-describe("gateway: two processes and a revoked key", function () {
-  this.timeout(120_000);
+describeWithProcesses("gateway: two processes and a revoked key", () => {
   let processes: GatewayProcesses;
   let redis: RedisServer | undefined;
   beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { until } from "../testkit/until.ts";
 
 const POOL = `/evm/dexb/v3/pool?pool_address=0x${"ab".repeat(20)}`;
 
-describe("gateway: what operators see of it", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: what operators see of it", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   before(async () => {

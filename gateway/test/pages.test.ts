@@ -7,8 +7,7 @@ import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { rawGet } from "../testkit/raw-http.ts";
 import { until } from "../testkit/until.ts";
 
-describe("gateway: pages", function () {
-  this.timeout(60_000);
+describe("gateway: pages", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

@@ -2,6 +2,7 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import {
   PAID_PATH,
@@ -15,8 +16,7 @@ import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
-describe("gateway: payments that come again, and answers that do not come well", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: payments that come again, and answers that do not come well", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   /** Each test buys something of its own, so that none finds what another has left. */

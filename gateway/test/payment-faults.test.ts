@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { stablecoinAbi } from "../../deploy/devnet/contracts/stablecoin.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import type { FrontAnswer } from "../testkit/facilitator-front.ts";
 import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
@@ -10,8 +11,7 @@ import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: "" };
 
-describe("gateway: payments and a facilitator", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: payments and a facilitator", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   /** Shares everything with the other but its patience: no test is about how fast a busy machine is. */

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createBurningPayer } from "../testkit/contract-wallet.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
@@ -9,8 +10,7 @@ import { TABLE_TEXT } from "../testkit/upstream.ts";
 /** What settings say where nobody says anything else. */
 const CAP = 300_000;
 
-describe("gateway: payments and what they may cost the facilitator", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: payments and what they may cost the facilitator", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   let count = 0;

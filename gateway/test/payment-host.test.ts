@@ -6,6 +6,7 @@ import {
   noRedisServer,
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { UNLIMITED } from "../testkit/gateway.ts";
 import {
@@ -23,8 +24,7 @@ import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const TARGET = `${PAID_PATH}?${PAID_QUERY}`;
 
-describe("gateway: the pay-per-request host", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: the pay-per-request host", () => {
   let world: PayWorld;
   let gateways: PayGateway[] = [];
   const start = async (of: Parameters<typeof startPayGateway>[1]) => {

@@ -2,11 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { installMulticall, MULTICALL3 } from "../../deploy/devnet/multicall.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type Ledger, openLedger } from "../payments/ledger/ledger.ts";
 import { createMemoryLocks } from "../payments/ledger/locks.ts";
 import type { PaymentRecord } from "../payments/ledger/payment-record.ts";
@@ -24,8 +25,7 @@ const SLOW_MS = 1_500;
 /** Until a payment is old enough to be looked after, and between the end of a round and the next one. */
 const WAITING_MS = 30_000 + 15_000;
 
-describe("gateway: open payments among many", function () {
-  this.timeout(120_000);
+describeWithChain("gateway: open payments among many", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   before(async () => {

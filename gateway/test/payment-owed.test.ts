@@ -1,6 +1,7 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createBurningPayer } from "../testkit/contract-wallet.ts";
 import { type Cut, takeSome } from "../testkit/cutting-client.ts";
 import { expectError } from "../testkit/expect-error.ts";
@@ -18,8 +19,7 @@ import { answerTable, answerTableOf, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const KB = 1_024;
 
-describe("gateway: paid answers that do not arrive", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: paid answers that do not arrive", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   let count = 0;

@@ -2,15 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, afterEach, before, describe, it } from "mocha";
+import { after, afterEach, before, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { PAID_PATH, PAID_QUERY, type PayWorld, startPayWorld } from "../testkit/pay-gateway.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
 import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream, TABLE_TEXT } from "../testkit/upstream.ts";
 
-describe("gateway: payments over the death of a gateway", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: payments over the death of a gateway", () => {
   let world: PayWorld;
   let service: FakeUpstream;
   let folder: string;

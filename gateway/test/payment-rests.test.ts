@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createPaymentChain } from "../payments/settlement/chain.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
@@ -7,8 +8,7 @@ import { type Payer, receiptOf } from "../testkit/payer.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
-describe("gateway: payments and what they rest on", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: payments and what they rest on", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   let payer: Payer;

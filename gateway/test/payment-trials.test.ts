@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeRounds } from "../../services/shared/testkit/describe.ts";
 import { runTrials } from "../testkit/payment-trials.ts";
 import { startTrialWorld, type TrialWorld } from "../testkit/trial-world.ts";
 
@@ -7,8 +8,7 @@ import { startTrialWorld, type TrialWorld } from "../testkit/trial-world.ts";
 const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 8);
 const TRIALS = "Deno" in globalThis ? Math.min(WANTED, 25) : WANTED;
 
-describe("gateway: random trials of payments", function () {
-  this.timeout(120_000 + TRIALS * 5_000);
+describeRounds(TRIALS, "gateway: random trials of payments", () => {
   let world: TrialWorld;
   before(async () => {
     world = await startTrialWorld();

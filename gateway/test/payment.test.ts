@@ -4,6 +4,7 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x40
 import { isPaymentIdentifierExtension, validatePaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import {
   PAID_PATH,
@@ -18,8 +19,7 @@ import { fetchWith, type Payer, readOffer, receiptOf, signFor } from "../testkit
 import { rawGet, sendRaw } from "../testkit/raw-http.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
-describe("gateway: payments", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: payments", () => {
   let world: PayWorld;
   let gateway: PayGateway;
   /** Each test buys something of its own, so that none finds what another has left. */

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream } from "../testkit/upstream.ts";
 
-describe("gateway: as a process", function () {
-  this.timeout(60_000);
+describeWithProcesses("gateway: as a process", () => {
   let services: readonly [FakeUpstream, FakeUpstream, FakeUpstream];
   let folder: string;
   let gateway: Child;

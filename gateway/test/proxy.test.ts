@@ -11,8 +11,7 @@ import { rawGet } from "../testkit/raw-http.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
-describe("gateway: proxy", function () {
-  this.timeout(60_000);
+describe("gateway: proxy", () => {
   let gateway: TestGateway;
   const start = async (options: TestGatewayOptions = {}) => {
     gateway = await startTestGateway(options);

@@ -1,6 +1,7 @@
 import { METHODS } from "node:http";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeLong } from "../../services/shared/testkit/describe.ts";
 import type { PaymentConfig } from "../config.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
@@ -30,8 +31,7 @@ const BODIES: Readonly<Record<string, string>> = {
 const SOLD = "/api/v1/solana/token-transactions";
 const CLOSE_MS = 5_000;
 
-describe("gateway: the form of requests", function () {
-  this.timeout(60_000);
+describeLong("gateway: the form of requests", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway({ config: { payment: SELLING } });

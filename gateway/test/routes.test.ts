@@ -14,8 +14,7 @@ function expectRawError(answer: RawAnswer, code: Parameters<typeof expectErrorFo
   );
 }
 
-describe("gateway: routes", function () {
-  this.timeout(60_000);
+describe("gateway: routes", () => {
   let gateway: TestGateway;
   before(async () => {
     gateway = await startTestGateway();

@@ -19,8 +19,7 @@ function expectRefusal(answer: RawAnswer, what: string): void {
   expect(text.match(/HTTP\/1\.1 /g), what).to.have.length(1);
 }
 
-describe("gateway: hostile HTTP", function () {
-  this.timeout(60_000);
+describe("gateway: hostile HTTP", () => {
   let gateway: TestGateway;
   /** As they are written. */
   const lines: string[] = [];

@@ -5,8 +5,9 @@ import { type AddressInfo, createServer as createTcp, type Server as TcpServer }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { privateKeyToAccount } from "viem/accounts";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { mintApiKey } from "../auth/keys/api-key.ts";
 import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
@@ -41,8 +42,7 @@ function formsOf(secret: string): string[] {
   return [...new Set([...forms, JSON.stringify(bare).slice(1, -1)])];
 }
 
-describe("secrets of real processes", function () {
-  this.timeout(240_000);
+describeWithProcesses("secrets of real processes", () => {
   let folder: string;
   const servers: (Server | TcpServer)[] = [];
   const running = new Map<string, Child>();

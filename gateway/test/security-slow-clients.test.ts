@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
+import { describeLong } from "../../services/shared/testkit/describe.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { readAnswer } from "../testkit/raw-http.ts";
@@ -21,8 +22,7 @@ interface SlowClient {
   readonly isClosed: () => boolean;
 }
 
-describe("gateway: slow clients", function () {
-  this.timeout(60_000);
+describeLong("gateway: slow clients", () => {
   let gateway: TestGateway;
   const clients: SlowClient[] = [];
   beforeEach(async () => {

@@ -15,8 +15,7 @@ const canWatch = !("Deno" in globalThis);
 const TOKEN = "a token of these tests";
 
 /** What takes as long for a guess that is almost right as for any other. Watched, since it cannot be measured. */
-describe("gateway: credentials are compared in equal time", function () {
-  this.timeout(60_000);
+describe("gateway: credentials are compared in equal time", () => {
   const { timingSafeEqual } = crypto;
   let compared: [left: Buffer, right: Buffer][] = [];
   let gateway: TestGateway;

@@ -13,8 +13,7 @@ const TOKEN = "service-token-of-the-tests-0123456789";
 const OTHER = "another-token-of-the-tests-0123456789";
 const PATH = "/evm/chains";
 
-describe("gateway: the services' token", function () {
-  this.timeout(30_000);
+describe("gateway: the services' token", () => {
   const open: { stop(): Promise<void> }[] = [];
   afterEach(async () => {
     for (const each of open.splice(0).reverse()) await each.stop();

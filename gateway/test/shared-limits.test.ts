@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import {
   createRedisServer,
   noRedisServer,
   type RedisServer,
 } from "../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
@@ -12,8 +13,7 @@ import { until } from "../testkit/until.ts";
 /** So slow that nothing comes back while a test runs, however long that takes. */
 const SLOW = { ratePerSecond: 0.001, burst: 5, dailyQuota: null };
 
-describe("gateway: limits shared through Redis", function () {
-  this.timeout(60_000);
+describeWithProcesses("gateway: limits shared through Redis", () => {
   let redis: RedisServer;
   let keys: FakeDirectory;
   let gateways: TestGateway[] = [];

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { createLog } from "../../services/shared/logging/log.ts";
+import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import {
   type CollectedSpan,
   startTestCollector,
@@ -18,8 +19,7 @@ const QUERY = `pool_address=0x${"ab".repeat(20)}`;
 const THEIRS = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
 const HEADERS = { traceparent: `00-${THEIRS.trace}-${THEIRS.span}-00`, tracestate: "vendor=word" };
 
-describe("gateway: traces", function () {
-  this.timeout(60_000);
+describeWithChain("gateway: traces", () => {
   let collector: TestCollector;
   let gateway: TestGateway | undefined;
   beforeEach(async () => {

@@ -13,8 +13,7 @@ import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testki
 /** 1 May 2026, noon. */
 const NOON_MS = Date.UTC(2026, 4, 1, 12);
 
-describe("gateway: usage", function () {
-  this.timeout(60_000);
+describe("gateway: usage", () => {
   let clock: ManualClock;
   let store: Store;
   let usage: UsageStore;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { before, describe, it } from "mocha";
+import { before, it } from "mocha";
+import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
 import { HOUSE } from "../command.ts";
 import { findKubernetesFaults, KUSTOMIZATIONS, readClusterRules } from "./kubernetes.ts";
 import { findLinkFaults } from "./kubernetes-links.ts";
@@ -194,12 +195,11 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   ],
 ];
 
-describe("Kubernetes manifests", () => {
+describeWithProcesses("Kubernetes manifests", () => {
   const rendered = new Map<string, KubernetesObject[]>();
   let base: KubernetesObject[];
 
   before("render (needs kustomize or kubectl on PATH)", async function () {
-    this.timeout(60_000);
     const renderer = await findRenderer();
     if (renderer === undefined) {
       console.log("      pending: neither kustomize nor kubectl is on PATH");
@@ -210,15 +210,13 @@ describe("Kubernetes manifests", () => {
   });
 
   for (const folder of KUSTOMIZATIONS) {
-    it(`${folder} is valid and agrees with the processes and the settings`, async function () {
-      this.timeout(60_000);
+    it(`${folder} is valid and agrees with the processes and the settings`, async () => {
       expect(await findKubernetesFaults(rendered.get(folder) ?? [], RULES)).to.deep.equal([]);
       expect(rendered.get(folder)).to.have.length.above(25);
     });
   }
 
-  it("refused by the API's own description when fields are unknown, missing or malformed", async function () {
-    this.timeout(60_000);
+  it("refused by the API's own description when fields are unknown, missing or malformed", async () => {
     const broken = FORM_BREAKAGES.reduce((objects, [edit]) => withEdit(objects, edit), base);
     const faults = await findSchemaFaults(broken);
     for (const [[kind, name, path], words] of FORM_BREAKAGES) {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { Hex } from "viem";
+import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
 import { aerodromePoolAbi } from "../contracts/aerodrome/abi.ts";
 import { createRandom } from "../random.ts";
 import { createTestChain, type TestChain } from "../testkit.ts";
@@ -12,8 +13,7 @@ const WEEK_S = 604_800;
 /** Wednesday, 2025-10-08, 08:53:20 UTC: the week ends at the next midnight. */
 const GENESIS_S = 1_759_913_600;
 
-describe("devnet: Aerodrome", function () {
-  this.timeout(60_000);
+describeWithChain("devnet: Aerodrome", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, poolCount: 1, families: ["aerodrome-v2"] });

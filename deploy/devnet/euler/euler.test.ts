@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { parseEventLogs, zeroAddress } from "viem";
+import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
 import { eulerEarnAbi, eulerVaultAbi } from "../contracts/euler/abi.ts";
 import { createTestChain, type TestChain } from "../testkit.ts";
 import { createTraders } from "../traders.ts";
@@ -14,8 +15,7 @@ import { onConnector, onVault } from "./transactions.ts";
 const GENESIS_S = 1_760_000_000;
 const YEAR = 31_556_952;
 
-describe("devnet: Euler", function () {
-  this.timeout(60_000);
+describeWithChain("devnet: Euler", () => {
   let chain: TestChain;
   let euler: EulerKit;
   before(async () => {

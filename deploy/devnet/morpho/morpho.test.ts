@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { type Hex, parseEventLogs, zeroAddress } from "viem";
+import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
 import { metaMorphoAbi, morphoAbi } from "../contracts/morpho/abi.ts";
 import { lossKeepingVault, vaultFactory } from "../contracts/morpho/artifacts.ts";
 import { createTestChain, type TestChain } from "../testkit.ts";
@@ -11,8 +12,7 @@ import type { MorphoDeployment, MorphoMarket } from "./plan.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describe("devnet: Morpho", function () {
-  this.timeout(60_000);
+describeWithChain("devnet: Morpho", () => {
   let chain: TestChain;
   let deployment: MorphoDeployment;
   before(async () => {

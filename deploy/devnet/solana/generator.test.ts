@@ -28,8 +28,7 @@ function makeBlocks(more: Partial<GeneratorOptions>, slots: number): MadeBlock[]
 const transactionsOf = (blocks: readonly MadeBlock[]) =>
   blocks.flatMap(({ raw }) => raw.transactions as SolanaTransaction[]);
 
-describe("Solana generator", function () {
-  this.timeout(60_000);
+describe("Solana generator", () => {
   let blocks: MadeBlock[];
   let transactions: SolanaTransaction[];
   let expected: Map<string, ExpectedTransaction>;

@@ -16,9 +16,7 @@ interface Layout {
   readonly pools: readonly number[];
 }
 
-describe("Solana generator: instructions", function () {
-  this.timeout(60_000);
-
+describe("Solana generator: instructions", () => {
   it("name accounts where the programs' own descriptions have them", function () {
     if (!existsSync(FACTS)) {
       console.log("      pending: the programs' descriptions are not beside the repository");

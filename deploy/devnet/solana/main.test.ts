@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
+import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
 import { createSolanaSource } from "../../../services/solana/chain/source.ts";
 
 interface Started {
@@ -59,8 +60,7 @@ async function waitForSlot({ head }: Started, slot: number): Promise<void> {
   while ((await head()) < slot) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-describe("Solana devnet: process", function () {
-  this.timeout(60_000);
+describeWithProcesses("Solana devnet: process", () => {
   let dataDir: string;
   let running: Started | undefined;
   before(async () => {

@@ -1,4 +1,4 @@
-import type { Gate, Passage } from "../../request/context.ts";
+import type { Gate, RequestContext } from "../../request/context.ts";
 import type { AddressLimits } from "../limits/address-limits.ts";
 import { authorize, type KeyCheck, type KeyHolder, refuseSuspended } from "./key-check.ts";
 
@@ -6,7 +6,7 @@ export interface KeyGateOptions {
   readonly check: KeyCheck;
   readonly addresses: Pick<AddressLimits, "admitLookup">;
   /** Counts a request of a holder against its limits; throws `rate_limited`. */
-  readonly admit: (holder: KeyHolder, passage: Passage) => void | Promise<void>;
+  readonly admit: (holder: KeyHolder, passage: RequestContext) => void | Promise<void>;
 }
 
 /**
@@ -15,7 +15,7 @@ export interface KeyGateOptions {
  * the result.
  */
 export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate {
-  const pass = (holder: KeyHolder, passage: Passage): void | Promise<void> => {
+  const pass = (holder: KeyHolder, passage: RequestContext): void | Promise<void> => {
     // Before anything is refused: the log should say whose it was.
     passage.fields.key = holder.id;
     refuseSuspended(holder);
@@ -25,7 +25,7 @@ export function createKeyGate({ check, addresses, admit }: KeyGateOptions): Gate
     authorize(holder, passage.endpoint.family);
   };
 
-  const ask = async (sent: string | undefined, passage: Passage): Promise<void> => {
+  const ask = async (sent: string | undefined, passage: RequestContext): Promise<void> => {
     const { req, res } = passage;
     const holder = await check(sent, { beforeLookup: () => addresses.admitLookup(req, res) });
     await pass(holder, passage);

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createClient } from "redis";
 import {
   createRedisServer,
   noRedisServer,
   type RedisServer,
 } from "../../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
 import { type Bucket, DAY_US, takeFrom } from "./bucket.ts";
 import type { BucketAnswer } from "./bucket-keeper.ts";
 import { BUCKET_SCRIPT, type KnownBucket, readScriptAnswers, scriptArguments } from "./bucket-script.ts";
@@ -27,8 +28,7 @@ const rules = fc
   );
 const wants = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 500 }));
 
-describe("bucket script", function () {
-  this.timeout(60_000);
+describeWithProcesses("bucket script", () => {
   let server: RedisServer | undefined;
   const clients: { destroy(): void }[] = [];
   let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<BucketAnswer>;

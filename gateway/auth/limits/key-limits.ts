@@ -1,11 +1,11 @@
-import type { Passage } from "../../request/context.ts";
+import type { RequestContext } from "../../request/context.ts";
 import type { KeyHolder } from "../keys/key-check.ts";
 import type { UsageCounter } from "../usage/usage-counter.ts";
 import { limitedError, setLimitHeaders } from "./headers.ts";
 import type { Decision, Limiter } from "./limiter.ts";
 
 /** Lets a holder's request pass or throws `rate_limited`; either is counted as usage. */
-export type AdmitKey = (holder: KeyHolder, passage: Passage) => void | Promise<void>;
+export type AdmitKey = (holder: KeyHolder, passage: RequestContext) => void | Promise<void>;
 
 export interface KeyLimitsOptions {
   readonly limiter: Limiter;
@@ -14,10 +14,10 @@ export interface KeyLimitsOptions {
 
 /** Takes each request from its holder's limits and says in headers what is left. */
 export function createKeyLimits({ limiter, usage }: KeyLimitsOptions): AdmitKey {
-  const note = ({ id, subject }: KeyHolder, { endpoint }: Passage, isPassed: boolean): void =>
+  const note = ({ id, subject }: KeyHolder, { endpoint }: RequestContext, isPassed: boolean): void =>
     usage.count({ key: id, subject, endpoint: endpoint.path, isPassed });
 
-  const judge = (decision: Decision, holder: KeyHolder, passage: Passage): void => {
+  const judge = (decision: Decision, holder: KeyHolder, passage: RequestContext): void => {
     note(holder, passage, decision.isAllowed);
     setLimitHeaders(passage.headers ?? passage.res, decision);
     if (!decision.isAllowed) throw limitedError(decision, "requests with this key");

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryOutcome, watchDelivery } from "../../../services/shared/http/delivery-outcome.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import { BoundedMap } from "../../bounded-map.ts";
-import type { Delivery } from "../../proxy/delivery/deliver.ts";
-import { WholeAnswer } from "../../proxy/delivery/whole-response.ts";
-import type { Forward, Passage } from "../../request/context.ts";
+import type { Delivery } from "../../proxy/delivery/delivery.ts";
+import { EncodableResponse } from "../../proxy/delivery/encodable-response.ts";
+import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
 import type { Outcome, PaymentMetrics } from "../metrics.ts";
@@ -16,7 +16,7 @@ export interface Counter {
   /** Answers with what was kept, else anew, a few times; a delivered answer that is no longer kept is a 402. */
   handOver(order: Order, record: PaymentRecord, outcome: Outcome): Promise<void>;
   /** Follows the answer to a settled payment. To be called before its first byte is sent. */
-  follow(passage: Passage, record: PaymentRecord): Following;
+  follow(passage: RequestContext, record: PaymentRecord): Following;
   /** Resolves when the ledger knows what the connections say by now of earlier answers to this payer and address. */
   review(order: Order): Promise<void>;
   /** Resolves when everything known is written; what is heard later is not. */
@@ -35,7 +35,7 @@ export interface Following {
 
 export interface CounterDeps {
   readonly ledger: Ledger;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendWhole">;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
@@ -158,17 +158,17 @@ export function createCounter(deps: CounterDeps): Counter {
       }
       let following: Following | undefined;
       const passage = {
-        ...order.passage,
+        ...order.context,
         beforeAnswer: async () => {
           if (kept === undefined) newAnswers.set(record.key, made + 1);
-          metrics.note(order.passage, outcome);
-          giveReceipt(order.passage.res, record);
-          following = follow(order.passage, record);
+          metrics.note(order.context, outcome);
+          giveReceipt(order.context.res, record);
+          following = follow(order.context, record);
         },
       };
       try {
         if (kept === undefined) await forward(passage);
-        else await delivery.sendWhole(passage, new WholeAnswer(kept), []);
+        else await delivery.sendWhole(passage, new EncodableResponse(kept), []);
       } catch (error) {
         following?.cancel();
         throw error;

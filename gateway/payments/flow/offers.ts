@@ -1,7 +1,7 @@
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
-import type { Passage } from "../../request/context.ts";
+import type { RequestContext } from "../../request/context.ts";
 import { NETWORK } from "../network.ts";
 import { declareExtensions, type Extensions } from "./discovery.ts";
 
@@ -17,7 +17,7 @@ export interface Offer {
 
 /** A request for something that is for sale. */
 export interface Inquiry {
-  readonly passage: Passage;
+  readonly context: RequestContext;
   readonly offer: Offer;
   /** Our public address with the path and query of the request; never made of what a client says the host is. */
   readonly resourceUrl: string;

@@ -6,10 +6,10 @@ import { runIn } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import type { Clock } from "../../request/clock.ts";
 import { payCors } from "../../request/cors.ts";
-import { createDoor } from "../../request/method-check.ts";
-import { refuse } from "../../request/refuse.ts";
+import { createExchangeHandler } from "../../request/exchange-handler.ts";
+import { sendError } from "../../request/refuse.ts";
 import { setSecurityHeaders } from "../../request/security-headers.ts";
-import { checkForm, splitTarget } from "../../request/target.ts";
+import { checkRequest, splitTarget } from "../../request/target.ts";
 import type { Offers } from "./offers.ts";
 import type { Till } from "./payment-flow.ts";
 
@@ -32,7 +32,7 @@ export type PayDoor = (req: Request, res: Response) => Promise<void>;
 export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDeps): PayDoor {
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    checkForm(req);
+    checkRequest(req);
     const { path, query } = splitTarget(req.url);
     const exchange = exchangeOf(res);
     const offer = offers.get(path);
@@ -56,7 +56,7 @@ export function createPayDoor({ offers, till, clock, addressLimits }: PayDoorDep
     try {
       await runIn(exchangeOf(res).span, () => dispatch(req, res));
     } catch (error) {
-      refuse(res, await addressLimits.judge(error, req, res));
+      sendError(res, await addressLimits.judge(error, req, res));
     }
   };
 }
@@ -70,7 +70,7 @@ export function createPayApp(
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  app.use(createDoor(options, answer));
+  app.use(createExchangeHandler(options, answer));
   return app;
 }
 

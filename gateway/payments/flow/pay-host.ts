@@ -10,9 +10,9 @@ import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
 import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import type { GatewayConfig, PaymentConfig } from "../../config.ts";
-import type { Delivery } from "../../proxy/delivery/deliver.ts";
+import type { Delivery } from "../../proxy/delivery/delivery.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { Forward, PayHost } from "../../request/context.ts";
+import type { PayHost, RequestForwarder } from "../../request/context.ts";
 import { createGatewayServer } from "../../request/server.ts";
 import { createLazyLedger, type OpenedLedger } from "../ledger/lazy-ledger.ts";
 import { createMemoryLocks, createRedisLocks, type Locks } from "../ledger/locks.ts";
@@ -42,7 +42,7 @@ export interface PayHostDeps {
   readonly config: GatewayConfig & { readonly payment: PaymentConfig };
   /** With the prices asked here. */
   readonly catalogue: readonly Endpoint[];
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly delivery: Delivery;
   readonly addressLimits: AddressLimits;
   readonly log: Log;
@@ -125,7 +125,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     url,
     publicUrl,
     behindGateway: hasOwnName(publicUrl, config.publicUrl)
-      ? { isAskedBy: createHostTest(publicUrl), answer }
+      ? { matches: createHostTest(publicUrl), handle: answer }
       : undefined,
     async stop() {
       watch.stop();

@@ -3,10 +3,10 @@ import { parseQuery } from "../../../services/shared/contract/parse.ts";
 import { ServiceError } from "../../../services/shared/errors.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
-import type { Delivery } from "../../proxy/delivery/deliver.ts";
+import type { Delivery } from "../../proxy/delivery/delivery.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { Forward, Passage } from "../../request/context.ts";
-import { ServiceRefusal } from "../../request/failure.ts";
+import type { RequestContext, RequestForwarder } from "../../request/context.ts";
+import { ServiceErrorResponse } from "../../request/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Lock, Locks } from "../ledger/locks.ts";
 import { type PaymentRecord, paymentKey } from "../ledger/payment-record.ts";
@@ -30,7 +30,7 @@ export interface TillDeps {
   readonly ledger: Ledger;
   readonly locks: Locks;
   readonly settlement: Settlement;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendWhole">;
   readonly metrics: PaymentMetrics;
   /** Offers and payments are counted by address: an offer costs nothing, and a payment is work before it is known to be good. */
@@ -52,7 +52,7 @@ export interface TillDeps {
  * without a second settlement.
  */
 export interface Till {
-  sell(passage: Passage, offer: Offer): Promise<void>;
+  sell(passage: RequestContext, offer: Offer): Promise<void>;
   /** Resolves when what is known of deliveries is written. For the end, when all connections are closed. */
   close(): Promise<void>;
 }
@@ -61,21 +61,21 @@ export function createTill(deps: TillDeps): Till {
   const { server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock } = deps;
   const counter = createCounter(deps);
   const buy = createBuy({ ...deps, counter });
-  const acquireInTime = async ({ passage }: Order, name: string): Promise<Lock> => {
-    const waitMs = deps.deadlineMs - (clock.monotonicMs() - passage.arrivedMs);
+  const acquireInTime = async ({ context }: Order, name: string): Promise<Lock> => {
+    const waitMs = deps.deadlineMs - (clock.monotonicMs() - context.arrivedMs);
     const lock = await locks.acquire(name, { waitMs });
     if (lock !== undefined) return lock;
-    metrics.note(passage, "pending");
+    metrics.note(context, "pending");
     throw stillPending("Another request with this payment is being answered.");
   };
   const earlier = createEarlier({ ...deps, counter, acquireInTime });
 
   const readOrder = async (inquiry: Inquiry): Promise<Order> => {
-    const { req, res } = inquiry.passage;
+    const { req, res } = inquiry.context;
     const header = req.headers["payment-signature"];
     if (header === undefined) {
       await addressLimits.charge("unpaid", req, res);
-      metrics.note(inquiry.passage, "offered");
+      metrics.note(inquiry.context, "offered");
       throw askForPayment(inquiry, "A payment is required: sign the one described here and send it along.");
     }
     const payment = readPayment(String(header));
@@ -164,9 +164,9 @@ export function createTill(deps: TillDeps): Till {
 
   const serve = async (inquiry: Inquiry): Promise<void> => {
     // The service judges parameters; here they are looked at so that nobody is asked to pay for a refusal.
-    parseQuery(inquiry.offer.endpoint, inquiry.passage.query);
+    parseQuery(inquiry.offer.endpoint, inquiry.context.query);
     const order = await readOrder(inquiry);
-    metrics.expect(inquiry.passage, "unsettled");
+    metrics.expect(inquiry.context, "unsettled");
     const lock = await acquireInTime(order, order.key);
     try {
       const known = await ask(() => ledger.find(order.key));
@@ -182,11 +182,11 @@ export function createTill(deps: TillDeps): Till {
       const { path } = offer.endpoint;
       const target = passage.query === "" ? path : `${path}?${passage.query}`;
       try {
-        await serve({ passage, offer, resourceUrl: deps.publicUrl() + target });
+        await serve({ context: passage, offer, resourceUrl: deps.publicUrl() + target });
         metrics.note(passage, "unsettled");
       } catch (error) {
         // What the service itself refuses says nothing of the payment.
-        const isOurs = error instanceof ServiceError && !(error instanceof ServiceRefusal);
+        const isOurs = error instanceof ServiceError && !(error instanceof ServiceErrorResponse);
         const code = isOurs ? error.code : "internal";
         const isRefused = code === "payment_required" || code === "bad_request" || code === "rate_limited";
         metrics.note(passage, isRefused ? "refused" : code === "unavailable" ? "unavailable" : "unsettled");

@@ -1,7 +1,7 @@
 import type { ServiceError } from "../../../services/shared/errors.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { Forward, GoodAnswer } from "../../request/context.ts";
+import type { CompleteResponse, RequestForwarder } from "../../request/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
 import type { PaymentMetrics } from "../metrics.ts";
@@ -16,7 +16,7 @@ export interface PurchaseDeps {
   readonly ledger: Ledger;
   readonly settlement: Settlement;
   readonly counter: Counter;
-  readonly forward: Forward;
+  readonly forward: RequestForwarder;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export function createBuy(deps: PurchaseDeps): Buy {
   const { chain, ledger, settlement, counter, forward, metrics, log, clock } = deps;
 
   const openRecord = async (order: Order, fromBlock: number): Promise<PaymentRecord> => {
-    const { payment, offer, passage, key, resourceUrl } = order;
+    const { payment, offer, context, key, resourceUrl } = order;
     const { authorization, identifier = null } = payment;
     const { network, asset, payTo, amount } = offer.requirements;
     const record: PaymentRecord = {
@@ -53,14 +53,14 @@ export function createBuy(deps: PurchaseDeps): Buy {
       validBefore: authorization.validBefore,
       transaction: null,
       reason: null,
-      session: passage.session,
+      session: context.session,
       createdAt: clock.nowMs(),
       settledAt: null,
       deliveredAt: null,
     };
     if (await ask(() => ledger.open(record))) return record;
     // Only without Redis: locks keep others out otherwise.
-    metrics.note(passage, "pending");
+    metrics.note(context, "pending");
     throw stillPending("This payment is being settled by another request.");
   };
 
@@ -75,7 +75,7 @@ export function createBuy(deps: PurchaseDeps): Buy {
       return askAgain(order, record, `The payment was not settled: ${settled.reason}.`);
     if (outcome === "void")
       return askAgain(order, record, "The payment was not settled: its authorization is used up or expired.");
-    metrics.note(order.passage, "pending");
+    metrics.note(order.context, "pending");
     return stillPending("The payment has been sent and is not on the chain yet.");
   };
 
@@ -85,19 +85,19 @@ export function createBuy(deps: PurchaseDeps): Buy {
     metrics.observeSettlement((clock.monotonicMs() - startedMs) / 1000);
     if (settled.outcome !== "settled") throw await explain(order, settled, isNew);
     const { transaction, payer, path, amount } = settled.record;
-    log.info({ session: order.passage.session, route: path, payer, amount, transaction }, "payment settled");
-    metrics.note(order.passage, "settled");
-    giveReceipt(order.passage.res, settled.record);
+    log.info({ session: order.context.session, route: path, payer, amount, transaction }, "payment settled");
+    metrics.note(order.context, "settled");
+    giveReceipt(order.context.res, settled.record);
     return settled.record;
   };
 
   return async (order, earlier) => {
-    const { res } = order.passage;
+    const { res } = order.context;
     // Asked for while the service works: a settlement must lie beyond it, however old it is by then.
     const head = earlier === undefined ? chain.headNumber() : Promise.resolve(earlier.fromBlock);
     head.catch(() => {});
     let paying: Promise<PaymentRecord | undefined> | undefined;
-    const takeMoney = async (answer: GoodAnswer): Promise<PaymentRecord | undefined> => {
+    const takeMoney = async (answer: CompleteResponse): Promise<PaymentRecord | undefined> => {
       const fromBlock = await ask(() => head, "The chain that payments are made on cannot be reached.");
       const record = earlier ?? (await openRecord(order, fromBlock));
       await ask(() => ledger.keepAnswer(record, answer));
@@ -109,11 +109,11 @@ export function createBuy(deps: PurchaseDeps): Buy {
     let following: Following | undefined;
     try {
       await forward({
-        ...order.passage,
-        beforeAnswer: async (answer) => {
+        ...order.context,
+        beforeSend: async (answer) => {
           paying = takeMoney(answer);
           const paid = await paying;
-          if (paid !== undefined) following = counter.follow(order.passage, paid);
+          if (paid !== undefined) following = counter.follow(order.context, paid);
         },
       });
     } catch (error) {

@@ -37,7 +37,7 @@ export function createEarlier(deps: EarlierDeps): Earlier {
     if (record.state !== "open") return record;
     const again = await settlement.settle(record);
     if (again.record.state !== "open") return again.record;
-    metrics.note(order.passage, "pending");
+    metrics.note(order.context, "pending");
     throw stillPending("An earlier payment for this request is still on its way; this one was not charged.");
   };
 

@@ -11,7 +11,7 @@ const DOWN_RETRY_SECONDS = 5;
 /** The 402 with everything that is needed to pay; sets its header. `reason` is a sentence. */
 export function askForPayment(inquiry: Inquiry, reason: string): ServiceError {
   const terms = describeTerms(inquiry, reason);
-  inquiry.passage.res.setHeader("PAYMENT-REQUIRED", encodePaymentRequiredHeader(terms));
+  inquiry.context.res.setHeader("PAYMENT-REQUIRED", encodePaymentRequiredHeader(terms));
   // In the body the field `error` is the stable code, and the reason is the message.
   const { error: _reason, ...details } = terms;
   return new ServiceError("payment_required", reason, { details });
@@ -20,7 +20,7 @@ export function askForPayment(inquiry: Inquiry, reason: string): ServiceError {
 /** The 402 after a settlement that failed: the same, and a receipt that says so. */
 export function askAgain(inquiry: Inquiry, record: PaymentRecord, reason: string): ServiceError {
   const { payer } = record;
-  setReceipt(inquiry.passage.res, record, {
+  setReceipt(inquiry.context.res, record, {
     success: false,
     errorReason: "settlement_failed",
     transaction: "",

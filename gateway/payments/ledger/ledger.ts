@@ -3,7 +3,7 @@ import { gunzip, gzip } from "node:zlib";
 import type { Hex } from "../../../services/shared/evm/port.ts";
 import { type Filter, put, remove, removeWhere, type Store } from "../../../services/shared/storage/port.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { GoodAnswer } from "../../request/context.ts";
+import type { CompleteResponse } from "../../request/context.ts";
 import {
   janitorRoundsCollection,
   type PaymentRecord,
@@ -45,8 +45,8 @@ export interface Ledger {
   endRound(round: JanitorRound, next: { cursor: OpenCursor | undefined; untilMs: number }): Promise<void>;
   /** The newest first; `owed` are settled ones whose answer nobody has had. */
   list(options: { limit: number; state?: PaymentState | "owed" | undefined }): Promise<PaymentRecord[]>;
-  keepAnswer(record: PaymentRecord, answer: GoodAnswer): Promise<void>;
-  findAnswer(record: PaymentRecord): Promise<GoodAnswer | undefined>;
+  keepAnswer(record: PaymentRecord, answer: CompleteResponse): Promise<void>;
+  findAnswer(record: PaymentRecord): Promise<CompleteResponse | undefined>;
   /** Drops answers whose time is over, and void payments from before a time. */
   clean(options: { voidBeforeMs: number }): Promise<void>;
 }
@@ -180,7 +180,7 @@ export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerO
       const row = await store.get(paidAnswersCollection, { key });
       if (row === undefined || row.keptUntil <= clock.nowMs()) return undefined;
       const body = await expand(Buffer.from(row.body, "base64"));
-      return { body, headers: row.headers as GoodAnswer["headers"] };
+      return { body, headers: row.headers as CompleteResponse["headers"] };
     },
     async clean({ voidBeforeMs }) {
       await store.write([

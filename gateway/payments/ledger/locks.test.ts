@@ -6,6 +6,7 @@ import {
   noRedisServer,
   type RedisServer,
 } from "../../../services/shared/cache/testkit/redis-server.ts";
+import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
 import { until } from "../../testkit/until.ts";
 import { createMemoryLocks, createRedisLocks, type Lock, type Locks } from "./locks.ts";
 
@@ -60,8 +61,7 @@ describe("payment locks in memory", () => {
   );
 });
 
-describe("payment locks in Redis", function () {
-  this.timeout(60_000);
+describeWithProcesses("payment locks in Redis", () => {
   let redis: RedisServer;
   let one: Locks;
   let other: Locks;

@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { encodeFunctionData, type Hex } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { stablecoinAbi } from "../../../deploy/devnet/contracts/stablecoin.ts";
 import { type PaymentChain as Devnet, startPaymentChain } from "../../../deploy/devnet/usdc/testkit.ts";
 import { USDC } from "../../../deploy/devnet/usdc/usdc.ts";
+import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
 import { createBurningPayer } from "../../testkit/contract-wallet.ts";
 import { createPaymentChain, type PaymentChain, type Transfer } from "./chain.ts";
 
@@ -12,8 +13,7 @@ const DOMAIN = { name: "USD Coin", version: "2", chainId: 8453, verifyingContrac
 const FRIEND: Hex = `0x${"f1".repeat(20)}`;
 const TILL: Hex = `0x${"71".repeat(20)}`;
 
-describe("payments on the chain", function () {
-  this.timeout(60_000);
+describeWithChain("payments on the chain", () => {
   let devnet: Devnet;
   let chain: PaymentChain;
   let payer: PrivateKeyAccount;

@@ -1,6 +1,6 @@
 import { createHealthClient } from "../../../services/shared/grpc/client.ts";
 import { bearer, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
-import { TokenRefused } from "../../request/failure.ts";
+import { TokenRefused } from "../../request/errors.ts";
 import type { HealthProbe } from "./health-poll.ts";
 import type { UpstreamAddress } from "./upstream.ts";
 

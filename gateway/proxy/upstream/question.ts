@@ -1,6 +1,6 @@
 import type { Span } from "@opentelemetry/api";
 import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
-import type { ReceiveOptions } from "./transport/answer-receiver.ts";
+import type { ReceiveOptions } from "../transport/response-receiver.ts";
 
 /** What is asked of a service, for one client or for several that asked the same. */
 export interface Question {

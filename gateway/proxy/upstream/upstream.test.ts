@@ -39,7 +39,7 @@ describe("upstream group", () => {
     expect(a.state).to.equal("serving");
     group.report(a, "serving");
     for (let time = 0; time < 2; time += 1) group.reportFailure(a, refused);
-    group.reportAnswer(a);
+    group.reportResponse(a);
     for (let time = 0; time < 2; time += 1) group.reportFailure(a, refused);
     expect(a.state).to.equal("serving");
     group.reportFailure(a, refused);
@@ -95,7 +95,7 @@ describe("upstream group", () => {
     Object.assign(only, { inFlight: 0 });
     group.reportFailure(only, new Error("refused"));
     expect(only.state).to.equal("unreachable");
-    group.reportAnswer(only);
+    group.reportResponse(only);
     expect(only.state).to.equal("serving");
   });
 

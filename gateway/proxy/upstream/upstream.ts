@@ -59,7 +59,7 @@ export interface UpstreamGroup {
   /** Notes that a probe, or the connection for a request, did not reach it. */
   reportFailure(upstream: Upstream, error: unknown): void;
   /** Notes that a request was answered: it is there, whatever probes say. */
-  reportAnswer(upstream: Upstream): void;
+  reportResponse(upstream: Upstream): void;
 }
 
 export interface UpstreamGroupOptions {
@@ -125,7 +125,7 @@ export function createUpstreamGroup(options: UpstreamGroupOptions): UpstreamGrou
       const isOut = upstream.state === "unknown" || upstream.failures >= FAILURES_TO_LEAVE;
       if (isOut) change(upstream, "unreachable", error);
     },
-    reportAnswer(upstream) {
+    reportResponse(upstream) {
       if (upstream.failures === 0) return;
       upstream.failures = 0;
       if (upstream.state === "unreachable") change(upstream, "serving");

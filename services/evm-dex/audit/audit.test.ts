@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { put, remove } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { positionText } from "../metrics/lp-position.ts";
 import { type PoolEventRow, poolEvents, poolFees, poolStates, pools, rollups } from "../store/collections.ts";
 import { lpPositions, v2Rollups } from "../store/v2-collections.ts";
@@ -15,8 +16,7 @@ import { createPick, sample } from "./sample.ts";
 
 const CHAIN_ID = 8453;
 
-describe("audit", function () {
-  this.timeout(60_000);
+describeWithChain("audit", () => {
   let chain: TestChain;
   let ingest: TestIngest;
 

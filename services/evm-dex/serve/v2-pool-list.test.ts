@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import type { RowText } from "../../shared/contract/endpoint.ts";
 import { put, remove, removeWhere, type Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { EMPTY_V2_STATE, writeV2State } from "../protocols/aerodrome-v2/state.ts";
 import {
   type CheckpointRow,
@@ -45,7 +46,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("price" as const), usd: fc.integer({ min: 1, max: 9_000 }) }),
 );
 
-describe("V2PoolList", () => {
+describeLong("V2PoolList", () => {
   let store: Store;
   let sample: Sample;
   beforeEach(async () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Query, remove, type Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { Planner } from "../test/planner.ts";
 import { address, CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../test/rows.ts";
 import { toListing } from "../views/pool-listing.ts";
@@ -124,7 +125,7 @@ const TUNINGS: readonly PageTuning[] = [
   { sortCost: 0, markFrom: 0, markEvery: 1, cellsAtOnce: 500 },
 ];
 
-describe("PoolPages", () => {
+describeLong("PoolPages", () => {
   const all = Array.from({ length: 400 }, (_, n) => nthPool(n));
   const elsewhere = [
     poolRow({ poolAddress: address(0xa00), family: "clones", token0Address: address(0) }),
@@ -152,8 +153,7 @@ describe("PoolPages", () => {
     after(() => store.close());
 
     for (const tuning of TUNINGS) {
-      it(`are those of the whole list, sorted: ${JSON.stringify(tuning)}`, async function () {
-        this.timeout(60_000);
+      it(`are those of the whole list, sorted: ${JSON.stringify(tuning)}`, async () => {
         const pages = new PoolPages(store, tuning);
         await fc.assert(
           fc.asyncProperty(anyRequest, async ({ asked, token, skip, limit }) => {
@@ -262,8 +262,7 @@ describe("PoolPages", () => {
       }
     };
 
-    it("are right after each block, reorg and discovery, by marks made before them", async function () {
-      this.timeout(60_000);
+    it("are right after each block, reorg and discovery, by marks made before them", async () => {
       const change = fc.oneof(
         { weight: 4, arbitrary: fc.record({ kind: fc.constant("grow" as const), count: fc.nat(12) }) },
         {

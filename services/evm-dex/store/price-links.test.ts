@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import { put, type Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { PriceGraph } from "../price/graph.ts";
 import { ANCHOR_PRICE, type PriceLink, type TokenPrice } from "../price/link.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/random-graph.ts";
@@ -19,7 +20,7 @@ const link = (of: Partial<PriceLink> & { token: string; parent: string }): Price
   ...of,
 });
 
-describe("price links", () => {
+describeLong("price links", () => {
   let store: Store;
   let rounds: number;
   beforeEach(async () => {
@@ -114,8 +115,7 @@ describe("price links", () => {
     expect(rounds).to.equal(0);
   });
 
-  it("give at every block what the walk gave there, bit for bit", async function () {
-    this.timeout(60_000);
+  it("give at every block what the walk gave there, bit for bit", async () => {
     let priced = 0;
     await fc.assert(
       fc.asyncProperty(anyGraph, async ({ pairs, rules, blocks }) => {

@@ -17,7 +17,7 @@ const ABSENCES =
 
 describeOnEngines(
   (engine) => `evm-dex ingest on ${engine}: a long absence`,
-  { timeoutMs: 240_000 },
+  { rounds: 22 },
   (engine) => {
     let chain: TestChain;
     let opened: { store: Store; remove(): Promise<void> };

@@ -4,6 +4,7 @@ import { parseAbi } from "viem";
 import type { Address } from "../../../deploy/devnet/desk.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { SourceOptions } from "../../shared/evm/source/source.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type LpPosition, positionText, settle } from "../metrics/lp-position.ts";
 import { readV2State, type V2State } from "../protocols/aerodrome-v2/state.ts";
 import { poolEvents } from "../store/collections.ts";
@@ -27,8 +28,7 @@ const feesAbi = parseAbi([
   "function index1() view returns (uint256)",
 ]);
 
-describe("evm-dex ingest: Aerodrome v2", function () {
-  this.timeout(120_000);
+describeWithChain("evm-dex ingest: Aerodrome v2", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({

@@ -1,21 +1,21 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { poolStates } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 import { storeWith } from "./rows.ts";
 
 /** Answers, tags and snapshots are told apart by the checkpoint's block: what they are made of must not change under it. */
-describe("evm-dex ingest: between two checkpoints", () => {
+describeWithChain("evm-dex ingest: between two checkpoints", () => {
   let chain: TestChain;
   let ingest: TestIngest;
   const writes: string[][] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await createTestChain({});
     const store = await openSqliteStore({ path: ":memory:" });
     const spying = storeWith(store, {

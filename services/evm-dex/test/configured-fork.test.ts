@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { endpoint } from "../endpoints/evm/clones/v3/pool.endpoint.ts";
 import { clonesPoolHandler } from "../endpoints/evm/clones/v3/pool.handler.ts";
@@ -12,7 +13,7 @@ import { dexesHandler } from "../endpoints/evm/dexes.handler.ts";
 import { depsOf, rowsOf } from "./answers.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 
-describe("a fork of Uniswap v3 that only the deployments name", () => {
+describeWithChain("a fork of Uniswap v3 that only the deployments name", () => {
   let chain: TestChain;
   let directory: string;
   let chains: readonly ChainDeployments[];

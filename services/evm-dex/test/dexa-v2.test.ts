@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { AerodromePool } from "../../../deploy/devnet/aerodrome/deploy.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Address } from "../../../deploy/devnet/transactions.ts";
 import type { Cell } from "../../shared/contract/column.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { dexaFeeMetrics, dexaPool, dexaPools, dexaPoolVolume, dexaProviderSummary } from "../contract.ts";
 import { loadDeployments } from "../deployments.ts";
 import { dexaFeeMetricsHandler } from "../endpoints/evm/dexa/v2/fee-metrics.handler.ts";
@@ -36,8 +37,7 @@ const NEAR = 1e-6;
 
 type Row = Record<string, Cell>;
 
-describe("dexa v2 over an indexed chain", function () {
-  this.timeout(180_000);
+describeWithChain("dexa v2 over an indexed chain", () => {
   let chain: TestChain;
   let ingest: TestIngest;
   let deps: ServeDeps;

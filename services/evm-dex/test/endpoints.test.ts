@@ -15,6 +15,7 @@ import type { PriceSource, RpcClient } from "../../shared/grpc/types.ts";
 import { SERVED, withoutSource } from "../../shared/ingest-status/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { bodyOf, until } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { describeService } from "../../shared/testkit/service-suite.ts";
@@ -62,8 +63,7 @@ const GENESIS_S = 1_760_000_000;
 const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 2, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
 const ETHEREUM_FACTORY = "0x1f98431c8ad98523631ae4a59f267346ea31f984";
 
-describe("evm-dex over an indexed chain", function () {
-  this.timeout(60_000);
+describeWithChain("evm-dex over an indexed chain", () => {
   let chain: TestChain;
   let dataDir: string;
   let store: Store;

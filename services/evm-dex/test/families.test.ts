@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { poolStates, pools } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describe("evm-dex ingest: every family of the local chain", function () {
-  this.timeout(60_000);
+describeWithChain("evm-dex ingest: every family of the local chain", () => {
   let chain: TestChain;
   let ingest: TestIngest;
   before(async () => {

@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { after, afterEach, before, describe, it } from "mocha";
+import { after, afterEach, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { SourceOptions } from "../../shared/evm/source/source.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks, startTestIngest } from "./harness.ts";
 
 const QUICK = { timeoutMs: 300, backoffMs: 5, maxBackoffMs: 50, openMs: 50, maxOpenMs: 200, rateCoolMs: 20 };
@@ -20,12 +21,11 @@ const FAULTS = {
 };
 type Counts = ReturnType<FaultyRpc["counts"]>;
 
-describe("evm-dex ingest: RPC endpoints that fail", () => {
+describeWithChain("evm-dex ingest: RPC endpoints that fail", () => {
   let chain: TestChain;
   let rpcs: FaultyRpc[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await createTestChain({
       keptStates: 5000,
       families: DEX_FAMILIES,
@@ -38,16 +38,14 @@ describe("evm-dex ingest: RPC endpoints that fail", () => {
   });
   after(() => chain?.stop());
 
-  it("lose and double nothing, where logs are read by range", async function () {
-    this.timeout(120_000);
+  it("lose and double nothing, where logs are read by range", async () => {
     const counts = await indexThrough([1, 2], { ...QUICK, withoutReceipts: true });
     for (const fault of Object.keys(counts) as (keyof Counts)[]) {
       expect(counts[fault], `a storm without ${fault} proves nothing about it`).to.be.greaterThan(0);
     }
   });
 
-  it("lose and double nothing, where whole blocks are read", async function () {
-    this.timeout(120_000);
+  it("lose and double nothing, where whole blocks are read", async () => {
     const counts = await indexThrough([3, 4], QUICK);
     const faults = Object.values(counts).reduce((sum, count) => sum + count, 0);
     // Few requests are needed then: which faults meet them is chance.

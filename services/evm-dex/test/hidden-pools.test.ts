@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -67,8 +68,7 @@ async function startHidingRpc(target: string, hidden: readonly string[]) {
   };
 }
 
-describe("evm-dex ingest: pools whose creation a node kept back", function () {
-  this.timeout(120_000);
+describeWithChain("evm-dex ingest: pools whose creation a node kept back", () => {
   let chain: TestChain;
   let directory: string;
   let deploymentsFile: string;

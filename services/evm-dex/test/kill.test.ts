@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
@@ -11,6 +11,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -26,13 +27,12 @@ const BLOCKS = KILLS < 50 ? 550 : 950;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
 const STRIDE = Math.ceil(BLOCKS / KILLS);
 
-describe("evm-dex ingest: SIGKILL", () => {
+describeRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
   let chain: TestChain;
   let rpc: FaultyRpc;
   let dataDir: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     chain = await createTestChain({
       keptStates: 5_000,
       families: DEX_FAMILIES,
@@ -47,8 +47,7 @@ describe("evm-dex ingest: SIGKILL", () => {
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
-  it(`ends as a run without kills after ${KILLS} kills during backfill and at the head`, async function () {
-    this.timeout(400_000);
+  it(`ends as a run without kills after ${KILLS} kills during backfill and at the head`, async () => {
     const env = {
       EVM_RPC_8453: rpc.url,
       EVM_RPC_1: undefined,

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { type RunningGrpcServer, startGrpcServer } from "../../shared/grpc/server.ts";
 import type { PriceSource } from "../../shared/grpc/types.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { loadDeployments } from "../deployments.ts";
 import { rollbackTo } from "../ingest/undo/rollback.ts";
 import { createPriceSource } from "../serve/prices.ts";
@@ -51,9 +52,7 @@ async function pricesInRows(store: Store): Promise<Map<number, Map<string, numbe
   return blocks;
 }
 
-describe("prices over gRPC", function () {
-  this.timeout(60_000);
-
+describeLong("prices over gRPC", () => {
   it("are, at every block, those of the block's rows to the last bit, after restarts and a reorg too", async () => {
     const story = fc.record({
       plan: blockPlans(12),

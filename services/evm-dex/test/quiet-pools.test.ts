@@ -2,10 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { COLLECTIONS, poolStates, quietPools } from "../store/collections.ts";
 import { getCheckpoint, getPool } from "../store/queries.ts";
@@ -14,8 +15,7 @@ import { pricesOf, tvlOf } from "./pool-expectation.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
-describe("evm-dex ingest: pools without events since the index began", function () {
-  this.timeout(60_000);
+describeWithChain("evm-dex ingest: pools without events since the index began", () => {
   let chain: TestChain;
   let dataDir: string;
   let store: Store;

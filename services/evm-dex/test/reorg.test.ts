@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type ReorgOptions, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Hex } from "../../shared/evm/port.ts";
+import { describeRounds } from "../../shared/testkit/describe.ts";
 import { poolEvents } from "../store/collections.ts";
 import { actOnAerodrome } from "./aerodrome-busy.ts";
 import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";
@@ -12,7 +13,7 @@ import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestI
 const REORGS = Number(process.env.TEST_REORGS ?? 20);
 const MAX_DEPTH = 20;
 
-describe("evm-dex ingest: reorgs", () => {
+describeRounds(REORGS, "evm-dex ingest: reorgs", () => {
   let chain: TestChain;
   let ingest: TestIngest;
 
@@ -25,8 +26,7 @@ describe("evm-dex ingest: reorgs", () => {
     await chain?.stop();
   });
 
-  it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async function () {
-    this.timeout(240_000);
+  it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async () => {
     const random = createRandom(20_261_121);
     const pools = deskPools(chain.deployment);
     let undone = 0;

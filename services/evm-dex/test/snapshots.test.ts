@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openCache } from "../../shared/cache/open.ts";
 import type { Cache } from "../../shared/cache/port.ts";
@@ -15,6 +15,7 @@ import { toCells } from "../../shared/contract/cells.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { renderTable } from "../../shared/table.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { until } from "../../shared/testkit/fixture.ts";
 import { type IngestProcess, startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
@@ -31,8 +32,7 @@ const entry = new URL("../main.ts", import.meta.url);
 const CHAIN = 8453;
 
 /** The real ingest, a real Redis and the real service, each a process of its own; the store is read by the test too. */
-describe("evm-dex with Redis", function () {
-  this.timeout(60_000);
+describeWithChain("evm-dex with Redis", () => {
   let redis: RedisServer;
   let chain: TestChain;
   let dataDir: string;

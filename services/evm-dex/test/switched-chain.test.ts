@@ -69,7 +69,7 @@ function run(store: Store, { chain, urls }: { chain: TestChain; urls: readonly s
 
 describeOnEngines(
   (engine) => `evm-dex ingest on ${engine}: endpoints that switch to another chain`,
-  { timeoutMs: 180_000 },
+  { rounds: 15 },
   (engine) => {
     let directory: string;
     let chain: TestChain;

@@ -1,11 +1,12 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { encodeFunctionData } from "viem";
 import { pancakeFactoryAbi } from "../../../deploy/devnet/contracts/pancake/abi.ts";
 import { deskPools } from "../../../deploy/devnet/plan.ts";
 import type { DeployedPool } from "../../../deploy/devnet/pools.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Cell } from "../../shared/contract/column.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { endpoint as clonesEndpoint } from "../endpoints/evm/clones/v3/pool.endpoint.ts";
 import { clonesPoolHandler } from "../endpoints/evm/clones/v3/pool.handler.ts";
@@ -35,8 +36,7 @@ const GENESIS_S = 1_760_000_000;
 /** Seconds before each block: windows of all lengths hold something, and something lies before them. */
 const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
 
-describe("evm-dex over Slipstream, PancakeSwap v3 and a second factory of Uniswap v3", function () {
-  this.timeout(60_000);
+describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory of Uniswap v3", () => {
   let chain: TestChain;
   let ingest: TestIngest;
   let head: number;

@@ -1,5 +1,4 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
-import type { BlockHeader } from "../../shared/evm/port.ts";
 import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";

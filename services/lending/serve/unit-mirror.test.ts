@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { MongoClient } from "mongodb";
 import { openMongoStore } from "../../shared/storage/mongodb/store.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import type { UnitSet } from "../protocols/protocol.ts";
 import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";
 import { listUnits } from "../store/queries.ts";
@@ -70,8 +71,7 @@ if (mongodbUrl === undefined) {
 } else describeMirror("UnitMirror over MongoDB", { open: () => openMongo(mongodbUrl), numRuns: 4 });
 
 function describeMirror(name: string, engine: { open: () => Promise<TestStore>; numRuns: number }): void {
-  describe(name, function () {
-    this.timeout(60_000);
+  describeWithProcesses(name, () => {
     let opened: TestStore;
     let store: Store;
     beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import {
   type Abi,
   type AbiEvent,
@@ -21,6 +21,7 @@ import { aaveCreation } from "../../../deploy/devnet/contracts/aave/genuine.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
 import type { RawLog } from "../../shared/evm/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
 import { marketRef, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";
@@ -37,8 +38,7 @@ const usdc = (whole: number) => BigInt(whole) * 10n ** 6n;
 const ether = (whole: number) => BigInt(whole) * 10n ** 18n;
 
 /** What happens on the chain in order; after each step every column of every row is held against the contracts. */
-describe("aave-v3 on the genuine contracts", function () {
-  this.timeout(60_000);
+describeWithChain("aave-v3 on the genuine contracts", () => {
   let chain: TestChain;
   let watch: AaveWatch;
   /** By what they began with: the first three supply, the others have debts. */

@@ -26,7 +26,7 @@ const ABSENCES =
 
 describeOnEngines(
   (engine) => `lending ingest on ${engine}: a long absence`,
-  { timeoutMs: 240_000 },
+  { rounds: 22 },
   (engine) => {
     let chain: TestChain;
     let indexed: IndexedChain & { remove(): Promise<void> };

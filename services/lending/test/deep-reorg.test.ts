@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { unitHistory, units } from "../store/collections.ts";
 import {
   createPool,
@@ -15,8 +16,7 @@ import {
   type TestIngest,
 } from "./harness.ts";
 
-describe("lending ingest: forks deeper than the kept headers", function () {
-  this.timeout(60_000);
+describeWithChain("lending ingest: forks deeper than the kept headers", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   let ingest: TestIngest;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { maxUint256, zeroAddress, zeroHash } from "viem";
 import { eulerEarnAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
 import { USD } from "../../../deploy/devnet/euler/plan.ts";
@@ -13,12 +13,12 @@ import {
 } from "../../../deploy/devnet/euler/transactions.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Address } from "../../../deploy/devnet/transactions.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { EulerWatch } from "./euler-watch.ts";
 
 const DAY = 86_400;
 
-describe("lending: EulerEarn vaults against the contracts", function () {
-  this.timeout(60_000);
+describeWithChain("lending: EulerEarn vaults against the contracts", () => {
   let chain: TestChain;
   let euler: EulerKit;
   let watch: EulerWatch;

@@ -1,13 +1,13 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { EulerWatch } from "./euler-watch.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describe("lending: Euler among traders", function () {
-  this.timeout(60_000);
+describeWithChain("lending: Euler among traders", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, poolCount: 1, families: ["euler-v2"] });

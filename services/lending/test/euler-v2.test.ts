@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { concat, encodeDeployData, getContractAddress, zeroAddress } from "viem";
 import { eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
 import { eulerRateModel, eulerVaultFactory } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
@@ -9,14 +9,14 @@ import type { EulerKit } from "../../../deploy/devnet/euler/testkit.ts";
 import { onVault, onVaultFactory } from "../../../deploy/devnet/euler/transactions.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Address, Transaction } from "../../../deploy/devnet/transactions.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
 import { UnreadableUnit } from "../protocols/protocol.ts";
 import { EulerWatch } from "./euler-watch.ts";
 
 const DAY = 86_400;
 
-describe("lending: EVK vaults against the contracts", function () {
-  this.timeout(60_000);
+describeWithChain("lending: EVK vaults against the contracts", () => {
   let chain: TestChain;
   let euler: EulerKit;
   let watch: EulerWatch;

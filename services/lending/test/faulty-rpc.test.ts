@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { after, afterEach, before, describe, it } from "mocha";
+import { after, afterEach, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import {
   dumpFreshIndex,
   dumpStore,
@@ -27,12 +28,11 @@ const FAULTS = {
 };
 type Counts = ReturnType<FaultyRpc["counts"]>;
 
-describe("lending ingest: RPC endpoints that fail", () => {
+describeWithChain("lending ingest: RPC endpoints that fail", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   let rpcs: FaultyRpc[] = [];
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await createTestChain({ families: LENDING_FAMILIES });
     await mineBusyBlocks(chain, { blocks: 30, seed: 7 });
     await chain.mine(550, { intervalS: 2 });
@@ -47,8 +47,7 @@ describe("lending ingest: RPC endpoints that fail", () => {
     await chain?.stop();
   });
 
-  it("lose nothing: by scans, at the first reading, in every pass", async function () {
-    this.timeout(120_000);
+  it("lose nothing: by scans, at the first reading, in every pass", async () => {
     for (const seed of [1, 2]) {
       const options = { target: chain.url, faults: FAULTS, seed, rangeLimit: 60, retryAfterS: 0 };
       rpcs.push(await startFaultyRpc(options));

@@ -1,10 +1,11 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { describeRounds } from "../../shared/testkit/describe.ts";
 import { unitHistory, units } from "../store/collections.ts";
 import {
   createPool,
@@ -55,7 +56,7 @@ function stepwise(store: Store, random: Random) {
   };
 }
 
-describe("lending ingest: writes that break off in the middle", () => {
+describeRounds(ROUNDS, "lending ingest: writes that break off in the middle", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   before(async () => {
@@ -67,8 +68,7 @@ describe("lending ingest: writes that break off in the middle", () => {
     await chain?.stop();
   });
 
-  it(`leave what the next start makes good, ${ROUNDS} times, with reorgs among them`, async function () {
-    this.timeout(120_000);
+  it(`leave what the next start makes good, ${ROUNDS} times, with reorgs among them`, async () => {
     const random = createRandom(77);
     const inner = await openSqliteStore({ path: ":memory:" });
     const { store, doom, broken } = stepwise(inner, random);

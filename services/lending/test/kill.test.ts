@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
 import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -22,12 +23,11 @@ const KILLS = Number(process.env.TEST_KILLS ?? 8);
 /** A scan of a long chain in many steps. */
 const RANGE_LIMIT = 40;
 
-describe("lending ingest: SIGKILL", () => {
+describeRounds(KILLS, "lending ingest: SIGKILL", () => {
   let chain: TestChain;
   let rpc: FaultyRpc;
   let dataDir: string;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await createTestChain({ families: LENDING_FAMILIES, poolCount: 1 });
     await mineBusyBlocks(chain, { blocks: 20, seed: 1 });
     // Far enough for scans, and for all units to be read at first.
@@ -41,8 +41,7 @@ describe("lending ingest: SIGKILL", () => {
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
-  it(`ends as a run without kills after ${KILLS} kills at its start, in the middle and at the head`, async function () {
-    this.timeout(400_000);
+  it(`ends as a run without kills after ${KILLS} kills at its start, in the middle and at the head`, async () => {
     const env = {
       EVM_RPC_8453: rpc.url,
       EVM_RPC_1: undefined,

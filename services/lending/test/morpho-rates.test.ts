@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex } from "viem";
 import { adaptiveCurveIrmAbi, marketIdOf } from "../../../deploy/devnet/contracts/morpho/abi.ts";
 import { flatRateModel } from "../../../deploy/devnet/contracts/morpho/artifacts.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { adaptRate } from "../protocols/morpho-v1/math/adaptive-curve.ts";
 import { wMul } from "../protocols/morpho-v1/math/fixed.ts";
 import type { MarketState } from "../protocols/morpho-v1/state.ts";
@@ -19,8 +20,7 @@ const USDC = 10n ** 6n;
 /** 40 % a year. */
 const FLAT_RATE = (WAD * 4n) / 10n / 31_536_000n;
 
-describe("Morpho's interest rate models", function () {
-  this.timeout(60_000);
+describeWithChain("Morpho's interest rate models", () => {
   let chain: TestChain;
   let scene: MorphoScene;
 

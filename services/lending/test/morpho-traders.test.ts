@@ -1,13 +1,13 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { createMorphoScene } from "./morpho-scene.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describe("Morpho among traders", function () {
-  this.timeout(60_000);
+describeWithChain("Morpho among traders", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, poolCount: 1, families: ["morpho-v1"] });

@@ -1,11 +1,12 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { type Hex, maxUint256, zeroAddress } from "viem";
 import { morphoAbi } from "../../../deploy/devnet/contracts/morpho/abi.ts";
 import type { MorphoMarketName, MorphoVaultName } from "../../../deploy/devnet/morpho/market.ts";
 import type { MorphoActors } from "../../../deploy/devnet/morpho/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { RawLog } from "../../shared/evm/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { morphoV1 } from "../protocols/morpho-v1/protocol.ts";
 import { type UnitRef, UnreadableUnit } from "../protocols/protocol.ts";
 import { createMorphoScene, type MorphoScene, nameOf } from "./morpho-scene.ts";
@@ -15,8 +16,7 @@ import { ProtocolUnits, plainReader } from "./read-protocol.ts";
 const [HOUR_S, DAY_S, YEAR_S] = [3_600, 86_400, 31_536_000];
 const [USDC, AERO, WETH] = [10n ** 6n, 10n ** 18n, 10n ** 18n];
 
-describe("Morpho on the chain", function () {
-  this.timeout(60_000);
+describeWithChain("Morpho on the chain", () => {
   let chain: TestChain;
   let scene: MorphoScene;
   let actors: MorphoActors;

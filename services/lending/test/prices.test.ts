@@ -3,12 +3,13 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
 import { type RunningGrpcServer, startGrpcServer } from "../../shared/grpc/server.ts";
 import type { PricesRequest } from "../../shared/grpc/types.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import { bodyOf, until } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -67,8 +68,7 @@ class FakeEvmDex {
   }
 }
 
-describe("lending and the prices of evm-dex, over gRPC", function () {
-  this.timeout(60_000);
+describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
   let dataDir: string;
   let store: Store;
   let evmDex: FakeEvmDex;

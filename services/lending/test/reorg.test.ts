@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { describeRounds } from "../../shared/testkit/describe.ts";
 import { unitHistory, units } from "../store/collections.ts";
 import {
   busyMiner,
@@ -19,7 +20,7 @@ import {
 const REORGS = 25;
 const MAX_DEPTH = 20;
 
-describe("lending ingest: reorgs", () => {
+describeRounds(REORGS, "lending ingest: reorgs", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   let ingest: TestIngest;
@@ -38,8 +39,7 @@ describe("lending ingest: reorgs", () => {
     await chain?.stop();
   });
 
-  it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async function () {
-    this.timeout(120_000);
+  it(`ends as a fresh index of the chain after each of ${REORGS} random reorgs`, async () => {
     const random = createRandom(20_261_122);
     const mine = busyMiner(chain);
     let undone = 0;

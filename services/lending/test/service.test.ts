@@ -3,12 +3,13 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, afterEach, before, describe, it } from "mocha";
+import { after, afterEach, before, it } from "mocha";
 import { startGrpcServer } from "../../shared/grpc/server.ts";
 import { SERVED, withoutSource } from "../../shared/ingest-status/testkit.ts";
 import { createTokenCheck } from "../../shared/service/service-token.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put } from "../../shared/storage/port.ts";
+import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import { bodyOf, until } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { describeService } from "../../shared/testkit/service-suite.ts";
@@ -27,7 +28,7 @@ const env = { EVM_DEX_GRPC: NOBODY, DATA_DIR: emptyDir, DEPLOYMENTS_FILE: undefi
 const UNREACHABLE = [{ name: "evm-dex", state: "unreachable" }] as const;
 after(() => Promise.all(dataDirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 
-describe("lending with an empty store", () => {
+describeWithProcesses("lending with an empty store", () => {
   const unknown = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
   const nothing = { ...unknown, chainHead: null, lagBlocks: null };
   describeService({
@@ -43,7 +44,7 @@ describe("lending with an empty store", () => {
   });
 });
 
-describe("lending with data and without evm-dex", () => {
+describeWithProcesses("lending with data and without evm-dex", () => {
   // Ahead of the clock: this is read long before its tests come, and a head that lags is stale.
   const now = Math.floor(Date.now() / 1000) + 3_600;
   const head = checkpointRow({ blockTime: now, chainHead: 203 });
@@ -73,7 +74,7 @@ describe("lending with data and without evm-dex", () => {
   });
 });
 
-describe("lending and its peer evm-dex", () => {
+describeWithProcesses("lending and its peer evm-dex", () => {
   let service: ServiceProcess | undefined;
   afterEach(async () => {
     await service?.stop();

@@ -58,7 +58,7 @@ function run(store: Store, { indexed, urls }: { indexed: IndexedChain; urls: rea
 
 describeOnEngines(
   (engine) => `lending ingest on ${engine}: endpoints that switch to another chain`,
-  { timeoutMs: 180_000 },
+  { rounds: 15 },
   (engine) => {
     let chain: TestChain;
     let indexed: IndexedChain & { remove(): Promise<void> };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { after, afterEach, before, describe, it } from "mocha";
+import { after, afterEach, before, it } from "mocha";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
@@ -7,6 +7,7 @@ import { headers } from "../../shared/index/evm/headers.ts";
 import { createIngestMetrics } from "../../shared/ingest/metrics.ts";
 import { put } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { lendingMetrics } from "../ingest/metrics.ts";
 import type { LendingProtocol, UnitState } from "../protocols/protocol.ts";
 import { checkpoints, discoveries, unitHistory, units } from "../store/collections.ts";
@@ -28,8 +29,7 @@ const REVERTING: Hex = "0x60006000fd";
 const devToken = parseAbi(["function mint(address, uint256)"]);
 const isUsdc = ({ symbol }: { symbol: string }) => symbol === "USDC";
 
-describe("lending ingest", function () {
-  this.timeout(60_000);
+describeWithChain("lending ingest", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   const started: TestIngest[] = [];

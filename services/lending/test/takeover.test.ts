@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { leases } from "../../shared/storage/lease.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type IngestProcess, startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -17,13 +18,12 @@ import { dumpFreshIndex, dumpStore, expectSame, mineBusyBlocks } from "./harness
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
-describe("lending ingest: two replicas", () => {
+describeWithChain("lending ingest: two replicas", () => {
   let chain: TestChain;
   let dataDir: string;
   let store: Store;
   const started: IngestProcess[] = [];
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     chain = await createTestChain({ families: LENDING_FAMILIES, poolCount: 1 });
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-lending-takeover-"));
     store = await openStore({ service: "lending", dataDir });
@@ -52,8 +52,7 @@ describe("lending ingest: two replicas", () => {
   };
   const token = async () => (await store.get(leases, { name: "lending-ingest-8453" }))?.token;
 
-  it("lead in turn: a sleeping one is replaced, and writes nothing when it wakes", async function () {
-    this.timeout(60_000);
+  it("lead in turn: a sleeping one is replaced, and writes nothing when it wakes", async () => {
     const first = start();
     await first.said("indexing");
     await untilHead();

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { describeWithProcesses } from "../testkit/describe.ts";
 import { openCache } from "./open.ts";
 import type { Cache } from "./port.ts";
 import { openRedisCache } from "./redis.ts";
@@ -40,8 +41,7 @@ describe("redis cache without a server", () => {
   });
 });
 
-describe("redis cache in an outage", function () {
-  this.timeout(60_000);
+describeWithProcesses("redis cache in an outage", () => {
   let cache: Cache | undefined;
   let server: RedisServer | undefined;
 

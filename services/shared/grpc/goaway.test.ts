@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { commandLineOf } from "../process/program.ts";
+import { describeWithProcesses } from "../testkit/describe.ts";
 import { CLIENT_PREFACE_BYTES, createGoawayMask } from "./goaway.ts";
 
 const GOAWAY = 0x7;
@@ -30,7 +31,7 @@ const frames = fc.array(
   { maxLength: 8 },
 );
 
-describe("rpc/goaway", () => {
+describeWithProcesses("rpc/goaway", () => {
   it("changes the type of every GOAWAY and nothing else, however the bytes are cut", () => {
     fc.assert(
       fc.property(frames, fc.boolean(), fc.array(fc.nat(40), { maxLength: 30 }), (sent, fromClient, cuts) => {

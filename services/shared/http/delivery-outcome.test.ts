@@ -18,8 +18,7 @@ interface Answered {
   cutOff: boolean | undefined;
 }
 
-describe("delivery outcome", function () {
-  this.timeout(20_000);
+describe("delivery outcome", () => {
   let server: Server;
   let client: Socket;
   /** Bytes that the client takes. */

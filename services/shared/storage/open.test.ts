@@ -36,8 +36,7 @@ describe("open store", () => {
     await store.close();
   });
 
-  it("says that the server does not answer, without the URL's password", async function () {
-    this.timeout(10_000);
+  it("says that the server does not answer, without the URL's password", async () => {
     const mongodbUrl = "mongodb://user:secret@127.0.0.1:9/?serverSelectionTimeoutMS=200";
     const error = await openStore({ service: "evm-dex", mongodbUrl, dataDir: "." }).catch(
       (reason: unknown) => reason,

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
+import { describeWithProcesses } from "../testkit/describe.ts";
 import type { Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import { counters, marks } from "./testkit/count-up.ts";
 import { GENERATION_ROWS, generations } from "./testkit/generations.ts";
 
-describe("sqlite between processes", function () {
-  this.timeout(60_000);
+describeWithProcesses("sqlite between processes", () => {
   let dir: string;
   let path: string;
   let children: ChildProcess[];

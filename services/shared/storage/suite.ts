@@ -1,4 +1,4 @@
-import { describe } from "mocha";
+import { describeLong } from "../testkit/describe.ts";
 import { describeDeclarations } from "./suite/declarations.ts";
 import type { SuiteOptions } from "./suite/fixture.ts";
 import { describePlans } from "./suite/plans.ts";
@@ -10,7 +10,7 @@ import { describeWrites } from "./suite/writes.ts";
 
 /** What is true of every store, whatever its engine. Run it from the engine's own test file. */
 export function describeStore(name: string, options: SuiteOptions): void {
-  describe(`store contract: ${name}`, () => {
+  describeLong(`store contract: ${name}`, () => {
     describeDeclarations(options);
     describeValues(options);
     describeQueries(options);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { deriveCases } from "../contract/testkit/test-cases.ts";
 import { createHealthClient } from "../grpc/client.ts";
@@ -10,6 +10,7 @@ import { type IngestStatusRow, ingestStatus } from "../ingest-status/status-row.
 import { statusRow } from "../ingest-status/testkit.ts";
 import { openStore } from "../storage/open.ts";
 import { type Collection, put, type Store } from "../storage/port.ts";
+import { describeWithProcesses } from "./describe.ts";
 import { bodyOf, until } from "./fixture.ts";
 import { type IngestProcess, startIngestProcess } from "./ingest-process.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
@@ -38,8 +39,7 @@ const SECRET = "v2-4f1c0ffee9d2b7a6";
 
 /** What a service says of the reading of its chain, in its own process over a store that an ingest writes to. */
 export function describeReading(suite: ReadingSuite): void {
-  describe(`${suite.name} and what its ingest says`, function () {
-    this.timeout(60_000);
+  describeWithProcesses(`${suite.name} and what its ingest says`, () => {
     const { chainId } = suite;
     const tables = suite.endpoints.filter(({ path }) => suite.withoutChain?.includes(path) !== true);
     let dataDir: string;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { describeParameters, leastRequest } from "../contract/derive/parameters.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
@@ -8,6 +8,7 @@ import { type ErrorBody, type ErrorCode, STATUS_OF } from "../errors.ts";
 import { createHealthClient, createStatusClient } from "../grpc/client.ts";
 import type { ServiceStatus } from "../grpc/types.ts";
 import { VERSION } from "../process/version.ts";
+import { describeWithProcesses } from "./describe.ts";
 import { bodyOf, until } from "./fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
@@ -25,8 +26,7 @@ export interface ServiceSuite {
 
 /** What every service promises, asked of its real process, alone and over the wire. */
 export function describeService(suite: ServiceSuite): void {
-  describe(`${suite.name}, alone as a process`, function () {
-    this.timeout(30_000);
+  describeWithProcesses(`${suite.name}, alone as a process`, () => {
     let service: ServiceProcess;
     before(async () => {
       service = await startServiceProcess(suite.entry, suite.env);

@@ -1,6 +1,6 @@
 import { SpanKind } from "@opentelemetry/api";
 import { expect } from "chai";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import { ServiceError } from "../errors.ts";
 import { createPricesClient, createStatusClient } from "../grpc/client.ts";
 import { startGrpcServer } from "../grpc/server.ts";
@@ -9,6 +9,7 @@ import { createMetrics } from "../metrics/metrics.ts";
 import { handle } from "../service/handlers.ts";
 import { collection } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
+import { describeLong } from "../testkit/describe.ts";
 import {
   collectingLog,
   itemEndpoint,
@@ -34,8 +35,7 @@ const things = collection({
   shardKey: ["id"],
 });
 
-describe("traces", function () {
-  this.timeout(60_000);
+describeLong("traces", () => {
   let collector: TestCollector;
   const closing: (() => Promise<unknown>)[] = [];
   const lines: Record<string, unknown>[] = [];

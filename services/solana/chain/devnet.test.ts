@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { afterEach, describe, it } from "mocha";
+import { afterEach, it } from "mocha";
 import type { MadeBlock } from "../../../deploy/devnet/solana/generator.ts";
 import { PlainSocket } from "../../../deploy/devnet/solana/test/socket.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import { encodeBase58 } from "../../shared/contract/base58.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import { METADATA_PROGRAM, metadataAddress, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./program-address.ts";
 import { isVote } from "./read-transaction.ts";
@@ -14,8 +15,7 @@ const FIRST = 300_000_001;
 const QUICK = { options: { backoffMs: 5, behindTotalMs: 300, totalMs: 2_000 } };
 const slotsOf = (blocks: readonly SolanaBlock[]) => blocks.map(({ slot }) => slot);
 
-describe("createSolanaSource at a node", function () {
-  this.timeout(60_000);
+describeWithChain("createSolanaSource at a node", () => {
   let solana: TestSolana;
   afterEach(() => solana?.stop());
 

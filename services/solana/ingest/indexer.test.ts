@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { ANCHORS } from "../price/price-book.ts";
 import { type CheckpointRow, candles, journal } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
@@ -74,7 +75,7 @@ async function fresh(blocks: readonly DecodedBlock[]): Promise<Record<string, un
   }
 }
 
-describe("Solana indexer", () => {
+describeLong("Solana indexer", () => {
   it("leaves the same store, however blocks are cut into batches and whoever goes on", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { countMatching } from "../metrics/stretch-counts.ts";
 import { type StretchRow, stretches, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
@@ -82,7 +83,7 @@ function countsOf({ mints, counts, list }: StretchRow): unknown[] {
   );
 }
 
-describe("StretchKeeper", () => {
+describeLong("StretchKeeper", () => {
   it("counts lists in whole slots as they grow, as counting them from the start would", async () => {
     const round = fc.record({ held: transactions, chance: fc.nat(1_000) });
     await fc.assert(

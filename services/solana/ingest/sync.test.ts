@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeLong } from "../../shared/testkit/describe.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { Killed, storeOfSteps } from "../test/broken-store.ts";
@@ -132,7 +133,7 @@ async function goThrough(
   expect(await contents(store)).to.deep.equal(await freshContents(cluster));
 }
 
-describe("SolanaSync", () => {
+describeLong("SolanaSync", () => {
   it("ends as a fresh index does, over forks, restarts and kills in the middle of writes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), fc.boolean(), async (events, isAtomic) => {

@@ -19,8 +19,7 @@ import { fillStore } from "../test/fill.ts";
 import { createDeps } from "./deps.ts";
 import { findExampleScenes } from "./example-scenes.ts";
 
-describe("solana: scenes of examples", function () {
-  this.timeout(60_000);
+describe("solana: scenes of examples", () => {
   const endTime = 1_700_500_000;
   let store: Store;
   let checkpoint: CheckpointRow;

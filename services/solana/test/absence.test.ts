@@ -43,7 +43,7 @@ async function catchUp(solana: TestSolana, store: Store): Promise<void> {
 
 describeOnEngines(
   (engine) => `Solana ingest after an absence, on ${engine}`,
-  { timeoutMs: isThorough ? 600_000 : 180_000 },
+  { rounds: isThorough ? 70 : 15 },
   (engine) => {
     let solana: TestSolana;
     let opened: Awaited<ReturnType<typeof engine.open>>;

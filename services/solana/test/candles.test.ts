@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import type { Cell } from "../../shared/contract/column.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { ohlcvToken } from "../contract.ts";
 import { INTERVAL_SECONDS, INTERVALS, type Interval } from "../endpoints/candle-params.ts";
 import { ask } from "./ask.ts";
@@ -25,9 +26,7 @@ function expectCandles(rows: readonly (readonly Cell[])[], expected: readonly [n
   });
 }
 
-describe("candles over random chains", function () {
-  this.timeout(120_000);
-
+describeWithChain("candles over random chains", () => {
   const question = fc.record({
     token_address: fc.constantFrom(...MINTS),
     interval: fc.constantFrom(...INTERVALS),

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Cell } from "../../shared/contract/column.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { poolTransactions, tokenHolders, tokenSecurity } from "../contract.ts";
 import type { DecodedBlock } from "../ingest/indexer-block.ts";
 import type { TokenDescription } from "../ingest/state/token-book.ts";
@@ -43,9 +44,7 @@ function describedIn(of: World, mint: string): TokenDescription | undefined {
   return isMet(of.blocks.slice(0, of.size), mint) ? { ...of.described, readSlot } : undefined;
 }
 
-describe("holders and security over random chains", function () {
-  this.timeout(120_000);
-
+describeWithChain("holders and security over random chains", () => {
   it("holders: every wallet with what it holds, its worth and share", async () => {
     const page = {
       mint: fc.constantFrom(MEME, RARE),

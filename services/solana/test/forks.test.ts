@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import type { Store, WriteStep } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import {
   ohlcvToken,
   poolTransactions,
@@ -132,8 +133,7 @@ async function changeIndex(index: TestIndex, { of, note }: { of: World; note: ()
   note();
 }
 
-describe("answers while the index changes", function () {
-  this.timeout(120_000);
+describeWithChain("answers while the index changes", () => {
   const RUNS = { numRuns: 60, interruptAfterTimeLimit: 60_000 };
 
   for (const writes of ["whole", "in steps"] as const) {

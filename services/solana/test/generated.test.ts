@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { MadeBlock } from "../../../deploy/devnet/solana/generator.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Collection } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { TokenKeeper } from "../ingest/tokens/token-keeper.ts";
 import { holders, poolRows, supplyRows, tokenRows, tokens } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
@@ -15,8 +16,7 @@ import {
   toldTokenRows,
 } from "./told-rows.ts";
 
-describe("Solana ingest of generated blocks", function () {
-  this.timeout(60_000);
+describeWithChain("Solana ingest of generated blocks", () => {
   let solana: TestSolana;
   let ingest: TestIngest;
   let blocks: ToldBlock[];

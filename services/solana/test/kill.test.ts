@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { describeRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -23,8 +24,7 @@ const KILLS = Math.ceil(Number(process.env.TEST_KILLS ?? 6));
 /** Slots that lie behind the head when the first process starts: it is killed in its backfill, too. */
 const BEHIND = 160;
 
-describe("Solana ingest: SIGKILL", function () {
-  this.timeout(30_000 + KILLS * 8_000);
+describeRounds(KILLS, "Solana ingest: SIGKILL", () => {
   let solana: TestSolana;
   let dataDir: string;
   let store: Store;

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import {
   poolTransactions,
   poolTransactionsTimeBounded,
@@ -172,9 +173,7 @@ function questions<T>(of: fc.Arbitrary<T>): fc.Arbitrary<[T, Ends][]> {
 /** A counterexample is shrunk for so long at most, in milliseconds. */
 const RUNS = { numRuns: 40, interruptAfterTimeLimit: 60_000 };
 
-describe("lists of transactions over random chains", function () {
-  this.timeout(120_000);
-
+describeWithChain("lists of transactions over random chains", () => {
   it("token-transactions: the rows of the token's list that satisfy every filter", async () => {
     await fc.assert(
       fc.asyncProperty(world, questions(tokenQuery), async (of, questioned) => {

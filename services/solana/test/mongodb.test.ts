@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { MongoClient } from "mongodb";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
 import { openMongoStore } from "../../shared/storage/mongodb/store.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import {
   ohlcvToken,
   poolTransactions,
@@ -68,14 +69,13 @@ function range(interval: (typeof INTERVALS)[number]) {
 
 const url = process.env.MONGODB_URL;
 
-describe("solana's answers over MongoDB", function () {
+describeWithProcesses("solana's answers over MongoDB", () => {
   if (url === undefined) {
     it("pending: MONGODB_URL is not set, so there is no server to run against", function () {
       this.skip();
     });
     return;
   }
-  this.timeout(120_000);
   const database = `chaintables_test_${randomUUID().replaceAll("-", "")}`;
   const stores: Store[] = [];
   const handlers: HandlerTable[] = [];

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import type { RpcServer } from "../../../deploy/devnet/solana/server/rpc-server.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import type { BlockReader, ReadBlock, SlotRange } from "../ingest/read/read-block.ts";
 import { readHere } from "../ingest/read/reader.ts";
@@ -117,9 +118,7 @@ async function dump(store: Store) {
   return { rest, byList };
 }
 
-describe("Solana ingest: replays", function () {
-  this.timeout(60_000);
-
+describeWithChain("Solana ingest: replays", () => {
   for (const { seed, stepS, span, spanS } of [
     { seed: 1, stepS: 0.4, span: "minutes", spanS: 60 },
     { seed: 2, stepS: 600, span: "a day", spanS: 86_400 },

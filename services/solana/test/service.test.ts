@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { SERVED, withoutSource } from "../../shared/ingest-status/testkit.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { bodyOf } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { checkTable, describeService } from "../../shared/testkit/service-suite.ts";
@@ -34,8 +35,7 @@ describe("solana with an empty store", () => {
   });
 });
 
-describe("solana over a filled store", function () {
-  this.timeout(60_000);
+describeWithChain("solana over a filled store", () => {
   // Ahead of the clock: these tests may have their turn half an hour after this line, and are about what is not stale.
   const endTime = Math.floor(Date.now() / 1000) + 3_600;
   const indexed = { indexedBlock: 0, indexedBlockHash: "", indexedTime: endTime, fromBlock: FIRST_SLOT };

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
+import { describeLong } from "../../../shared/testkit/describe.ts";
 import { SPANS } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
@@ -33,7 +34,7 @@ const swapAt = (time: number, user = "ann"): ModelSwap & { poolAddress: string }
   closePrice: 3,
 });
 
-describe("BucketBook", () => {
+describeLong("BucketBook", () => {
   it("counts a user where they swapped last, in each span", async () => {
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
@@ -80,8 +81,7 @@ describe("BucketBook", () => {
     await store.close();
   });
 
-  it("reads again what it had to forget", async function () {
-    this.timeout(60_000);
+  it("reads again what it had to forget", async () => {
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
     const day = 86_400;
@@ -101,8 +101,7 @@ describe("BucketBook", () => {
     await store.close();
   });
 
-  it("equals a model over the whole list, in any batches, over restarts, with two pools", async function () {
-    this.timeout(60_000);
+  it("equals a model over the whole list, in any batches, over restarts, with two pools", async () => {
     const swapLists = anyHead.chain((head) =>
       fc.tuple(
         swapsBefore(head, { age: 3 * 86_400, unpriced: true }),

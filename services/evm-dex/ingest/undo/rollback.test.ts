@@ -1,9 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
+<<<<<<< HEAD
 import { describe, it } from "mocha";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
+=======
+import { it } from "mocha";
+import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { describeLong } from "../../../shared/testkit/describe.ts";
+import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
+>>>>>>> e42dd2e2e20be6bf9cd93059f8efd22224465d1c
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 import { CHAIN_ID, openTestStore } from "../../test/rows.ts";
@@ -86,9 +93,7 @@ const story = fc.record({
   batch: fc.integer({ min: 1, max: 5 }),
 });
 
-describe("rollbackTo", function () {
-  this.timeout(60_000);
-
+describeLong("rollbackTo", () => {
   it("leaves what an index up to that block has, and lets another branch go on from there", async () => {
     let undone = 0;
     await fc.assert(

@@ -4,6 +4,7 @@ import { describe, it } from "mocha";
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from "viem";
 import { ReorgDetected } from "../../chain-errors.ts";
 import { createFakeClock } from "../../rpc-client/testkit.ts";
+import { describeLong } from "../../testkit/describe.ts";
 import { BlockUnavailable, CallTooHeavy, type EthCall, type Hex, UpstreamError } from "../port.ts";
 import { fakeHeader } from "../testkit/fake-chain.ts";
 import { Multicall, type MulticallOptions } from "./multicall.ts";
@@ -131,9 +132,8 @@ function readAll(multicall: Multicall, wanted: readonly Wanted[]): Promise<(Hex 
 const cheap = (count: number): Wanted[] =>
   Array.from({ length: count }, () => ({ behaviour: "answers", gas: 10 }));
 
-describe("Multicall", () => {
-  it("answers as single calls would, whatever calls do, with any room for gas and any limits", async function () {
-    this.timeout(60_000);
+describeLong("Multicall", () => {
+  it("answers as single calls would, whatever calls do, with any room for gas and any limits", async () => {
     const wanted = fc.record({
       behaviour: fc.constantFrom(...BEHAVIOURS),
       gas: fc.integer({ min: 0, max: 20_000 }),

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../deploy/devnet/faulty-rpc.ts";
+import { describeWithChain } from "../../testkit/describe.ts";
 import { bloomOfLogs, suspectEmpty } from "../bloom.ts";
 import { scanLogs } from "../logs/scan.ts";
 import type { BlockHeader, EvmSource, RawLog } from "../port.ts";
@@ -41,9 +42,7 @@ function identify(logs: readonly RawLog[]): string[] {
   return logs.map((log) => `${log.blockNumber}/${log.logIndex}/${log.blockHash}`);
 }
 
-describe("EVM source over anvil", function () {
-  this.timeout(60_000);
-
+describeWithChain("EVM source over anvil", () => {
   before(async () => {
     chain = await startEmitterChain();
     for (let i = 0; i < BLOCKS; i++) await chain.mine([i % 3 === 0 ? 0 : i % 5, i % 7 === 0 ? 2 : 0]);

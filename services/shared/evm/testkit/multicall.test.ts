@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import { encodeFunctionData, parseAbi } from "viem";
 import { MULTICALL3 } from "../../../../deploy/devnet/multicall.ts";
 import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
 import { ReorgDetected } from "../../chain-errors.ts";
+import { describeWithChain } from "../../testkit/describe.ts";
 import { Multicall } from "../multicall/multicall.ts";
 import type { EvmSource, Hex } from "../port.ts";
 import { createEvmSource } from "../source/source.ts";
@@ -14,7 +15,7 @@ const erc20 = parseAbi([
   "function nothingOfTheKind() view",
 ]);
 
-describe("Multicall over anvil", () => {
+describeWithChain("Multicall over anvil", () => {
   let chain: TestChain;
   let source: EvmSource;
   before(async () => {

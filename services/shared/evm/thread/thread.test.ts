@@ -14,8 +14,7 @@ import { startThread, startThreadAhead } from "./thread-start.ts";
 const FILTER = { topics: [TOPIC] };
 const RANGE = { fromBlock: 1, toBlock: 40 };
 
-describe("readInThread", function () {
-  this.timeout(60_000);
+describe("readInThread", () => {
   const chain: FakeChain = {
     head: 100,
     chainId: 8453,

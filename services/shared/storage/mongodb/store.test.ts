@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { Db } from "mongodb";
+import { describeWithProcesses } from "../../testkit/describe.ts";
 import { put, removeWhere } from "../port.ts";
 import { sample, samples } from "../suite/sample.ts";
 import { describeStore } from "../suite.ts";
@@ -33,9 +34,8 @@ if (url === undefined) {
     },
   });
 
-  describe("mongodb behind a failing network", () => {
-    it("writes and reads again what a broken connection cut off", async function () {
-      this.timeout(60_000);
+  describeWithProcesses("mongodb behind a failing network", () => {
+    it("writes and reads again what a broken connection cut off", async () => {
       const proxy = await breakingProxy(new URL(url));
       const database = newName();
       const store = await openMongoStore({

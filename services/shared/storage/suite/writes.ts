@@ -98,8 +98,7 @@ export function describeWrites(options: SuiteOptions): void {
       expect(await allOf(store)).to.deep.equal(versions[1]);
     });
 
-    it("take batches of new, old and mixed rows of any size", async function () {
-      this.timeout(20_000);
+    it("take batches of new, old and mixed rows of any size", async () => {
       const { store } = fixture;
       const batch = (from: number, to: number, price: number): Sample[] =>
         Array.from({ length: to - from }, (_, i) => sample(from + i, { price }));
@@ -158,8 +157,7 @@ export function describeWrites(options: SuiteOptions): void {
       expect(await allOf(store)).to.deep.equal(rows.filter((_, i) => i % 2 === 0));
     });
 
-    it("remove ranges: what matches goes, all else stays", async function () {
-      this.timeout(30_000);
+    it("remove ranges: what matches goes, all else stays", async () => {
       const { store } = fixture;
       const population = referenceFind(
         uniqueByKey(fc.sample(anySample, { numRuns: 60, seed: 5 })),

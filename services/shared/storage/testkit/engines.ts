@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { describe, it } from "mocha";
+import { it } from "mocha";
+import { describeRounds } from "../../testkit/describe.ts";
 import { openMongoStore } from "../mongodb/store.ts";
 import type { Store } from "../port.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
@@ -45,12 +46,11 @@ function mongodb(url: string | undefined): TestEngine {
 /** A suite for each engine; pending with its reason where the engine's server is absent. */
 export function describeOnEngines(
   title: (engine: string) => string,
-  { timeoutMs }: { timeoutMs: number },
+  { rounds = 0 }: { rounds?: number },
   suite: (engine: TestEngine) => void,
 ): void {
   for (const engine of [sqlite, mongodb(process.env.MONGODB_URL)]) {
-    describe(title(engine.name), function () {
-      this.timeout(timeoutMs);
+    describeRounds(rounds, title(engine.name), () => {
       if (engine.absent === undefined) return suite(engine);
       it(`pending: ${engine.absent}`, function () {
         this.skip();

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { createGenerator } from "../../../../deploy/devnet/solana/generator.ts";
+import { describeWithChain } from "../../../shared/testkit/describe.ts";
 import type { SolanaBlock } from "../../chain/port.ts";
 import { decodeBlock } from "../decode.ts";
 
@@ -8,9 +9,7 @@ const SLOT = 300_000_000;
 const TIME = 1_763_000_000;
 
 /** What the makers of the blocks say is to be found in them: they share nothing with the decoder but the facts. */
-describe("decodeBlock on generated blocks", function () {
-  this.timeout(60_000);
-
+describeWithChain("decodeBlock on generated blocks", () => {
   for (const seed of [1, 2, 3]) {
     it(`finds what is there and nothing else (seed ${seed})`, () => {
       const generator = createGenerator({ seed, time: TIME, slot: SLOT });

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { afterEach, describe, it } from "mocha";
+import { afterEach, it } from "mocha";
 import { createTestSolana, type TestSolana } from "../../../../deploy/devnet/solana/testkit.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint.ts";
+import { describeWithChain } from "../../../shared/testkit/describe.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import { QUICK } from "../../test/harness.ts";
 import type { SlotRange } from "./read-block.ts";
@@ -12,8 +13,7 @@ import { readHere, readInThread, type ThreadedReader } from "./reader.ts";
 const FIRST = 300_000_001;
 const RANGE: SlotRange = { fromSlot: FIRST, toSlot: FIRST + 19, commitment: "confirmed" };
 
-describe("readInThread", function () {
-  this.timeout(60_000);
+describeWithChain("readInThread", () => {
   let solana: TestSolana;
   let reader: ThreadedReader | undefined;
   /** Questions that were asked in this thread. */

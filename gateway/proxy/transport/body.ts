@@ -1,5 +1,5 @@
-import { BadHttp } from "./faults.ts";
-import type { Framing } from "./head.ts";
+import { BadHttp } from "./errors.ts";
+import type { Framing } from "./response-parser.ts";
 
 /** Takes the bytes of a body out of what a connection receives. */
 export interface BodyReader {

@@ -2,16 +2,16 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { until } from "../../../testkit/until.ts";
+import { until } from "../../testkit/until.ts";
+import { BadHttp, BrokenOff, NotReached } from "./errors.ts";
+import { createPool, type Pool } from "./pool.ts";
 import {
   AnswerReceiver,
   type AnswerWaiter,
   type ReceivedAnswer,
   type ReceiveOptions,
-} from "./answer-receiver.ts";
-import { BadHttp, BrokenOff, NotReached } from "./faults.ts";
-import type { LiveBody } from "./live-body.ts";
-import { createPool, type Pool } from "./pool.ts";
+} from "./response-receiver.ts";
+import type { LiveBody } from "./streamed-body.ts";
 
 const REQUEST = "GET /a HTTP/1.1\r\nhost: x\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

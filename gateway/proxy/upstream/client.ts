@@ -4,17 +4,17 @@ import { beginClientSpan, type ClientCall } from "../../../services/shared/traci
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../../request/clock.ts";
 import {
-  Abandoned,
-  answerIsBad,
-  DeadlinePassed,
-  ServiceRefusal,
-  serviceIsDown,
-} from "../../request/failure.ts";
-import { type Answer, acceptAnswer } from "./answer.ts";
-import { type Attempt, createSend, type Send } from "./attempt.ts";
+  badResponse,
+  DeadlineExceeded,
+  RequestCancelled,
+  ServiceErrorResponse,
+  serviceUnavailable,
+} from "../../request/errors.ts";
+import { BadHttp, BrokenOff, NotReached } from "../transport/errors.ts";
+import { createPool, type Pool } from "../transport/pool.ts";
+import { type Answer, acceptAnswer } from "./check-response.ts";
+import { type Attempt, createSend, type Send } from "./express-proxy.ts";
 import type { Question } from "./question.ts";
-import { BadHttp, BrokenOff, NotReached } from "./transport/faults.ts";
-import { createPool, type Pool } from "./transport/pool.ts";
 import type { Upstream, UpstreamGroup } from "./upstream.ts";
 
 export interface ProxyOptions {
@@ -57,7 +57,7 @@ export interface ServiceProxy {
  * Asks the least busy serving replica of a family. A failed connection is tried once more, on another replica if there
  * is one: every request is a read, and nothing of the answer has gone to anybody yet.
  */
-export function createProxy(options: ProxyOptions): ServiceProxy {
+export function createUpstreamClient(options: ProxyOptions): ServiceProxy {
   const { groups, clock, deadlineMs, tracing, serviceToken, maxConnections = 512 } = options;
   const pools: Pool[] = [];
   const sends = new Map<Upstream, Send>();
@@ -115,21 +115,21 @@ class Asking implements Asked {
     this.#question = question;
     this.#options = options;
     this.#deadline = setTimeout(
-      () => this.#giveUp(new DeadlinePassed(options.deadlineMs), "failure"),
+      () => this.#giveUp(new DeadlineExceeded(options.deadlineMs), "failure"),
       Math.max(0, question.leftMs),
     );
     this.#tryAt(options.group?.choose());
   }
 
   abandon(): void {
-    this.#giveUp(new Abandoned("Nobody waits for the answer"), "unknown");
+    this.#giveUp(new RequestCancelled("Nobody waits for the answer"), "unknown");
   }
 
   #tryAt(upstream: Upstream | undefined): void {
     const question = this.#question;
     const { sends, clock, tracing } = this.#options;
     if (upstream === undefined) {
-      const error = serviceIsDown(question.endpoint.family, this.#failed?.failure);
+      const error = serviceUnavailable(question.endpoint.family, this.#failed?.failure);
       queueMicrotask(() => this.#end(error));
       return;
     }
@@ -156,7 +156,7 @@ class Asking implements Asked {
       return;
     }
     this.#current?.call?.end({ status: answer.status });
-    this.#options.group?.reportAnswer(upstream);
+    this.#options.group?.reportResponse(upstream);
     this.#endAttempt("success");
     occupyUntilRead(upstream, answer);
     this.#end(answer);
@@ -167,17 +167,17 @@ class Asking implements Asked {
     if (this.#isOver || upstream === undefined) return;
     this.#current?.call?.end(outcomeOf(error));
     // The service's own errors are answers: its health check and its log say what is wrong with it.
-    if (error instanceof ServiceRefusal) this.#options.group?.reportAnswer(upstream);
-    this.#endAttempt(error instanceof ServiceRefusal ? "success" : "failure");
+    if (error instanceof ServiceErrorResponse) this.#options.group?.reportResponse(upstream);
+    this.#endAttempt(error instanceof ServiceErrorResponse ? "success" : "failure");
     const { family } = this.#question.endpoint;
     if (error instanceof NotReached || error instanceof BrokenOff) this.#tryAgain(upstream, error);
-    else this.#end(error instanceof BadHttp ? answerIsBad(family, error) : (error as Error));
+    else this.#end(error instanceof BadHttp ? badResponse(family, error) : (error as Error));
   }
 
   #tryAgain(upstream: Upstream, failure: Error): void {
     const { group } = this.#options;
     if (this.#failed !== undefined) {
-      this.#end(serviceIsDown(this.#question.endpoint.family, failure));
+      this.#end(serviceUnavailable(this.#question.endpoint.family, failure));
       return;
     }
     this.#failed = { upstream, failure };
@@ -231,7 +231,7 @@ function beginCall(
 }
 
 function outcomeOf(error: unknown): Parameters<ClientCall["end"]>[0] {
-  return error instanceof ServiceRefusal
+  return error instanceof ServiceErrorResponse
     ? { status: STATUS_OF[error.code] }
     : { errorType: errorTypeOf(error) };
 }

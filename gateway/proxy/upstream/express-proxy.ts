@@ -1,12 +1,12 @@
 import { parse } from "node:url";
 import proxy from "express-http-proxy";
-import type { Answer } from "./answer.ts";
+import type { Pool } from "../transport/pool.ts";
+import { fixedLines, renderRequest } from "../transport/request-text.ts";
+import { AnswerReceiver, type AnswerWaiter, type ReceivedAnswer } from "../transport/response-receiver.ts";
+import type { LiveBody } from "../transport/streamed-body.ts";
+import type { Answer } from "./check-response.ts";
 import { headersForUpstream, isAnswerHeader } from "./headers.ts";
 import type { Question } from "./question.ts";
-import { AnswerReceiver, type AnswerWaiter, type ReceivedAnswer } from "./transport/answer-receiver.ts";
-import type { LiveBody } from "./transport/live-body.ts";
-import type { Pool } from "./transport/pool.ts";
-import { fixedLines, renderRequest } from "./transport/request-text.ts";
 
 /** One question to one replica. */
 export interface Attempt {

@@ -5,11 +5,11 @@ import { beginExchange } from "../../../services/shared/http/exchange.ts";
 import { createLog } from "../../../services/shared/logging/log.ts";
 import { createMetrics } from "../../../services/shared/metrics/metrics.ts";
 import { systemClock } from "../../request/clock.ts";
-import type { Passage } from "../../request/context.ts";
-import { Abandoned, DeadlinePassed } from "../../request/failure.ts";
-import type { Answer } from "../upstream/answer.ts";
-import { createCachedForward } from "./cached-forward.ts";
-import { createKeptAnswers } from "./store.ts";
+import type { RequestContext } from "../../request/context.ts";
+import { DeadlineExceeded, RequestCancelled } from "../../request/errors.ts";
+import type { Answer } from "../upstream/check-response.ts";
+import { createCachingForwarder } from "./caching-forwarder.ts";
+import { createResponseCache } from "./response-cache.ts";
 
 const sinks = {
   log: createLog({ name: "test", level: "error", destination: { write: () => {} } }),
@@ -24,7 +24,7 @@ function createClient(query = "a=1") {
   const passage = {
     ...{ req, res, query, session: exchange.session, fields: {}, arrivedMs: systemClock.monotonicMs() },
     endpoint: { path: "/evm/dexes", mediaType: "application/json" },
-  } as unknown as Passage;
+  } as unknown as RequestContext;
   const leave = () => {
     res.destroyed = true;
     res.emit("close");
@@ -40,10 +40,10 @@ interface Asking {
 }
 
 /** A gateway whose services answer when the test says so. */
-function createScene(deadlineMs = 60_000, kept = createKeptAnswers({ maxBytes: 1_000_000 })) {
+function createScene(deadlineMs = 60_000, kept = createResponseCache({ maxBytes: 1_000_000 })) {
   const questions: Asking[] = [];
-  const sent: { passage: Passage; body: string }[] = [];
-  const forward = createCachedForward({
+  const sent: { passage: RequestContext; body: string }[] = [];
+  const forward = createCachingForwarder({
     kept,
     clock: systemClock,
     deadlineMs,
@@ -52,13 +52,13 @@ function createScene(deadlineMs = 60_000, kept = createKeptAnswers({ maxBytes: 1
       questions.push(question);
       const abandon = () => {
         question.isGivenUp = true;
-        onFailure(new Abandoned("Nobody waits for the answer"));
+        onFailure(new RequestCancelled("Nobody waits for the answer"));
       };
       return { abandon };
     },
     delivery: {
       sendWhole: (passage, { body }) => void sent.push({ passage, body: body.toString() }),
-      sendLive: (passage) => void sent.push({ passage, body: "live" }),
+      sendStreamed: (passage) => void sent.push({ passage, body: "live" }),
       sendNotModified: (passage) => void sent.push({ passage, body: "304" }),
     },
   });
@@ -122,7 +122,7 @@ describe("cached forward: flights", () => {
   it("asks anew for who has time left when the first one's deadline is over, once for all of them", async () => {
     const { forward, questions, sent } = createScene();
     const done = [createClient(), createClient(), createClient()].map(({ passage }) => forward(passage));
-    questions[0]?.reject(new DeadlinePassed(60_000));
+    questions[0]?.reject(new DeadlineExceeded(60_000));
     const [first, second, third] = await Promise.race([
       Promise.allSettled(done),
       new Promise<undefined[]>((resolve) => setImmediate(resolve, [])),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { cacheKeyOf } from "./key.ts";
+import { cacheKeyOf } from "./cache-key.ts";
 
 const same = (a: string, b: string) =>
   expect(cacheKeyOf("/p", a), `${a} | ${b}`).to.equal(cacheKeyOf("/p", b));

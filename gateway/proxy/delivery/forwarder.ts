@@ -1,14 +1,14 @@
 import { namesTags } from "../../../services/shared/http/conditional.ts";
 import { exchangeOf } from "../../../services/shared/http/exchange.ts";
 import type { Clock } from "../../request/clock.ts";
-import type { Forward, Passage } from "../../request/context.ts";
-import type { Answer } from "../upstream/answer.ts";
-import type { Ask, Asked, Asker } from "../upstream/proxy.ts";
-import type { ReceiveOptions } from "../upstream/transport/answer-receiver.ts";
-import type { Delivery } from "./deliver.ts";
-import { WholeAnswer } from "./whole-response.ts";
+import type { RequestContext, RequestForwarder } from "../../request/context.ts";
+import type { ReceiveOptions } from "../transport/response-receiver.ts";
+import type { Answer } from "../upstream/check-response.ts";
+import type { Ask, Asked, Asker } from "../upstream/client.ts";
+import type { Delivery } from "./delivery.ts";
+import { EncodableResponse } from "./encodable-response.ts";
 
-export interface ForwardOptions {
+export interface ForwarderOptions {
   readonly ask: Ask;
   readonly delivery: Delivery;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ const HOLD_BYTES = 1_048_576;
 const MAX_HELD_BYTES = 64 * 1_048_576;
 
 /** Asks the service for each request. */
-export function createForward(options: ForwardOptions): Forward {
+export function createForwarder(options: ForwarderOptions): RequestForwarder {
   return async (passage) => {
     if (passage.res.destroyed) return;
     const answer = await askUntilGone(passage, options);
@@ -30,19 +30,19 @@ export function createForward(options: ForwardOptions): Forward {
 }
 
 /** Milliseconds left of a request's deadline. */
-export function leftOf({ arrivedMs }: Passage, { clock, deadlineMs }: ForwardOptions): number {
+export function leftOf({ arrivedMs }: RequestContext, { clock, deadlineMs }: ForwarderOptions): number {
   return deadlineMs - (clock.monotonicMs() - arrivedMs);
 }
 
 /** Asks the service of a request, with these tags. */
 export function askFor(
-  passage: Passage,
+  passage: RequestContext,
   { ifNoneMatch, asker }: { readonly ifNoneMatch: string | undefined; readonly asker: Asker },
-  options: ForwardOptions,
+  options: ForwarderOptions,
 ): Asked {
-  const { endpoint, query, session, fields, span, beforeAnswer } = passage;
+  const { endpoint, query, session, fields, span, beforeSend } = passage;
   const maxSilenceMs = options.deadlineMs;
-  const reading: ReceiveOptions = beforeAnswer
+  const reading: ReceiveOptions = beforeSend
     ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs }
     : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs };
   const leftMs = leftOf(passage, options);
@@ -51,17 +51,20 @@ export function askFor(
 
 /** Sends what a service answered to this request alone. */
 export function sendAnswer(
-  passage: Passage,
+  passage: RequestContext,
   { status, headers, body }: Answer,
   { delivery, more }: { readonly delivery: Delivery; readonly more: readonly string[] },
 ): void | Promise<void> {
   if (status === 304) return delivery.sendNotModified(passage, headers, more);
-  if (!Buffer.isBuffer(body)) return delivery.sendLive(passage, { status, headers, body }, more);
-  return delivery.sendWhole(passage, new WholeAnswer({ headers, body }), more);
+  if (!Buffer.isBuffer(body)) return delivery.sendStreamed(passage, { status, headers, body }, more);
+  return delivery.sendWhole(passage, new EncodableResponse({ headers, body }), more);
 }
 
 /** Asks for this request alone: the answer, or undefined when the client went away before. Then nobody is asked any more. */
-export function askUntilGone(passage: Passage, options: ForwardOptions): Promise<Answer | undefined> {
+export function askUntilGone(
+  passage: RequestContext,
+  options: ForwarderOptions,
+): Promise<Answer | undefined> {
   const { res } = passage;
   const exchange = exchangeOf(res);
   return new Promise((resolve, reject) => {
@@ -82,7 +85,7 @@ export function askUntilGone(passage: Passage, options: ForwardOptions): Promise
 }
 
 /** The tags that a client knows the answer by; "*" is none. */
-export function tagsOf({ req }: Passage): string | undefined {
+export function tagsOf({ req }: RequestContext): string | undefined {
   const tags = req.headers["if-none-match"];
   return namesTags(tags) ? tags : undefined;
 }

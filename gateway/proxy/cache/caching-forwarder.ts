@@ -1,20 +1,20 @@
-import type { Forward, Passage } from "../../request/context.ts";
-import { DeadlinePassed } from "../../request/failure.ts";
+import type { RequestContext, RequestForwarder } from "../../request/context.ts";
+import { DeadlineExceeded } from "../../request/errors.ts";
+import { EncodableResponse } from "../delivery/encodable-response.ts";
 import {
   askFor,
   askUntilGone,
-  type ForwardOptions,
+  type ForwarderOptions,
   leftOf,
   sendAnswer,
   tagsOf,
-} from "../delivery/forward.ts";
-import { WholeAnswer } from "../delivery/whole-response.ts";
-import type { Answer } from "../upstream/answer.ts";
-import { Flight } from "./flight.ts";
+} from "../delivery/forwarder.ts";
+import type { Answer } from "../upstream/check-response.ts";
+import { cacheKeyOf } from "./cache-key.ts";
+import { PassingMap } from "./fixed-hash-map.ts";
 import { freshMsOf } from "./freshness.ts";
-import { cacheKeyOf } from "./key.ts";
-import { PassingMap } from "./passing-map.ts";
-import type { Entry, KeptAnswers } from "./store.ts";
+import { Flight } from "./in-flight.ts";
+import type { Entry, ResponseCache } from "./response-cache.ts";
 
 /**
  * How an answer came about, as X-Cache and the metrics say: kept and fresh (hit), kept and found unchanged by its
@@ -23,14 +23,14 @@ import type { Entry, KeptAnswers } from "./store.ts";
 export const CACHE_WORDS = ["hit", "revalidated", "coalesced", "miss"] as const;
 export type CacheWord = (typeof CACHE_WORDS)[number];
 
-export interface CachedForwardOptions extends ForwardOptions {
-  readonly kept: KeptAnswers;
+export interface CachedForwardOptions extends ForwarderOptions {
+  readonly kept: ResponseCache;
   readonly onAnswer?: (word: CacheWord) => void;
 }
 
 /** What became of a question: a table for all who wait, or something that goes by once (a long body) or has none (304). */
 type Outcome =
-  | { readonly answer: WholeAnswer; readonly word: "miss" | "revalidated" }
+  | { readonly answer: EncodableResponse; readonly word: "miss" | "revalidated" }
   | { readonly passing: Answer; isTaken: boolean };
 
 /**
@@ -38,20 +38,20 @@ type Outcome =
  * time. What is no longer fresh is asked for by its tag, so that a service that has nothing new sends no body. Errors
  * are never kept, and neither are long answers, which go by. Whoever comes here has passed every gate.
  */
-export function createCachedForward(options: CachedForwardOptions): Forward {
+export function createCachingForwarder(options: CachedForwardOptions): RequestForwarder {
   const { kept, clock, delivery, onAnswer = () => {} } = options;
   const flights = new PassingMap<Flight<Outcome>>();
 
-  const note = (passage: Passage, word: CacheWord): string[] => {
+  const note = (passage: RequestContext, word: CacheWord): string[] => {
     passage.fields.cache = word;
     onAnswer(word);
     return ["X-Cache", word];
   };
 
-  const sendPassing = (passage: Passage, answer: Answer) =>
+  const sendPassing = (passage: RequestContext, answer: Answer) =>
     sendAnswer(passage, answer, { delivery, more: note(passage, "miss") });
 
-  const sendKept = (passage: Passage, { answer, askedAtMs }: Entry) => {
+  const sendKept = (passage: RequestContext, { answer, askedAtMs }: Entry) => {
     const ageSeconds = Math.floor((clock.monotonicMs() - askedAtMs) / 1000);
     return delivery.sendWhole(passage, answer, [...note(passage, "hit"), "Age", String(ageSeconds)]);
   };
@@ -65,17 +65,20 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     }: { readonly key: string; readonly askedAtMs: number; readonly isWanted: boolean },
     { headers, body }: Answer,
   ) => {
-    const answer = new WholeAnswer({ headers, body: body as Buffer });
+    const answer = new EncodableResponse({ headers, body: body as Buffer });
     const freshMs = freshMsOf(headers["cache-control"]);
     if (freshMs > 0) kept.put({ key, askedAtMs, answer, freshUntilMs: askedAtMs + freshMs }, isWanted);
     return answer;
   };
 
   /** Its service says that nothing has changed: the body stays, and what the new headers tell. */
-  const renew = (entry: Entry, askedAtMs: number, { headers }: Answer): WholeAnswer => {
+  const renew = (entry: Entry, askedAtMs: number, { headers }: Answer): EncodableResponse => {
     const { "content-type": _none, ...told } = headers;
     const { answer } = entry;
-    entry.answer = new WholeAnswer({ headers: { ...answer.headers, ...told }, body: answer.body }, answer);
+    entry.answer = new EncodableResponse(
+      { headers: { ...answer.headers, ...told }, body: answer.body },
+      answer,
+    );
     entry.askedAtMs = askedAtMs;
     entry.freshUntilMs = askedAtMs + freshMsOf(entry.answer.headers["cache-control"]);
     kept.put(entry);
@@ -83,7 +86,7 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
   };
 
   /** Asks on behalf of all who join, until there is an answer. */
-  const depart = (passage: Passage, key: string, stale: Entry | undefined): Flight<Outcome> => {
+  const depart = (passage: RequestContext, key: string, stale: Entry | undefined): Flight<Outcome> => {
     const askedAtMs = clock.monotonicMs();
     const name = flightName(passage, key, stale);
     // A flight that was given up may be followed by another of its name before it hears of its end.
@@ -120,7 +123,7 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
   };
 
   /** Asks for this request alone; keeps what may be kept. */
-  const askAlone = async (passage: Passage, key: string | undefined): Promise<void> => {
+  const askAlone = async (passage: RequestContext, key: string | undefined): Promise<void> => {
     const askedAtMs = clock.monotonicMs();
     const answer = await askUntilGone(passage, options);
     if (answer === undefined) return;
@@ -134,7 +137,7 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     );
   };
 
-  const land = (passage: Passage, outcome: Outcome, isFirst: boolean): void | Promise<void> => {
+  const land = (passage: RequestContext, outcome: Outcome, isFirst: boolean): void | Promise<void> => {
     if ("answer" in outcome) {
       const { answer, word } = outcome;
       return delivery.sendWhole(passage, answer, note(passage, isFirst ? word : "coalesced"));
@@ -146,7 +149,7 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
   };
 
   /** Joins the question that is under way, or begins one. */
-  const fly = (passage: Passage, key: string, stale: Entry | undefined): Promise<void> =>
+  const fly = (passage: RequestContext, key: string, stale: Entry | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       const name = flightName(passage, key, stale);
       const end = (outcome: Outcome | undefined, isFirst: boolean): void => {
@@ -157,10 +160,10 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
         }
       };
       const join = (flight: Flight<Outcome>): void => {
-        const error = new DeadlinePassed(options.deadlineMs);
+        const error = new DeadlineExceeded(options.deadlineMs);
         const onFailure = (failure: unknown): void => {
           // Else the deadline of who asked first is over, this one's is not.
-          if (failure === error || !(failure instanceof DeadlinePassed)) reject(failure);
+          if (failure === error || !(failure instanceof DeadlineExceeded)) reject(failure);
           else board();
         };
         const onOutcome = (outcome: Outcome | undefined) => end(outcome, false);
@@ -184,13 +187,13 @@ export function createCachedForward(options: CachedForwardOptions): Forward {
     const entry = key === undefined ? undefined : kept.get(key);
     if (entry !== undefined && clock.monotonicMs() < entry.freshUntilMs) return sendKept(passage, entry);
     // A payment's answer must be held whole, however long it is.
-    if (key === undefined || passage.beforeAnswer !== undefined) return askAlone(passage, key);
+    if (key === undefined || passage.beforeSend !== undefined) return askAlone(passage, key);
     return fly(passage, key, entry);
   };
 }
 
 /** What is asked for together. What a client knows decides what comes back, unless the kept tag is what is asked for. */
-function flightName(passage: Passage, key: string, stale: Entry | undefined): string {
+function flightName(passage: RequestContext, key: string, stale: Entry | undefined): string {
   const tags = stale?.answer.etag === undefined ? tagsOf(passage) : undefined;
   return tags === undefined ? key : `${key}\n${tags}`;
 }

@@ -3,16 +3,16 @@ import { beginExchange, type Exchange, type ExchangeSinks } from "../../services
 import { admitForm } from "../../services/shared/http/request-line.ts";
 
 /** Answers a request whose exchange has begun. */
-export type Serve = (req: Request, res: Response, exchange: Exchange) => void | Promise<void>;
+export type HandleExchange = (req: Request, res: Response, exchange: Exchange) => void | Promise<void>;
 
 /**
  * What every request passes first, at both hosts: one that follows a bad form on its connection is not answered
  * (request-form.ts), every other one gets its session, its line in the log and its place in the metrics. One middleware,
  * since each costs every request.
  */
-export function createDoor(
+export function createExchangeHandler(
   options: ExchangeSinks & { readonly isDraining: () => boolean },
-  serve: Serve,
+  serve: HandleExchange,
 ): (req: Request, res: Response) => void | Promise<void> {
   return (req, res) => {
     if (!admitForm(req, res)) return;

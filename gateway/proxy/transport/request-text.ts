@@ -1,4 +1,4 @@
-import { bearer, TOKEN_HEADER } from "../../../../services/shared/service/service-token.ts";
+import { bearer, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
 
 const TARGET = /^\/[\x21-\x7e]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { createBodyReader } from "./body.ts";
-import { BadHttp } from "./faults.ts";
-import type { Framing } from "./head.ts";
+import { BadHttp } from "./errors.ts";
+import type { Framing } from "./response-parser.ts";
 
 /** Feeds the bytes in pieces cut at the given places; what was read, and what stood behind the end. */
 function readAll(framing: Framing, bytes: Buffer, cuts: readonly number[] = []) {

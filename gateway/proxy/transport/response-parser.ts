@@ -1,7 +1,7 @@
 /** The head of an HTTP/1.1 answer: status, headers, and how far its body reaches (RFC 9112 §6). Pure. */
 
-import { rememberNames } from "../../../request/known-names.ts";
-import { BadHttp } from "./faults.ts";
+import { memoizeHeaderName } from "../../request/known-names.ts";
+import { BadHttp } from "./errors.ts";
 
 export type Framing =
   | { readonly kind: "none" }
@@ -50,7 +50,7 @@ export function parseHead(text: string): Head {
   return { status, headers, framing, isKept };
 }
 
-const lowerCase = rememberNames((name) => name.toLowerCase());
+const lowerCase = memoizeHeaderName((name) => name.toLowerCase());
 
 function framingOf(status: number, headers: Readonly<Record<string, string>>): Framing {
   const coding = headers["transfer-encoding"]?.toLowerCase();

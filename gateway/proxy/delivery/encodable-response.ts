@@ -1,7 +1,7 @@
-import type { GoodAnswer } from "../../request/context.ts";
+import type { CompleteResponse } from "../../request/context.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "../../request/encoding.ts";
 import { toLines } from "../../request/header-list.ts";
-import { rememberNames } from "../../request/known-names.ts";
+import { memoizeHeaderName } from "../../request/known-names.ts";
 import { toOwnMemory } from "./own-memory.ts";
 
 /** The body in one coding: bytes once they are made, and the headers it is sent with. */
@@ -11,8 +11,8 @@ interface Form {
 }
 
 /** A table that is here as a whole, in each content coding that somebody asked for. */
-export class WholeAnswer implements GoodAnswer {
-  readonly headers: GoodAnswer["headers"];
+export class EncodableResponse implements CompleteResponse {
+  readonly headers: CompleteResponse["headers"];
   #body: Buffer;
   readonly etag: string | undefined;
   /** Told when more is held than before. */
@@ -23,7 +23,7 @@ export class WholeAnswer implements GoodAnswer {
   #codedLines: Map<Encoding, string> | undefined;
 
   /** `known` holds the same body: what was made of it is shared. */
-  constructor({ headers, body }: GoodAnswer, known?: WholeAnswer) {
+  constructor({ headers, body }: CompleteResponse, known?: EncodableResponse) {
     this.headers = headers;
     this.etag = headers.etag;
     this.#body = body;
@@ -108,7 +108,7 @@ export class WholeAnswer implements GoodAnswer {
 
 /** Headers as they are written. What may be compressed differs by Accept-Encoding, and says so even where it is not. */
 export function layOut(
-  headers: GoodAnswer["headers"],
+  headers: CompleteResponse["headers"],
   { isCompressible }: { readonly isCompressible: boolean },
 ): string[] {
   const raw: string[] = [];
@@ -124,4 +124,6 @@ export function layOut(
 }
 
 /** "x-data-block" as "X-Data-Block"; nothing but the look of it. */
-const displayName = rememberNames((name) => name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase()));
+const displayName = memoizeHeaderName((name) =>
+  name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase()),
+);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { PassingMap } from "./passing-map.ts";
+import { PassingMap } from "./fixed-hash-map.ts";
 
 describe("passing map", () => {
   it("holds what a Map holds, through any additions and removals", () => {

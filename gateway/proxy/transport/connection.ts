@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { TurnEnd } from "../../../../services/shared/http/batch-writes.ts";
+import { TurnEnd } from "../../../services/shared/http/batch-writes.ts";
 import { type BodyReader, createBodyReader } from "./body.ts";
-import { BadHttp, BrokenOff, NotReached } from "./faults.ts";
-import { type Head, parseHead } from "./head.ts";
+import { BadHttp, BrokenOff, NotReached } from "./errors.ts";
+import { type Head, parseHead } from "./response-parser.ts";
 import type { Wire } from "./wire.ts";
 
 /** Hears one answer. After `onEnd` or `onFail` it hears nothing more. */

@@ -1,8 +1,8 @@
 import type { Receiver } from "./connection.ts";
-import { BadHttp } from "./faults.ts";
-import type { Head } from "./head.ts";
-import { type BodySource, LiveBody } from "./live-body.ts";
+import { BadHttp } from "./errors.ts";
 import type { Pool, Running } from "./pool.ts";
+import type { Head } from "./response-parser.ts";
+import { type BodySource, LiveBody } from "./streamed-body.ts";
 
 /** An answer whose head is there, and its body either whole or on its way. */
 export interface ReceivedAnswer {

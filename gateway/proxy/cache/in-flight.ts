@@ -1,10 +1,10 @@
 import type { Span } from "@opentelemetry/api";
 import { exchangeOf } from "../../../services/shared/http/exchange.ts";
-import type { Passage } from "../../request/context.ts";
+import type { RequestContext } from "../../request/context.ts";
 
 /** On whose behalf a flight is waited for: told of one of the two, once. */
 export interface Waiting<T> {
-  readonly passage: Passage;
+  readonly passage: RequestContext;
   /** The outcome, or undefined when the client goes away before. */
   readonly onOutcome: (outcome: T | undefined) => void;
   /** What the flight fails of, or `deadline.error` when that passes before. */

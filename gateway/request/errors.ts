@@ -2,14 +2,14 @@ import { type ErrorCode, ServiceError } from "../../services/shared/errors.ts";
 
 const RETRY_AFTER_SECONDS = 2;
 
-export function serviceIsDown(family: string, cause?: unknown): ServiceError {
+export function serviceUnavailable(family: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", `The ${family} service cannot be reached at the moment.`, {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }
 
-export function answerIsBad(family: string, cause: unknown): ServiceError {
+export function badResponse(family: string, cause: unknown): ServiceError {
   return new ServiceError("unavailable", `The ${family} service gave an answer that cannot be passed on.`, {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -19,8 +19,8 @@ export function answerIsBad(family: string, cause: unknown): ServiceError {
 /**
  * The service refuses this gateway. Clients get 503: a 401 would wrongly blame their own key. The log has the cause.
  */
-export function tokenIsRefused(family: string, upstream: string): ServiceError {
-  return serviceIsDown(family, new TokenRefused(upstream));
+export function tokenRefused(family: string, upstream: string): ServiceError {
+  return serviceUnavailable(family, new TokenRefused(upstream));
 }
 
 export class TokenRefused extends Error {
@@ -33,14 +33,14 @@ export class TokenRefused extends Error {
 }
 
 /** The deadline passed before the service had answered. */
-export class DeadlinePassed extends ServiceError {
+export class DeadlineExceeded extends ServiceError {
   constructor(timeoutMs: number) {
     super("request_timeout", `No answer within ${timeoutMs} ms.`);
   }
 }
 
 /** An error that the service itself answered, to be passed on under the session of each client that asked. */
-export class ServiceRefusal extends ServiceError {
+export class ServiceErrorResponse extends ServiceError {
   /** Headers of the answer that the client should see, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 
@@ -58,6 +58,6 @@ export class ServiceRefusal extends ServiceError {
 }
 
 /** Nobody waits for the answer any more. */
-export class Abandoned extends Error {
+export class RequestCancelled extends Error {
   override readonly name = "Abandoned";
 }

@@ -1,7 +1,7 @@
 import { type ErrorBody, STATUS_OF } from "../../../services/shared/errors.ts";
-import { answerIsBad, ServiceRefusal, tokenIsRefused } from "../../request/failure.ts";
+import { badResponse, ServiceErrorResponse, tokenRefused } from "../../request/errors.ts";
+import type { LiveBody } from "../transport/streamed-body.ts";
 import type { Question } from "./question.ts";
-import type { LiveBody } from "./transport/live-body.ts";
 
 /** What a replica answered: the headers that may reach a client, names in lower case. */
 export interface Answer {
@@ -24,10 +24,10 @@ export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: 
 
   if (status === STATUS_OF.unauthorized) {
     if (!Buffer.isBuffer(body)) body.destroy();
-    throw tokenIsRefused(endpoint.family, String(fields.upstream));
+    throw tokenRefused(endpoint.family, String(fields.upstream));
   }
   const refuse = (why: string) =>
-    answerIsBad(endpoint.family, new Error(`${fields.upstream}: status ${status}, ${why}`));
+    badResponse(endpoint.family, new Error(`${fields.upstream}: status ${status}, ${why}`));
   if (!Buffer.isBuffer(body)) {
     body.destroy();
     throw refuse("a long body");
@@ -36,7 +36,7 @@ export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: 
   if (status < 400 || mediaType !== "application/json") throw refuse(`media type ${mediaType}`);
   const error = parseErrorBody(body);
   if (!error || STATUS_OF[error.error] !== status) throw refuse("a body that is not an error of ours");
-  throw new ServiceRefusal(error.error, error.message, { headers, ...retryAfterOf(headers) });
+  throw new ServiceErrorResponse(error.error, error.message, { headers, ...retryAfterOf(headers) });
 }
 
 function retryAfterOf(headers: Answer["headers"]): { retryAfterSeconds?: number } {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { BadHttp } from "./faults.ts";
-import { parseHead } from "./head.ts";
+import { BadHttp } from "./errors.ts";
+import { parseHead } from "./response-parser.ts";
 
 const head = (...lines: string[]) => ["HTTP/1.1 200 OK", ...lines].join("\r\n");
 

@@ -4,14 +4,14 @@ import { TurnEnd } from "../../../services/shared/http/batch-writes.ts";
 import { matchesTag } from "../../../services/shared/http/conditional.ts";
 import { exchangeOf } from "../../../services/shared/http/exchange.ts";
 import { HTTP_TIMEOUTS, keepAliveHeader } from "../../../services/shared/http/server.ts";
-import type { Passage } from "../../request/context.ts";
+import type { RequestContext } from "../../request/context.ts";
 import { createCompressor, negotiateEncoding } from "../../request/encoding.ts";
-import { answerIsBad } from "../../request/failure.ts";
+import { badResponse } from "../../request/errors.ts";
 import { toLines } from "../../request/header-list.ts";
-import type { Answer } from "../upstream/answer.ts";
-import type { LiveBody } from "../upstream/transport/live-body.ts";
+import type { LiveBody } from "../transport/streamed-body.ts";
+import type { Answer } from "../upstream/check-response.ts";
+import { type EncodableResponse, layOut } from "./encodable-response.ts";
 import { takesReadyHead, writeReadyHead } from "./ready-head.ts";
-import { layOut, type WholeAnswer } from "./whole-response.ts";
 
 export type LiveAnswer = Answer & { readonly body: LiveBody };
 
@@ -21,11 +21,15 @@ export interface Delivery {
    * Sends a table that is here as a whole, or 304 where the client knows it; `more` are headers besides its own. With
    * `passage.beforeAnswer`, resolves when the answer has been handed to the response; rejects where that rejects.
    */
-  sendWhole(passage: Passage, answer: WholeAnswer, more: readonly string[]): void | Promise<void>;
+  sendWhole(
+    passage: RequestContext,
+    answer: EncodableResponse,
+    more: readonly string[],
+  ): void | Promise<void>;
   /** Sends a table while it comes. One that breaks off cuts the client's connection: what it has is no whole answer. */
-  sendLive(passage: Passage, answer: LiveAnswer, more: readonly string[]): void;
+  sendStreamed(passage: RequestContext, answer: LiveAnswer, more: readonly string[]): void;
   /** Sends the service's own 304. */
-  sendNotModified(passage: Passage, headers: Answer["headers"], more: readonly string[]): void;
+  sendNotModified(passage: RequestContext, headers: Answer["headers"], more: readonly string[]): void;
 }
 
 export function createDelivery(of: {
@@ -37,7 +41,7 @@ export function createDelivery(of: {
   const ending = new TurnEnd(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
     if (!res.destroyed) res.end(bytes);
   });
-  const writeHead = (passage: Passage, status: number, own: readonly string[]): void => {
+  const writeHead = (passage: RequestContext, status: number, own: readonly string[]): void => {
     const { res, headers, session } = passage;
     // The connection is closed after this answer: the client should not send another request into it.
     if (isDraining()) res.shouldKeepAlive = false;
@@ -48,8 +52,8 @@ export function createDelivery(of: {
   };
 
   const sendEncoded = (
-    passage: Passage,
-    answer: WholeAnswer,
+    passage: RequestContext,
+    answer: EncodableResponse,
     more: readonly string[],
   ): void | Promise<void> => {
     const encoding = answer.isCompressible
@@ -85,15 +89,15 @@ export function createDelivery(of: {
 
   return {
     sendWhole(passage, answer, more) {
-      const { beforeAnswer, res } = passage;
-      if (beforeAnswer === undefined) return sendWhole(passage, answer, more);
+      const { beforeSend, res } = passage;
+      if (beforeSend === undefined) return sendWhole(passage, answer, more);
       if (res.destroyed) return;
-      return beforeAnswer(answer).then(async () => {
+      return beforeSend(answer).then(async () => {
         if (!res.destroyed) await sendWhole(passage, answer, more);
       });
     },
 
-    sendLive(passage, { headers, body }, more) {
+    sendStreamed(passage, { headers, body }, more) {
       const { req, res, endpoint } = passage;
       if (res.destroyed) {
         body.destroy();
@@ -112,7 +116,7 @@ export function createDelivery(of: {
       }
       // Heard before the client's connection is cut: the log should say that this was no whole answer.
       body.once("error", () => {
-        if (body.failure) exchangeOf(res).failure = answerIsBad(endpoint.family, body.failure);
+        if (body.failure) exchangeOf(res).failure = badResponse(endpoint.family, body.failure);
       });
       expectReading(res, stallMs);
       // What the connection's end means was said above, or the client went away, which it finds out by itself.
@@ -134,7 +138,7 @@ export function createDelivery(of: {
  * connection to its service, of which there are only so many. A client that reads byte by byte is cut too, whom the
  * server's own limit of silence would let pass.
  */
-function expectReading(res: Passage["res"], stallMs: number): void {
+function expectReading(res: RequestContext["res"], stallMs: number): void {
   const isStalled = () => {
     if (res.writableLength > 0) res.destroy();
     else if (!res.writableFinished && !res.destroyed) timer.refresh();

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts";
-import { CACHE_WORDS, type CacheWord } from "./cached-forward.ts";
-import type { KeptAnswers } from "./store.ts";
+import { CACHE_WORDS, type CacheWord } from "./caching-forwarder.ts";
+import type { ResponseCache } from "./response-cache.ts";
 
 /** Publishes how answers came about and what is kept, read when scraped. Answers what to tell of each answer. */
-export function measureCache(kept: KeptAnswers, { registry }: Metrics): (word: CacheWord) => void {
+export function measureCache(kept: ResponseCache, { registry }: Metrics): (word: CacheWord) => void {
   const registers = [registry];
   const counts: Record<CacheWord, number> = { hit: 0, revalidated: 0, coalesced: 0, miss: 0 };
   new Counter({

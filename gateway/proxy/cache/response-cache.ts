@@ -1,16 +1,16 @@
-import type { WholeAnswer } from "../delivery/whole-response.ts";
+import type { EncodableResponse } from "../delivery/encodable-response.ts";
 import { createDoorkeeper } from "./doorkeeper.ts";
 
 /** A table that is kept. */
 export interface Entry {
   readonly key: string;
-  answer: WholeAnswer;
+  answer: EncodableResponse;
   /** Monotonic milliseconds: when it was asked for, and until when it may be given without asking. */
   askedAtMs: number;
   freshUntilMs: number;
 }
 
-export interface KeptAnswers {
+export interface ResponseCache {
   /** Fresh or not: one that is not may be so again when its service says that nothing has changed. */
   get(key: string): Entry | undefined;
   /**
@@ -47,7 +47,7 @@ interface Place {
  * Answers within a bound of memory; those that nobody has asked for for longest go first. A list by hand, since a Map
  * that loses its first entry again and again is searched for its first entry ever longer.
  */
-export function createKeptAnswers({ maxBytes }: KeptAnswersOptions): KeptAnswers {
+export function createResponseCache({ maxBytes }: KeptAnswersOptions): ResponseCache {
   const places = new Map<string, Place>();
   let newest: Place | undefined;
   let oldest: Place | undefined;

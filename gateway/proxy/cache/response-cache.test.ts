@@ -1,20 +1,20 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { WholeAnswer } from "../delivery/whole-response.ts";
+import { EncodableResponse } from "../delivery/encodable-response.ts";
 import { freshMsOf } from "./freshness.ts";
-import { createKeptAnswers, type Entry } from "./store.ts";
+import { createResponseCache, type Entry } from "./response-cache.ts";
 
 const entryOf = (key: string, bytes: number): Entry => ({
   key,
-  answer: new WholeAnswer({ headers: {}, body: Buffer.alloc(bytes, "a") }),
+  answer: new EncodableResponse({ headers: {}, body: Buffer.alloc(bytes, "a") }),
   askedAtMs: 0,
   freshUntilMs: 0,
 });
 
 describe("kept answers", () => {
   it("forget first what was not asked for for longest", () => {
-    const kept = createKeptAnswers({ maxBytes: 40_000 });
+    const kept = createResponseCache({ maxBytes: 40_000 });
     for (const key of ["a", "b", "c"]) kept.put(entryOf(key, 10_000));
     kept.get("a");
     kept.put(entryOf("d", 10_000), true);
@@ -22,7 +22,7 @@ describe("kept answers", () => {
   });
 
   it("let nobody in who comes once, where each place is taken, but who comes again or is waited for", () => {
-    const kept = createKeptAnswers({ maxBytes: 40_000 });
+    const kept = createResponseCache({ maxBytes: 40_000 });
     const has = (key: string) => kept.get(key) !== undefined;
     for (const key of ["a", "b", "c"]) kept.put(entryOf(key, 10_400));
     for (let number = 0; number < 20; number += 1) kept.put(entryOf(`once ${number}`, 3_000));
@@ -40,7 +40,7 @@ describe("kept answers", () => {
     const puts = fc.array(fc.tuple(fc.nat(20), fc.nat(8_000)), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(puts, async (list) => {
-        const kept = createKeptAnswers({ maxBytes: 30_000 });
+        const kept = createResponseCache({ maxBytes: 30_000 });
         for (const [key, bytes] of list) {
           const entry = entryOf(String(key), bytes);
           kept.put(entry);
@@ -56,9 +56,9 @@ describe("kept answers", () => {
   });
 
   it("hold no more memory than they count, of bodies that came in a shared buffer and of what is made of them", async () => {
-    const kept = createKeptAnswers({ maxBytes: 100_000 });
+    const kept = createResponseCache({ maxBytes: 100_000 });
     const body = Buffer.alloc(65_536, "a").subarray(100, 2_100);
-    const answer = new WholeAnswer({ headers: {}, body });
+    const answer = new EncodableResponse({ headers: {}, body });
     kept.put({ key: "a", answer, askedAtMs: 0, freshUntilMs: 0 });
     const forms = [answer.body, await answer.encode("gzip"), await answer.encode("br")];
     expect(forms[0]?.equals(body)).to.equal(true);
@@ -66,7 +66,7 @@ describe("kept answers", () => {
   });
 
   it("count what an answer grows by, and nothing of one that was replaced", async () => {
-    const kept = createKeptAnswers({ maxBytes: 100_000 });
+    const kept = createResponseCache({ maxBytes: 100_000 });
     const first = entryOf("a", 5_000);
     kept.put(first);
     const before = kept.bytes;

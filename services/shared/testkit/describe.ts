@@ -1,0 +1,32 @@
+import { describe, type Suite } from "mocha";
+
+/**
+ * How long a test or a hook may take. `.mocharc.json` gives 10 s to all; more is given here and nowhere else: to suites
+ * in which a chain, a server or another process starts, or that are long by themselves, on a machine that is busy.
+ */
+const TIMEOUT_MS = 60_000;
+/** Added for each repetition in a suite that repeats something as often as a setting says (TEST_KILLS, FUZZ_REQUESTS …). */
+const ROUND_MS = 8_000;
+
+/** A suite that runs a chain: anvil, the Solana devnet, or random chains in this process. */
+export function describeWithChain(title: string, define: () => void): Suite {
+  return describeRounds(0, title, define);
+}
+
+/** A suite that runs programs of this repository, or servers such as Redis, in processes of their own. */
+export function describeWithProcesses(title: string, define: () => void): Suite {
+  return describeRounds(0, title, define);
+}
+
+/** A suite that goes through thousands of random cases or every file of the repository, or waits for timers of seconds. */
+export function describeLong(title: string, define: () => void): Suite {
+  return describeRounds(0, title, define);
+}
+
+/** A suite with a chain or processes, one test of which repeats `rounds` times what takes seconds. */
+export function describeRounds(rounds: number, title: string, define: () => void): Suite {
+  return describe(title, function () {
+    this.timeout(TIMEOUT_MS + rounds * ROUND_MS);
+    define();
+  });
+}
