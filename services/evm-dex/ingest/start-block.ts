@@ -1,10 +1,11 @@
 import { requireStoredFinal } from "../../shared/evm/finality/finality.ts";
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
 import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
+import { knowledgeOf } from "../../shared/index/evm/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { knowledgeOf } from "./fork.ts";
+import { findLastRow } from "./fork.ts";
 import { startTarget } from "./sync.ts";
 import { startSteps } from "./write.ts";
 
@@ -21,7 +22,7 @@ export async function openCheckpoint(
   const { source } = of;
   const stored = await getCheckpoint(store, source.chainId);
   // First of all: an endpoint of another chain is told apart from a store of another one.
-  if (stored !== undefined) await requireStoredFinal({ store, source }, knowledgeOf(store, stored));
+  if (stored !== undefined) await requireStoredFinal({ store, source }, knowledgeOf(store, stored, findLastRow));
   const genesisHash = await checkGenesis(source, stored?.genesisHash);
   if (stored !== undefined) return stored;
   const head = await source.head();
@@ -40,7 +41,7 @@ export async function openCheckpoint(
     genesisHash,
   };
   await store.write(startSteps(checkpoint, of.anchors));
-  await requireStoredFinal({ store, source }, knowledgeOf(store, checkpoint));
+  await requireStoredFinal({ store, source }, knowledgeOf(store, checkpoint, findLastRow));
   return checkpoint;
 }
 

@@ -2,6 +2,7 @@ import { Finality, requireStoredFinal } from "../../shared/evm/finality/finality
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
 import { Multicall } from "../../shared/evm/multicall/multicall.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
+import { knowledgeOf } from "../../shared/index/evm/fork.ts";
 import { headers, toHeaderRow } from "../../shared/index/evm/headers.ts";
 import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
@@ -10,7 +11,7 @@ import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, discoveries, type UnitRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { unreadRow } from "./discover.ts";
-import { knowledgeOf } from "./fork.ts";
+import { findLastState } from "./fork.ts";
 import type { ChainMetrics } from "./metrics.ts";
 import type { PassTools } from "./pass.ts";
 import { ProtocolTable } from "./protocol-table.ts";
@@ -49,7 +50,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const first = await store.get(headers, { chainId, number: 0 });
   const known = stored?.genesisHash ?? first?.hash;
   if (known !== undefined)
-    await requireStoredFinal(deps, knowledgeOf(store, { chainId, genesisHash: known }));
+    await requireStoredFinal(deps, knowledgeOf(store, { chainId, genesisHash: known }, findLastState));
   const genesisHash = await checkGenesis(source, known);
   if (first === undefined)
     await store.write([...guard(), put(headers, [toHeaderRow(chainId, await headerAt(source, 0))])]);
@@ -61,7 +62,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const checkpoint = stored && (await undoInterrupted(deps, { checkpoint: stored, book }));
   const tokens = await TokenBook.load(store, chainId);
   const multicall = new Multicall({ source, address: chain.multicall3 });
-  const finality = await Finality.open(deps, knowledgeOf(store, { chainId, genesisHash }));
+  const finality = await Finality.open(deps, knowledgeOf(store, { chainId, genesisHash }, findLastState));
   return { tools: { chainId, protocols, book, tokens, multicall }, genesisHash, checkpoint, finality };
 }
 

@@ -1,16 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-<<<<<<< HEAD
-import { describe, it } from "mocha";
+import { it } from "mocha";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
-import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
-=======
-import { it } from "mocha";
-import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
-import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
->>>>>>> e42dd2e2e20be6bf9cd93059f8efd22224465d1c
+import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 import { CHAIN_ID, openTestStore } from "../../test/rows.ts";
