@@ -1,7 +1,7 @@
 /** The yardstick of bench:ingest: the same fetch and decode as the ingest, into nothing. Arguments: URL, deployments file, head. */
 import { loadDeployments } from "../services/evm-dex/deployments.ts";
-import { readBackfill } from "../services/evm-dex/ingest/backfill.ts";
-import { Fetcher } from "../services/evm-dex/ingest/fetch.ts";
+import { readBackfill } from "../services/evm-dex/ingest/fetch/backfill.ts";
+import { Fetcher } from "../services/evm-dex/ingest/fetch/fetcher.ts";
 import { createEvmSource } from "../services/shared/evm/source/source.ts";
 import { readInThread } from "../services/shared/evm/thread/thread.ts";
 

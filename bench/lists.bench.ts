@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dexbPools } from "../services/evm-dex/contract.ts";
 import { PoolBook } from "../services/evm-dex/ingest/state/pool-book.ts";
-import { createPoolLists, type PoolListRequest } from "../services/evm-dex/serve/pool-list.ts";
+import { createPoolLists, type PoolListRequest } from "../services/evm-dex/serve/pool-list/pool-list.ts";
 import {
   COLLECTIONS,
   checkpoints,

@@ -5,7 +5,7 @@
 import { endpoints } from "../services/evm-dex/contract.ts";
 import { createHandlers } from "../services/evm-dex/handlers.ts";
 import { watchHeads } from "../services/evm-dex/serve/heads.ts";
-import { PoolReader } from "../services/evm-dex/serve/pool-reader.ts";
+import { PoolReader } from "../services/evm-dex/serve/pool/pool-reader.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { openCache } from "../services/shared/cache/open.ts";
 import { createHttpServer, listen } from "../services/shared/http/server.ts";

@@ -9,7 +9,7 @@ import { Agent, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dexbPool } from "../services/evm-dex/contract.ts";
-import { SnapshotWriter } from "../services/evm-dex/ingest/snapshots.ts";
+import { SnapshotWriter } from "../services/evm-dex/ingest/snapshots/snapshot-writer.ts";
 import { COLLECTIONS, checkpoints } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { openCache } from "../services/shared/cache/open.ts";

@@ -1,6 +1,6 @@
 import { createRandom } from "../deploy/devnet/random.ts";
-import type { BlockEvents } from "../services/evm-dex/ingest/indexer.ts";
-import { Indexer } from "../services/evm-dex/ingest/indexer.ts";
+import type { BlockEvents } from "../services/evm-dex/ingest/state/indexer.ts";
+import { Indexer } from "../services/evm-dex/ingest/state/indexer.ts";
 import { startSteps, writeProgress } from "../services/evm-dex/ingest/write.ts";
 import type { V3Event } from "../services/evm-dex/protocols/v3/events.ts";
 import type { CheckpointRow, PoolRow } from "../services/evm-dex/store/collections.ts";
@@ -53,7 +53,7 @@ export async function writeSyntheticYear(store: Store, of: { swaps: number }): P
     const last = pending.at(-1) as BlockEvents;
     await writeProgress(store, {
       indexer,
-      taken: indexer.take(),
+      taken: indexer.flush(),
       progress: { checkpoint: checkpointAt(last), fees: [], headers: [] },
       guard: () => [],
     });

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dexbPool } from "../services/evm-dex/contract.ts";
-import { readPool } from "../services/evm-dex/serve/pool.ts";
+import { readPool } from "../services/evm-dex/serve/pool/read-pool.ts";
 import { COLLECTIONS, rollups } from "../services/evm-dex/store/collections.ts";
 import { v3PoolView } from "../services/evm-dex/views/v3-pool.ts";
 import { toCells } from "../services/shared/contract/cells.ts";

@@ -6,10 +6,10 @@ import { offerConnection } from "../services/shared/http/server.ts";
 import type { Log } from "../services/shared/logging/log.ts";
 import type { Metrics } from "../services/shared/metrics/metrics.ts";
 import type { Tracing } from "../services/shared/tracing/tracing.ts";
-import { SuspendedKey } from "./auth/keys/key-check.ts";
-import { createKeyGate } from "./auth/keys/key-gate.ts";
-import type { Access } from "./auth/keys/open-access.ts";
-import { createOpenDoors } from "./auth/keys/open-doors.ts";
+import { createKeyGate } from "./auth/key-gate.ts";
+import { SuspendedKeyError } from "./auth/keys/key-authenticator.ts";
+import type { Auth } from "./auth/open-auth.ts";
+import { createPublicLimits } from "./auth/public-limits.ts";
 import type { LiveExamples } from "./pages/live-examples.ts";
 import { createPages } from "./pages/pages.ts";
 import type { ServiceStatuses } from "./proxy/upstream/service-statuses.ts";
@@ -26,7 +26,7 @@ import { checkRequest, splitTarget } from "./request/target.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
-  readonly access: Access;
+  readonly access: Auth;
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   /** Replicas that refuse this gateway's service token. */
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
@@ -57,14 +57,18 @@ export interface GatewayDeps {
  * itself while services of a newer version are rolled out behind an older gateway, and the hot path parses once.
  * Once the key is known, every answer counts against its limits alone, errors too. What is refused without a valid key,
  * pages and OPTIONS count against the client's address, and are 429 where they are too many.
- * A response cache wraps `forward`. Payment is no gate but a host of its own (payment/pay-app.ts).
+ * A response cache wraps `forward`. Payment is no gate but a host of its own (payments/flow/payment-handler.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
   const { log, metrics, tracing, clock, forward, isDraining, access } = deps;
   const { addressLimits } = access;
-  const doors = createOpenDoors(access);
-  const keyGate = createKeyGate({ check: access.checkKey, addresses: addressLimits, admit: access.admitKey });
-  const routes = createRoutes(deps.catalogue, createPages({ ...deps, doors }));
+  const publicLimits = createPublicLimits(access);
+  const keyGate = createKeyGate({
+    check: access.authenticateKey,
+    addresses: addressLimits,
+    admit: access.admitKey,
+  });
+  const routes = createRoutes(deps.catalogue, createPages({ ...deps, publicLimits }));
 
   const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
@@ -87,7 +91,7 @@ export function createGateway(deps: GatewayDeps): Express {
     const fail = (error: unknown): void => {
       const { res, fields, headers } = passage;
       if (!res.headersSent) headers?.setOn(res);
-      if (fields.key === undefined || error instanceof SuspendedKey) throw error;
+      if (fields.key === undefined || error instanceof SuspendedKeyError) throw error;
       // The key's limits have counted the request already.
       if (!res.headersSent) setHeadersOf(res, exchange);
       sendError(res, error);
@@ -104,7 +108,7 @@ export function createGateway(deps: GatewayDeps): Express {
   /** Everything but a table. */
   const answerOtherwise = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
     if (route && req.method === "OPTIONS")
-      return doors.charge("preflight", req, res).then(() => keyCors.answerPreflight(res));
+      return publicLimits.count("preflight", req, res).then(() => keyCors.answerPreflight(res));
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw nothingHere();
     return route.kind === "page" ? route.page(req, res) : undefined;
   };
@@ -116,7 +120,7 @@ export function createGateway(deps: GatewayDeps): Express {
   const serve = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     if (deps.payHost?.matches(req)) return deps.payHost.handle(req, res);
     const fail = async (error: unknown): Promise<void> => {
-      const answered = await doors.judge(error, req, res);
+      const answered = await publicLimits.countError(error, req, res);
       if (!res.headersSent) setHeadersOf(res, exchange);
       sendError(res, answered);
     };

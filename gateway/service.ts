@@ -5,10 +5,10 @@ import { createMetrics, type Metrics } from "../services/shared/metrics/metrics.
 import { openTracing } from "../services/shared/tracing/open.ts";
 import { openAdmin } from "./admin.ts";
 import { createGateway } from "./app.ts";
-import type { OpenedKeys } from "./auth/keys/lazy-directory.ts";
-import { openAccess } from "./auth/keys/open-access.ts";
-import { openKeys } from "./auth/keys/open-keys.ts";
-import type { BucketKeeper } from "./auth/limits/bucket-keeper.ts";
+import type { AuthStores } from "./auth/lazy-directory.ts";
+import type { SharedBuckets } from "./auth/limits/shared-buckets.ts";
+import { openAuth } from "./auth/open-auth.ts";
+import { openAuthStores } from "./auth/open-stores.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
 import type { GatewayConfig } from "./config.ts";
 import { LiveExampleWatch } from "./pages/live-examples.ts";
@@ -18,7 +18,7 @@ import {
   type RunningPayHost,
   startPayHost,
 } from "./payments/flow/pay-host.ts";
-import { priceCatalogue } from "./payments/flow/prices.ts";
+import { applyPrices } from "./payments/flow/prices.ts";
 import { createCachingForwarder } from "./proxy/cache/caching-forwarder.ts";
 import { measureCache } from "./proxy/cache/metrics.ts";
 import { createResponseCache } from "./proxy/cache/response-cache.ts";
@@ -46,10 +46,10 @@ export interface GatewayParts {
   readonly clock?: Clock;
   readonly catalogue?: readonly Endpoint[];
   /** Opens the key store; made from the configuration where absent. */
-  readonly openKeys?: () => Promise<OpenedKeys>;
+  readonly openKeys?: () => Promise<AuthStores>;
   readonly payment?: PayHostParts;
   /** Keeps the limits of several processes of this gateway, where no Redis does. */
-  readonly keeper?: BucketKeeper;
+  readonly keeper?: SharedBuckets;
   readonly httpTimeouts?: HttpTimeouts;
 }
 
@@ -79,11 +79,11 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const admin = await openAdmin(config, { metrics, log });
   let isDraining = false;
 
-  const access = await openAccess(config, {
+  const access = await openAuth(config, {
     log,
     metrics,
     clock,
-    openKeys: parts.openKeys ?? (() => openKeys(config.store, clock)),
+    openKeys: parts.openKeys ?? (() => openAuthStores(config.store, clock)),
     keeper: parts.keeper,
   });
 
@@ -103,7 +103,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
 
   const declared = parts.catalogue ?? everyEndpoint;
-  const catalogue = config.payment ? priceCatalogue(declared, config.payment.prices) : declared;
+  const catalogue = config.payment ? applyPrices(declared, config.payment.prices) : declared;
   const payHost = await openPayHost({
     ...{ config, catalogue, forward, delivery, log, metrics, tracing, clock },
     addressLimits: access.addressLimits,

@@ -11,25 +11,25 @@ import {
 } from "./keys-values.ts";
 
 /** What `create` and `set` say of a key; durations count from when the command is carried out. */
-export interface KeyWish extends Omit<KeyChange, "expiresAt"> {
+export interface KeyInput extends Omit<KeyChange, "expiresAt"> {
   /** null = never. */
   readonly expiresInSeconds?: number | null;
 }
 
-interface OfKey {
+interface WithKeyId {
   readonly id: string;
 }
 
 export type KeysCommand = { readonly asJson: boolean } & (
-  | { readonly name: "create"; readonly wish: KeyWish & { readonly label: string } }
+  | { readonly name: "create"; readonly wish: KeyInput & { readonly label: string } }
   | { readonly name: "list"; readonly owner?: string }
-  | ({ readonly name: "set"; readonly wish: KeyWish } & OfKey)
+  | ({ readonly name: "set"; readonly wish: KeyInput } & WithKeyId)
   | ({
       readonly name: "rotate";
       readonly overlapSeconds: number;
       readonly expiresInSeconds?: number | null;
-    } & OfKey)
-  | ({ readonly name: "suspend" | "resume" | "revoke" } & OfKey)
+    } & WithKeyId)
+  | ({ readonly name: "suspend" | "resume" | "revoke" } & WithKeyId)
   | { readonly name: "usage"; readonly id?: string; readonly days: number }
 );
 
@@ -58,7 +58,7 @@ export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" 
   switch (name) {
     case "create": {
       const { values, asJson } = parse(rest, SETTINGS, 0);
-      const wish = toWish(values);
+      const wish = toKeyInput(values);
       const { label } = wish;
       if (!label) throw new UsageError("create needs --label <text>, to know the key by later.");
       return { name, asJson, wish: { ...wish, label } };
@@ -68,14 +68,14 @@ export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" 
       return { name, asJson, ...(values.owner !== undefined && { owner: values.owner.trim() }) };
     }
     case "set": {
-      const { values, id, asJson } = parseOfKey(name, rest, SETTINGS);
-      const wish = toWish(values);
+      const { values, id, asJson } = parseWithKeyId(name, rest, SETTINGS);
+      const wish = toKeyInput(values);
       if (Object.keys(wish).length === 0)
         throw new UsageError("set needs something to set, as --note <text>.");
       return { name, asJson, id, wish };
     }
     case "rotate": {
-      const { values, id, asJson } = parseOfKey(name, rest, { overlap: TEXT, expires: TEXT });
+      const { values, id, asJson } = parseWithKeyId(name, rest, { overlap: TEXT, expires: TEXT });
       const overlapSeconds =
         values.overlap === undefined ? DAY_SECONDS : parseDuration("--overlap", values.overlap, 0);
       return { name, asJson, id, overlapSeconds, ...toExpiry(values.expires) };
@@ -83,7 +83,7 @@ export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" 
     case "suspend":
     case "resume":
     case "revoke": {
-      const { id, asJson } = parseOfKey(name, rest, {});
+      const { id, asJson } = parseWithKeyId(name, rest, {});
       return { name, asJson, id };
     }
     case "usage": {
@@ -120,7 +120,7 @@ function parse<O extends Options>(args: string[], options: O, positionals: numbe
   }
 }
 
-function parseOfKey<O extends Options>(name: string, args: string[], options: O) {
+function parseWithKeyId<O extends Options>(name: string, args: string[], options: O) {
   const { values, ids, asJson } = parse(args, options, 1);
   const [id] = ids;
   if (id === undefined) throw new UsageError(`${name} needs the id of a key, as list shows it.`);
@@ -128,7 +128,7 @@ function parseOfKey<O extends Options>(name: string, args: string[], options: O)
 }
 
 /** Only what was named; an empty owner or note is none. */
-function toWish(values: Values<typeof SETTINGS>): KeyWish {
+function toKeyInput(values: Values<typeof SETTINGS>): KeyInput {
   const { label, owner, note, scopes, expires, rate, burst } = values;
   const quota = values["daily-quota"];
   const limits = {

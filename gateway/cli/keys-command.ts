@@ -3,7 +3,7 @@ import type { KeyChange } from "../auth/keys/key-rows.ts";
 import type { KeyStore } from "../auth/keys/key-store.ts";
 import type { UsageStore } from "../auth/usage/usage-store.ts";
 import type { Clock } from "../request/clock.ts";
-import type { KeysCommand, KeyWish } from "./keys-arguments.ts";
+import type { KeyInput, KeysCommand } from "./keys-arguments.ts";
 import { keyJson, keysTable, keyText, type ShownKey, toJsonText } from "./keys-print.ts";
 import { showUsage } from "./keys-usage.ts";
 import { UsageError } from "./keys-values.ts";
@@ -65,7 +65,7 @@ export async function runKeysCommand(command: KeysCommand, deps: KeysCommandDeps
     case "usage": {
       const { id, days, asJson } = command;
       const records = id === undefined ? await keys.list() : [known(await keys.find(id), id)];
-      return showUsage({ records, days, asJson, isOfOne: id !== undefined }, deps);
+      return showUsage({ records, days, asJson, isSingleKey: id !== undefined }, deps);
     }
   }
 }
@@ -75,7 +75,7 @@ function known<T>(found: T | undefined, id: string): T {
   return found;
 }
 
-function toChange(wish: KeyWish, nowSeconds: number): KeyChange {
+function toChange(wish: KeyInput, nowSeconds: number): KeyChange {
   const { label, owner, note, scopes, limits, expiresInSeconds } = wish;
   return {
     ...(label !== undefined && { label }),
@@ -96,7 +96,7 @@ async function withLastUse(records: readonly KeyRecord[], usage: UsageStore): Pr
   const shown: ShownKey[] = [];
   for (let from = 0; from < records.length; from += AT_ONCE) {
     const part = records.slice(from, from + AT_ONCE);
-    const times = await Promise.all(part.map(({ id }) => usage.lastUsed(id)));
+    const times = await Promise.all(part.map(({ id }) => usage.findLastUse(id)));
     shown.push(...part.map((record, place) => ({ record, lastUsedAt: times[place] })));
   }
   return shown;

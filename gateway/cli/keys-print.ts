@@ -1,5 +1,5 @@
 import { type KeyRecord, keyStateAt } from "../auth/keys/key-record.ts";
-import type { OwnLimits } from "../auth/keys/key-settings.ts";
+import type { KeyLimitOverrides } from "../auth/keys/key-settings.ts";
 import { formatTable } from "./text-table.ts";
 
 /** A key as an operator sees it: with what is not in its record. */
@@ -58,7 +58,7 @@ export function toMinute(seconds: number): string {
 }
 
 /** Limits of a key's own; what it has none of is the gateway's default. */
-function limitsText({ ratePerSecond, burst, dailyQuota }: OwnLimits): string {
+function limitsText({ ratePerSecond, burst, dailyQuota }: KeyLimitOverrides): string {
   const parts = [
     ...(ratePerSecond === null ? [] : [`${ratePerSecond}/s`]),
     ...(burst === null ? [] : [`burst ${burst}`]),

@@ -1,17 +1,17 @@
 import type { KeyRecord } from "../auth/keys/key-record.ts";
-import { type DayUsage, usageByDay } from "../auth/usage/by-day.ts";
+import { type DayUsage, groupUsageByDay } from "../auth/usage/by-day.ts";
 import { DAY_MS } from "../auth/usage/usage-record.ts";
 import type { UsageStore } from "../auth/usage/usage-store.ts";
 import type { Clock } from "../request/clock.ts";
 import { toJsonText, toMinute } from "./keys-print.ts";
 import { formatTable } from "./text-table.ts";
 
-export interface UsageWish {
+export interface UsageQuery {
   readonly records: readonly KeyRecord[];
   readonly days: number;
   readonly asJson: boolean;
   /** By day and endpoint, else a line a key. */
-  readonly isOfOne: boolean;
+  readonly isSingleKey: boolean;
 }
 
 interface KeyTotal extends Pick<KeyRecord, "id" | "label" | "owner"> {
@@ -22,18 +22,18 @@ interface KeyTotal extends Pick<KeyRecord, "id" | "label" | "owner"> {
 
 /** The usage of keys over the last UTC days, today included, as running gateways have written it. */
 export async function showUsage(
-  { records, days, asJson, isOfOne }: UsageWish,
+  { records, days, asJson, isSingleKey }: UsageQuery,
   { usage, clock }: { readonly usage: UsageStore; readonly clock: Clock },
 ): Promise<string> {
   const fromDay = Math.floor(clock.nowMs() / DAY_MS) - days + 1;
   const [first] = records;
-  if (isOfOne && first !== undefined) {
-    const byDay = usageByDay(await usage.ofKey(first.id, fromDay));
+  if (isSingleKey && first !== undefined) {
+    const byDay = groupUsageByDay(await usage.findByKey(first.id, fromDay));
     return asJson ? toJsonText({ id: first.id, label: first.label, days: byDay }) : dayTable(byDay);
   }
   const totals: KeyTotal[] = [];
   for (const { id, label, owner } of records) {
-    const [total, lastUsedAt] = await Promise.all([usage.totalsOf(id, fromDay), usage.lastUsed(id)]);
+    const [total, lastUsedAt] = await Promise.all([usage.sumTotals(id, fromDay), usage.findLastUse(id)]);
     totals.push({ id, label, owner, ...total, lastUsedAt });
   }
   if (asJson) {

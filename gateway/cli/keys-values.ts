@@ -1,6 +1,6 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
 import { FAMILIES, isFamily } from "../auth/keys/key-record.ts";
-import { faultOfLimits } from "../auth/limits/rule.ts";
+import { validateLimits } from "../auth/limits/rule.ts";
 
 /** A call that cannot be carried out as written; the caller shows the message and the usage, and exits with 2. */
 export class UsageError extends Error {
@@ -54,7 +54,7 @@ export function parseQuota(option: string, text: string): number | null {
 
 function parseNumber(option: string, text: string, place: (value: number) => Record<string, number>): number {
   const value = /^\d{1,15}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  const fault = faultOfLimits({ ratePerSecond: 1, burst: 1, dailyQuota: null, ...place(value) });
+  const fault = validateLimits({ ratePerSecond: 1, burst: 1, dailyQuota: null, ...place(value) });
   if (fault !== undefined)
     throw new UsageError(`Cannot read ${option} ${JSON.stringify(text)}: ${fault.replace(/, got .*$/, "")}.`);
   return value;

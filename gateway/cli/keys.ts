@@ -2,8 +2,8 @@
 
 import { cleanText } from "../../services/shared/logging/log.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
-import { announceKeyChanges } from "../auth/keys/key-changes.ts";
-import { openKeys } from "../auth/keys/open-keys.ts";
+import { publishKeyChanges } from "../auth/keys/key-changes.ts";
+import { openAuthStores } from "../auth/open-stores.ts";
 import { findStoreConfig, readRedisUrl } from "../config.ts";
 import { systemClock as clock } from "../request/clock.ts";
 import { parseKeysCommand } from "./keys-arguments.ts";
@@ -13,7 +13,7 @@ import { UsageError } from "./keys-values.ts";
 
 async function announce(hashes: readonly string[]): Promise<void> {
   const redisUrl = readRedisUrl(process.env);
-  if (redisUrl === undefined || (await announceKeyChanges(redisUrl, hashes))) return;
+  if (redisUrl === undefined || (await publishKeyChanges(redisUrl, hashes))) return;
   process.stderr.write("Redis does not answer: gateways will notice within 10 seconds, not at once.\n");
 }
 
@@ -25,7 +25,7 @@ try {
     readRedisUrl(process.env);
     const { note, ...store } = findStoreConfig(process.env);
     if (note !== undefined) process.stderr.write(`${note}\n`);
-    const { keys, usage, close } = await openKeys(store, clock);
+    const { keys, usage, close } = await openAuthStores(store, clock);
     try {
       process.stdout.write(await runKeysCommand(command, { keys, usage, clock, announce }));
     } finally {

@@ -1,19 +1,19 @@
-import type { BucketAnswer, BucketQuestion, Learnt } from "../auth/limits/bucket-keeper.ts";
-import type { Wanted } from "../auth/limits/local-buckets.ts";
+import type { TakeRequest } from "../auth/limits/local-buckets.ts";
+import type { BucketRequest, BucketResponse, Learnt } from "../auth/limits/shared-buckets.ts";
 
 /** What a worker tells the process that started it. */
 export type ToFleet =
   /** It listens. */
   | { readonly kind: "ready" }
-  | { readonly kind: "buckets"; readonly id: number; readonly questions: readonly BucketQuestion[] }
-  | { readonly kind: "unused"; readonly wanted: readonly Wanted[] }
+  | { readonly kind: "buckets"; readonly id: number; readonly questions: readonly BucketRequest[] }
+  | { readonly kind: "unused"; readonly wanted: readonly TakeRequest[] }
   | { readonly kind: "learnt"; readonly of: Learnt };
 
 /** What a worker is told. */
 export interface ToWorker {
   readonly kind: "buckets";
   readonly id: number;
-  readonly answers: readonly BucketAnswer[];
+  readonly answers: readonly BucketResponse[];
 }
 
 /** The channel carries messages of cluster and of prom-client, too. */

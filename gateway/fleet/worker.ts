@@ -1,6 +1,6 @@
 import prometheus from "prom-client";
 import { createMetrics, type Metrics } from "../../services/shared/metrics/metrics.ts";
-import type { BucketAnswer, BucketKeeper, BucketQuestion } from "../auth/limits/bucket-keeper.ts";
+import type { BucketRequest, BucketResponse, SharedBuckets } from "../auth/limits/shared-buckets.ts";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayParts, RunningGateway } from "../service.ts";
 import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
@@ -8,7 +8,7 @@ import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
 /** What one of several gateway processes on a port has from the process that started it. */
 export interface FleetLine {
   /** Keeps the limits of all workers together. */
-  readonly keeper: BucketKeeper;
+  readonly keeper: SharedBuckets;
   /** Answers the parent's questions for these, which it puts together with those of the others. */
   shareMetrics(metrics: Metrics): void;
   /** Says that this worker listens. */
@@ -22,7 +22,7 @@ export interface Channel {
 }
 
 export function openFleetLine(channel: Channel = process): FleetLine {
-  const waiting = new Map<number, (answers: readonly BucketAnswer[]) => void>();
+  const waiting = new Map<number, (answers: readonly BucketResponse[]) => void>();
   let lastId = 0;
   channel.on("message", (message) => {
     if (!isKind(message, ["buckets"])) return;
@@ -32,7 +32,7 @@ export function openFleetLine(channel: Channel = process): FleetLine {
     resolve?.(answers);
   });
   const tell = (message: ToFleet): void => void channel.send?.(message);
-  const ask = (questions: readonly BucketQuestion[]): Promise<readonly BucketAnswer[]> =>
+  const take = (questions: readonly BucketRequest[]): Promise<readonly BucketResponse[]> =>
     new Promise((resolve) => {
       lastId += 1;
       waiting.set(lastId, resolve);
@@ -42,7 +42,7 @@ export function openFleetLine(channel: Channel = process): FleetLine {
   return {
     keeper: {
       // No deadline: a parent that is gone ends this process, and one that is busy will answer.
-      ask,
+      take,
       giveBack: (wanted) => tell({ kind: "unused", wanted }),
       learn: (of) => tell({ kind: "learnt", of }),
     },

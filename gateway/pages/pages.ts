@@ -1,7 +1,7 @@
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
 import { probes } from "../../services/shared/service/probes.ts";
-import type { Access } from "../auth/keys/open-access.ts";
-import type { OpenDoors } from "../auth/keys/open-doors.ts";
+import type { Auth } from "../auth/open-auth.ts";
+import type { PublicLimits } from "../auth/public-limits.ts";
 import type { ServiceStatuses } from "../proxy/upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "../proxy/upstream/upstream.ts";
 import type { Clock } from "../request/clock.ts";
@@ -18,8 +18,8 @@ export interface PagesDeps {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
   readonly statuses: ServiceStatuses;
-  readonly access: Access;
-  readonly doors: Pick<OpenDoors, "charge">;
+  readonly access: Auth;
+  readonly publicLimits: Pick<PublicLimits, "count">;
   readonly clock: Clock;
   readonly isDraining: () => boolean;
   readonly publicUrl?: string | undefined;
@@ -42,7 +42,7 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
   const counted =
     (page: Page): Page =>
     async (req, res) => {
-      await deps.doors.charge("page", req, res);
+      await deps.publicLimits.count("page", req, res);
       await page(req, res);
     };
   return {

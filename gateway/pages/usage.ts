@@ -1,11 +1,11 @@
 import { ServiceError } from "../../services/shared/errors.ts";
 import { exchangeOf, sendText } from "../../services/shared/http/exchange.ts";
-import { type KeyCheck, type KeyHolder, refuseSuspended } from "../auth/keys/key-check.ts";
+import { type KeyAuthenticator, type KeyHolder, rejectSuspended } from "../auth/keys/key-authenticator.ts";
 import type { AddressLimits } from "../auth/limits/address-limits.ts";
-import { limitedError, setLimitHeaders } from "../auth/limits/headers.ts";
-import type { Decision, Limiter } from "../auth/limits/limiter.ts";
+import { createRateLimitError, setLimitHeaders } from "../auth/limits/headers.ts";
+import type { LimitDecision, Limiter } from "../auth/limits/limiter.ts";
 import { createRule, type LimitRule } from "../auth/limits/rule.ts";
-import { usageByDay } from "../auth/usage/by-day.ts";
+import { groupUsageByDay } from "../auth/usage/by-day.ts";
 import type { UsageCounter } from "../auth/usage/usage-counter.ts";
 import { DAY_MS, type UsageRow } from "../auth/usage/usage-record.ts";
 import type { UsageStore } from "../auth/usage/usage-store.ts";
@@ -13,12 +13,12 @@ import type { Clock } from "../request/clock.ts";
 import type { Page } from "../request/routes.ts";
 
 export interface UsagePageDeps {
-  readonly checkKey: KeyCheck;
+  readonly authenticateKey: KeyAuthenticator;
   readonly addressLimits: AddressLimits;
   readonly limiter: Limiter;
   readonly usage: UsageCounter;
   /** What all gateways have written. */
-  readonly usageStore: () => Promise<Pick<UsageStore, "ofKey">>;
+  readonly usageStore: () => Promise<Pick<UsageStore, "findByKey">>;
   readonly clock: Clock;
 }
 
@@ -30,10 +30,10 @@ export const USAGE_DAYS = 31;
  * rate, but none of its quota: who has used it up must be able to see so.
  */
 export function createUsagePage(deps: UsagePageDeps): Page {
-  const { checkKey, addressLimits, limiter, usage, usageStore, clock } = deps;
+  const { authenticateKey, addressLimits, limiter, usage, usageStore, clock } = deps;
   const withoutQuota = new WeakMap<LimitRule, LimitRule>();
 
-  const admit = async ({ subject, rule }: KeyHolder): Promise<Decision | undefined> => {
+  const admit = async ({ subject, rule }: KeyHolder): Promise<LimitDecision | undefined> => {
     if (rule === undefined) return undefined;
     const rateOnly = withoutQuota.get(rule) ?? createRule({ ...rule, dailyQuota: null });
     withoutQuota.set(rule, rateOnly);
@@ -44,7 +44,7 @@ export function createUsagePage(deps: UsagePageDeps): Page {
 
   const rowsOf = async (key: string, fromDay: number): Promise<UsageRow[]> => {
     try {
-      const rows = usage.upToDate(key, await (await usageStore()).ofKey(key, fromDay));
+      const rows = usage.mergeCurrent(key, await (await usageStore()).findByKey(key, fromDay));
       return rows.filter((row) => row.day >= fromDay);
     } catch (cause) {
       throw new ServiceError("unavailable", "The usage of keys cannot be read at the moment.", {
@@ -56,15 +56,15 @@ export function createUsagePage(deps: UsagePageDeps): Page {
 
   return async (req, res) => {
     const sent = req.headers["x-api-key"];
-    const holder = await checkKey(typeof sent === "string" ? sent : undefined, {
+    const holder = await authenticateKey(typeof sent === "string" ? sent : undefined, {
       beforeLookup: () => addressLimits.admitLookup(req, res),
     });
     exchangeOf(res).fields.key = holder.id;
-    refuseSuspended(holder);
+    rejectSuspended(holder);
     const decision = await admit(holder);
     if (decision !== undefined) {
       setLimitHeaders(res, decision);
-      if (!decision.isAllowed) throw limitedError(decision, "requests with this key");
+      if (!decision.isAllowed) throw createRateLimitError(decision, "requests with this key");
     }
     const today = Math.floor(clock.nowMs() / DAY_MS);
     const rows = await rowsOf(holder.id, today - USAGE_DAYS + 1);
@@ -72,7 +72,7 @@ export function createUsagePage(deps: UsagePageDeps): Page {
       key: describeHolder(holder),
       limits: describeLimits(holder.rule),
       remaining: decision === undefined ? null : describeRemaining(decision, clock.nowMs()),
-      usage: usageByDay(rows),
+      usage: groupUsageByDay(rows),
     });
     res.setHeader("Cache-Control", "no-store");
     sendText(res, { status: 200, type: "application/json", text });
@@ -99,10 +99,10 @@ function describeLimits(rule: LimitRule | undefined) {
   return { ratePerSecond, burst, dailyQuota };
 }
 
-function describeRemaining({ left }: Decision, nowMs: number) {
+function describeRemaining({ remaining }: LimitDecision, nowMs: number) {
   return {
-    burst: left.burst,
-    daily: left.daily,
-    dayEndsAt: new Date(Math.round((nowMs + left.dayEndsInUs / 1000) / 1000) * 1000).toISOString(),
+    burst: remaining.burst,
+    daily: remaining.daily,
+    dayEndsAt: new Date(Math.round((nowMs + remaining.dayEndsInUs / 1000) / 1000) * 1000).toISOString(),
   };
 }

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { after, before, it } from "mocha";
 import { describeRounds } from "../../services/shared/testkit/describe.ts";
-import { answersInRow, type RowAnswer } from "../testkit/answers-in-row.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import {
   createGatewayProcesses,
@@ -11,6 +10,7 @@ import {
 } from "../testkit/gateway-process.ts";
 import { startKeepAliveProxy } from "../testkit/keep-alive-proxy.ts";
 import { anyForm, type OddRequest, passedOn, textOf } from "../testkit/odd-requests.ts";
+import { type ParsedResponse, parsePipelinedResponses } from "../testkit/pipelined-responses.ts";
 import { openRaw } from "../testkit/raw-connection.ts";
 import { TABLE_TEXT } from "../testkit/upstream.ts";
 
@@ -82,7 +82,7 @@ describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
         for (const text of texts) connection.write(text);
         const isClosed = await connection.closedWithin(HANG_MS);
         const received = connection.text();
-        const answers = answersInRow(
+        const answers = parsePipelinedResponses(
           received,
           requests.map(({ method }) => method),
         );
@@ -151,7 +151,7 @@ describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
 });
 
 /** Every answer in the documented form, and one for each request up to the one that ends the connection. */
-function judgeRow(requests: readonly OddRequest[], answers: readonly RowAnswer[]): void {
+function judgeRow(requests: readonly OddRequest[], answers: readonly ParsedResponse[]): void {
   expect(answers.length).to.be.at.most(requests.length);
   for (const [at, { status, headers, body }] of answers.entries()) {
     const isLast = at === answers.length - 1;

@@ -7,7 +7,7 @@ import {
 } from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { hashApiKey } from "../auth/keys/api-key.ts";
-import { announceKeyChanges } from "../auth/keys/key-changes.ts";
+import { publishKeyChanges } from "../auth/keys/key-changes.ts";
 import { createManualClock } from "../testkit/clock.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
@@ -76,7 +76,7 @@ describeWithProcesses("gateway: word of changed keys through Redis", () => {
       [{ limits: { ratePerSecond: 0.001, burst: 1, dailyQuota: null } }, 429],
       [{ revokedAt: 1 }, 401],
     ] as const) {
-      expect(await announceKeyChanges(redis.url, [change(key, changes)])).to.equal(true);
+      expect(await publishKeyChanges(redis.url, [change(key, changes)])).to.equal(true);
       await until(async () => (await statusesOf(key)).every((each) => each === status));
     }
   });
@@ -93,6 +93,6 @@ describeWithProcesses("gateway: word of changed keys through Redis", () => {
 
   it("is not said where Redis is away, and the speaker is told", async () => {
     await redis.kill();
-    expect(await announceKeyChanges(redis.url, ["0".repeat(64)])).to.equal(false);
+    expect(await publishKeyChanges(redis.url, ["0".repeat(64)])).to.equal(false);
   });
 });

@@ -1,16 +1,21 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
-import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
+import {
+  type PayGateway,
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 
 const POOL = `/evm/dexb/v3/pool?pool_address=0x${"ab".repeat(20)}`;
 
 describeWithChain("gateway: what operators see of it", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     gateway = await startPayGateway(world, { config: { cacheBytes: 1_048_576 } });
   });
   after(async () => {
@@ -35,7 +40,7 @@ describeWithChain("gateway: what operators see of it", () => {
     await (await fetch(gateway.urlOf(1))).text();
     const payer = await world.createPayer();
     expect((await payer.fetch(gateway.urlOf(2))).status).to.equal(200);
-    const { signers } = (await (await fetch(`${world.front.url}/supported`)).json()) as {
+    const { signers } = (await (await fetch(`${world.facilitatorProxy.url}/supported`)).json()) as {
       signers: Record<string, [`0x${string}`]>;
     };
     const [wallet] = signers["eip155:*"] as [`0x${string}`];

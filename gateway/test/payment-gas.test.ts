@@ -3,15 +3,20 @@ import { after, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createBurningPayer } from "../testkit/contract-wallet.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import {
+  type PayGateway,
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { TABLE_TEXT } from "../testkit/upstream.ts";
 
 /** What settings say where nobody says anything else. */
 const CAP = 300_000;
 
 describeWithChain("gateway: payments and what they may cost the facilitator", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   let count = 0;
   const newUrl = () => {
@@ -19,7 +24,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
     return gateway.urlOf(count);
   };
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     gateway = await startPayGateway(world, { payment: { settleTimeoutMs: 1_500 } });
   });
   after(async () => {
@@ -101,7 +106,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
   });
 
   it("contract wallets are refused where their cap is 0, and plain ones below a cap that is too low", async () => {
-    const strict = await startPayWorld({
+    const strict = await startPaymentEnvironment({
       facilitator: { FACILITATOR_MAX_GAS_CONTRACT: "0", FACILITATOR_MAX_GAS_EOA: "50000" },
     });
     const own = await startPayGateway(strict);
@@ -124,7 +129,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
     const payer = await world.createPayer();
     const url = newUrl();
     const payment = await signFor(payer, url);
-    const verified = world.front.asked["/verify"] ?? 0;
+    const verified = world.facilitatorProxy.requests["/verify"] ?? 0;
     const now = Math.floor(Date.now() / 1000);
     for (const validBefore of [now + 300, 99_999_999_999]) {
       const authorization = {
@@ -138,7 +143,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
         expect(message).to.contain("maxTimeoutSeconds 60");
       });
     }
-    expect(world.front.asked["/verify"] ?? 0).to.equal(verified);
+    expect(world.facilitatorProxy.requests["/verify"] ?? 0).to.equal(verified);
     const answer = await world.expectPaid(payer, 1, () => fetchWith(url, payment));
     expect(receiptOf(answer)?.success).to.equal(true);
   });

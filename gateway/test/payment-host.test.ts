@@ -9,15 +9,15 @@ import {
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { UNLIMITED } from "../testkit/gateway.ts";
+import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
 import {
   PAID_PATH,
   PAID_QUERY,
   type PayGateway,
-  type PayWorld,
+  type PaymentEnvironment,
   startPayGateway,
-  startPayWorld,
-} from "../testkit/pay-gateway.ts";
-import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { rawGet } from "../testkit/raw-http.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
@@ -25,7 +25,7 @@ import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 const TARGET = `${PAID_PATH}?${PAID_QUERY}`;
 
 describeWithChain("gateway: the pay-per-request host", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateways: PayGateway[] = [];
   const start = async (of: Parameters<typeof startPayGateway>[1]) => {
     const gateway = await startPayGateway(world, of);
@@ -33,10 +33,10 @@ describeWithChain("gateway: the pay-per-request host", () => {
     return gateway;
   };
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
   });
   afterEach(async () => {
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     gateways = [];
   });
@@ -214,14 +214,14 @@ describeWithChain("gateway: the pay-per-request host", () => {
       const payer = await world.createPayer();
       const payment = await signFor(payer, `${one.payUrl}${target}`);
       const client = new AbortController();
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         const real = await pass();
         client.abort();
         return real;
       };
       await world.expectPaid(payer, 1, async () => {
         await fetchWith(`${one.payUrl}${target}`, payment, { signal: client.signal }).catch(() => "gone");
-        world.front.behave = {};
+        world.facilitatorProxy.overrides = {};
         const again = await fetchWith(`${other.payUrl}${target}`, payment);
         expect(again.status).to.equal(200);
       });
@@ -235,14 +235,14 @@ describeWithChain("gateway: the pay-per-request host", () => {
       let isSettling = false;
       let isRefused = false;
       let checks = 0;
-      world.front.behave["/verify"] = async (pass) => {
+      world.facilitatorProxy.overrides["/verify"] = async (pass) => {
         checks += 1;
         // Both have looked for an earlier payment by then, and found none; the second goes on when the first is being settled.
         const mayGoOn = checks === 1 ? () => checks > 1 : () => isSettling;
         await until(mayGoOn);
         return pass();
       };
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         isSettling = true;
         await until(() => isRefused);
         return pass();
@@ -256,7 +256,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
         isRefused = true;
         expect((await first).status).to.equal(200);
       });
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
     });
 
     it("never charges a payment twice while Redis is away", async () => {

@@ -15,8 +15,13 @@ import { createPaymentChain, type PaymentChain } from "../payments/settlement/ch
 import { createJanitor } from "../payments/settlement/janitor.ts";
 import { createSettlement } from "../payments/settlement/settlement.ts";
 import { createManualClock } from "../testkit/clock.ts";
-import { type PayGateway, type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
 import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
+import {
+  type PayGateway,
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 
 const JUNK = 650;
@@ -26,10 +31,10 @@ const SLOW_MS = 1_500;
 const WAITING_MS = 30_000 + 15_000;
 
 describeWithChain("gateway: open payments among many", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     gateway = await startPayGateway(world);
   });
   after(async () => {

@@ -3,24 +3,24 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createBurningPayer } from "../testkit/contract-wallet.ts";
-import { type Cut, takeSome } from "../testkit/cutting-client.ts";
+import { type Cut, readPartially } from "../testkit/cutting-client.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY } from "../testkit/gateway.ts";
+import { fetchWith, type Payer, signFor } from "../testkit/payer.ts";
 import {
   type PayGateway,
-  type PayWorld,
+  type PaymentEnvironment,
   PRICE,
   startPayGateway,
-  startPayWorld,
-} from "../testkit/pay-gateway.ts";
-import { fetchWith, type Payer, signFor } from "../testkit/payer.ts";
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, answerTableOf, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const KB = 1_024;
 
 describeWithChain("gateway: paid answers that do not arrive", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   let count = 0;
   const newUrl = () => {
@@ -28,11 +28,11 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
     return gateway.urlOf(count);
   };
   before(async () => {
-    world = await startPayWorld();
+    world = await startPaymentEnvironment();
     gateway = await startPayGateway(world);
   });
   afterEach(() => {
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     gateway.solana.answer = answerTable;
   });
   after(async () => {
@@ -43,7 +43,10 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
   /** Pays for a table of so many bytes, and takes a part of the answer. */
   const payAndCut = async (payer: Payer, url: string, cut: Cut) => {
     const payment = await signFor(payer, url);
-    return takeSome(url, { headers: { "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) }, cut });
+    return readPartially(url, {
+      headers: { "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) },
+      cut,
+    });
   };
   const expectWhole = async (answer: Response, size: number) => {
     expect(answer.status).to.equal(200);
@@ -77,7 +80,7 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
       await until(() => statuses().length >= before + 2);
       expect(statuses().slice(before)).to.deep.equal([402, 499]);
       const target = new URL(newUrl().replace(gateway.payUrl, gateway.url)).href;
-      await takeSome(target, { headers: { "X-API-KEY": BOOTSTRAP_KEY }, cut });
+      await readPartially(target, { headers: { "X-API-KEY": BOOTSTRAP_KEY }, cut });
       await until(() => statuses().length >= before + 3);
       expect(statuses().at(-1)).to.equal(499);
     });
@@ -140,7 +143,7 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
     const payForNothing = async (payer: Payer, url: string) => {
       const payment = await signFor(payer, url);
       const client = new AbortController();
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         const real = await pass();
         client.abort();
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -150,16 +153,16 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
         await fetchWith(url, payment, { signal: client.signal }).catch(() => "gone");
         await until(async () => (await world.chain.balanceOf(payer.address)) === 0n);
       });
-      world.front.behave = {};
+      world.facilitatorProxy.overrides = {};
     };
 
     it("gets what it has paid for with a new payment, without the facilitator", async () => {
       const payer = await world.createPayer(PRICE);
       const url = newUrl();
       await payForNothing(payer, url);
-      await world.front.stop();
+      await world.facilitatorProxy.stop();
       const answer = await world.expectPaid(payer, 0, () => payer.fetch(url));
-      await world.front.restart();
+      await world.facilitatorProxy.restart();
       expect(answer.status).to.equal(200);
       expect(await answer.text()).to.equal(TABLE_TEXT);
       // Once: it has nothing left for another one.
@@ -199,13 +202,15 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
       const payer = await createBurningPayer(world, { rounds: 1n });
       const url = newUrl();
       const client = new AbortController();
-      world.front.behave["/settle"] = async (pass) => {
+      world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         const real = await pass();
         client.abort();
         return real;
       };
       await payer.fetch(url, { signal: client.signal }).catch(() => "gone");
-      world.front.behave = { "/verify": async () => ({ status: 200, body: { isValid: false } }) };
+      world.facilitatorProxy.overrides = {
+        "/verify": async () => ({ status: 200, body: { isValid: false } }),
+      };
       const answer = await world.expectPaid(payer, 0, () => payer.fetch(url));
       expect(answer.status).to.equal(200);
     });

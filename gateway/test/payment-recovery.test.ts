@@ -4,14 +4,19 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
-import { PAID_PATH, PAID_QUERY, type PayWorld, startPayWorld } from "../testkit/pay-gateway.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import {
+  PAID_PATH,
+  PAID_QUERY,
+  type PaymentEnvironment,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describeWithChain("gateway: payments over the death of a gateway", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let service: FakeUpstream;
   let folder: string;
   let gateway: Child;
@@ -38,7 +43,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
       EVM_RPC_8453: world.chain.url,
       X402_PAY_TO: world.payTo,
       X402_PORT: String(port),
-      X402_FACILITATOR_URL: world.front.url,
+      X402_FACILITATOR_URL: world.facilitatorProxy.url,
       X402_SETTLE_TIMEOUT_MS: "20000",
       DEADLINE_MS: "20000",
       ...env,
@@ -69,12 +74,12 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "gateway-test-"));
-    [world, service] = await Promise.all([startPayWorld(), startFakeUpstream()]);
+    [world, service] = await Promise.all([startPaymentEnvironment(), startFakeUpstream()]);
     payer = await world.createPayer(10_000_000n);
     await start();
   });
   afterEach(() => {
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     service.answer = answerTable;
   });
   after(async () => {
@@ -118,12 +123,12 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     const url = newUrl();
     const payment = await signFor(payer, url);
     const { reach, reached } = moment();
-    world.front.behave["/settle"] = async () => {
+    world.facilitatorProxy.overrides["/settle"] = async () => {
       reach();
       return "never";
     };
     await world.expectPaid(payer, 0, () => dieWhile(fetchWith(url, payment), reached));
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     expect(await payments("list", "--state", "open")).to.match(/open +0\.05 +0x/);
     await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
@@ -131,13 +136,13 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
 
   const dieAfterSettling = async (asked: (url: string) => Promise<Response>, url: string) => {
     const { reach, reached } = moment();
-    world.front.behave["/settle"] = async (pass) => {
+    world.facilitatorProxy.overrides["/settle"] = async (pass) => {
       await pass();
       reach();
       return "never";
     };
     await world.expectPaid(payer, 1, () => dieWhile(asked(url), reached));
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
   };
 
   it("killed between settling and answering: the same payment has its data, not charged again", async () => {
@@ -160,7 +165,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
   it("asked to stop while it settles: the client has its answer first", async () => {
     const url = newUrl();
     const { reach, reached } = moment();
-    world.front.behave["/settle"] = async (pass) => {
+    world.facilitatorProxy.overrides["/settle"] = async (pass) => {
       reach();
       await until(() => gateway.stdout().includes('"draining"'));
       return pass();
@@ -186,7 +191,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     const isCut = new Promise<void>((resolve) => {
       cut = resolve;
     });
-    world.front.behave["/settle"] = async (pass) => {
+    world.facilitatorProxy.overrides["/settle"] = async (pass) => {
       reach();
       await isCut;
       return pass();
@@ -204,7 +209,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     });
     // Known as settled by the process that was stopped: nothing is left for a janitor.
     expect(await payments("list", "--state", "open")).not.to.match(/0x/);
-    world.front.behave = {};
+    world.facilitatorProxy.overrides = {};
     await start();
     await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
   });

@@ -2,16 +2,16 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeRounds } from "../../services/shared/testkit/describe.ts";
 import { runTrials } from "../testkit/payment-trials.ts";
-import { startTrialWorld, type TrialWorld } from "../testkit/trial-world.ts";
+import { startTrialEnvironment, type TrialEnvironment } from "../testkit/trial-environment.ts";
 
 /** Many on Node, where `npm run check:full` asks for them; a few show that the other runtime does not differ. */
 const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 8);
 const TRIALS = "Deno" in globalThis ? Math.min(WANTED, 25) : WANTED;
 
 describeRounds(TRIALS, "gateway: random trials of payments", () => {
-  let world: TrialWorld;
+  let world: TrialEnvironment;
   before(async () => {
-    world = await startTrialWorld();
+    world = await startTrialEnvironment();
   });
   after(() => world?.stop());
 

@@ -6,21 +6,21 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
+import { fetchWith, type Payer, readOffer, receiptOf, signFor } from "../testkit/payer.ts";
 import {
   PAID_PATH,
   PAID_QUERY,
   type PayGateway,
-  type PayWorld,
+  type PaymentEnvironment,
   PRICE,
   startPayGateway,
-  startPayWorld,
-} from "../testkit/pay-gateway.ts";
-import { fetchWith, type Payer, readOffer, receiptOf, signFor } from "../testkit/payer.ts";
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { rawGet, sendRaw } from "../testkit/raw-http.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describeWithChain("gateway: payments", () => {
-  let world: PayWorld;
+  let world: PaymentEnvironment;
   let gateway: PayGateway;
   /** Each test buys something of its own, so that none finds what another has left. */
   let count = 0;
@@ -29,7 +29,7 @@ describeWithChain("gateway: payments", () => {
     return gateway.urlOf(count);
   };
   before(async () => {
-    world = await startPayWorld({ ownProcess: true });
+    world = await startPaymentEnvironment({ ownProcess: true });
     gateway = await startPayGateway(world);
   });
   afterEach(() => {

@@ -10,7 +10,11 @@ import {
 import { tracingConfig } from "../../services/shared/tracing/testkit/config.ts";
 import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
-import { type PayWorld, startPayGateway, startPayWorld } from "../testkit/pay-gateway.ts";
+import {
+  type PaymentEnvironment,
+  startPayGateway,
+  startPaymentEnvironment,
+} from "../testkit/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, mediaTypeOf, TABLE_TEXT } from "../testkit/upstream.ts";
 
@@ -188,9 +192,9 @@ describeWithChain("gateway: traces", () => {
   });
 
   describe("of payments", () => {
-    let world: PayWorld;
+    let world: PaymentEnvironment;
     before(async () => {
-      world = await startPayWorld();
+      world = await startPaymentEnvironment();
     });
     after(() => world?.stop());
 
@@ -202,7 +206,7 @@ describeWithChain("gateway: traces", () => {
       const answer = await payer.fetch(selling.urlOf());
       expect(answer.status).to.equal(200);
       const [server, ...questions] = await spansOf(answer);
-      const { origin } = new URL(world.front.url);
+      const { origin } = new URL(world.facilitatorProxy.url);
       expect(server.attributes["chaintables.payment"]).to.equal("settled");
       expect(questions.map(({ name }) => name)).to.have.members([
         "POST /verify",

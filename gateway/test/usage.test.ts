@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "../../services/shared/storage/port.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
-import { usageByDay } from "../auth/usage/by-day.ts";
+import { groupUsageByDay } from "../auth/usage/by-day.ts";
 import { DAY_MS } from "../auth/usage/usage-record.ts";
 import { openUsageStore, type UsageStore } from "../auth/usage/usage-store.ts";
 import { createManualClock, type ManualClock } from "../testkit/clock.ts";
@@ -144,14 +144,14 @@ describe("gateway: usage", () => {
     await Promise.all(stopped);
     running = [];
     const day = Math.floor(NOON_MS / DAY_MS);
-    expect(usageByDay(await usage.ofKey("key_0", day))[0]).to.deep.include({
+    expect(groupUsageByDay(await usage.findByKey("key_0", day))[0]).to.deep.include({
       requests: 31,
       endpoints: [
         { path: "/evm/chains", requests: 25, limited: 0 },
         { path: "/evm/dexes", requests: 6, limited: 0 },
       ],
     });
-    expect(await usage.totalsOf("key_1", day)).to.deep.equal({ requests: 60, limited: 0 });
+    expect(await usage.sumTotals("key_1", day)).to.deep.equal({ requests: 60, limited: 0 });
   });
 
   it("keeps a day's quota over a restart without Redis, until midnight", async () => {
@@ -185,8 +185,8 @@ describe("gateway: usage", () => {
     for (const key of [old, next]) expect((await ask(gateway, key)).status).to.equal(429);
     await gateway.stop();
     running = [];
-    expect(await usage.totalsOf("key_old", 0)).to.deep.equal({ requests: 2, limited: 1 });
-    expect(await usage.totalsOf("key_next", 0)).to.deep.equal({ requests: 1, limited: 1 });
+    expect(await usage.sumTotals("key_old", 0)).to.deep.equal({ requests: 2, limited: 1 });
+    expect(await usage.sumTotals("key_next", 0)).to.deep.equal({ requests: 1, limited: 1 });
   });
 
   it("answers 503 where usage cannot be read, and everything else as ever", async () => {
@@ -197,8 +197,8 @@ describe("gateway: usage", () => {
         openKeys: () =>
           openFakeKeys(keys, {
             ...usage,
-            ofKey: () => Promise.reject(new Error("away")),
-            passedOn: () => Promise.reject(new Error("away")),
+            findByKey: () => Promise.reject(new Error("away")),
+            countPassed: () => Promise.reject(new Error("away")),
           }),
       },
     });

@@ -2,12 +2,12 @@ import { encodeDeployData, type Hex } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { burningWallet } from "../../deploy/devnet/contracts/wallets/artifacts.ts";
 import { mintUsdc } from "../../deploy/devnet/usdc/usdc.ts";
-import type { PayWorld } from "./pay-gateway.ts";
 import { createPayer, type Payer } from "./payer.ts";
+import type { PaymentEnvironment } from "./payment-gateway.ts";
 
 /** A payer whose wallet is a contract that takes any signature, and burns gas over it in so many rounds. */
 export async function createBurningPayer(
-  { chain }: Pick<PayWorld, "chain">,
+  { chain }: Pick<PaymentEnvironment, "chain">,
   { rounds, hides = false }: { readonly rounds: bigint; readonly hides?: boolean },
 ): Promise<Payer> {
   const { rpc } = chain.anvil;

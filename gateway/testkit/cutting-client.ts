@@ -14,7 +14,7 @@ export interface Cut {
   readonly pauseMs?: number;
 }
 
-export interface Taken {
+export interface PartialRead {
   readonly status: number | undefined;
   /** Whether every byte of the answer was read. */
   readonly isWhole: boolean;
@@ -24,10 +24,10 @@ export interface Taken {
 const CHUNK = 65_536;
 
 /** One GET by a client that reads no byte more than it should, since a kernel with unread bytes resets. Never rejects. */
-export function takeSome(
+export function readPartially(
   url: string,
   { headers, cut }: { readonly headers: Readonly<Record<string, string>>; readonly cut: Cut },
-): Promise<Taken> {
+): Promise<PartialRead> {
   const { hostname, port, pathname, search, host } = new URL(url);
   const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   let head = "";

@@ -3,7 +3,7 @@ import { hashApiKey, mintApiKey } from "../auth/keys/api-key.ts";
 import { FAMILIES, type KeyRecord } from "../auth/keys/key-record.ts";
 import { NO_SETTINGS } from "../auth/keys/key-settings.ts";
 import type { KeyDirectory } from "../auth/keys/key-store.ts";
-import type { OpenedKeys } from "../auth/keys/lazy-directory.ts";
+import type { AuthStores } from "../auth/lazy-directory.ts";
 import { openUsageStore, type UsageStore } from "../auth/usage/usage-store.ts";
 
 /** A directory in memory that counts its questions and can be made to fail or to wait. */
@@ -44,7 +44,7 @@ export function createFakeDirectory(): FakeDirectory {
 }
 
 /** What a gateway opens, over such a directory and a store of usage in memory; `usage` outlives a close. */
-export async function openFakeKeys(keys: FakeDirectory, usage?: UsageStore): Promise<OpenedKeys> {
+export async function openFakeKeys(keys: FakeDirectory, usage?: UsageStore): Promise<AuthStores> {
   if (usage !== undefined) return { keys: keys as never, usage, close: async () => {} };
   const store = await openSqliteStore({ path: ":memory:" });
   return { keys: keys as never, usage: await openUsageStore(store), close: () => store.close() };

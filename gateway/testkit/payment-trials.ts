@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
-import { type Cut, takeSome } from "./cutting-client.ts";
-import { PRICE } from "./pay-gateway.ts";
+import { type Cut, readPartially } from "./cutting-client.ts";
 import { type Payer, signFor } from "./payer.ts";
-import type { TrialWorld } from "./trial-world.ts";
+import { PRICE } from "./payment-gateway.ts";
+import type { TrialEnvironment } from "./trial-environment.ts";
 
 export interface TrialReport {
   readonly index: number;
@@ -61,7 +61,7 @@ export function createRandom(seed: number): () => number {
 
 /** One client that is unlucky, and comes back with an unmodified client until it has a whole table. */
 export async function runTrial(
-  world: TrialWorld,
+  world: TrialEnvironment,
   { index, seed, payer }: { readonly index: number; readonly seed: number; readonly payer: Payer },
 ): Promise<Trial> {
   const random = createRandom(seed * 1_000_003 + index);
@@ -94,7 +94,7 @@ export async function runTrial(
     const payment = await signFor(payer, url).catch(() => undefined);
     if (payment === undefined) return "cut before an offer";
     const headers = { "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
-    const { isWhole, status } = await takeSome(url, { headers, cut });
+    const { isWhole, status } = await readPartially(url, { headers, cut });
     if (status === 200 && isWhole) tables += 1;
     isReset = cut.how === "reset" || cut.how === "stall";
     return `${cut.how} after ${cut.afterBytes} bytes`;
@@ -190,7 +190,7 @@ const LANES = 3;
 
 /** Runs so many trials, some at a time, and holds the sums against what was received and what the ledger says. */
 export async function runTrials(
-  world: TrialWorld,
+  world: TrialEnvironment,
   options: {
     readonly trials: number;
     readonly seed: number;

@@ -1,7 +1,7 @@
 /** `npm run trials:payments`: random trials of payments over real processes. Exit code 1 = one of them was wrong. */
 import { parseArgs } from "node:util";
 import { runTrials } from "./payment-trials.ts";
-import { startTrialWorld } from "./trial-world.ts";
+import { startTrialEnvironment } from "./trial-environment.ts";
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +15,7 @@ if (values.help) {
   process.stdout.write("Usage: npm run trials:payments -- [--trials <n>] [--seed <n>] [--verbose]\n");
 } else {
   const [trials, seed] = [Number(values.trials), Number(values.seed)];
-  const world = await startTrialWorld();
+  const world = await startTrialEnvironment();
   const startedMs = performance.now();
   try {
     const { faults, ...totals } = await runTrials(world, {

@@ -9,14 +9,18 @@ export class Malformed extends Error {
 /** An object that has all required fields and, unless others are allowed, none that is not named. */
 export function readObject(
   value: unknown,
-  of: {
+  {
+    at,
+    required,
+    optional = [],
+    others,
+  }: {
     at: string;
     required: readonly string[];
     optional?: readonly string[];
     others?: "allowed";
   },
 ): Readonly<Record<string, unknown>> {
-  const { at, required, optional = [], others } = of;
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new Malformed(at, "an object");
   const place = (name: string) => (at === "" ? name : `${at}.${name}`);

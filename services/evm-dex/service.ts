@@ -13,8 +13,8 @@ import { endpoints } from "./contract.ts";
 import { loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
+import { openPoolReads } from "./serve/pool/pool-reads.ts";
 import { createPriceSource } from "./serve/prices.ts";
-import { openReading } from "./serve/reading.ts";
 import { createStatus } from "./serve/status.ts";
 import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
@@ -43,7 +43,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   const store = traceStore(opened, tracing);
   await store.declare(COLLECTIONS);
   const deps = { store, chains };
-  const reading = await openReading({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
+  const reading = await openPoolReads({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
   const chainIds = chains.map(({ chainId }) => chainId);
   const readings = await openReadings({ store, chainIds, what: "The pools", env, log });
   return runService({

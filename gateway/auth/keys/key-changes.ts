@@ -10,9 +10,9 @@ import type { KeyLookup } from "./key-lookup.ts";
 /** Word of made and changed keys, each by its hash. It names no key and gives nobody any right. */
 const CHANNEL = "chaintables:keys";
 const HASH = /^[0-9a-f]{64}$/;
-const ANNOUNCE_MS = 2_000;
+const PUBLISH_TIMEOUT_MS = 2_000;
 
-export interface HearOptions {
+export interface KeyChangeOptions {
   readonly redisUrl: string | undefined;
   readonly lookup: Pick<KeyLookup, "forget" | "forgetAll">;
   readonly log: Log;
@@ -22,7 +22,11 @@ export interface HearOptions {
  * Forgets keys as soon as they are changed anywhere. Without Redis, or while it is away, what is remembered of a key
  * gets old within seconds all the same (KeyLookupOptions.freshMs): this only makes it faster.
  */
-export async function hearKeyChanges({ redisUrl, lookup, log }: HearOptions): Promise<Subscription> {
+export async function subscribeKeyChanges({
+  redisUrl,
+  lookup,
+  log,
+}: KeyChangeOptions): Promise<Subscription> {
   if (redisUrl === undefined) return { close: () => {} };
   return subscribeRedis({
     url: redisUrl,
@@ -36,6 +40,6 @@ export async function hearKeyChanges({ redisUrl, lookup, log }: HearOptions): Pr
 }
 
 /** Tells every gateway that keys have changed; answers whether Redis has heard it. */
-export function announceKeyChanges(redisUrl: string, hashes: readonly string[]): Promise<boolean> {
-  return publishRedis({ url: redisUrl, channel: CHANNEL, timeoutMs: ANNOUNCE_MS }, hashes);
+export function publishKeyChanges(redisUrl: string, hashes: readonly string[]): Promise<boolean> {
+  return publishRedis({ url: redisUrl, channel: CHANNEL, timeoutMs: PUBLISH_TIMEOUT_MS }, hashes);
 }

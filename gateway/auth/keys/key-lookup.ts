@@ -20,8 +20,8 @@ export interface KeyLookupOptions {
 }
 
 export interface KeyLookup {
-  /** `beforeAsking` is waited for where the store would have to be asked; what it throws is the answer. */
-  (hash: string, beforeAsking?: () => Promise<void>): Promise<KeyRecord | undefined>;
+  /** `beforeQuery` is waited for where the store would have to be asked; what it throws is the answer. */
+  (hash: string, beforeQuery?: () => Promise<void>): Promise<KeyRecord | undefined>;
   /** A key that is remembered and need not be asked for, at once. */
   fresh(hash: string): KeyRecord | undefined;
   /** A key has been made or changed: what is remembered of it, and answers still under way, count no more. */
@@ -30,11 +30,11 @@ export interface KeyLookup {
   forgetAll(): void;
 }
 
-interface Remembered<T> {
+interface CacheEntry<T> {
   readonly value: T;
   /** When the store was asked, not when it answered: a key revoked in between must not gain time. */
-  readonly askedAtMs: number;
-  readonly era: number;
+  readonly queriedAtMs: number;
+  readonly generation: number;
 }
 
 /**
@@ -51,61 +51,61 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     pauseMs = 1_000,
     maxEntries = 10_000,
   } = options;
-  const found = new BoundedMap<Remembered<KeyRecord>>(maxEntries);
-  const missing = new BoundedMap<Remembered<true>>(maxEntries);
-  const underway = new Map<string, Promise<KeyRecord | undefined>>();
+  const found = new BoundedMap<CacheEntry<KeyRecord>>(maxEntries);
+  const missing = new BoundedMap<CacheEntry<true>>(maxEntries);
+  const inFlight = new Map<string, Promise<KeyRecord | undefined>>();
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   /** What was asked in an earlier one is not fresh. */
-  let era = 0;
+  let generation = 0;
   /** Counts changes heard of: an answer from before one is not remembered. */
   let changes = 0;
 
-  const ask = async (hash: string): Promise<KeyRecord | undefined> => {
-    const askedAtMs = clock.monotonicMs();
-    if (askedAtMs < pausedUntilMs) throw storeIsAway();
+  const query = async (hash: string): Promise<KeyRecord | undefined> => {
+    const queriedAtMs = clock.monotonicMs();
+    if (queriedAtMs < pausedUntilMs) throw keyStoreUnavailable();
     const changesBefore = changes;
     try {
       const record = await withTimeout(directory.findByHash(hash), lookupTimeoutMs);
       if (changes !== changesBefore) return record;
       if (record) {
-        found.set(hash, { value: record, askedAtMs, era });
+        found.set(hash, { value: record, queriedAtMs, generation });
         missing.delete(hash);
       } else {
-        missing.set(hash, { value: true, askedAtMs, era });
+        missing.set(hash, { value: true, queriedAtMs, generation });
         found.delete(hash);
       }
       return record;
     } catch (error) {
       pausedUntilMs = clock.monotonicMs() + pauseMs;
       onStoreFailure?.(error);
-      throw storeIsAway(error);
+      throw keyStoreUnavailable(error);
     }
   };
 
-  const isFresh = (known: Remembered<unknown>, nowMs: number): boolean =>
-    nowMs - known.askedAtMs < freshMs && known.era === era;
+  const isFresh = (known: CacheEntry<unknown>, nowMs: number): boolean =>
+    nowMs - known.queriedAtMs < freshMs && known.generation === generation;
 
-  const lookup = async (hash: string, beforeAsking?: () => Promise<void>) => {
+  const lookup = async (hash: string, beforeQuery?: () => Promise<void>) => {
     const nowMs = clock.monotonicMs();
     const known = found.get(hash);
     if (known && isFresh(known, nowMs)) return known.value;
     const absent = missing.get(hash);
     if (absent && isFresh(absent, nowMs)) return undefined;
 
-    let question = underway.get(hash);
+    let question = inFlight.get(hash);
     if (!question) {
       // A key that was known goes on being looked up, whatever else comes from the same address.
-      const turn = known ? undefined : beforeAsking?.();
-      const asked = (turn === undefined ? ask(hash) : turn.then(() => ask(hash))).finally(() => {
-        if (underway.get(hash) === asked) underway.delete(hash);
+      const turn = known ? undefined : beforeQuery?.();
+      const asked = (turn === undefined ? query(hash) : turn.then(() => query(hash))).finally(() => {
+        if (inFlight.get(hash) === asked) inFlight.delete(hash);
       });
-      underway.set(hash, asked);
+      inFlight.set(hash, asked);
       question = asked;
     }
     try {
       return await question;
     } catch (error) {
-      if (known && found.get(hash) === known && nowMs - known.askedAtMs < graceMs) return known.value;
+      if (known && found.get(hash) === known && nowMs - known.queriedAtMs < graceMs) return known.value;
       throw error;
     }
   };
@@ -119,17 +119,17 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
       changes += 1;
       found.delete(hash);
       missing.delete(hash);
-      underway.delete(hash);
+      inFlight.delete(hash);
     },
     forgetAll() {
       changes += 1;
-      era += 1;
-      underway.clear();
+      generation += 1;
+      inFlight.clear();
     },
   });
 }
 
-function storeIsAway(cause?: unknown): ServiceError {
+function keyStoreUnavailable(cause?: unknown): ServiceError {
   return new ServiceError("unavailable", "The key store cannot be reached; the key could not be checked.", {
     cause,
     retryAfterSeconds: 2,

@@ -1,6 +1,6 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
 import { collection, type RowOf } from "../../../services/shared/storage/port.ts";
-import { type KeySettings, readSettings } from "./key-settings.ts";
+import { type KeySettings, parseKeySettings } from "./key-settings.ts";
 
 export const FAMILIES: readonly Family[] = ["evm-dex", "lending", "solana"];
 
@@ -64,7 +64,7 @@ export function isFamily(value: unknown): value is Family {
 /** Reads a row; a scope this version does not know is dropped, never granted. */
 export function toKeyRecord(row: KeyRow): KeyRecord {
   const { settings, scopes, ...rest } = row;
-  const { subject, ...known } = readSettings(settings);
+  const { subject, ...known } = parseKeySettings(settings);
   return {
     ...rest,
     ...known,

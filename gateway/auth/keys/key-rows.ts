@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
 import { hashApiKey, mintApiKey } from "./api-key.ts";
 import { type KeyRow, keyStateAt } from "./key-record.ts";
-import { type KeySettings, NO_SETTINGS, type OwnLimits, readSettings } from "./key-settings.ts";
+import { type KeyLimitOverrides, type KeySettings, NO_SETTINGS, parseKeySettings } from "./key-settings.ts";
 
 /** What an operator says of a key; a field that is absent stays as it is, or begins empty. */
 export interface KeyChange {
@@ -12,7 +12,7 @@ export interface KeyChange {
   readonly scopes?: readonly Family[];
   /** Unix seconds; null = never. */
   readonly expiresAt?: number | null;
-  readonly limits?: Partial<OwnLimits>;
+  readonly limits?: Partial<KeyLimitOverrides>;
 }
 
 export interface NewKey extends KeyChange {
@@ -20,7 +20,7 @@ export interface NewKey extends KeyChange {
   readonly scopes: readonly Family[];
 }
 
-export interface Rotation {
+export interface RotationOptions {
   /** How long the old key goes on, unless it ends before. */
   readonly overlapSeconds: number;
   /** When the new key ends; absent = after as long a life as the old one was given. */
@@ -28,17 +28,17 @@ export interface Rotation {
 }
 
 /** A change that makes no sense for the key as it is; the message says why. */
-export class KeyRefusal extends Error {
+export class InvalidKeyChange extends Error {
   override readonly name = "KeyRefusal";
 }
 
-export interface MintedRow {
+export interface CreatedKeyRow {
   readonly key: string;
   readonly row: KeyRow;
 }
 
 /** A new key and the row that stands for it. */
-export function newRow(wanted: NewKey, nowSeconds: number): MintedRow {
+export function createKeyRow(wanted: NewKey, nowSeconds: number): CreatedKeyRow {
   const key = mintApiKey();
   const row: KeyRow = {
     hash: hashApiKey(key),
@@ -51,13 +51,13 @@ export function newRow(wanted: NewKey, nowSeconds: number): MintedRow {
     suspendedAt: null,
     settings: NO_SETTINGS,
   };
-  return { key, row: changeRow(row, wanted) };
+  return { key, row: applyKeyChange(row, wanted) };
 }
 
 /** The row with what a change names. Settings that this version does not know stay as they are. */
-export function changeRow(row: KeyRow, change: KeyChange): KeyRow {
+export function applyKeyChange(row: KeyRow, change: KeyChange): KeyRow {
   const { label, owner, note, scopes, expiresAt, limits } = change;
-  const known = readSettings(row.settings);
+  const known = parseKeySettings(row.settings);
   const settings: KeySettings = {
     ...(row.settings as object | null),
     ...known,
@@ -74,23 +74,23 @@ export function changeRow(row: KeyRow, change: KeyChange): KeyRow {
   };
 }
 
-export interface Succession {
-  readonly minted: MintedRow;
+export interface KeyRotation {
+  readonly successor: CreatedKeyRow;
   /** When the old key ends. */
-  readonly endsAt: (old: KeyRow) => number;
+  readonly computeOldExpiry: (old: KeyRow) => number;
 }
 
 /** What takes a key's place. Throws KeyRefusal for a key that is over or has been rotated before. */
-export function successorOf(old: KeyRow, rotation: Rotation, nowSeconds: number): Succession {
+export function rotateKeyRow(old: KeyRow, rotation: RotationOptions, nowSeconds: number): KeyRotation {
   const state = keyStateAt(old, nowSeconds);
-  if (state !== "live") throw new KeyRefusal(`Cannot rotate ${old.id}: it is ${state}.`);
-  const { owner, note, limits, subject, rotatedTo } = readSettings(old.settings);
-  if (rotatedTo !== null) throw new KeyRefusal(`Cannot rotate ${old.id}: it was, to ${rotatedTo}.`);
-  const { key, row } = newRow({ label: old.label, owner, note, scopes: [], limits }, nowSeconds);
+  if (state !== "live") throw new InvalidKeyChange(`Cannot rotate ${old.id}: it is ${state}.`);
+  const { owner, note, limits, subject, rotatedTo } = parseKeySettings(old.settings);
+  if (rotatedTo !== null) throw new InvalidKeyChange(`Cannot rotate ${old.id}: it was, to ${rotatedTo}.`);
+  const { key, row } = createKeyRow({ label: old.label, owner, note, scopes: [], limits }, nowSeconds);
   const sameLife = old.expiresAt === null ? null : nowSeconds + (old.expiresAt - old.createdAt);
   const end = nowSeconds + rotation.overlapSeconds;
   return {
-    minted: {
+    successor: {
       key,
       row: {
         ...row,
@@ -100,6 +100,6 @@ export function successorOf(old: KeyRow, rotation: Rotation, nowSeconds: number)
       },
     },
     // Earlier by a second where the overlap changes nothing: of two rotations at once only one may find the end as it was.
-    endsAt: ({ expiresAt }) => (expiresAt === null || expiresAt > end ? end : expiresAt - 1),
+    computeOldExpiry: ({ expiresAt }) => (expiresAt === null || expiresAt > end ? end : expiresAt - 1),
   };
 }

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { limitsOf } from "../limits/key-rules.ts";
 import { createRule } from "../limits/rule.ts";
-import { NO_SETTINGS, readSettings } from "./key-settings.ts";
+import { mergeKeyLimits } from "./key-rules.ts";
+import { NO_SETTINGS, parseKeySettings } from "./key-settings.ts";
 
 describe("key settings", () => {
   it("are read as they were written", () => {
@@ -14,15 +14,15 @@ describe("key settings", () => {
       subject: "key_1",
       rotatedTo: "key_3",
     };
-    expect(readSettings(JSON.parse(JSON.stringify(settings)))).to.deep.equal(settings);
-    expect(readSettings(NO_SETTINGS)).to.deep.equal(NO_SETTINGS);
+    expect(parseKeySettings(JSON.parse(JSON.stringify(settings)))).to.deep.equal(settings);
+    expect(parseKeySettings(NO_SETTINGS)).to.deep.equal(NO_SETTINGS);
   });
 
   it("are none where a key is older than settings, and where they are nonsense", () => {
     const nonsense = [null, undefined, {}, [], "x", 7, { limits: null }, { limits: "none", owner: 7 }];
-    for (const stored of nonsense) expect(readSettings(stored)).to.deep.equal(NO_SETTINGS);
+    for (const stored of nonsense) expect(parseKeySettings(stored)).to.deep.equal(NO_SETTINGS);
     const limits = { ratePerSecond: "1000", burst: -1, dailyQuota: 1.5 };
-    expect(readSettings({ limits })).to.deep.equal(NO_SETTINGS);
+    expect(parseKeySettings({ limits })).to.deep.equal(NO_SETTINGS);
   });
 
   it("make a rule whatever stands in the store, never one without limits", () => {
@@ -36,7 +36,7 @@ describe("key settings", () => {
           }),
         ),
         (stored) => {
-          const rule = createRule(limitsOf(readSettings(stored).limits, standard));
+          const rule = createRule(mergeKeyLimits(parseKeySettings(stored).limits, standard));
           expect(rule.capacity).to.be.greaterThan(0);
           expect(rule.drain).to.be.greaterThan(0);
         },
@@ -47,8 +47,8 @@ describe("key settings", () => {
   it("leave to the configuration what they do not say", () => {
     const standard = { ratePerSecond: 2, burst: 3, dailyQuota: 10 };
     const own = { ratePerSecond: null, burst: null, dailyQuota: null };
-    expect(limitsOf(own, standard)).to.deep.equal(standard);
-    expect(limitsOf({ ...own, burst: 9, dailyQuota: 0 }, standard)).to.deep.equal({
+    expect(mergeKeyLimits(own, standard)).to.deep.equal(standard);
+    expect(mergeKeyLimits({ ...own, burst: 9, dailyQuota: 0 }, standard)).to.deep.equal({
       ratePerSecond: 2,
       burst: 9,
       dailyQuota: null,

@@ -1,7 +1,7 @@
-import { faultOfLimits } from "../limits/rule.ts";
+import { validateLimits } from "../limits/rule.ts";
 
 /** Limits of a key's own; null = what the gateway's configuration gives every key. */
-export interface OwnLimits {
+export interface KeyLimitOverrides {
   readonly ratePerSecond: number | null;
   readonly burst: number | null;
   /** Requests a UTC day; 0 = any number, whatever the configuration says. */
@@ -13,47 +13,47 @@ export interface KeySettings {
   /** The client it belongs to: one may have many live keys. */
   readonly owner: string | null;
   readonly note: string | null;
-  readonly limits: OwnLimits;
+  readonly limits: KeyLimitOverrides;
   /** The key that limits and quotas count it as: the first of those it was rotated from; null = itself. */
   readonly subject: string | null;
   /** The key that took its place. */
   readonly rotatedTo: string | null;
 }
 
-export const NO_LIMITS: OwnLimits = { ratePerSecond: null, burst: null, dailyQuota: null };
+export const NO_LIMIT_OVERRIDES: KeyLimitOverrides = { ratePerSecond: null, burst: null, dailyQuota: null };
 export const NO_SETTINGS: KeySettings = {
   owner: null,
   note: null,
-  limits: NO_LIMITS,
+  limits: NO_LIMIT_OVERRIDES,
   subject: null,
   rotatedTo: null,
 };
 
 /** Reads settings as they were stored by this or another version; what is no setting counts as not set. */
-export function readSettings(stored: unknown): KeySettings {
+export function parseKeySettings(stored: unknown): KeySettings {
   const fields: Record<string, unknown> = isObject(stored) ? stored : {};
   const limits: Record<string, unknown> = isObject(fields.limits) ? fields.limits : {};
   return {
-    owner: textOf(fields.owner),
-    note: textOf(fields.note),
+    owner: toText(fields.owner),
+    note: toText(fields.note),
     limits: {
-      ratePerSecond: limitOf(limits.ratePerSecond, (ratePerSecond) => ({ ratePerSecond })),
-      burst: limitOf(limits.burst, (burst) => ({ burst })),
-      dailyQuota: limits.dailyQuota === 0 ? 0 : limitOf(limits.dailyQuota, (dailyQuota) => ({ dailyQuota })),
+      ratePerSecond: toLimit(limits.ratePerSecond, (ratePerSecond) => ({ ratePerSecond })),
+      burst: toLimit(limits.burst, (burst) => ({ burst })),
+      dailyQuota: limits.dailyQuota === 0 ? 0 : toLimit(limits.dailyQuota, (dailyQuota) => ({ dailyQuota })),
     },
-    subject: textOf(fields.subject),
-    rotatedTo: textOf(fields.rotatedTo),
+    subject: toText(fields.subject),
+    rotatedTo: toText(fields.rotatedTo),
   };
 }
 
-const HARMLESS = { ratePerSecond: 1, burst: 1, dailyQuota: null };
+const VALID_LIMITS = { ratePerSecond: 1, burst: 1, dailyQuota: null };
 
-function limitOf(value: unknown, place: (value: number) => Partial<Record<keyof OwnLimits, number>>) {
+function toLimit(value: unknown, place: (value: number) => Partial<Record<keyof KeyLimitOverrides, number>>) {
   if (typeof value !== "number") return null;
-  return faultOfLimits({ ...HARMLESS, ...place(value) }) === undefined ? value : null;
+  return validateLimits({ ...VALID_LIMITS, ...place(value) }) === undefined ? value : null;
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 

@@ -5,7 +5,7 @@ import { createManualClock } from "../../testkit/clock.ts";
 import { type OpenedStore, TEST_STORES } from "../../testkit/stores.ts";
 import { hashApiKey, isWellFormedApiKey } from "./api-key.ts";
 import { keysCollection } from "./key-record.ts";
-import { KeyRefusal } from "./key-rows.ts";
+import { InvalidKeyChange } from "./key-rows.ts";
 import { type KeyStore, openKeyStore } from "./key-store.ts";
 
 const DAY = { overlapSeconds: 86_400 };
@@ -120,7 +120,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
         () => keys.rotate(record.id, DAY),
       ];
       for (const change of changes)
-        expect(await change().catch((error) => error)).to.be.instanceOf(KeyRefusal);
+        expect(await change().catch((error) => error)).to.be.instanceOf(InvalidKeyChange);
       expect(await keys.suspend("key_nobody")).to.equal(undefined);
     });
 
@@ -161,7 +161,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       const answers = await Promise.all(
         Array.from({ length: 8 }, () => keys.rotate(record.id, DAY).catch((error) => error)),
       );
-      expect(answers.filter((answer) => answer instanceof KeyRefusal)).to.have.length(7);
+      expect(answers.filter((answer) => answer instanceof InvalidKeyChange)).to.have.length(7);
       const [rotated] = answers.filter((answer) => !(answer instanceof Error));
       expect(rotated.old).to.include({ expiresAt: expiresAt - 1, rotatedTo: rotated.record.id });
       const all = await keys.list();

@@ -2,16 +2,16 @@ import { remove, type Store } from "../../../services/shared/storage/port.ts";
 import type { Clock } from "../../request/clock.ts";
 import { type KeyRecord, type KeyRow, keysCollection, toKeyRecord } from "./key-record.ts";
 import {
-  changeRow,
+  applyKeyChange,
+  type CreatedKeyRow,
+  createKeyRow,
+  InvalidKeyChange,
   type KeyChange,
-  KeyRefusal,
-  type MintedRow,
   type NewKey,
-  newRow,
-  type Rotation,
-  successorOf,
+  type RotationOptions,
+  rotateKeyRow,
 } from "./key-rows.ts";
-import { readSettings } from "./key-settings.ts";
+import { parseKeySettings } from "./key-settings.ts";
 
 /** What a request needs of the key store. */
 export interface KeyDirectory {
@@ -19,7 +19,7 @@ export interface KeyDirectory {
   findByHash(hash: string): Promise<KeyRecord | undefined>;
 }
 
-export interface MintedKey {
+export interface CreatedKey {
   /** The key itself: here and nowhere else. */
   readonly key: string;
   readonly record: KeyRecord;
@@ -32,13 +32,16 @@ export interface MintedKey {
  * A change answers undefined for an id that no key has, and throws KeyRefusal where it makes no sense.
  */
 export interface KeyStore extends KeyDirectory {
-  create(wanted: NewKey): Promise<MintedKey>;
+  create(wanted: NewKey): Promise<CreatedKey>;
   /** Every key, oldest first. */
   list(): Promise<KeyRecord[]>;
   find(id: string): Promise<KeyRecord | undefined>;
   change(id: string, change: KeyChange): Promise<KeyRecord | undefined>;
   /** A new key with the label, owner, scopes and limits of an old one, which ends when the overlap is over. */
-  rotate(id: string, rotation: Rotation): Promise<(MintedKey & { readonly old: KeyRecord }) | undefined>;
+  rotate(
+    id: string,
+    rotation: RotationOptions,
+  ): Promise<(CreatedKey & { readonly old: KeyRecord }) | undefined>;
   /** Until resume, the key is refused with 403. */
   suspend(id: string): Promise<KeyRecord | undefined>;
   resume(id: string): Promise<KeyRecord | undefined>;
@@ -56,7 +59,7 @@ export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore
 
   const rowById = async (id: string) => (await store.find(keysCollection, { filter: { id }, limit: 1 }))[0];
 
-  const insert = async ({ key, row }: MintedRow): Promise<MintedKey> => {
+  const insert = async ({ key, row }: CreatedKeyRow): Promise<CreatedKey> => {
     const isNew = await store.compareAndSet(keysCollection, row, null);
     if (!isNew) throw new Error("Cannot create the key: its hash is already stored");
     return { key, record: toKeyRecord(row) };
@@ -82,7 +85,7 @@ export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore
       return row && toKeyRecord(row);
     },
 
-    create: (wanted) => insert(newRow(wanted, nowSeconds())),
+    create: (wanted) => insert(createKeyRow(wanted, nowSeconds())),
 
     async list() {
       const rows = await store.find(keysCollection, {});
@@ -94,40 +97,40 @@ export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore
       return row && toKeyRecord(row);
     },
 
-    change: (id, change) => update(id, (row) => changeRow(row, change)),
+    change: (id, change) => update(id, (row) => applyKeyChange(row, change)),
 
     async rotate(id, rotation) {
       const row = await rowById(id);
       if (!row) return undefined;
-      const { minted, endsAt } = successorOf(row, rotation, nowSeconds());
+      const { successor, computeOldExpiry } = rotateKeyRow(row, rotation, nowSeconds());
       // First, so that whoever is killed in between leaves an old key that lives, not a client without one.
-      const made = await insert(minted);
+      const made = await insert(successor);
       try {
         const old = await update(id, (current) => {
-          const { rotatedTo } = readSettings(current.settings);
-          if (rotatedTo !== null) throw new KeyRefusal(`Cannot rotate ${id}: it was, to ${rotatedTo}.`);
+          const { rotatedTo } = parseKeySettings(current.settings);
+          if (rotatedTo !== null) throw new InvalidKeyChange(`Cannot rotate ${id}: it was, to ${rotatedTo}.`);
           return {
-            ...changeRow(current, { expiresAt: endsAt(current) }),
+            ...applyKeyChange(current, { expiresAt: computeOldExpiry(current) }),
             settings: { ...(current.settings as object | null), rotatedTo: made.record.id },
           };
         });
-        if (!old) throw new KeyRefusal(`Cannot rotate ${id}: it is gone.`);
+        if (!old) throw new InvalidKeyChange(`Cannot rotate ${id}: it is gone.`);
         return { ...made, old };
       } catch (error) {
-        await store.write([remove(keysCollection, [{ hash: minted.row.hash }])]);
+        await store.write([remove(keysCollection, [{ hash: successor.row.hash }])]);
         throw error;
       }
     },
 
     suspend: (id) =>
       update(id, (row) => {
-        if (row.revokedAt !== null) throw new KeyRefusal(`Cannot suspend ${id}: it is revoked.`);
+        if (row.revokedAt !== null) throw new InvalidKeyChange(`Cannot suspend ${id}: it is revoked.`);
         return row.suspendedAt === null ? { ...row, suspendedAt: nowSeconds() } : undefined;
       }),
 
     resume: (id) =>
       update(id, (row) => {
-        if (row.revokedAt !== null) throw new KeyRefusal(`Cannot resume ${id}: it is revoked.`);
+        if (row.revokedAt !== null) throw new InvalidKeyChange(`Cannot resume ${id}: it is revoked.`);
         return row.suspendedAt === null ? undefined : { ...row, suspendedAt: null };
       }),
 

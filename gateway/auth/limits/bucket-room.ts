@@ -1,6 +1,6 @@
 import { roomOf } from "./bucket.ts";
-import type { BucketAnswer, BucketQuestion, Learnt } from "./bucket-keeper.ts";
-import type { LocalBuckets, Wanted } from "./local-buckets.ts";
+import type { LocalBuckets, TakeRequest } from "./local-buckets.ts";
+import type { BucketRequest, BucketResponse, Learnt } from "./shared-buckets.ts";
 
 /**
  * What a bucket must have room for besides what it lets go ahead. No machine's workers pass on so many until a lease's
@@ -16,23 +16,23 @@ export class BucketRoom {
     this.#buckets = buckets;
   }
 
-  answer(questions: readonly BucketQuestion[]): BucketAnswer[] {
+  answer(questions: readonly BucketRequest[]): BucketResponse[] {
     return questions.map((question) => this.#decide(question));
   }
 
-  giveBack(unused: readonly Wanted[]): void {
-    const moment = this.#buckets.moment();
+  giveBack(unused: readonly TakeRequest[]): void {
+    const moment = this.#buckets.readClocks();
     for (const wanted of unused) this.#buckets.giveBack(wanted, moment);
   }
 
   learn(of: Learnt): void {
-    this.#buckets.learn(of);
+    this.#buckets.raiseUsage(of);
   }
 
   /** What a worker knows of the bucket came from here, but for what it has given back since: it is not looked at. */
-  #decide({ ahead, unused, known: _known, ...wanted }: BucketQuestion): BucketAnswer {
+  #decide({ ahead, unused, known: _known, ...wanted }: BucketRequest): BucketResponse {
     const { rule } = wanted;
-    const moment = this.#buckets.moment();
+    const moment = this.#buckets.readClocks();
     if (unused > 0) this.#buckets.giveBack({ ...wanted, want: unused }, moment);
     let taken = this.#buckets.take(wanted, moment);
     let { granted } = taken;

@@ -9,9 +9,9 @@ import {
 } from "../../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
 import { type Bucket, DAY_US, takeFrom } from "./bucket.ts";
-import type { BucketAnswer } from "./bucket-keeper.ts";
-import { BUCKET_SCRIPT, type KnownBucket, readScriptAnswers, scriptArguments } from "./bucket-script.ts";
+import { BUCKET_SCRIPT, type KnownBucket, parseScriptResponse, scriptArguments } from "./bucket-script.ts";
 import { createRule, type LimitRule } from "./rule.ts";
+import type { BucketResponse } from "./shared-buckets.ts";
 
 const rules = fc
   .record({
@@ -31,8 +31,8 @@ const wants = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max:
 describeWithProcesses("bucket script", () => {
   let server: RedisServer | undefined;
   const clients: { destroy(): void }[] = [];
-  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<BucketAnswer>;
-  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<BucketAnswer[]>;
+  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<BucketResponse>;
+  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<BucketResponse[]>;
   let store: (bucket: Bucket) => Promise<unknown>;
   let stored: () => Promise<string | null>;
   let forget: () => Promise<unknown>;
@@ -52,15 +52,15 @@ describeWithProcesses("bucket script", () => {
     const key = "bucket";
     take = async (rule, want, known) => {
       const call = { keys: [key], arguments: scriptArguments(rule, want, known) };
-      const [answer] = readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), 1);
-      return answer as BucketAnswer;
+      const [answer] = parseScriptResponse(await client.eval(BUCKET_SCRIPT, call), 1);
+      return answer as BucketResponse;
     };
     takeAll = async (asks) => {
       const call = {
         keys: asks.map(([name]) => name),
         arguments: asks.flatMap(([, rule, want]) => scriptArguments(rule, want, undefined)),
       };
-      return readScriptAnswers(await client.eval(BUCKET_SCRIPT, call), asks.length);
+      return parseScriptResponse(await client.eval(BUCKET_SCRIPT, call), asks.length);
     };
     store = ({ level, atUs, day, used }) => client.set(key, `${level} ${atUs} ${day} ${used}`);
     stored = () => client.get(key);

@@ -1,9 +1,9 @@
 import { type Bucket, DAY_US } from "./bucket.ts";
-import type { BucketAnswer } from "./bucket-keeper.ts";
 import { COST, type LimitRule } from "./rule.ts";
+import type { BucketResponse } from "./shared-buckets.ts";
 
-const FIELDS_ASKED = 7;
-const FIELDS_ANSWERED = 5;
+const REQUEST_FIELDS = 7;
+const RESPONSE_FIELDS = 5;
 
 /**
  * takeFrom of bucket.ts where the buckets stand in Redis: read, decided and written in one step for all gateways, by the
@@ -18,7 +18,7 @@ local now = time[1] * 1000000 + time[2]
 local today = math.floor(now / ${DAY_US})
 local answer = {}
 for i, key in ipairs(KEYS) do
-  local a = (i - 1) * ${FIELDS_ASKED}
+  local a = (i - 1) * ${REQUEST_FIELDS}
   local drain, capacity = tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
   local quota, want = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4])
   local knownLevel, knownDay, knownUsed = tonumber(ARGV[a + 5]), tonumber(ARGV[a + 6]), tonumber(ARGV[a + 7])
@@ -48,7 +48,7 @@ for i, key in ipairs(KEYS) do
     if used > 0 then ttl = math.max(ttl, math.ceil(((day + 1) * ${DAY_US} - now) / 1000)) end
     redis.call('SET', key, string.format('%.0f %.0f %.0f %.0f', level, now, day, used), 'PX', ttl + 1)
   end
-  local b = (i - 1) * ${FIELDS_ANSWERED}
+  local b = (i - 1) * ${RESPONSE_FIELDS}
   answer[b + 1], answer[b + 2], answer[b + 3], answer[b + 4], answer[b + 5] = granted, level, now, day, used
 end
 return answer
@@ -64,16 +64,16 @@ export function scriptArguments(rule: LimitRule, want: number, known: KnownBucke
 }
 
 /** The answers for so many buckets; throws on what is not the script's answer. */
-export function readScriptAnswers(answer: unknown, buckets: number): BucketAnswer[] {
+export function parseScriptResponse(answer: unknown, buckets: number): BucketResponse[] {
   if (
     !Array.isArray(answer) ||
-    answer.length !== buckets * FIELDS_ANSWERED ||
+    answer.length !== buckets * RESPONSE_FIELDS ||
     !answer.every(Number.isSafeInteger)
   )
     throw new Error("The limiter's script answered with something else than five integers a bucket");
   return Array.from({ length: buckets }, (_, place) => {
-    const from = place * FIELDS_ANSWERED;
-    const fields = answer.slice(from, from + FIELDS_ANSWERED);
+    const from = place * RESPONSE_FIELDS;
+    const fields = answer.slice(from, from + RESPONSE_FIELDS);
     const [granted, level, atUs, day, used] = fields as [number, number, number, number, number];
     return { granted, bucket: { level, atUs, day, used } };
   });

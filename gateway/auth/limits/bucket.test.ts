@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { type Bucket, DAY_US, leftOf, type Moment, takeFrom, waitOf } from "./bucket.ts";
+import {
+  type Bucket,
+  type ClockReading,
+  computeRemaining,
+  computeWaitUs,
+  DAY_US,
+  takeFrom,
+} from "./bucket.ts";
 import { createRule, type LimitRule } from "./rule.ts";
 
 const rules = fc
@@ -19,10 +26,13 @@ const stepsUs = fc.oneof(
   fc.integer({ min: 0, max: 3_000_000 }),
   fc.integer({ min: 0, max: 1e12 }),
 );
-const at = (nowUs: number): Moment => ({ nowUs, wallUs: nowUs });
+const at = (nowUs: number): ClockReading => ({ nowUs, wallUs: nowUs });
 
 /** One after the other, `want` each; answers what each was granted and what remains. */
-function runThrough(rule: LimitRule, asks: readonly { readonly moment: Moment; readonly want: number }[]) {
+function runThrough(
+  rule: LimitRule,
+  asks: readonly { readonly moment: ClockReading; readonly want: number }[],
+) {
   let bucket: Bucket | undefined;
   const granted = asks.map(({ moment, want }) => {
     const taken = takeFrom(bucket, moment, { rule, want });
@@ -78,7 +88,7 @@ describe("bucket", () => {
         expect(granted).to.equal(rule.burst);
         const refused = takeFrom(bucket, at(nowUs), { rule, want: 1 });
         expect(refused.granted).to.equal(0);
-        const waitUs = waitOf(leftOf(refused.bucket, rule, nowUs));
+        const waitUs = computeWaitUs(computeRemaining(refused.bucket, rule, nowUs));
         expect(takeFrom(bucket, at(nowUs + waitUs), { rule, want: 1 }).granted).to.equal(1);
         expect(takeFrom(bucket, at(nowUs + waitUs - 1), { rule, want: 1 }).granted).to.equal(0);
       }),
@@ -89,7 +99,7 @@ describe("bucket", () => {
       Array.from({ length: 6 }, () => ({ moment: at(7), want: 1 })),
     );
     expect(granted).to.deep.equal([1, 1, 1, 1, 1, 0]);
-    expect(waitOf(leftOf(bucket, five, 7))).to.equal(2_000_000);
+    expect(computeWaitUs(computeRemaining(bucket, five, 7))).to.equal(2_000_000);
   });
 
   it("says how many are left and when there is one more, both true", () => {
@@ -101,7 +111,7 @@ describe("bucket", () => {
           nowUs += step;
           ({ bucket } = takeFrom(bucket, at(nowUs), { rule, want: 1 }));
         }
-        const left = leftOf(bucket as Bucket, rule, nowUs);
+        const left = computeRemaining(bucket as Bucket, rule, nowUs);
         const most = (laterUs: number) =>
           takeFrom(bucket, at(nowUs + laterUs), { rule, want: Number.MAX_SAFE_INTEGER }).granted;
         expect(most(0)).to.equal(left.burst);
@@ -145,7 +155,7 @@ describe("bucket", () => {
     const full = takeFrom(undefined, at(0), { rule: wide, want: 50 }).bucket;
     const refused = takeFrom(full, at(0), { rule: narrow, want: 1 });
     expect(refused.granted).to.equal(0);
-    expect(waitOf(leftOf(refused.bucket, narrow, 0))).to.equal(46_000_000);
+    expect(computeWaitUs(computeRemaining(refused.bucket, narrow, 0))).to.equal(46_000_000);
   });
 
   it("drains nothing and starves nobody when the clock goes back", () => {
@@ -154,7 +164,7 @@ describe("bucket", () => {
     const { bucket } = takeFrom(undefined, at(2 * hourUs), { rule, want: 3 });
     const back = takeFrom(bucket, at(hourUs), { rule, want: 1 });
     expect(back.granted).to.equal(0);
-    expect(waitOf(leftOf(back.bucket, rule, hourUs))).to.equal(1_000_000);
+    expect(computeWaitUs(computeRemaining(back.bucket, rule, hourUs))).to.equal(1_000_000);
     expect(takeFrom(back.bucket, at(hourUs + 1_000_000), { rule, want: 2 }).granted).to.equal(1);
   });
 });
@@ -163,18 +173,18 @@ describe("bucket: daily quota", () => {
   const rule = createRule({ ratePerSecond: 1_000_000, burst: 1_000, dailyQuota: 10 });
   const midnight = 20_000 * DAY_US;
   /** The clock that drains is another one, which counts from the start of a process. */
-  const on = (wallUs: number): Moment => ({ nowUs: 5_000_000, wallUs });
+  const on = (wallUs: number): ClockReading => ({ nowUs: 5_000_000, wallUs });
 
   it("lets its number pass on a UTC day, and again from midnight on", () => {
     const before = takeFrom(undefined, on(midnight - 1), { rule, want: 15 });
     expect(before.granted).to.equal(10);
-    const left = leftOf(before.bucket, rule, midnight - 1);
+    const left = computeRemaining(before.bucket, rule, midnight - 1);
     expect(left).to.include({ daily: 0, dayEndsInUs: 1 });
-    expect(waitOf(left)).to.equal(1);
+    expect(computeWaitUs(left)).to.equal(1);
     expect(takeFrom(before.bucket, on(midnight - 1), { rule, want: 1 }).granted).to.equal(0);
     const after = takeFrom(before.bucket, on(midnight), { rule, want: 4 });
     expect(after.granted).to.equal(4);
-    expect(leftOf(after.bucket, rule, midnight)).to.include({ daily: 6, dayEndsInUs: DAY_US });
+    expect(computeRemaining(after.bucket, rule, midnight)).to.include({ daily: 6, dayEndsInUs: DAY_US });
   });
 
   it("gives a day that comes again no second quota", () => {
@@ -189,11 +199,11 @@ describe("bucket: daily quota", () => {
     const tight = createRule({ ratePerSecond: 1, burst: 2, dailyQuota: 3 });
     const first = takeFrom(undefined, on(midnight), { rule: tight, want: 9 });
     expect(first.granted).to.equal(2);
-    expect(leftOf(first.bucket, tight, midnight)).to.include({ burst: 0, daily: 1 });
+    expect(computeRemaining(first.bucket, tight, midnight)).to.include({ burst: 0, daily: 1 });
     const later = { nowUs: 100_000_000, wallUs: midnight };
     const second = takeFrom(first.bucket, later, { rule: tight, want: 9 });
     expect(second.granted).to.equal(1);
-    expect(leftOf(second.bucket, tight, midnight)).to.include({ burst: 1, daily: 0 });
-    expect(waitOf(leftOf(second.bucket, tight, midnight))).to.equal(DAY_US);
+    expect(computeRemaining(second.bucket, tight, midnight)).to.include({ burst: 1, daily: 0 });
+    expect(computeWaitUs(computeRemaining(second.bucket, tight, midnight))).to.equal(DAY_US);
   });
 });

@@ -19,13 +19,13 @@ export interface Bucket {
 }
 
 /** Two clocks, since what drains a bucket should not jump with the wall clock. Microseconds, whole numbers. */
-export interface Moment {
+export interface ClockReading {
   readonly nowUs: number;
   /** Unix time: UTC days come from it. */
   readonly wallUs: number;
 }
 
-export interface Taken {
+export interface TakeResult {
   readonly bucket: Bucket;
   /** How many of the wanted requests may pass: all, or as many as fit. */
   readonly granted: number;
@@ -40,9 +40,9 @@ export const DAY_US = 86_400_000_000;
  */
 export function takeFrom(
   known: Bucket | undefined,
-  moment: Moment,
+  moment: ClockReading,
   { rule, want }: { readonly rule: LimitRule; readonly want: number },
-): Taken {
+): TakeResult {
   const { nowUs, wallUs } = moment;
   const today = Math.floor(wallUs / DAY_US);
   let level = 0;
@@ -77,7 +77,7 @@ export function roomOf({ level, used }: Bucket, rule: LimitRule): number {
 }
 
 /** What is left after requests were taken, for headers and waits. */
-export interface Left {
+export interface RemainingLimit {
   /** Requests of the burst that could pass at once. */
   readonly burst: number;
   /** Microseconds until one more than these could, by the burst alone. */
@@ -89,7 +89,7 @@ export interface Left {
 }
 
 /** What a bucket leaves at the moment it is at; `wallUs` as in Moment. Pure. */
-export function leftOf(bucket: Bucket, rule: LimitRule, wallUs: number): Left {
+export function computeRemaining(bucket: Bucket, rule: LimitRule, wallUs: number): RemainingLimit {
   const burst = Math.max(0, Math.floor((rule.capacity - bucket.level) / COST));
   const surplus = bucket.level + (burst + 1) * COST - rule.capacity;
   return {
@@ -101,6 +101,6 @@ export function leftOf(bucket: Bucket, rule: LimitRule, wallUs: number): Left {
 }
 
 /** Microseconds after which a refused request could pass: the longer of what the burst and the day ask for. */
-export function waitOf({ burst, nextUs, daily, dayEndsInUs }: Left): number {
+export function computeWaitUs({ burst, nextUs, daily, dayEndsInUs }: RemainingLimit): number {
   return Math.max(burst > 0 ? 0 : nextUs, daily === 0 ? dayEndsInUs : 0);
 }

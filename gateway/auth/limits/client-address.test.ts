@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { createAddressOf } from "./client-address.ts";
+import { createClientAddressReader } from "./client-address.ts";
 
 function from(remoteAddress: string | undefined, forwarded?: string) {
   return {
@@ -11,14 +11,14 @@ function from(remoteAddress: string | undefined, forwarded?: string) {
 
 describe("client address", () => {
   it("is the connection's where no proxy is trusted, whatever the client claims", () => {
-    const addressOf = createAddressOf([]);
+    const addressOf = createClientAddressReader([]);
     expect(addressOf(from("203.0.113.7", "198.51.100.1"))).to.equal("203.0.113.7");
     expect(addressOf(from("::ffff:203.0.113.7"))).to.equal("203.0.113.7");
     expect(addressOf(from(undefined, "198.51.100.1"))).to.equal("unknown");
   });
 
   it("is the last one that no trusted proxy has", () => {
-    const addressOf = createAddressOf(["10.0.0.0/8", "192.0.2.5", "fd00::/8"]);
+    const addressOf = createClientAddressReader(["10.0.0.0/8", "192.0.2.5", "fd00::/8"]);
     const cases: [string, string | undefined, string][] = [
       ["10.1.2.3", undefined, "10.1.2.3"],
       ["10.1.2.3", "198.51.100.1", "198.51.100.1"],
@@ -41,13 +41,13 @@ describe("client address", () => {
   });
 
   it("reads no more of a long header than some hops from its end", () => {
-    const addressOf = createAddressOf(["10.0.0.0/8"]);
+    const addressOf = createClientAddressReader(["10.0.0.0/8"]);
     const long = `198.51.100.1, ${Array.from({ length: 40 }, () => "10.4.4.4").join(", ")}`;
     expect(addressOf(from("10.1.1.1", long))).to.equal("10.4.4.4");
   });
 
   it("is the network of 64 bits in IPv6, however the address is written", () => {
-    const addressOf = createAddressOf([]);
+    const addressOf = createClientAddressReader([]);
     const same = [
       "2001:db8:0:1::1",
       "2001:0DB8:0000:0001:ffff:0:0:1",

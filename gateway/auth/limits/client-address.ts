@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv4 } from "node:net";
 
 /** Whom a request comes from, as limits count: an IPv4 address, or an IPv6 network of 64 bits. */
-export type AddressOf = (req: Pick<IncomingMessage, "headers" | "socket">) => string;
+export type ReadClientAddress = (req: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /** Longest X-Forwarded-For that is read, from its end: a client can make it as long as headers may be. */
 const MAX_HOPS = 32;
@@ -12,18 +12,18 @@ const MAX_HOPS = 32;
  * of the given proxies: from the right, the first address that is no such proxy is the client.
  * `trusted`: addresses and networks such as 10.0.0.0/8 or fd00::/8.
  */
-export function createAddressOf(trusted: readonly string[]): AddressOf {
+export function createClientAddressReader(trusted: readonly string[]): ReadClientAddress {
   const proxies = toBlockList(trusted);
   const isProxy = (address: string) => proxies.check(address, isIPv4(address) ? "ipv4" : "ipv6");
 
   return ({ headers, socket }) => {
-    let client = plain(socket.remoteAddress ?? "") ?? "unknown";
+    let client = parseAddress(socket.remoteAddress ?? "") ?? "unknown";
     const forwarded = headers["x-forwarded-for"];
     if (trusted.length === 0 || forwarded === undefined || client === "unknown" || !isProxy(client))
       return toNetwork(client);
     const hops = String(forwarded).split(",").slice(-MAX_HOPS);
     for (const hop of hops.reverse()) {
-      const address = plain(hop.trim());
+      const address = parseAddress(hop.trim());
       // Beyond a word that is no address nothing can be believed: the last proxy that gave one answers for it.
       if (address === undefined) break;
       client = address;
@@ -44,7 +44,7 @@ function toBlockList(networks: readonly string[]): BlockList {
 }
 
 /** An address alone: without port, brackets and zone, an IPv4 address in IPv6's clothes as IPv4. */
-function plain(text: string): string | undefined {
+function parseAddress(text: string): string | undefined {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1];
   const bare = bracketed ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(":")) : text);
   const address = bare.split("%", 1)[0] ?? "";

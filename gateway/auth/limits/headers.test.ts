@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createManualClock } from "../../testkit/clock.ts";
-import { formatLimit, limitedError, setLimitHeaders } from "./headers.ts";
-import type { Decision } from "./limiter.ts";
+import { createRateLimitError, formatLimit, setLimitHeaders } from "./headers.ts";
+import type { LimitDecision } from "./limiter.ts";
 import { createMemoryLimiter } from "./local-limiter.ts";
 import { createRule } from "./rule.ts";
 
@@ -14,7 +14,7 @@ describe("limit headers", () => {
   const rule = createRule({ ratePerSecond: 0.4, burst: 2, dailyQuota: 3 });
   const limiter = createMemoryLimiter(clock);
   const take = () => limiter.take({ kind: "key", subject: "a", rule });
-  const shown = (decision: Decision) => {
+  const shown = (decision: LimitDecision) => {
     const headers: Record<string, unknown> = {};
     setLimitHeaders(
       { setHeader: (name: string, value: unknown) => (headers[name] = value) } as never,
@@ -37,7 +37,7 @@ describe("limit headers", () => {
     const decision = take();
     expect(decision).to.include({ isAllowed: false, waitUs: 2_001_000 });
     expect(formatLimit(decision)).to.equal('"burst";r=0;t=3, "daily";r=1;t=10');
-    const error = limitedError(decision, "requests with this key");
+    const error = createRateLimitError(decision, "requests with this key");
     expect(error).to.include({ code: "rate_limited", retryAfterSeconds: 3 });
     expect(error.message).to.contain("2 at once and 0.4 a second").and.contain("3 s");
   });
@@ -47,8 +47,8 @@ describe("limit headers", () => {
     expect(take().isAllowed).to.equal(true);
     const refused = take();
     expect(shown(refused).RateLimit).to.equal('"burst";r=0;t=3, "daily";r=0;t=8');
-    expect(limitedError(refused, "requests with this key")).to.include({ retryAfterSeconds: 8 });
-    expect(limitedError(refused, "requests").message).to.contain("3 a UTC day");
+    expect(createRateLimitError(refused, "requests with this key")).to.include({ retryAfterSeconds: 8 });
+    expect(createRateLimitError(refused, "requests").message).to.contain("3 a UTC day");
     clock.advance(7_250);
     expect(shown(take()).RateLimit).to.equal('"burst";r=1;t=3, "daily";r=2;t=86400');
   });

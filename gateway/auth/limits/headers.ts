@@ -1,8 +1,8 @@
 import { ServiceError } from "../../../services/shared/errors.ts";
-import type { Decision } from "./limiter.ts";
+import type { LimitDecision } from "./limiter.ts";
 
 /** A response, or the list that its headers are collected in. */
-export interface HeaderTaker {
+export interface HeaderTarget {
   setHeader(name: string, value: string): unknown;
 }
 
@@ -12,25 +12,25 @@ export interface HeaderTaker {
  * `r` is what could be asked at once, `t` the seconds within which it can be no more; for a refused request it is
  * therefore the Retry-After of that policy (section 6).
  */
-export function setLimitHeaders(to: HeaderTaker, decision: Decision): void {
+export function setLimitHeaders(to: HeaderTarget, decision: LimitDecision): void {
   to.setHeader("RateLimit-Policy", decision.rule.policy);
   to.setHeader("RateLimit", formatLimit(decision));
 }
 
-export function formatLimit({ rule, left }: Pick<Decision, "rule" | "left">): string {
-  const burst = `"${rule.burstName}";r=${left.burst};t=${toSeconds(left.nextUs)}`;
-  if (left.daily === null) return burst;
-  return `${burst}, "daily";r=${left.daily};t=${toSeconds(left.dayEndsInUs)}`;
+export function formatLimit({ rule, remaining }: Pick<LimitDecision, "rule" | "remaining">): string {
+  const burst = `"${rule.burstName}";r=${remaining.burst};t=${toSeconds(remaining.nextUs)}`;
+  if (remaining.daily === null) return burst;
+  return `${burst}, "daily";r=${remaining.daily};t=${toSeconds(remaining.dayEndsInUs)}`;
 }
 
 /**
  * The refusal of a request that does not fit, in terms of `what` is limited: "requests of this key". Its Retry-After is
  * the true wait: a request fits then, if none comes before.
  */
-export function limitedError({ left, rule, waitUs }: Decision, what: string): ServiceError {
+export function createRateLimitError({ remaining, rule, waitUs }: LimitDecision, what: string): ServiceError {
   const retryAfterSeconds = toSeconds(waitUs);
   const limit =
-    left.daily === 0
+    remaining.daily === 0
       ? `${rule.dailyQuota} a UTC day`
       : `${rule.burst} at once and ${rule.ratePerSecond} a second in the long run`;
   return new ServiceError(

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { createManualClock } from "../../testkit/clock.ts";
-import { createAskingLimiter } from "./asking-limiter.ts";
-import type { BucketKeeper } from "./bucket-keeper.ts";
+import { createBatchingLimiter } from "./batching-limiter.ts";
 import { BucketRoom } from "./bucket-room.ts";
 import { LEASE_MS } from "./leases.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 import { createRule, type LimitRule } from "./rule.ts";
+import type { SharedBuckets } from "./shared-buckets.ts";
 
 /** So slow that nothing comes back while a test runs. */
 const slow = (burst: number, dailyQuota: number | null = null) =>
@@ -19,8 +19,8 @@ function setUp() {
   const buckets = new LocalBuckets(clock);
   const room = new BucketRoom(buckets);
   let questions = 0;
-  const keeper: BucketKeeper = {
-    async ask(asked) {
+  const keeper: SharedBuckets = {
+    async take(asked) {
       questions += 1;
       const answers = room.answer(asked);
       await new Promise((resolve) => setImmediate(resolve));
@@ -29,16 +29,16 @@ function setUp() {
     giveBack: (unused) => room.giveBack(unused),
     learn: (of) => room.learn(of),
   };
-  const workers = [0, 1].map(() => createAskingLimiter({ keeper, buckets: new LocalBuckets(clock) }));
+  const workers = [0, 1].map(() => createBatchingLimiter({ keeper, buckets: new LocalBuckets(clock) }));
   return {
     questions: () => questions,
     take: async (worker: number, rule: LimitRule) =>
       (workers[worker % 2] as (typeof workers)[number]).take({ kind: "key", subject: "a", rule }),
     learn: (used: number) =>
-      workers[0]?.learn({ subject: "a", day: Math.floor(clock.nowMs() / 86_400_000), used }),
+      workers[0]?.raiseUsage({ subject: "a", day: Math.floor(clock.nowMs() / 86_400_000), used }),
     /** What the room says is left of the burst. */
     left: (rule: LimitRule) => {
-      const { bucket } = buckets.tryTake({ kind: "key", subject: "a", rule, want: 0 }, buckets.moment());
+      const { bucket } = buckets.tryTake({ kind: "key", subject: "a", rule, want: 0 }, buckets.readClocks());
       return rule.burst - bucket.level / 1e9;
     },
     /** Until every lease is over and its rest given back. */
@@ -77,7 +77,7 @@ describe("limits that workers share: leases", () => {
     const { take } = setUp();
     const rule = slow(50_000);
     const told: number[] = [];
-    for (let turn = 0; turn < 300; turn += 1) told.push((await take(0, rule)).left.burst);
+    for (let turn = 0; turn < 300; turn += 1) told.push((await take(0, rule)).remaining.burst);
     expect(told).to.deep.equal(told.map((_, turn) => 49_999 - turn));
   });
 

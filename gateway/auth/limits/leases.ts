@@ -1,7 +1,7 @@
-import type { BucketAnswer } from "./bucket-keeper.ts";
-import { type Ask, type Decision, toDecision } from "./limiter.ts";
-import type { Wanted } from "./local-buckets.ts";
+import { type LimitDecision, type LimitRequest, toDecision } from "./limiter.ts";
+import type { TakeRequest } from "./local-buckets.ts";
 import { COST, type LimitRule } from "./rule.ts";
+import type { BucketResponse } from "./shared-buckets.ts";
 
 /** For how long what was taken ahead may be used. */
 export const LEASE_MS = 20;
@@ -10,8 +10,8 @@ export const LEASE_MS = 20;
 const BUSY_TURNS = 20;
 
 interface Lease {
-  readonly ask: Ask;
-  readonly answer: BucketAnswer;
+  readonly ask: LimitRequest;
+  readonly answer: BucketResponse;
   /** Who comes next in the line that was granted. */
   turn: number;
   /** Where the line ends: as long as it was granted, until the rest is given back. */
@@ -23,7 +23,7 @@ interface Lease {
 }
 
 export interface LeasesOptions {
-  readonly giveBack: (wanted: readonly Wanted[]) => void;
+  readonly giveBack: (wanted: readonly TakeRequest[]) => void;
 }
 
 /**
@@ -44,7 +44,7 @@ export class Leases {
   }
 
   /** The decision on a request that was let pass ahead; undefined = the keeper must be asked. */
-  take(ask: Ask): Decision | undefined {
+  take(ask: LimitRequest): LimitDecision | undefined {
     const lease = this.#leases.get(nameOf(ask));
     // A rule that has changed since, or time that is over.
     if (lease === undefined || lease.ask.rule !== ask.rule || lease.turn >= lease.end) return undefined;
@@ -55,7 +55,7 @@ export class Leases {
   }
 
   /** Whether it is time to ask for the next lease of a busy bucket: so nobody has to wait for it. Says so once a lease. */
-  wantsRenewal(ask: Ask): boolean {
+  wantsRenewal(ask: LimitRequest): boolean {
     const lease = this.#leases.get(nameOf(ask));
     if (lease === undefined || lease.isRenewed || lease.turn < BUSY_TURNS) return false;
     const isShort =
@@ -65,7 +65,7 @@ export class Leases {
   }
 
   /** How many to ask for ahead: twice what the last lease let pass, if that was just now. */
-  aheadOf(ask: Ask): number {
+  aheadOf(ask: LimitRequest): number {
     const lease = this.#leases.get(nameOf(ask));
     return lease === undefined ? 0 : lease.turn * 2;
   }
@@ -74,7 +74,7 @@ export class Leases {
    * What the next question gives back: what leases that are over have left, and of this one too where it `isOver`.
    * The keeper has it again.
    */
-  unusedOf(ask: Ask, isOver: boolean): number {
+  unusedOf(ask: LimitRequest, isOver: boolean): number {
     const lease = this.#leases.get(nameOf(ask));
     if (lease === undefined || lease.ask.rule !== ask.rule) return 0;
     if (isOver) close(lease);
@@ -84,7 +84,7 @@ export class Leases {
   }
 
   /** Begins a lease; `turn` requests of the answer have been let pass already. */
-  open(ask: Ask, answer: BucketAnswer, turn: number): void {
+  open(ask: LimitRequest, answer: BucketResponse, turn: number): void {
     const before = this.#leases.get(nameOf(ask));
     let owed = 0;
     if (before !== undefined && before.ask.rule === ask.rule) {
@@ -110,7 +110,7 @@ export class Leases {
   }
 
   #return(leases: readonly Lease[]): void {
-    const unused: Wanted[] = [];
+    const unused: TakeRequest[] = [];
     for (const lease of leases) {
       close(lease);
       if (lease.owed > 0) unused.push({ ...lease.ask, want: lease.owed });
@@ -126,7 +126,11 @@ function close(lease: Lease): void {
 }
 
 /** What the request at this turn of a line is told: as if the line had come one after the other. */
-export function decisionAt(turn: number, { granted, bucket }: BucketAnswer, rule: LimitRule): Decision {
+export function decisionAt(
+  turn: number,
+  { granted, bucket }: BucketResponse,
+  rule: LimitRule,
+): LimitDecision {
   const after = Math.max(0, granted - 1 - turn);
   const { level, used } = bucket;
   const then = {
@@ -137,6 +141,6 @@ export function decisionAt(turn: number, { granted, bucket }: BucketAnswer, rule
   return toDecision(turn < granted, { bucket: then, rule, wallUs: bucket.atUs });
 }
 
-function nameOf({ kind, subject }: Ask): string {
+function nameOf({ kind, subject }: LimitRequest): string {
   return `${kind}:${subject}`;
 }

@@ -6,8 +6,8 @@ import { createUsageCounter } from "../usage/usage-counter.ts";
 import { setLimitHeaders } from "./headers.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 import { createMemoryLimiter } from "./local-limiter.ts";
+import { createRedisLimiter } from "./redis-limiter.ts";
 import { createRule } from "./rule.ts";
-import { createSharedLimiter } from "./shared-limiter.ts";
 
 /**
  * `npm run bench:limits`: what a request costs in limits, in processor time of one core.
@@ -56,10 +56,10 @@ if (REDIS_URL === undefined) {
   const redis = await openRedisConnection({ url: REDIS_URL });
   await redis.untilReady(5_000);
   let questions = 0;
-  const shared = createSharedLimiter({
+  const shared = createRedisLimiter({
     redis,
     buckets: new LocalBuckets(systemClock),
-    onAnswer: () => {
+    onResult: () => {
       questions += 1;
     },
   });

@@ -1,4 +1,4 @@
-import { type Bucket, type Left, leftOf, waitOf } from "./bucket.ts";
+import { type Bucket, computeRemaining, computeWaitUs, type RemainingLimit } from "./bucket.ts";
 import type { LimitRule } from "./rule.ts";
 
 /**
@@ -17,15 +17,15 @@ export const LIMIT_KINDS = [
 ] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-export interface Decision {
+export interface LimitDecision {
   readonly isAllowed: boolean;
   readonly rule: LimitRule;
-  readonly left: Left;
+  readonly remaining: RemainingLimit;
   /** Microseconds until the request could pass; 0 where it may. */
   readonly waitUs: number;
 }
 
-export interface Ask {
+export interface LimitRequest {
   readonly kind: LimitKind;
   /** A key's subject, or the text of addressOf (client-address.ts). */
   readonly subject: string;
@@ -38,18 +38,18 @@ export interface Ask {
  */
 export interface Limiter {
   /** Takes one request, if it fits. */
-  take(ask: Ask): Decision | Promise<Decision>;
+  take(ask: LimitRequest): LimitDecision | Promise<LimitDecision>;
   /** What is left, without taking; `isAllowed` says whether one more would fit. */
-  peek(ask: Ask): Decision | Promise<Decision>;
+  peek(ask: LimitRequest): LimitDecision | Promise<LimitDecision>;
   /** A number of requests that a subject is known to have had passed on a UTC day: its quota counts at least them. */
-  learn(of: { readonly subject: string; readonly day: number; readonly used: number }): void;
+  raiseUsage(of: { readonly subject: string; readonly day: number; readonly used: number }): void;
 }
 
 /** `wallUs` is Unix time of the clock that the bucket's days are counted by. */
 export function toDecision(
   isAllowed: boolean,
   { bucket, rule, wallUs }: { readonly bucket: Bucket; readonly rule: LimitRule; readonly wallUs: number },
-): Decision {
-  const left = leftOf(bucket, rule, wallUs);
-  return { isAllowed, rule, left, waitUs: isAllowed ? 0 : waitOf(left) };
+): LimitDecision {
+  const remaining = computeRemaining(bucket, rule, wallUs);
+  return { isAllowed, rule, remaining, waitUs: isAllowed ? 0 : computeWaitUs(remaining) };
 }

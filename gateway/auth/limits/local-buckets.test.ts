@@ -11,7 +11,7 @@ const rule = createRule({ ratePerSecond: 0.001, burst: 2, dailyQuota: null });
 describe("local buckets", () => {
   it("stay few in a flood: the one that took nothing for longest goes, and no other kind's", () => {
     const limiter = createLocalLimiter(new LocalBuckets(createManualClock(), 3));
-    const take = (kind: LimitKind, subject: string) => limiter.take({ kind, subject, rule }).left.burst;
+    const take = (kind: LimitKind, subject: string) => limiter.take({ kind, subject, rule }).remaining.burst;
     expect(take("key", "k")).to.equal(1);
     expect(take("refusal", "a")).to.equal(1);
     for (let i = 0; i < 50; i += 1) {
@@ -48,13 +48,13 @@ describe("local buckets", () => {
     const limiter = createMemoryLimiter(clock);
     const daily = createRule({ ratePerSecond: 100, burst: 100, dailyQuota: 5 });
     const day = Math.floor(clock.nowMs() / 86_400_000);
-    const left = () => limiter.peek({ kind: "key", subject: "a", rule: daily }).left.daily;
-    limiter.learn({ subject: "a", day, used: 3 });
+    const left = () => limiter.peek({ kind: "key", subject: "a", rule: daily }).remaining.daily;
+    limiter.raiseUsage({ subject: "a", day, used: 3 });
     expect(left()).to.equal(2);
-    limiter.learn({ subject: "a", day, used: 1 });
-    limiter.learn({ subject: "a", day: day - 1, used: 5 });
+    limiter.raiseUsage({ subject: "a", day, used: 1 });
+    limiter.raiseUsage({ subject: "a", day: day - 1, used: 5 });
     expect(left()).to.equal(2);
-    limiter.learn({ subject: "a", day: day + 1, used: 5 });
+    limiter.raiseUsage({ subject: "a", day: day + 1, used: 5 });
     expect(left()).to.equal(0);
   });
 });

@@ -1,10 +1,10 @@
 import { BoundedMap } from "../../bounded-map.ts";
 import type { Clock } from "../../request/clock.ts";
-import { type Bucket, type Moment, putBack, type Taken, takeFrom } from "./bucket.ts";
+import { type Bucket, type ClockReading, putBack, type TakeResult, takeFrom } from "./bucket.ts";
 import { LIMIT_KINDS, type LimitKind } from "./limiter.ts";
 import type { LimitRule } from "./rule.ts";
 
-export interface Wanted {
+export interface TakeRequest {
   readonly kind: LimitKind;
   readonly subject: string;
   readonly rule: LimitRule;
@@ -31,34 +31,34 @@ export class LocalBuckets {
   }
 
   /** Buckets drain by the clock that never goes back; days come from the wall clock, as Redis has it where it is known. */
-  moment(): Moment {
+  readClocks(): ClockReading {
     const nowUs = Math.floor(this.#clock.monotonicMs() * 1000);
     return { nowUs, wallUs: Math.floor(this.#clock.nowMs() * 1000) + this.#skewUs };
   }
 
   /** What taking would give, without doing so. */
-  tryTake({ kind, subject, rule, want }: Wanted, moment: Moment): Taken {
+  tryTake({ kind, subject, rule, want }: TakeRequest, moment: ClockReading): TakeResult {
     return takeFrom(this.#buckets[kind].get(subject), moment, { rule, want });
   }
 
-  take(wanted: Wanted, moment: Moment): Taken {
+  take(wanted: TakeRequest, moment: ClockReading): TakeResult {
     const taken = this.tryTake(wanted, moment);
     if (taken.granted > 0) this.set(wanted, taken.bucket);
     return taken;
   }
 
   /** Takes back requests that were taken and did not come. */
-  giveBack(unused: Wanted, moment: Moment): void {
+  giveBack(unused: TakeRequest, moment: ClockReading): void {
     const { bucket } = this.tryTake({ ...unused, want: 0 }, moment);
     this.set(unused, putBack(bucket, unused.rule, unused.want));
   }
 
-  set({ kind, subject }: Pick<Wanted, "kind" | "subject">, bucket: Bucket): void {
+  set({ kind, subject }: Pick<TakeRequest, "kind" | "subject">, bucket: Bucket): void {
     this.#buckets[kind].set(subject, bucket);
   }
 
   /** Takes over a bucket as Redis had it, no earlier than `asked`, and the time by the clock of Redis. */
-  follow(of: Pick<Wanted, "kind" | "subject">, theirs: Bucket, asked: Moment): void {
+  adopt(of: Pick<TakeRequest, "kind" | "subject">, theirs: Bucket, asked: ClockReading): void {
     this.#skewUs += theirs.atUs - asked.wallUs;
     const known = this.#buckets[of.kind].get(of.subject);
     // What has been learnt since it was asked stands.
@@ -67,8 +67,8 @@ export class LocalBuckets {
   }
 
   /** Of keys alone: no other kind has a quota. */
-  learn({ subject, day, used }: { subject: string; day: number; used: number }): void {
-    const { nowUs } = this.moment();
+  raiseUsage({ subject, day, used }: { subject: string; day: number; used: number }): void {
+    const { nowUs } = this.readClocks();
     const known = this.#buckets.key.get(subject);
     if (known === undefined) this.#buckets.key.set(subject, { level: 0, atUs: nowUs, day, used });
     else if (known.day < day) this.#buckets.key.set(subject, { ...known, day, used });

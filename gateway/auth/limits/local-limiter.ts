@@ -1,17 +1,17 @@
 import type { Clock } from "../../request/clock.ts";
-import { type Ask, type Decision, type Limiter, toDecision } from "./limiter.ts";
+import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 
 /** A limiter whose decisions are all made here. */
 export interface LocalLimiter extends Limiter {
-  take(ask: Ask): Decision;
-  peek(ask: Ask): Decision;
+  take(ask: LimitRequest): LimitDecision;
+  peek(ask: LimitRequest): LimitDecision;
 }
 
 /** Limits of this process alone: without Redis, and while Redis is away. */
 export function createLocalLimiter(buckets: LocalBuckets): LocalLimiter {
-  const peek = (ask: Ask): Decision => {
-    const moment = buckets.moment();
+  const peek = (ask: LimitRequest): LimitDecision => {
+    const moment = buckets.readClocks();
     const { kind, subject, rule } = ask;
     const { granted } = buckets.tryTake({ kind, subject, rule, want: 1 }, moment);
     const { bucket } = buckets.tryTake({ kind, subject, rule, want: 0 }, moment);
@@ -19,12 +19,12 @@ export function createLocalLimiter(buckets: LocalBuckets): LocalLimiter {
   };
   return {
     take({ kind, subject, rule }) {
-      const moment = buckets.moment();
+      const moment = buckets.readClocks();
       const { bucket, granted } = buckets.take({ kind, subject, rule, want: 1 }, moment);
       return toDecision(granted === 1, { bucket, rule, wallUs: moment.wallUs });
     },
     peek,
-    learn: (of) => buckets.learn(of),
+    raiseUsage: (of) => buckets.raiseUsage(of),
   };
 }
 

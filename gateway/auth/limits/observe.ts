@@ -1,6 +1,6 @@
 import type { Log } from "../../../services/shared/logging/log.ts";
 import { Counter, Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts";
-import { type Decision, LIMIT_KINDS, type Limiter, type LimitKind } from "./limiter.ts";
+import { LIMIT_KINDS, type LimitDecision, type Limiter, type LimitKind } from "./limiter.ts";
 
 /** A limiter that counts what it decides: `gateway_limit_decisions_total` by kind and outcome, read when scraped. */
 export function measureDecisions(limiter: Limiter, { registry }: Metrics): Limiter {
@@ -19,7 +19,7 @@ export function measureDecisions(limiter: Limiter, { registry }: Metrics): Limit
       }
     },
   });
-  const count = (kind: LimitKind, decision: Decision): Decision => {
+  const count = (kind: LimitKind, decision: LimitDecision): LimitDecision => {
     if (decision.isAllowed) allowed[kind] += 1;
     else limited[kind] += 1;
     return decision;

@@ -3,18 +3,18 @@ import { openRedisConnection } from "../../../services/shared/cache/redis-connec
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
 import type { Clock } from "../../request/clock.ts";
-import { createAskingLimiter } from "./asking-limiter.ts";
-import type { BucketKeeper } from "./bucket-keeper.ts";
+import { createBatchingLimiter } from "./batching-limiter.ts";
 import type { Limiter } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 import { createLocalLimiter } from "./local-limiter.ts";
 import { measureDecisions, watchSharing } from "./observe.ts";
-import { createSharedLimiter } from "./shared-limiter.ts";
+import { createRedisLimiter } from "./redis-limiter.ts";
+import type { SharedBuckets } from "./shared-buckets.ts";
 
 export interface OpenLimiterOptions {
   readonly redisUrl: string | undefined;
   /** Who keeps the buckets without Redis; undefined = this process. */
-  readonly keeper?: BucketKeeper | undefined;
+  readonly keeper?: SharedBuckets | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -33,7 +33,7 @@ export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLi
   const { redisUrl, keeper, clock, log, metrics } = options;
   const buckets = new LocalBuckets(clock);
   if (redisUrl === undefined) {
-    const limiter = keeper ? createAskingLimiter({ keeper, buckets }) : createLocalLimiter(buckets);
+    const limiter = keeper ? createBatchingLimiter({ keeper, buckets }) : createLocalLimiter(buckets);
     return { limiter: measureDecisions(limiter, metrics), close: () => {} };
   }
   const redis = await openRedisConnection({
@@ -43,6 +43,6 @@ export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLi
     ),
   });
   await redis.untilReady(FIRST_CONNECTION_MS);
-  const limiter = createSharedLimiter({ redis, buckets, onAnswer: watchSharing({ log, metrics }) });
+  const limiter = createRedisLimiter({ redis, buckets, onResult: watchSharing({ log, metrics }) });
   return { limiter: measureDecisions(limiter, metrics), close: () => redis.close() };
 }

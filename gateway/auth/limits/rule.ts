@@ -29,7 +29,7 @@ export const MAX_QUOTA = 1_000_000_000_000;
 const DAY_SECONDS = 86_400;
 
 /** What is wrong with limits, in words; undefined where nothing is. */
-export function faultOfLimits({ ratePerSecond, burst, dailyQuota }: LimitSettings): string | undefined {
+export function validateLimits({ ratePerSecond, burst, dailyQuota }: LimitSettings): string | undefined {
   const thousandths = ratePerSecond * 1000;
   if (!(ratePerSecond >= 0.001 && ratePerSecond <= MAX_RATE && isNearlyWhole(thousandths)))
     return `a rate is 0.001 to ${MAX_RATE} requests a second with at most three decimals, got ${ratePerSecond}`;
@@ -45,7 +45,7 @@ export function faultOfLimits({ ratePerSecond, burst, dailyQuota }: LimitSetting
  * window; no pair of them is exactly what a bucket lets pass.
  */
 export function createRule(settings: LimitSettings, name = "burst"): LimitRule {
-  const fault = faultOfLimits(settings);
+  const fault = validateLimits(settings);
   if (fault !== undefined) throw new RangeError(`Cannot make a limit: ${fault}`);
   const { ratePerSecond, burst, dailyQuota } = settings;
   const window = Math.max(1, Math.ceil(burst / ratePerSecond));

@@ -15,7 +15,7 @@ export interface DayUsage {
 }
 
 /** Rows of one key, of whichever gateway, by day and endpoint: the latest day first, endpoints by path. Pure. */
-export function usageByDay(rows: readonly UsageRow[]): DayUsage[] {
+export function groupUsageByDay(rows: readonly UsageRow[]): DayUsage[] {
   const days = new Map<number, Map<string, EndpointUsage>>();
   for (const { day, endpoint, requests, limited } of rows) {
     const ofDay: Map<string, EndpointUsage> = days.get(day) ?? new Map();

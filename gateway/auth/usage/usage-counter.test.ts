@@ -5,7 +5,7 @@ import type { Store } from "../../../services/shared/storage/port.ts";
 import { openSqliteStore } from "../../../services/shared/storage/sqlite/store.ts";
 import { createManualClock } from "../../testkit/clock.ts";
 import { until } from "../../testkit/until.ts";
-import { usageByDay } from "./by-day.ts";
+import { groupUsageByDay } from "./by-day.ts";
 import { createUsageCounter, type UsageCounterOptions } from "./usage-counter.ts";
 import { DAY_MS, type UsageRow } from "./usage-record.ts";
 import { openUsageStore, type UsageStore } from "./usage-store.ts";
@@ -41,7 +41,7 @@ describe("usage counter", () => {
     for (let i = 0; i < 7; i += 1) counter.count(event());
     counter.count(event("key_2"));
     await counter.flush();
-    expect(usageByDay(await usage.ofKey("key_1", 0))).to.deep.equal([
+    expect(groupUsageByDay(await usage.findByKey("key_1", 0))).to.deep.equal([
       {
         day: "2024-10-04",
         requests: 12,
@@ -52,8 +52,8 @@ describe("usage counter", () => {
         ],
       },
     ]);
-    expect(await usage.lastUsed("key_1")).to.equal(START_MS / 1000 + 2);
-    expect(await usage.totalsOf("key_2", 0)).to.deep.equal({ requests: 1, limited: 0 });
+    expect(await usage.findLastUse("key_1")).to.equal(START_MS / 1000 + 2);
+    expect(await usage.sumTotals("key_2", 0)).to.deep.equal({ requests: 1, limited: 0 });
   });
 
   it("loses and doubles nothing over any flushes, failures, midnights and gateways", async () => {
@@ -96,7 +96,7 @@ describe("usage counter", () => {
         for (const gateway of gateways) await gateway.stop();
         for (const [name, times] of expected) {
           const [key = "", day] = name.split(" ");
-          expect(await target.passedOn(key, Number(day)), name).to.equal(times);
+          expect(await target.countPassed(key, Number(day)), name).to.equal(times);
         }
         await own.close();
       }),
@@ -123,7 +123,7 @@ describe("usage counter", () => {
     const second = counter.flush();
     release();
     await Promise.all([first, second]);
-    expect(await usage.totalsOf("key_1", 0)).to.deep.equal({ requests: 2, limited: 0 });
+    expect(await usage.sumTotals("key_1", 0)).to.deep.equal({ requests: 2, limited: 0 });
   });
 
   it("writes by itself every few seconds, and tells of a store that is away", async () => {
@@ -141,7 +141,7 @@ describe("usage counter", () => {
     counter.start();
     await until(() => failures.length >= 2);
     isAway = false;
-    await until(async () => (await usage.totalsOf("key_1", 0)).requests === 1);
+    await until(async () => (await usage.sumTotals("key_1", 0)).requests === 1);
     await counter.stop();
   });
 
@@ -151,7 +151,7 @@ describe("usage counter", () => {
     await usage.save([19_969, 19_970, 19_971].map((day) => ({ ...row, day })));
     const { counter, clock } = setUp({ keepDays: 30 });
     await counter.flush();
-    const days = async () => (await usage.ofKey("key_1", 0)).map(({ day }) => day);
+    const days = async () => (await usage.findByKey("key_1", 0)).map(({ day }) => day);
     expect(await days()).to.deep.equal([19_970, 19_971]);
     clock.advance(DAY_MS);
     await counter.flush();
@@ -165,7 +165,7 @@ describe("usage counter", () => {
     for (let i = 0; i < 4; i += 1) other.count(event());
     await other.flush();
     const shown = async () =>
-      usageByDay(counter.upToDate("key_1", await usage.ofKey("key_1", 0)))[0]?.requests;
+      groupUsageByDay(counter.mergeCurrent("key_1", await usage.findByKey("key_1", 0)))[0]?.requests;
     expect(await shown()).to.equal(7);
     await counter.flush();
     expect(await shown()).to.equal(7);
@@ -175,6 +175,6 @@ describe("usage counter", () => {
     await counter.flush();
     await counter.flush();
     expect(await shown()).to.equal(8);
-    expect(counter.upToDate("key_2", [])).to.deep.equal([]);
+    expect(counter.mergeCurrent("key_2", [])).to.deep.equal([]);
   });
 });

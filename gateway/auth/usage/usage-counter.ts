@@ -19,7 +19,7 @@ export interface UsageCounterOptions {
 export interface UsageCounter {
   count(event: UsageEvent): void;
   /** Rows of a key as they are now: those given, with what this process has counted in place of what it has written. */
-  upToDate(key: string, stored: readonly UsageRow[]): UsageRow[];
+  mergeCurrent(key: string, stored: readonly UsageRow[]): UsageRow[];
   start(): void;
   /** Writes what has been counted; rejects where the store is away, and then keeps it. */
   flush(): Promise<void>;
@@ -49,12 +49,12 @@ export function createUsageCounter(options: UsageCounterOptions): UsageCounter {
 
   const write = async (): Promise<void> => {
     const day = Math.floor(clock.nowMs() / DAY_MS);
-    const batch = counts.takeChanged();
+    const batch = counts.drainChanged();
     if (batch.length > 0) {
       try {
         await (await store()).save(batch.map((count) => toUsageRow(count, gateway)));
       } catch (error) {
-        counts.putBack(batch);
+        counts.restoreChanged(batch);
         throw error;
       }
     }
@@ -88,8 +88,8 @@ export function createUsageCounter(options: UsageCounterOptions): UsageCounter {
   return {
     count: (event) => counts.add(event, clock.nowMs()),
 
-    upToDate(key, stored) {
-      const others = stored.filter((row) => row.gateway !== gateway || !counts.holds(key, row.day));
+    mergeCurrent(key, stored) {
+      const others = stored.filter((row) => row.gateway !== gateway || !counts.has(key, row.day));
       return [...others, ...counts.ofKey(key).map((count) => toUsageRow(count, gateway))];
     },
 

@@ -9,7 +9,7 @@ export interface UsageEvent {
 }
 
 /** One row in the making. */
-export interface Count {
+export interface UsageCount {
   readonly subject: string;
   readonly key: string;
   readonly endpoint: string;
@@ -23,8 +23,8 @@ export interface Count {
 
 /** Requests of this process by day, key and endpoint, and which counts have changed since they were taken. */
 export class UsageCounts {
-  readonly #days = new Map<number, Map<string, Map<string, Count>>>();
-  #changed: Count[] = [];
+  readonly #days = new Map<number, Map<string, Map<string, UsageCount>>>();
+  #changed: UsageCount[] = [];
 
   add(event: UsageEvent, nowMs: number): void {
     const day = Math.floor(nowMs / DAY_MS);
@@ -32,27 +32,27 @@ export class UsageCounts {
     if (event.isPassed) count.requests += 1;
     else count.limited += 1;
     count.lastAtMs = nowMs;
-    this.#note(count);
+    this.#markChanged(count);
   }
 
-  #begin({ subject, key, endpoint }: UsageEvent, day: number): Count {
-    const ofDay = this.#days.get(day) ?? new Map<string, Map<string, Count>>();
+  #begin({ subject, key, endpoint }: UsageEvent, day: number): UsageCount {
+    const ofDay = this.#days.get(day) ?? new Map<string, Map<string, UsageCount>>();
     this.#days.set(day, ofDay);
-    const ofKey = ofDay.get(key) ?? new Map<string, Count>();
-    ofDay.set(key, ofKey);
+    const findByKey = ofDay.get(key) ?? new Map<string, UsageCount>();
+    ofDay.set(key, findByKey);
     const count = { subject, key, endpoint, day, requests: 0, limited: 0, lastAtMs: 0, isChanged: false };
-    ofKey.set(endpoint, count);
+    findByKey.set(endpoint, count);
     return count;
   }
 
-  #note(count: Count): void {
+  #markChanged(count: UsageCount): void {
     if (count.isChanged) return;
     count.isChanged = true;
     this.#changed.push(count);
   }
 
   /** What has changed since the last call; what is added from now on counts as changed again. */
-  takeChanged(): readonly Count[] {
+  drainChanged(): readonly UsageCount[] {
     const taken = this.#changed;
     this.#changed = [];
     for (const count of taken) count.isChanged = false;
@@ -60,8 +60,8 @@ export class UsageCounts {
   }
 
   /** Puts back what was taken in vain. */
-  putBack(counts: readonly Count[]): void {
-    for (const count of counts) this.#note(count);
+  restoreChanged(counts: readonly UsageCount[]): void {
+    for (const count of counts) this.#markChanged(count);
   }
 
   /** Forgets days before this one that are written. */
@@ -71,17 +71,17 @@ export class UsageCounts {
   }
 
   /** Whether a key's requests of a day are held here. */
-  holds(key: string, day: number): boolean {
+  has(key: string, day: number): boolean {
     return this.#days.get(day)?.has(key) === true;
   }
 
-  ofKey(key: string): Count[] {
+  ofKey(key: string): UsageCount[] {
     return [...this.#days.values()].flatMap((ofDay) => [...(ofDay.get(key)?.values() ?? [])]);
   }
 }
 
 /** A count as a row of the gateway process that made it. */
-export function toUsageRow(count: Count, gateway: string): UsageRow {
+export function toUsageRow(count: UsageCount, gateway: string): UsageRow {
   const { isChanged: _isChanged, lastAtMs, ...rest } = count;
   return { ...rest, gateway, lastAt: Math.floor(lastAtMs / 1000) };
 }

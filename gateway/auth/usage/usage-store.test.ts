@@ -41,30 +41,30 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
     after(() => opened?.close());
 
     it("adds up a subject's day over its keys, endpoints and gateways", async () => {
-      expect(await usage.passedOn("key_1", 20_000)).to.equal(11);
-      expect(await usage.passedOn("key_1", 20_001)).to.equal(17);
-      expect(await usage.passedOn("key_1", 20_002)).to.equal(0);
+      expect(await usage.countPassed("key_1", 20_000)).to.equal(11);
+      expect(await usage.countPassed("key_1", 20_001)).to.equal(17);
+      expect(await usage.countPassed("key_1", 20_002)).to.equal(0);
     });
 
     it("adds up a key from a day on, and gives its rows", async () => {
-      expect(await usage.totalsOf("key_1", 20_000)).to.deep.equal({ requests: 27, limited: 3 });
-      expect(await usage.totalsOf("key_1", 20_001)).to.deep.equal({ requests: 16, limited: 0 });
-      expect(await usage.ofKey("key_1", 20_000)).to.have.length(5);
-      expect(await usage.ofKey("key_2", 20_000)).to.deep.equal([
+      expect(await usage.sumTotals("key_1", 20_000)).to.deep.equal({ requests: 27, limited: 3 });
+      expect(await usage.sumTotals("key_1", 20_001)).to.deep.equal({ requests: 16, limited: 0 });
+      expect(await usage.findByKey("key_1", 20_000)).to.have.length(5);
+      expect(await usage.findByKey("key_2", 20_000)).to.deep.equal([
         row({ requests: 1, day: 20_001, key: "key_2", lastAt: 99_000 }),
       ]);
     });
 
     it("knows when a key was last used, through whichever gateway", async () => {
-      expect(await usage.lastUsed("key_1")).to.equal(91_000);
-      expect(await usage.lastUsed("key_nobody")).to.equal(undefined);
+      expect(await usage.findLastUse("key_1")).to.equal(91_000);
+      expect(await usage.findLastUse("key_nobody")).to.equal(undefined);
     });
 
     it("says the same when a count is written again, and more when it has grown", async () => {
       const grown = row({ subject: "key_4", key: "key_4", requests: 8 });
       await usage.save([row({ subject: "key_4", key: "key_4", requests: 6 })]);
       for (let i = 0; i < 2; i += 1) await usage.save([grown]);
-      expect(await usage.passedOn("key_4", 20_000)).to.equal(8);
+      expect(await usage.countPassed("key_4", 20_000)).to.equal(8);
     });
 
     it("writes many rows, and forgets those before a day", async () => {
@@ -72,10 +72,10 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
         row({ subject: "many", key: "many", endpoint: `/${i}`, day: 19_000 + (i % 3) }),
       );
       await usage.save(many);
-      expect(await usage.totalsOf("many", 0)).to.deep.equal({ requests: 1_201, limited: 0 });
+      expect(await usage.sumTotals("many", 0)).to.deep.equal({ requests: 1_201, limited: 0 });
       await usage.removeBefore(19_002);
-      expect(await usage.totalsOf("many", 0)).to.deep.equal({ requests: 400, limited: 0 });
-      expect(await usage.passedOn("key_1", 20_000)).to.equal(11);
+      expect(await usage.sumTotals("many", 0)).to.deep.equal({ requests: 400, limited: 0 });
+      expect(await usage.countPassed("key_1", 20_000)).to.equal(11);
     });
 
     it("reads by indexes", async () => {

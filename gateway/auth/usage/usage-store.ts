@@ -5,35 +5,35 @@ export interface UsageStore {
   /** Writes whole counts; writing them again changes nothing. */
   save(rows: readonly UsageRow[]): Promise<void>;
   /** Requests that a subject has had passed on a day, as far as gateways have written them. */
-  passedOn(subject: string, day: number): Promise<number>;
+  countPassed(subject: string, day: number): Promise<number>;
   /** A key's rows from a day on. */
-  ofKey(key: string, fromDay: number): Promise<UsageRow[]>;
+  findByKey(key: string, fromDay: number): Promise<UsageRow[]>;
   /** A key's requests from a day on, added up. */
-  totalsOf(key: string, fromDay: number): Promise<{ requests: number; limited: number }>;
+  sumTotals(key: string, fromDay: number): Promise<{ requests: number; limited: number }>;
   /** When a key was last used, Unix seconds; undefined where nothing is known of it. */
-  lastUsed(key: string): Promise<number | undefined>;
+  findLastUse(key: string): Promise<number | undefined>;
   /** Forgets what is older. */
   removeBefore(day: number): Promise<void>;
 }
 
 /** Rows of one write: small, so that other writers of an embedded database need not wait. */
-const PART = 500;
+const WRITE_BATCH = 500;
 
 /** Usage over any store; declares the collection. */
 export async function openUsageStore(store: Store): Promise<UsageStore> {
   await store.declare([usageCollection]);
   return {
     async save(rows) {
-      for (let from = 0; from < rows.length; from += PART)
-        await store.write([put(usageCollection, rows.slice(from, from + PART))]);
+      for (let from = 0; from < rows.length; from += WRITE_BATCH)
+        await store.write([put(usageCollection, rows.slice(from, from + WRITE_BATCH))]);
     },
-    async passedOn(subject, day) {
+    async countPassed(subject, day) {
       return (await store.sum(usageCollection, { subject, day }, ["requests"])).requests;
     },
-    ofKey: (key, fromDay) => store.find(usageCollection, { filter: { key, day: { gte: fromDay } } }),
-    totalsOf: (key, fromDay) =>
+    findByKey: (key, fromDay) => store.find(usageCollection, { filter: { key, day: { gte: fromDay } } }),
+    sumTotals: (key, fromDay) =>
       store.sum(usageCollection, { key, day: { gte: fromDay } }, ["requests", "limited"]),
-    async lastUsed(key) {
+    async findLastUse(key) {
       const [last] = await store.find(usageCollection, {
         filter: { key },
         order: [{ field: "day", direction: "desc" }],

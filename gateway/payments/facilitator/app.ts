@@ -19,7 +19,7 @@ import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
 export interface FacilitatorAppDeps {
   readonly facilitator: Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
   /** What is wrong with requirements that this facilitator is not for; undefined where nothing is. */
-  readonly refuse: (
+  readonly findRefusal: (
     payload: PaymentPayload,
     requirements: PaymentRequirements,
   ) => Promise<string | undefined>;
@@ -50,7 +50,7 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
   app.post("/verify", express.json({ limit: MAX_BODY }), async (req, res) => {
     exchangeOf(res).route = "/verify";
     const { payload, requirements } = readBody(req);
-    const refused = await deps.refuse(payload, requirements);
+    const refused = await deps.findRefusal(payload, requirements);
     const verdict =
       refused === undefined
         ? await facilitator.verify(payload, requirements)
@@ -65,7 +65,7 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
     exchangeOf(res).route = "/settle";
     const { payload, requirements } = readBody(req);
     const { network } = requirements;
-    const refused = await deps.refuse(payload, requirements);
+    const refused = await deps.findRefusal(payload, requirements);
     const result =
       refused === undefined
         ? await facilitator.settle(payload, requirements)

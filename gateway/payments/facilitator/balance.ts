@@ -34,7 +34,7 @@ export function watchBalance(options: BalanceWatchOptions): BalanceWatch {
   const { address } = wallet;
   let warnedAtMs: number | undefined;
 
-  const judge = (ether: number): void => {
+  const warnIfLow = (ether: number): void => {
     if (ether >= lowEther) {
       if (warnedAtMs !== undefined)
         log.info({ address, ether }, "the wallet has enough to pay for gas again");
@@ -49,7 +49,7 @@ export function watchBalance(options: BalanceWatchOptions): BalanceWatch {
   const read = async (): Promise<number | undefined> => {
     try {
       const ether = Number(await wallet.balance()) / 1e18;
-      judge(ether);
+      warnIfLow(ether);
       return ether;
     } catch (err) {
       log.warn({ err }, "the wallet's balance cannot be read");

@@ -63,8 +63,8 @@ export const signatureCheckAbi = [
   },
 ] as const;
 
-export interface FailureMemory {
-  note(payer: Hex): void;
+export interface FailedWallets {
+  add(payer: Hex): void;
   has(payer: Hex): boolean;
 }
 
@@ -75,10 +75,10 @@ const MAX_REMEMBERED = 10_000;
  * Contract wallets whose settlement has failed on the chain: a wallet may look good in every simulation and burn the
  * gas in the transaction, once an hour and not with every request.
  */
-export function createFailureMemory(now: () => number = () => performance.now()): FailureMemory {
+export function createFailedWallets(now: () => number = () => performance.now()): FailedWallets {
   const failedAtMs = new Map<string, number>();
   return {
-    note(payer) {
+    add(payer) {
       const oldest = failedAtMs.keys().next();
       if (failedAtMs.size >= MAX_REMEMBERED && oldest.done !== true) failedAtMs.delete(oldest.value);
       failedAtMs.set(payer.toLowerCase(), now());

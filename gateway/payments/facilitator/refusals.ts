@@ -3,12 +3,12 @@ import { authorizationTypes } from "@x402/evm";
 import { type Hex, hashTypedData } from "viem";
 import { ServiceError } from "../../../services/shared/errors.ts";
 import { CHAIN_ID, NETWORK, VALID_BEFORE_MARGIN_SECONDS } from "../network.ts";
-import { CONTRACT_FAILED, CONTRACT_REFUSED, type FailureMemory, GAS_OVER_CAP, type GasCaps } from "./gas.ts";
+import { CONTRACT_FAILED, CONTRACT_REFUSED, type FailedWallets, GAS_OVER_CAP, type GasCaps } from "./gas.ts";
 import type { Wallet } from "./wallet.ts";
 
-export interface RefusalDeps {
+export interface RefusalCheckDeps {
   readonly wallet: Pick<Wallet, "isContract" | "hasCode" | "isCheckAffordable">;
-  readonly failures: Pick<FailureMemory, "has">;
+  readonly failures: Pick<FailedWallets, "has">;
   readonly gasCaps: GasCaps;
   /** The only address that payments are settled for: nobody else's gas is paid. */
   readonly payTo: string;
@@ -20,12 +20,12 @@ export interface RefusalDeps {
  * What this facilitator refuses whatever the library would say, for verifying and settling alike: the code of the
  * reason, undefined where there is none. Codes are those of @x402/evm, and ours of gas.ts.
  */
-export type Refuse = (
+export type FindRefusal = (
   payload: PaymentPayload,
   requirements: PaymentRequirements,
 ) => Promise<string | undefined>;
 
-export function createRefusals(deps: RefusalDeps): Refuse {
+export function createRefusalCheck(deps: RefusalCheckDeps): FindRefusal {
   const { wallet } = deps;
 
   /**
@@ -62,7 +62,7 @@ export function createRefusals(deps: RefusalDeps): Refuse {
 function findMisuse(
   { payload }: PaymentPayload,
   requirements: PaymentRequirements,
-  { payTo, asset }: Pick<RefusalDeps, "payTo" | "asset">,
+  { payTo, asset }: Pick<RefusalCheckDeps, "payTo" | "asset">,
 ): string | undefined {
   if (requirements.network !== NETWORK) return "invalid_exact_evm_network_mismatch";
   if (requirements.payTo.toLowerCase() !== payTo.toLowerCase()) return "invalid_exact_evm_recipient_mismatch";

@@ -23,8 +23,8 @@ import { openTracing } from "../../../services/shared/tracing/open.ts";
 import { CHAIN_ID, NETWORK } from "../network.ts";
 import { createFacilitatorApp } from "./app.ts";
 import { watchBalance } from "./balance.ts";
-import { createFailureMemory, type GasCaps } from "./gas.ts";
-import { createRefusals } from "./refusals.ts";
+import { createFailedWallets, type GasCaps } from "./gas.ts";
+import { createRefusalCheck } from "./refusals.ts";
 import { settleWithinCaps } from "./settle.ts";
 import { createWallet } from "./wallet.ts";
 
@@ -135,11 +135,11 @@ export async function startFacilitator(
   let isDraining = false;
 
   const { asset } = await new PriceScheme().parsePrice(1, NETWORK);
-  const failures = createFailureMemory();
+  const failures = createFailedWallets();
   const { payTo, gasCaps } = config;
   const app = createFacilitatorApp({
     facilitator: settleWithinCaps(facilitator, { wallet, failures }),
-    refuse: createRefusals({ wallet, failures, gasCaps, payTo, asset }),
+    findRefusal: createRefusalCheck({ wallet, failures, gasCaps, payTo, asset }),
     token: config.token,
     log,
     metrics,

@@ -1,6 +1,6 @@
 import type { x402Facilitator } from "@x402/core/facilitator";
 import type { Hex } from "viem";
-import { type FailureMemory, GAS_OVER_CAP } from "./gas.ts";
+import { type FailedWallets, GAS_OVER_CAP } from "./gas.ts";
 import type { Wallet } from "./wallet.ts";
 
 type Facilitator = Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
@@ -11,7 +11,7 @@ const FAILED = "invalid_exact_evm_transaction_failed";
 /** Names a settlement that was too dear as such, and remembers contract wallets whose transaction failed. */
 export function settleWithinCaps(
   facilitator: Facilitator,
-  { wallet, failures }: { readonly wallet: Pick<Wallet, "hasCode">; readonly failures: FailureMemory },
+  { wallet, failures }: { readonly wallet: Pick<Wallet, "hasCode">; readonly failures: FailedWallets },
 ): Facilitator {
   const hasCode = (payer: string) => wallet.hasCode(payer as Hex).catch(() => false);
   return {
@@ -24,7 +24,7 @@ export function settleWithinCaps(
       if (`${(result as { errorMessage?: unknown }).errorMessage}`.includes(GAS_OVER_CAP))
         return { ...result, errorReason: GAS_OVER_CAP };
       if (errorReason === FAILED && transaction !== "" && payer && (await hasCode(payer)))
-        failures.note(payer as Hex);
+        failures.add(payer as Hex);
       return result;
     },
   };

@@ -7,23 +7,23 @@ import { EncodableResponse } from "../../proxy/delivery/encodable-response.ts";
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
-import type { Outcome, PaymentMetrics } from "../metrics.ts";
-import { ask, type Order } from "./order.ts";
-import { askForPayment, giveReceipt } from "./terms.ts";
+import type { PaymentMetrics, PaymentOutcome } from "../payment-metrics.ts";
+import { type PaidRequest, runOrUnavailable } from "./paid-request.ts";
+import { paymentRequired, setSuccessReceipt } from "./payment-errors.ts";
 
 /** Gives what has been paid for, and writes down whether it arrived. */
-export interface Counter {
+export interface PaidDelivery {
   /** Answers with what was kept, else anew, a few times; a delivered answer that is no longer kept is a 402. */
-  handOver(order: Order, record: PaymentRecord, outcome: Outcome): Promise<void>;
+  deliver(order: PaidRequest, record: PaymentRecord, outcome: PaymentOutcome): Promise<void>;
   /** Follows the answer to a settled payment. To be called before its first byte is sent. */
-  follow(passage: RequestContext, record: PaymentRecord): Following;
+  track(context: RequestContext, record: PaymentRecord): DeliveryTracker;
   /** Resolves when the ledger knows what the connections say by now of earlier answers to this payer and address. */
-  review(order: Order): Promise<void>;
+  refresh(order: PaidRequest): Promise<void>;
   /** Resolves when everything known is written; what is heard later is not. */
   close(): Promise<void>;
 }
 
-export interface Following {
+export interface DeliveryTracker {
   /**
    * Resolves when it is known how the answer ended, and at the latest after a few seconds: an answer that nobody
    * takes is owed until it has arrived, and whoever waits for its payment should not wait any longer.
@@ -33,7 +33,7 @@ export interface Following {
   readonly cancel: () => void;
 }
 
-export interface CounterDeps {
+export interface PaidDeliveryDeps {
   readonly ledger: Ledger;
   readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendWhole">;
@@ -57,7 +57,7 @@ const CONFIRM_MS = 5_000;
 const MAX_NEW_ANSWERS = 5;
 const MAX_COUNTED = 10_000;
 
-export function createCounter(deps: CounterDeps): Counter {
+export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
   const { ledger, forward, delivery, metrics, log, hasPeers } = deps;
   /** Answers whose outcome may still change, by payer and address. */
   const followed = new Map<string, Set<{ readonly look: () => Promise<void> }>>();
@@ -78,7 +78,7 @@ export function createCounter(deps: CounterDeps): Counter {
     }
   };
 
-  const follow: Counter["follow"] = ({ req, res }, record) => {
+  const track: PaidDelivery["track"] = ({ req, res }, record) => {
     // A client that fetches again what it has is owed nothing when that breaks.
     if (record.deliveredAt !== null) return { concluded: async () => {}, cancel() {} };
     let latest = Promise.resolve(record);
@@ -133,8 +133,8 @@ export function createCounter(deps: CounterDeps): Counter {
   };
 
   return {
-    follow,
-    async review({ payment, resourceUrl }) {
+    track,
+    async refresh({ payment, resourceUrl }) {
       const name = nameOf({ payer: payment.authorization.from, resource: resourceUrl });
       await Promise.all([...(followed.get(name) ?? [])].map(({ look }) => look()));
     },
@@ -143,32 +143,32 @@ export function createCounter(deps: CounterDeps): Counter {
       while (writing.size > 0) await Promise.all(writing);
       isClosed = true;
     },
-    async handOver(order, record, outcome) {
-      const kept = await ask(() => ledger.findAnswer(record));
+    async deliver(order, record, outcome) {
+      const kept = await runOrUnavailable(() => ledger.findAnswer(record));
       if (kept === undefined && record.deliveredAt !== null) {
-        throw askForPayment(order, "The payment has been used, and its answer is no longer kept.");
+        throw paymentRequired(order, "The payment has been used, and its answer is no longer kept.");
       }
       const made = newAnswers.get(record.key) ?? 0;
       if (kept === undefined && made >= MAX_NEW_ANSWERS) {
-        await ask(() => ledger.markDelivered(record));
-        throw askForPayment(
+        await runOrUnavailable(() => ledger.markDelivered(record));
+        throw paymentRequired(
           order,
           `An earlier payment for this request was answered ${made} times more, and each connection broke: it counts as answered now.`,
         );
       }
-      let following: Following | undefined;
-      const passage = {
+      let following: DeliveryTracker | undefined;
+      const context = {
         ...order.context,
-        beforeAnswer: async () => {
+        beforeSend: async () => {
           if (kept === undefined) newAnswers.set(record.key, made + 1);
-          metrics.note(order.context, outcome);
-          giveReceipt(order.context.res, record);
-          following = follow(order.context, record);
+          metrics.recordOutcome(order.context, outcome);
+          setSuccessReceipt(order.context.res, record);
+          following = track(order.context, record);
         },
       };
       try {
-        if (kept === undefined) await forward(passage);
-        else await delivery.sendWhole(passage, new EncodableResponse(kept), []);
+        if (kept === undefined) await forward(context);
+        else await delivery.sendWhole(context, new EncodableResponse(kept), []);
       } catch (error) {
         following?.cancel();
         throw error;

@@ -5,15 +5,15 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { ConfigError } from "../../../services/shared/settings/settings.ts";
 import { catalogue } from "../../catalogue.ts";
-import { createOffers, describeTerms } from "./offers.ts";
-import { priceCatalogue } from "./prices.ts";
+import { createOffers, describePaymentRequired } from "./offers.ts";
+import { applyPrices } from "./prices.ts";
 
 const PAY_TO = `0x${"ab".repeat(20)}`;
 const SPECIFIED = ["/api/v1/solana/token-transactions", "/api/v1/solana/token-transactions-time-bounded"];
 
 describe("offers", () => {
   it("are the two specified endpoints at 0.05 USD where nothing is configured", async () => {
-    const offers = await createOffers(priceCatalogue(catalogue, new Map()), PAY_TO);
+    const offers = await createOffers(applyPrices(catalogue, new Map()), PAY_TO);
     expect([...offers.keys()]).to.deep.equal(SPECIFIED);
     for (const { requirements } of offers.values()) {
       expect(requirements).to.deep.include({ amount: "50000", network: "eip155:8453", payTo: PAY_TO });
@@ -27,7 +27,7 @@ describe("offers", () => {
       ["/evm/chains", "0.000001"],
       ["/evm/dexb/v3/pool", "1234.567891"],
     ]);
-    const offers = await createOffers(priceCatalogue(catalogue, prices), PAY_TO);
+    const offers = await createOffers(applyPrices(catalogue, prices), PAY_TO);
     const amounts = [...offers].map(([path, { requirements }]) => [path, requirements.amount]);
     expect(new Map(amounts as [string, string][])).to.deep.equal(
       new Map([
@@ -39,16 +39,16 @@ describe("offers", () => {
   });
 
   it("refuse the price of a path that nobody declares", () => {
-    const price = () => priceCatalogue(catalogue, new Map([["/evm/nothing", "1"]]));
+    const price = () => applyPrices(catalogue, new Map([["/evm/nothing", "1"]]));
     expect(price).to.throw(ConfigError, '"/evm/nothing"');
   });
 
   it("of any endpoint have terms that published readers understand, in a header that proxies take", async () => {
     const everything = new Map(catalogue.map(({ path }) => [path, "0.01"]));
-    const offers = await createOffers(priceCatalogue(catalogue, everything), PAY_TO);
+    const offers = await createOffers(applyPrices(catalogue, everything), PAY_TO);
     expect(offers.size).to.equal(catalogue.length);
     for (const [path, offer] of offers) {
-      const terms = describeTerms(
+      const terms = describePaymentRequired(
         { offer, resourceUrl: `https://pay.example${path}` },
         "A payment is required.",
       );

@@ -16,7 +16,7 @@ export interface Offer {
 }
 
 /** A request for something that is for sale. */
-export interface Inquiry {
+export interface PricedRequest {
   readonly context: RequestContext;
   readonly offer: Offer;
   /** Our public address with the path and query of the request; never made of what a client says the host is. */
@@ -49,8 +49,8 @@ export async function createOffers(priced: readonly Endpoint[], payTo: string): 
 }
 
 /** What a client has to pay for, and how; the body and the header of a 402 carry it. */
-export function describeTerms(
-  { offer, resourceUrl }: Pick<Inquiry, "offer" | "resourceUrl">,
+export function describePaymentRequired(
+  { offer, resourceUrl }: Pick<PricedRequest, "offer" | "resourceUrl">,
   reason: string,
 ): PaymentRequired {
   const { summary, mediaType, family } = offer.endpoint;

@@ -17,19 +17,19 @@ import { createGatewayServer } from "../../request/server.ts";
 import { createLazyLedger, type OpenedLedger } from "../ledger/lazy-ledger.ts";
 import { createMemoryLocks, createRedisLocks, type Locks } from "../ledger/locks.ts";
 import { openStoredLedger } from "../ledger/open-ledger.ts";
-import { createPaymentMetrics } from "../metrics.ts";
 import { CHAIN_ID, NETWORK } from "../network.ts";
+import { createPaymentMetrics } from "../payment-metrics.ts";
 import { createPaymentChain, type PaymentChain } from "../settlement/chain.ts";
 import { createFacilitatorClient } from "../settlement/facilitator-client.ts";
 import { watchFacilitator } from "../settlement/facilitator-watch.ts";
 import { createJanitor } from "../settlement/janitor.ts";
 import { createSettlement } from "../settlement/settlement.ts";
 import { createOffers } from "./offers.ts";
-import { createHostTest, createPayApp, createPayDoor } from "./pay-app.ts";
-import { createTill } from "./payment-flow.ts";
+import { createPaymentFlow } from "./payment-flow.ts";
+import { createHostTest, createPayApp, createPaymentHandler } from "./payment-handler.ts";
 
 /** For settlements whose clients were cut off by the end of a drain. */
-const STRAGGLERS_MS = 5_000;
+const LATE_SETTLEMENTS_MS = 5_000;
 
 /** What may be replaced, by tests. */
 export interface PayHostParts {
@@ -96,7 +96,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
   const offers = await createOffers(deps.catalogue, payment.payTo);
 
   let publicUrl = payment.publicUrl ?? "";
-  const till = createTill({
+  const till = createPaymentFlow({
     ...{ server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock },
     forward: deps.forward,
     delivery: deps.delivery,
@@ -105,7 +105,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     deadlineMs: config.deadlineMs,
   });
   const inFlight = new Set<Promise<void>>();
-  const door = createPayDoor({ offers, till, clock, addressLimits });
+  const door = createPaymentHandler({ offers, till, clock, addressLimits });
   const answer: typeof door = (req, res) => {
     const answering = door(req, res).finally(() => inFlight.delete(answering));
     inFlight.add(answering);
@@ -133,7 +133,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
       await janitor.stop();
       // What takes longer than this is found again from the ledger.
       const answered = Promise.all(inFlight).then(() => till.close());
-      await Promise.race([answered, sleep(STRAGGLERS_MS, undefined, { ref: false })]);
+      await Promise.race([answered, sleep(LATE_SETTLEMENTS_MS, undefined, { ref: false })]);
       locks.close();
       chain.close();
       await ledger.close();

@@ -10,21 +10,21 @@ import { ServiceErrorResponse } from "../../request/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Lock, Locks } from "../ledger/locks.ts";
 import { type PaymentRecord, paymentKey } from "../ledger/payment-record.ts";
-import type { PaymentMetrics } from "../metrics.ts";
 import { VALID_BEFORE_MARGIN_SECONDS } from "../network.ts";
 import { type Payment, readPayment } from "../payload.ts";
+import type { PaymentMetrics } from "../payment-metrics.ts";
 import type { PaymentChain } from "../settlement/chain.ts";
 import { describeReason } from "../settlement/reasons.ts";
 import type { Settlement } from "../settlement/settlement.ts";
-import { createCounter } from "./deliver-paid.ts";
-import type { Inquiry, Offer } from "./offers.ts";
-import { ask, isSameRequest, type Order, toSettle } from "./order.ts";
-import { createBuy } from "./purchase.ts";
-import { createEarlier } from "./replay.ts";
+import { createPaidDelivery } from "./deliver-paid.ts";
+import type { Offer, PricedRequest } from "./offers.ts";
+import { isSameRequest, type PaidRequest, runOrUnavailable, toFacilitatorPayload } from "./paid-request.ts";
+import { paymentRequired, settlementPending } from "./payment-errors.ts";
+import { createPurchase } from "./purchase.ts";
+import { createReplay } from "./replay.ts";
 import { isSignedByPayer } from "./signature.ts";
-import { askForPayment, stillPending } from "./terms.ts";
 
-export interface TillDeps {
+export interface PaymentFlowDeps {
   readonly server: Pick<x402ResourceServer, "findMatchingRequirements" | "verifyPayment">;
   readonly chain: PaymentChain;
   readonly ledger: Ledger;
@@ -34,7 +34,7 @@ export interface TillDeps {
   readonly delivery: Pick<Delivery, "sendWhole">;
   readonly metrics: PaymentMetrics;
   /** Offers and payments are counted by address: an offer costs nothing, and a payment is work before it is known to be good. */
-  readonly addressLimits: Pick<AddressLimits, "charge">;
+  readonly addressLimits: Pick<AddressLimits, "count">;
   readonly log: Log;
   readonly clock: Clock;
   /** Base address as clients see it, without a slash at the end. */
@@ -51,42 +51,42 @@ export interface TillDeps {
  * outage in between leaves open is found again by its authorization, its payer or its identifier, and is answered
  * without a second settlement.
  */
-export interface Till {
-  sell(passage: RequestContext, offer: Offer): Promise<void>;
+export interface PaymentFlow {
+  handlePaidRequest(context: RequestContext, offer: Offer): Promise<void>;
   /** Resolves when what is known of deliveries is written. For the end, when all connections are closed. */
   close(): Promise<void>;
 }
 
-export function createTill(deps: TillDeps): Till {
+export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
   const { server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock } = deps;
-  const counter = createCounter(deps);
-  const buy = createBuy({ ...deps, counter });
-  const acquireInTime = async ({ context }: Order, name: string): Promise<Lock> => {
+  const counter = createPaidDelivery(deps);
+  const buy = createPurchase({ ...deps, counter });
+  const acquireInTime = async ({ context }: PaidRequest, name: string): Promise<Lock> => {
     const waitMs = deps.deadlineMs - (clock.monotonicMs() - context.arrivedMs);
     const lock = await locks.acquire(name, { waitMs });
     if (lock !== undefined) return lock;
-    metrics.note(context, "pending");
-    throw stillPending("Another request with this payment is being answered.");
+    metrics.recordOutcome(context, "pending");
+    throw settlementPending("Another request with this payment is being answered.");
   };
-  const earlier = createEarlier({ ...deps, counter, acquireInTime });
+  const earlier = createReplay({ ...deps, counter, acquireInTime });
 
-  const readOrder = async (inquiry: Inquiry): Promise<Order> => {
+  const readOrder = async (inquiry: PricedRequest): Promise<PaidRequest> => {
     const { req, res } = inquiry.context;
     const header = req.headers["payment-signature"];
     if (header === undefined) {
-      await addressLimits.charge("unpaid", req, res);
-      metrics.note(inquiry.context, "offered");
-      throw askForPayment(inquiry, "A payment is required: sign the one described here and send it along.");
+      await addressLimits.count("unpaid", req, res);
+      metrics.recordOutcome(inquiry.context, "offered");
+      throw paymentRequired(inquiry, "A payment is required: sign the one described here and send it along.");
     }
     const payment = readPayment(String(header));
-    await addressLimits.charge("verification", req, res);
+    await addressLimits.count("verification", req, res);
     const fault = findMisfit(inquiry, payment) ?? findWrongTime(inquiry.offer, payment);
-    if (fault !== undefined) throw askForPayment(inquiry, `The payment does not fit: ${fault}.`);
+    if (fault !== undefined) throw paymentRequired(inquiry, `The payment does not fit: ${fault}.`);
     return { ...inquiry, payment, key: paymentKey(payment, inquiry.offer.requirements) };
   };
 
   /** What can be told of a payment without asking anybody. */
-  const findMisfit = ({ offer, resourceUrl }: Inquiry, { payload, authorization }: Payment) => {
+  const findMisfit = ({ offer, resourceUrl }: PricedRequest, { payload, authorization }: Payment) => {
     const { requirements } = offer;
     if (payload.resource?.url !== resourceUrl) return "it is for another resource";
     if (!matches(requirements, payload)) return "its terms are not those of this offer";
@@ -113,39 +113,42 @@ export function createTill(deps: TillDeps): Till {
     }
   };
 
-  const verify = async (order: Order): Promise<void> => {
+  const verify = async (order: PaidRequest): Promise<void> => {
     const { payment, offer } = order;
     const verdict =
       payment.authorization.validBefore <= clock.nowMs() / 1000
         ? { isValid: false, invalidReason: "payload_authorization_valid_before" }
-        : await ask(
-            () => server.verifyPayment(toSettle(order), offer.requirements),
+        : await runOrUnavailable(
+            () => server.verifyPayment(toFacilitatorPayload(order), offer.requirements),
             "Payments cannot be checked at the moment.",
           );
     if (verdict.isValid) return;
     log.info({ payment: order.key, reason: verdict.invalidReason }, "payment refused");
-    throw askForPayment(order, `The payment is not valid: ${describeReason(verdict.invalidReason)}.`);
+    throw paymentRequired(order, `The payment is not valid: ${describeReason(verdict.invalidReason)}.`);
   };
 
   /** An authorization that has been here before: its client sends its request again. */
-  const serveKnown = async (order: Order, known: PaymentRecord): Promise<void> => {
+  const serveKnown = async (order: PaidRequest, known: PaymentRecord): Promise<void> => {
     if (!isSameRequest(order, known))
-      throw askForPayment(order, "The payment has been used for another request.");
-    const record = await ask(() => settlement.resolve(known));
-    if (record.state === "settled") return counter.handOver(order, record, "repeated");
+      throw paymentRequired(order, "The payment has been used for another request.");
+    const record = await runOrUnavailable(() => settlement.resolve(known));
+    if (record.state === "settled") return counter.deliver(order, record, "repeated");
     if (record.state === "open") return buy(order, record);
-    throw askForPayment(order, "The payment can no longer be settled. Nothing was charged for it.");
+    throw paymentRequired(order, "The payment can no longer be settled. Nothing was charged for it.");
   };
 
   /** Whether the order's payer may be given what was paid for before, whatever the wallet holds by now. */
-  const mayHaveEarlier = async (order: Order): Promise<boolean> => {
+  const mayHaveEarlier = async (order: PaidRequest): Promise<boolean> => {
     const { validAfter, validBefore } = order.payment.authorization;
     const nowSeconds = clock.nowMs() / 1000;
     if (validAfter > nowSeconds || validBefore <= nowSeconds || !(await earlier.exists(order))) return false;
-    return ask(() => isSignedByPayer(order, chain), "The chain that payments are made on cannot be reached.");
+    return runOrUnavailable(
+      () => isSignedByPayer(order, chain),
+      "The chain that payments are made on cannot be reached.",
+    );
   };
 
-  const serveNew = async (order: Order): Promise<void> => {
+  const serveNew = async (order: PaidRequest): Promise<void> => {
     const { identifier, authorization } = order.payment;
     // Two authorizations with one identifier must not both find that nothing was paid yet.
     const lock =
@@ -162,14 +165,14 @@ export function createTill(deps: TillDeps): Till {
     }
   };
 
-  const serve = async (inquiry: Inquiry): Promise<void> => {
+  const serve = async (inquiry: PricedRequest): Promise<void> => {
     // The service judges parameters; here they are looked at so that nobody is asked to pay for a refusal.
     parseQuery(inquiry.offer.endpoint, inquiry.context.query);
     const order = await readOrder(inquiry);
-    metrics.expect(inquiry.context, "unsettled");
+    metrics.expectOutcome(inquiry.context, "unsettled");
     const lock = await acquireInTime(order, order.key);
     try {
-      const known = await ask(() => ledger.find(order.key));
+      const known = await runOrUnavailable(() => ledger.find(order.key));
       await (known === undefined ? serveNew(order) : serveKnown(order, known));
     } finally {
       await lock.release();
@@ -178,18 +181,21 @@ export function createTill(deps: TillDeps): Till {
 
   return {
     close: counter.close,
-    async sell(passage, offer) {
+    async handlePaidRequest(context, offer) {
       const { path } = offer.endpoint;
-      const target = passage.query === "" ? path : `${path}?${passage.query}`;
+      const target = context.query === "" ? path : `${path}?${context.query}`;
       try {
-        await serve({ context: passage, offer, resourceUrl: deps.publicUrl() + target });
-        metrics.note(passage, "unsettled");
+        await serve({ context, offer, resourceUrl: deps.publicUrl() + target });
+        metrics.recordOutcome(context, "unsettled");
       } catch (error) {
         // What the service itself refuses says nothing of the payment.
         const isOurs = error instanceof ServiceError && !(error instanceof ServiceErrorResponse);
         const code = isOurs ? error.code : "internal";
         const isRefused = code === "payment_required" || code === "bad_request" || code === "rate_limited";
-        metrics.note(passage, isRefused ? "refused" : code === "unavailable" ? "unavailable" : "unsettled");
+        metrics.recordOutcome(
+          context,
+          isRefused ? "refused" : code === "unavailable" ? "unavailable" : "unsettled",
+        );
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import { ConfigError } from "../../../services/shared/settings/settings.ts";
  * The endpoints with the prices that are asked here: `prices` holds USD a request in decimal digits by path, over what
  * the declarations say; 0 takes an endpoint off sale. Throws ConfigError for a path that nobody declares.
  */
-export function priceCatalogue(
+export function applyPrices(
   catalogue: readonly Endpoint[],
   prices: ReadonlyMap<string, string>,
 ): readonly Endpoint[] {

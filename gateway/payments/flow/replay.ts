@@ -2,19 +2,19 @@ import { ServiceError } from "../../../services/shared/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Lock } from "../ledger/locks.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
-import type { PaymentMetrics } from "../metrics.ts";
+import type { PaymentMetrics } from "../payment-metrics.ts";
 import type { Settlement } from "../settlement/settlement.ts";
-import type { Counter } from "./deliver-paid.ts";
-import { ask, type Order } from "./order.ts";
-import { stillPending } from "./terms.ts";
+import type { PaidDelivery } from "./deliver-paid.ts";
+import { type PaidRequest, runOrUnavailable } from "./paid-request.ts";
+import { settlementPending } from "./payment-errors.ts";
 
-export interface EarlierDeps {
+export interface ReplayDeps {
   readonly ledger: Ledger;
   readonly settlement: Settlement;
-  readonly counter: Counter;
+  readonly counter: PaidDelivery;
   readonly metrics: PaymentMetrics;
   /** Waits for a lock as long as the request may; throws stillPending. */
-  readonly acquireInTime: (order: Order, name: string) => Promise<Lock>;
+  readonly acquireInTime: (order: PaidRequest, name: string) => Promise<Lock>;
 }
 
 /**
@@ -22,28 +22,30 @@ export interface EarlierDeps {
  * the same address that has brought no answer (a crash, an outage, a client that had to go). False where there is none:
  * only then may the new payment be charged.
  */
-export interface Earlier {
-  serve(order: Order): Promise<boolean>;
+export interface Replay {
+  serve(order: PaidRequest): Promise<boolean>;
   /** Whether there may be one, by the ledger: before anything is known of the order but its form and terms. */
-  exists(order: Order): Promise<boolean>;
+  exists(order: PaidRequest): Promise<boolean>;
 }
 
-export function createEarlier(deps: EarlierDeps): Earlier {
+export function createReplay(deps: ReplayDeps): Replay {
   const { ledger, settlement, counter, metrics, acquireInTime } = deps;
 
   /** Settled or void: an earlier payment may not be left hanging while another one is charged. */
-  const bringToEnd = async (order: Order, found: PaymentRecord): Promise<PaymentRecord> => {
-    const record = await ask(() => settlement.resolve(found));
+  const settleOrVoid = async (order: PaidRequest, found: PaymentRecord): Promise<PaymentRecord> => {
+    const record = await runOrUnavailable(() => settlement.resolve(found));
     if (record.state !== "open") return record;
     const again = await settlement.settle(record);
     if (again.record.state !== "open") return again.record;
-    metrics.note(order.context, "pending");
-    throw stillPending("An earlier payment for this request is still on its way; this one was not charged.");
+    metrics.recordOutcome(order.context, "pending");
+    throw settlementPending(
+      "An earlier payment for this request is still on its way; this one was not charged.",
+    );
   };
 
-  const serveIdentified = async (order: Order, identifier: string): Promise<boolean> => {
+  const serveIdentified = async (order: PaidRequest, identifier: string): Promise<boolean> => {
     const { from } = order.payment.authorization;
-    const same = await ask(() => ledger.findByIdentifier(from, identifier));
+    const same = await runOrUnavailable(() => ledger.findByIdentifier(from, identifier));
     if (same === undefined || isItself(order, same)) return false;
     if (same.resource !== order.resourceUrl) {
       throw new ServiceError(
@@ -53,37 +55,38 @@ export function createEarlier(deps: EarlierDeps): Earlier {
     }
     const lock = await acquireInTime(order, same.key);
     try {
-      const found = await ask(() => ledger.find(same.key));
+      const found = await runOrUnavailable(() => ledger.find(same.key));
       if (found === undefined || found.state === "void") return false;
-      const record = await bringToEnd(order, found);
+      const record = await settleOrVoid(order, found);
       const isKept =
-        record.deliveredAt === null || (await ask(() => ledger.findAnswer(record))) !== undefined;
+        record.deliveredAt === null ||
+        (await runOrUnavailable(() => ledger.findAnswer(record))) !== undefined;
       if (record.state === "void" || !isKept) return false;
-      await counter.handOver(order, record, "identified");
+      await counter.deliver(order, record, "identified");
       return true;
     } finally {
       await lock.release();
     }
   };
 
-  const serveOwed = async (order: Order, { key }: PaymentRecord): Promise<boolean> => {
+  const serveOwed = async (order: PaidRequest, { key }: PaymentRecord): Promise<boolean> => {
     // One that is being answered just now is waited for: its client may have left, and be asking here.
     const lock = await acquireInTime(order, key);
     try {
-      await counter.review(order);
-      const found = await ask(() => ledger.find(key));
+      await counter.refresh(order);
+      const found = await runOrUnavailable(() => ledger.find(key));
       if (found === undefined || found.deliveredAt !== null || found.state === "void") return false;
-      const record = await bringToEnd(order, found);
+      const record = await settleOrVoid(order, found);
       if (record.state === "void") return false;
-      await counter.handOver(order, record, "owed");
+      await counter.deliver(order, record, "owed");
       return true;
     } finally {
       await lock.release();
     }
   };
 
-  const findOwed = async ({ payment, resourceUrl, key }: Order): Promise<PaymentRecord[]> => {
-    const owed = await ask(() => ledger.findOwed(payment.authorization.from, resourceUrl));
+  const findOwed = async ({ payment, resourceUrl, key }: PaidRequest): Promise<PaymentRecord[]> => {
+    const owed = await runOrUnavailable(() => ledger.findOwed(payment.authorization.from, resourceUrl));
     return owed.filter((record) => record.key !== key);
   };
 
@@ -91,7 +94,7 @@ export function createEarlier(deps: EarlierDeps): Earlier {
     async serve(order) {
       const { identifier } = order.payment;
       if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
-      await counter.review(order);
+      await counter.refresh(order);
       for (const owed of await findOwed(order)) {
         if (await serveOwed(order, owed)) return true;
       }
@@ -99,16 +102,16 @@ export function createEarlier(deps: EarlierDeps): Earlier {
     },
     async exists(order) {
       const { identifier, authorization } = order.payment;
-      await counter.review(order);
+      await counter.refresh(order);
       if ((await findOwed(order)).length > 0) return true;
       if (identifier === undefined) return false;
-      const same = await ask(() => ledger.findByIdentifier(authorization.from, identifier));
+      const same = await runOrUnavailable(() => ledger.findByIdentifier(authorization.from, identifier));
       return same !== undefined && !isItself(order, same);
     },
   };
 }
 
 /** Another gateway has just opened a record for the very same payment: possible where they do not share locks. */
-function isItself(order: Order, { key }: PaymentRecord): boolean {
+function isItself(order: PaidRequest, { key }: PaymentRecord): boolean {
   return key === order.key;
 }

@@ -3,7 +3,7 @@ import { hashTypedData, recoverAddress } from "viem";
 import type { Hex } from "../../../services/shared/evm/port.ts";
 import { CHAIN_ID } from "../network.ts";
 import type { PaymentChain } from "../settlement/chain.ts";
-import type { Order } from "./order.ts";
+import type { PaidRequest } from "./paid-request.ts";
 
 /** Half the order of the curve: the token refuses the upper one of the two signatures that anybody can make of one. */
 const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
@@ -16,7 +16,7 @@ const PLAIN_SIGNATURE_DIGITS = 2 + 2 * 65;
  * read. Rejects where the chain cannot be asked.
  */
 export async function isSignedByPayer(
-  { payment, offer }: Order,
+  { payment, offer }: PaidRequest,
   chain: Pick<PaymentChain, "readStates" | "isAcceptedByContract">,
 ): Promise<boolean> {
   const { authorization, signature } = payment;

@@ -71,7 +71,7 @@ const expand = promisify(gunzip);
 /** The only row of its collection. */
 const ROUND = "open payments";
 /** Payments of one payer for one resource that are looked through. */
-const MANY = 20;
+const MAX_OWED = 20;
 
 /** Declares the collections, so opening an empty store is enough. */
 export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerOptions): Promise<Ledger> {
@@ -114,7 +114,7 @@ export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerO
       const rows = await store.find(paymentsCollection, {
         filter: { payer, resource, deliveredAt: null, state: { in: ["open", "settled"] } },
         order: [{ field: "createdAt", direction: "asc" }],
-        limit: MANY,
+        limit: MAX_OWED,
       });
       return rows.map(toPaymentRecord);
     },

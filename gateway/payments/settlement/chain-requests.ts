@@ -2,12 +2,12 @@ import { encodeCall } from "../../../services/shared/evm/abi.ts";
 import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-import { distrust, readHeader } from "../../../services/shared/evm/source/parse.ts";
+import { untrustedFault, parseHeader } from "../../../services/shared/evm/source/parse.ts";
 import type { RpcReply } from "../../../services/shared/rpc-client/transport.ts";
 import type { Outcome, Question } from "../../../services/shared/rpc-client/work.ts";
 
 /** An authorization of EIP-3009, by what makes it what it is. */
-export interface AuthorizationName {
+export interface AuthorizationId {
   readonly asset: Hex;
   readonly from: Hex;
   readonly nonce: Hex;
@@ -34,25 +34,25 @@ const IS_VALID_SIGNATURE: Hex = "0x1626ba7e";
 /** Where nearly every chain has its Multicall3, Base among them. */
 const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
 /** Authorizations that one call looks up: some 15,000 gas each, and 200 bytes. */
-export const STATES_A_CALL = 100;
+export const STATES_PER_CALL = 100;
 /** Above what checks of passkeys need; a check that never ends is over in milliseconds. */
 const SIGNATURE_CHECK_GAS = 500_000;
 
 /** The block is asked for first: what the call says then holds at its time at the latest. */
-export function askState(authorization: AuthorizationName): Question<AuthorizationState> {
-  return askAtLatest(callOf(authorization), (result, time) => {
+export function authorizationStateRequest(authorization: AuthorizationId): Question<AuthorizationState> {
+  return callAtLatestRequest(callOf(authorization), (result, time) => {
     const word = parseHash(result);
-    if (word === undefined) return distrust("authorizationState gave no word");
+    if (word === undefined) return untrustedFault("authorizationState gave no word");
     return { value: { isUsed: BigInt(word) !== 0n, time } };
   });
 }
 
 /** Many at once; undefined where the chain has no Multicall3. */
-export function askStates(
-  authorizations: readonly AuthorizationName[],
+export function authorizationStatesRequest(
+  authorizations: readonly AuthorizationId[],
 ): Question<AuthorizationState[] | undefined> {
   const data = encodeAggregate3(authorizations.map(callOf));
-  return askAtLatest({ to: MULTICALL3, data }, (result, time) => {
+  return callAtLatestRequest({ to: MULTICALL3, data }, (result, time) => {
     const returned = parseBytes(result);
     if (returned === "0x") return { value: undefined };
     try {
@@ -64,13 +64,13 @@ export function askStates(
         }),
       };
     } catch {
-      return distrust("authorizationState of many gave no words");
+      return untrustedFault("authorizationState of many gave no words");
     }
   });
 }
 
 /** False also where nothing is at the address, or the check fails or takes too much gas. */
-export function askContractSignature({ wallet, digest, signature }: WalletSignature): Question<boolean> {
+export function contractSignatureRequest({ wallet, digest, signature }: WalletSignature): Question<boolean> {
   const bytes = signature.slice(2);
   const length = bytes.length / 2;
   const head = encodeCall(IS_VALID_SIGNATURE, [digest, 64, length]);
@@ -89,11 +89,11 @@ export function askContractSignature({ wallet, digest, signature }: WalletSignat
   };
 }
 
-function callOf({ asset, from, nonce }: AuthorizationName): { to: Hex; data: Hex } {
+function callOf({ asset, from, nonce }: AuthorizationId): { to: Hex; data: Hex } {
   return { to: asset, data: encodeCall(AUTHORIZATION_STATE, [from, nonce]) };
 }
 
-function askAtLatest<T>(
+function callAtLatestRequest<T>(
   call: { readonly to: Hex; readonly data: Hex },
   read: (result: unknown, time: number) => Outcome<T>,
 ): Question<T> {
@@ -103,7 +103,7 @@ function askAtLatest<T>(
       { method: "eth_call", params: [call, "latest"] },
     ],
     read([block, reply]) {
-      const header = readReply(block, (result) => readHeader(result, "latest"));
+      const header = readReply(block, (result) => parseHeader(result, "latest"));
       if ("fault" in header) return header;
       return readReply(reply, (result) => read(result, header.value.timestamp));
     },
@@ -111,6 +111,6 @@ function askAtLatest<T>(
 }
 
 export function readReply<T>(reply: RpcReply | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
-  if (reply === undefined) return distrust("a reply is missing");
+  if (reply === undefined) return untrustedFault("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }

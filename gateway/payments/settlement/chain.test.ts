@@ -80,7 +80,7 @@ describeWithChain("payments on the chain", () => {
 
   it("are unused before, at the time of a block", async () => {
     const { timestamp } = await devnet.client.getBlock();
-    const sighting = await chain.look(transferOf(newNonce()), { fromBlock });
+    const sighting = await chain.readTransferStatus(transferOf(newNonce()), { fromBlock });
     expect(sighting.kind).to.equal("unused");
     expect((sighting as { time: number }).time).to.be.at.least(Number(timestamp));
   });
@@ -89,12 +89,16 @@ describeWithChain("payments on the chain", () => {
     const nonce = newNonce();
     const transaction = await pay(nonce);
     const paid = { kind: "paid", transaction };
-    expect(await chain.look(transferOf(nonce), { fromBlock })).to.deep.equal(paid);
-    expect(await chain.look(transferOf(nonce), { fromBlock, transaction })).to.deep.equal(paid);
+    expect(await chain.readTransferStatus(transferOf(nonce), { fromBlock })).to.deep.equal(paid);
+    expect(await chain.readTransferStatus(transferOf(nonce), { fromBlock, transaction })).to.deep.equal(paid);
     const other = await pay(newNonce());
-    expect(await chain.look(transferOf(nonce), { fromBlock, transaction: other })).to.deep.equal(paid);
+    expect(
+      await chain.readTransferStatus(transferOf(nonce), { fromBlock, transaction: other }),
+    ).to.deep.equal(paid);
     const unknown: Hex = `0x${"ab".repeat(32)}`;
-    expect(await chain.look(transferOf(nonce), { fromBlock, transaction: unknown })).to.deep.equal(paid);
+    expect(
+      await chain.readTransferStatus(transferOf(nonce), { fromBlock, transaction: unknown }),
+    ).to.deep.equal(paid);
   });
 
   it("are found however many blocks have passed, also where a node refuses long ranges", async () => {
@@ -103,8 +107,11 @@ describeWithChain("payments on the chain", () => {
     await devnet.anvil.rpc.call("anvil_mine", ["0xfa"]);
     const later = newNonce();
     const last = await pay(later);
-    expect(await chain.look(transferOf(nonce), { fromBlock })).to.deep.equal({ kind: "paid", transaction });
-    expect(await chain.look(transferOf(later), { fromBlock })).to.deep.equal({
+    expect(await chain.readTransferStatus(transferOf(nonce), { fromBlock })).to.deep.equal({
+      kind: "paid",
+      transaction,
+    });
+    expect(await chain.readTransferStatus(transferOf(later), { fromBlock })).to.deep.equal({
       kind: "paid",
       transaction: last,
     });
@@ -131,7 +138,7 @@ describeWithChain("payments on the chain", () => {
       options: { batchSize: 1 },
     });
     const start = (await chain.headNumber()) - 250;
-    expect(await narrow.look(transferOf(later), { fromBlock: start })).to.deep.equal({
+    expect(await narrow.readTransferStatus(transferOf(later), { fromBlock: start })).to.deep.equal({
       kind: "paid",
       transaction: last,
     });
@@ -158,8 +165,10 @@ describeWithChain("payments on the chain", () => {
     const args = [payer.address, cancelled, signature] as const;
     await send(encodeFunctionData({ abi: stablecoinAbi, functionName: "cancelAuthorization", args }));
     for (const nonce of [toFriend, less, cancelled])
-      expect(await chain.look(transferOf(nonce), { fromBlock })).to.deep.equal({ kind: "spent" });
-    expect(await chain.look(transferOf(toFriend), { fromBlock, transaction })).to.deep.equal({
+      expect(await chain.readTransferStatus(transferOf(nonce), { fromBlock })).to.deep.equal({
+        kind: "spent",
+      });
+    expect(await chain.readTransferStatus(transferOf(toFriend), { fromBlock, transaction })).to.deep.equal({
       kind: "spent",
     });
   });
@@ -169,7 +178,9 @@ describeWithChain("payments on the chain", () => {
     await pay(nonce);
     await devnet.mine();
     const late = (await chain.headNumber()) + 1;
-    expect(await chain.look(transferOf(nonce), { fromBlock: late })).to.deep.equal({ kind: "unclear" });
+    expect(await chain.readTransferStatus(transferOf(nonce), { fromBlock: late })).to.deep.equal({
+      kind: "unclear",
+    });
   });
 
   it("are not looked up on another chain", async () => {

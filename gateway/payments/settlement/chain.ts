@@ -1,21 +1,21 @@
 import { parseHash, parseQuantity, toQuantity } from "../../../services/shared/evm/hex.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
 import { classifyRpcError } from "../../../services/shared/evm/source/classify.ts";
-import { distrust } from "../../../services/shared/evm/source/parse.ts";
+import { untrustedFault } from "../../../services/shared/evm/source/parse.ts";
 import { createRpcClient, type RpcOptions } from "../../../services/shared/rpc-client/client.ts";
 import type { SourceLog } from "../../../services/shared/rpc-client/endpoint.ts";
 import type { Question } from "../../../services/shared/rpc-client/work.ts";
 import {
   type AuthorizationState,
-  askContractSignature,
-  askState,
-  askStates,
+  authorizationStateRequest,
+  authorizationStatesRequest,
+  contractSignatureRequest,
   readReply,
-  STATES_A_CALL,
+  STATES_PER_CALL,
   type WalletSignature,
 } from "./chain-requests.ts";
 
-export { STATES_A_CALL };
+export { STATES_PER_CALL };
 
 /** A payment as the chain can be asked about it; hex in lower case. */
 export interface Transfer {
@@ -33,7 +33,7 @@ export interface Transfer {
  * - `unused`  nothing has happened up to a block of this time (Unix seconds)
  * - `unclear` it has been used, but the node does not show by which transaction
  */
-export type Sighting =
+export type TransferStatus =
   | { readonly kind: "paid"; readonly transaction: Hex }
   | { readonly kind: "spent" }
   | { readonly kind: "unused"; readonly time: number }
@@ -46,7 +46,10 @@ export interface PaymentChain {
   /** Wei of the chain's own coin. */
   balanceOf(address: Hex): Promise<bigint>;
   /** Looks from `fromBlock` on; `transaction` is where somebody says it happened. */
-  look(transfer: Transfer, at: { fromBlock: number; transaction?: Hex | undefined }): Promise<Sighting>;
+  readTransferStatus(
+    transfer: Transfer,
+    at: { fromBlock: number; transaction?: Hex | undefined },
+  ): Promise<TransferStatus>;
   /**
    * Whether authorizations are used up, in the order asked: two calls for every hundred. For looking through many of
    * which few will be.
@@ -62,8 +65,8 @@ const AUTHORIZATION_USED: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685
 const AUTHORIZATION_CANCELED: Hex = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
 const TRANSFER: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 /** Blocks an eth_getLogs asks for, less where a provider refuses; an authorization lives for some thirty of them. */
-const STRETCH = 1_000;
-const MIN_STRETCH = 5;
+const LOG_RANGE_BLOCKS = 1_000;
+const MIN_LOG_RANGE_BLOCKS = 5;
 /** Beyond this an authorization of any sensible length has expired. */
 const MAX_BLOCKS = 50_000;
 const OPTIONS: RpcOptions = { timeoutMs: 3_000, totalMs: 6_000, behindTotalMs: 2_000 };
@@ -101,30 +104,30 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
   });
   const ask = async <T>(question: Question<T>, about: string): Promise<T> =>
     (await pool.ask([question], about))[0] as T;
-  const headNumber = () => ask(askHeadNumber(), "eth_blockNumber");
+  const headNumber = () => ask(headNumberRequest(), "eth_blockNumber");
 
   /** What a transaction did with the authorization; undefined where it has nothing to do with it, or is not known. */
   const readTransaction = async (transfer: Transfer, hash: Hex) => {
-    const logs = await ask(askReceiptLogs(hash), "eth_getTransactionReceipt");
-    return logs && judgeLogs(logs, transfer);
+    const logs = await ask(receiptLogsRequest(hash), "eth_getTransactionReceipt");
+    return logs && classifyTransferLogs(logs, transfer);
   };
 
   /** The transaction that used the authorization up; undefined where the node does not show it. */
   const findUse = async (transfer: Transfer, fromBlock: number): Promise<Hex | undefined> => {
     const last = Math.min(await headNumber(), fromBlock + MAX_BLOCKS - 1);
-    let size = STRETCH;
+    let size = LOG_RANGE_BLOCKS;
     for (let from = fromBlock; from <= last; ) {
       const to = Math.min(last, from + size - 1);
-      const found = await ask(askUse(transfer, { from, to }), "eth_getLogs");
+      const found = await ask(authorizationUseRequest(transfer, { from, to }), "eth_getLogs");
       if (found === "none") from = to + 1;
       else if (found !== "too many blocks") return found;
-      else if (size <= MIN_STRETCH) return undefined;
-      else size = Math.max(MIN_STRETCH, Math.floor(size / 10));
+      else if (size <= MIN_LOG_RANGE_BLOCKS) return undefined;
+      else size = Math.max(MIN_LOG_RANGE_BLOCKS, Math.floor(size / 10));
     }
     return undefined;
   };
 
-  const readUse = async (transfer: Transfer, fromBlock: number): Promise<Sighting> => {
+  const readUse = async (transfer: Transfer, fromBlock: number): Promise<TransferStatus> => {
     const transaction = await findUse(transfer, fromBlock);
     const outcome = transaction && (await readTransaction(transfer, transaction));
     if (transaction === undefined || outcome === undefined) return { kind: "unclear" };
@@ -132,43 +135,43 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
   };
 
   const readBatch = async (transfers: readonly Transfer[]): Promise<AuthorizationState[]> => {
-    const states = await ask(askStates(transfers), "authorizationState");
-    return states ?? pool.ask(transfers.map(askState), "authorizationState");
+    const states = await ask(authorizationStatesRequest(transfers), "authorizationState");
+    return states ?? pool.ask(transfers.map(authorizationStateRequest), "authorizationState");
   };
 
   return {
     headNumber,
     async readStates(transfers) {
       const batches: Promise<AuthorizationState[]>[] = [];
-      for (let at = 0; at < transfers.length; at += STATES_A_CALL)
-        batches.push(readBatch(transfers.slice(at, at + STATES_A_CALL)));
+      for (let at = 0; at < transfers.length; at += STATES_PER_CALL)
+        batches.push(readBatch(transfers.slice(at, at + STATES_PER_CALL)));
       return (await Promise.all(batches)).flat();
     },
-    isAcceptedByContract: (signature) => ask(askContractSignature(signature), "isValidSignature"),
-    balanceOf: (address) => ask(askBalance(address), "eth_getBalance"),
-    async look(transfer, { fromBlock, transaction }) {
+    isAcceptedByContract: (signature) => ask(contractSignatureRequest(signature), "isValidSignature"),
+    balanceOf: (address) => ask(balanceRequest(address), "eth_getBalance"),
+    async readTransferStatus(transfer, { fromBlock, transaction }) {
       if (transaction !== undefined && (await readTransaction(transfer, transaction)) === "paid") {
         return { kind: "paid", transaction };
       }
-      const state = await ask(askState(transfer), "authorizationState");
+      const state = await ask(authorizationStateRequest(transfer), "authorizationState");
       return state.isUsed ? readUse(transfer, fromBlock) : { kind: "unused", time: state.time };
     },
     close,
   };
 }
 
-function askHeadNumber(): Question<number> {
+function headNumberRequest(): Question<number> {
   return {
     calls: [{ method: "eth_blockNumber", params: [] }],
     read: ([reply]) =>
       readReply(reply, (result) => {
         const number = parseQuantity(result);
-        return number === undefined ? distrust("eth_blockNumber gave no number") : { value: number };
+        return number === undefined ? untrustedFault("eth_blockNumber gave no number") : { value: number };
       }),
   };
 }
 
-function askBalance(address: Hex): Question<bigint> {
+function balanceRequest(address: Hex): Question<bigint> {
   return {
     calls: [{ method: "eth_getBalance", params: [address, "latest"] }],
     read: ([reply]) =>
@@ -176,13 +179,13 @@ function askBalance(address: Hex): Question<bigint> {
         // Beyond what parseQuantity takes: wei are many.
         typeof result === "string" && /^0x[0-9a-f]{1,64}$/i.test(result)
           ? { value: BigInt(result) }
-          : distrust("eth_getBalance gave no number"),
+          : untrustedFault("eth_getBalance gave no number"),
       ),
   };
 }
 
 /** Hash of the transaction that used the authorization up. */
-function askUse(
+function authorizationUseRequest(
   { asset, from, nonce }: Transfer,
   range: { readonly from: number; readonly to: number },
 ): Question<Hex | "none" | "too many blocks"> {
@@ -196,10 +199,10 @@ function askUse(
     calls: [{ method: "eth_getLogs", params: [filter] }],
     read: ([reply]) =>
       readReply(reply, (result) => {
-        if (!Array.isArray(result)) return distrust("eth_getLogs gave no list");
+        if (!Array.isArray(result)) return untrustedFault("eth_getLogs gave no list");
         if (result.length === 0) return { value: "none" };
         const hash = parseHash(result[0]?.transactionHash);
-        return hash === undefined ? distrust("eth_getLogs gave a log without transaction") : { value: hash };
+        return hash === undefined ? untrustedFault("eth_getLogs gave a log without transaction") : { value: hash };
       }),
     conclude: (refusals) =>
       refusals.some(({ kind }) => kind === "range") ? { value: "too many blocks" } : undefined,
@@ -213,7 +216,7 @@ interface ReceiptLog {
 }
 
 /** Logs in their order; undefined while the node knows no such transaction. */
-function askReceiptLogs(hash: Hex): Question<readonly ReceiptLog[] | undefined> {
+function receiptLogsRequest(hash: Hex): Question<readonly ReceiptLog[] | undefined> {
   return {
     calls: [{ method: "eth_getTransactionReceipt", params: [hash] }],
     read: ([reply]) =>
@@ -222,7 +225,7 @@ function askReceiptLogs(hash: Hex): Question<readonly ReceiptLog[] | undefined> 
         const { logs } = result as { logs?: unknown };
         return Array.isArray(logs) && logs.every(isLog)
           ? { value: logs }
-          : distrust("eth_getTransactionReceipt gave no logs");
+          : untrustedFault("eth_getTransactionReceipt gave no logs");
       }),
   };
 }
@@ -237,7 +240,7 @@ function isLog(log: unknown): log is ReceiptLog {
  * The token tells of the use of an authorization right before it tells of the transfer. Any other use of the nonce
  * (the payer's own transfer to somebody else, a cancellation) has no such pair.
  */
-export function judgeLogs(
+export function classifyTransferLogs(
   logs: readonly { address: string; topics: readonly string[]; data: string }[],
   transfer: Transfer,
 ): "paid" | "spent" | undefined {

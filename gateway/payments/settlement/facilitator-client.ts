@@ -47,7 +47,7 @@ const supportedAnswer = z.object({
   signers: z.record(z.string(), z.array(z.string())).nullish().catch(undefined),
 });
 
-const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 /** What says that a connection was never made, by Node's codes. */
 const NOT_REACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]);
 
@@ -63,7 +63,7 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
   if ("Deno" in globalThis) headers.connection = "close";
   if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`;
 
-  const ask = async <T>(path: string, schema: z.ZodType<T>, request: Asked) => {
+  const ask = async <T>(path: string, schema: z.ZodType<T>, request: HttpOptions) => {
     const { timeoutMs, ...init } = request;
     const call = beginCall(path, request.method);
     let status: number;
@@ -90,7 +90,7 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
     // What stands behind the host in its URL may be a credential.
     return beginClientSpan(options.tracing, { parent, method, origin: new URL(base).origin, path });
   };
-  const post = <T>(path: string, schema: z.ZodType<T>, of: Posted) => {
+  const post = <T>(path: string, schema: z.ZodType<T>, of: PaymentPost) => {
     const { payload, requirements, timeoutMs } = of;
     const body = JSON.stringify({
       x402Version: payload.x402Version,
@@ -126,13 +126,13 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
   };
 }
 
-interface Asked {
+interface HttpOptions {
   readonly method: "GET" | "POST";
   readonly body?: string;
   readonly timeoutMs: number;
 }
 
-interface Posted {
+interface PaymentPost {
   readonly payload: PaymentPayload;
   readonly requirements: PaymentRequirements;
   readonly timeoutMs: number;
@@ -144,7 +144,7 @@ async function readText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
+    if (size > MAX_RESPONSE_BYTES) throw new Error(`the answer is larger than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

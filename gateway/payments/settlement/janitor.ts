@@ -3,9 +3,9 @@ import type { Clock } from "../../request/clock.ts";
 import type { Ledger, OpenCursor } from "../ledger/ledger.ts";
 import type { Locks } from "../ledger/locks.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
-import type { PaymentMetrics } from "../metrics.ts";
-import { type PaymentChain, STATES_A_CALL } from "./chain.ts";
-import { EXPIRED_UNUSED, type Settlement, transferOf } from "./settlement.ts";
+import type { PaymentMetrics } from "../payment-metrics.ts";
+import { type PaymentChain, STATES_PER_CALL } from "./chain.ts";
+import { EXPIRED_UNUSED, type Settlement, toTransfer } from "./settlement.ts";
 
 export interface JanitorDeps {
   readonly ledger: Ledger;
@@ -34,9 +34,9 @@ const MAX_ROUND_MS = 60_000;
 const VOID_KEPT_MS = 30 * 24 * 3_600_000;
 const MAX_CALLS = 200;
 const PAGE = 500;
-const CALLS_A_PAGE = 2 * Math.ceil(PAGE / STATES_A_CALL);
+const CALLS_PER_PAGE = 2 * Math.ceil(PAGE / STATES_PER_CALL);
 /** Of finding the transaction that used an authorization up: its state, the head, logs, the receipt. */
-const CALLS_A_RESOLVE = 6;
+const CALLS_PER_RESOLVE = 6;
 const RESOLVES_AT_ONCE = 4;
 
 /**
@@ -66,7 +66,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
 
   /** Voids what has expired; returns what the chain says is used up. */
   const sift = async (page: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
-    const states = await chain.readStates(page.map(transferOf));
+    const states = await chain.readStates(page.map(toTransfer));
     const used: PaymentRecord[] = [];
     for (const [place, record] of page.entries()) {
       const state = states[place];
@@ -94,15 +94,15 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     const beforeMs = clock.nowMs() - MIN_AGE_MS;
     let cursor = start;
     let failure: unknown;
-    for (let callsLeft = maxCalls; callsLeft > 0 && !isStopped; callsLeft -= CALLS_A_PAGE) {
+    for (let callsLeft = maxCalls; callsLeft > 0 && !isStopped; callsLeft -= CALLS_PER_PAGE) {
       const page = await ledger.findOpen({ beforeMs, after: cursor, limit: PAGE });
       if (page.length === 0) return { cursor: undefined, failure };
       let done = page;
       try {
         const used = await sift(page);
-        const affordable = Math.max(1, Math.floor((callsLeft - CALLS_A_PAGE) / CALLS_A_RESOLVE));
+        const affordable = Math.max(1, Math.floor((callsLeft - CALLS_PER_PAGE) / CALLS_PER_RESOLVE));
         const now = used.slice(0, affordable);
-        callsLeft -= now.length * CALLS_A_RESOLVE;
+        callsLeft -= now.length * CALLS_PER_RESOLVE;
         failure ??= await resolveAll(now);
         // The next round begins with the first one that was left.
         const left = used[affordable];

@@ -2,7 +2,7 @@
  * Why facilitators refuse, in our own words. What they say beyond these codes (an RPC's address, a stack) stays in the
  * log. Codes of @x402/evm 2.27; the prefix differs between facilitators and is cut off.
  */
-const WORDS: Readonly<Record<string, string>> = {
+const REASON_TEXT: Readonly<Record<string, string>> = {
   insufficient_funds: "the wallet holds less than the price",
   insufficient_balance: "the wallet holds less than the price",
   signature: "the signature does not fit the authorization",
@@ -28,5 +28,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The reason as a clause; a general one for a code nobody knows. */
 export function describeReason(code: string | undefined): string {
   const known = code?.replace(/^invalid_exact_evm_/, "") ?? "";
-  return (Object.hasOwn(WORDS, known) ? WORDS[known] : undefined) ?? "the facilitator does not accept it";
+  return (
+    (Object.hasOwn(REASON_TEXT, known) ? REASON_TEXT[known] : undefined) ??
+    "the facilitator does not accept it"
+  );
 }

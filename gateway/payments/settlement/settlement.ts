@@ -6,12 +6,12 @@ import type { Hex } from "../../../services/shared/evm/port.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PaymentRecord } from "../ledger/payment-record.ts";
-import type { PaymentChain, Sighting, Transfer } from "./chain.ts";
+import type { PaymentChain, Transfer, TransferStatus } from "./chain.ts";
 import { FacilitatorError } from "./facilitator-client.ts";
 import { describeReason } from "./reasons.ts";
 
 /** How an attempt to settle ended; `record` is the payment as it stands now. */
-export type Settled =
+export type SettlementResult =
   | { readonly outcome: "settled"; readonly record: PaymentRecord }
   /** Neither settled nor impossible: nobody has seen the transfer yet. */
   | { readonly outcome: "pending"; readonly record: PaymentRecord }
@@ -24,7 +24,7 @@ export type Settled =
 /** Brings payments to an end. What counts is what the chain has; what a facilitator says is a hint. */
 export interface Settlement {
   /** Has the open payment settled. Never rejects. */
-  settle(record: PaymentRecord): Promise<Settled>;
+  settle(record: PaymentRecord): Promise<SettlementResult>;
   /** Looks what has become of an open payment; others stay as they are. Rejects where chain or store cannot be asked. */
   resolve(record: PaymentRecord): Promise<PaymentRecord>;
 }
@@ -48,7 +48,7 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
   const watch = async (
     record: PaymentRecord,
     transaction: Hex | undefined,
-  ): Promise<Sighting | undefined> => {
+  ): Promise<TransferStatus | undefined> => {
     const untilMs = performance.now() + watchMs;
     for (let round = 0; ; round += 1) {
       const sighting = await lookAt(record, transaction).catch((err: unknown) => {
@@ -62,10 +62,13 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
     }
   };
   const lookAt = (record: PaymentRecord, transaction?: Hex) =>
-    chain.look(transferOf(record), { fromBlock: record.fromBlock, transaction });
+    chain.readTransferStatus(toTransfer(record), { fromBlock: record.fromBlock, transaction });
 
   /** Writes down what was seen. The chain remembers it anyway, so a store that is away now stops nothing. */
-  const conclude = async (record: PaymentRecord, sighting: Sighting | undefined): Promise<PaymentRecord> => {
+  const conclude = async (
+    record: PaymentRecord,
+    sighting: TransferStatus | undefined,
+  ): Promise<PaymentRecord> => {
     const write = async () => {
       if (sighting?.kind === "paid") return ledger.markSettled(record, sighting.transaction);
       if (sighting?.kind === "spent") return ledger.markVoid(record, "the authorization was used otherwise");
@@ -128,7 +131,7 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
 }
 
 /** A payment as the chain knows it. */
-export function transferOf({ asset, payer, payTo, amount, nonce }: PaymentRecord): Transfer {
+export function toTransfer({ asset, payer, payTo, amount, nonce }: PaymentRecord): Transfer {
   return {
     asset: asset as Hex,
     from: payer as Hex,

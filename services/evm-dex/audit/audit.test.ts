@@ -31,10 +31,10 @@ describeWithChain("audit", () => {
   });
   afterEach(() => ingest.close());
 
-  async function findings(of: { pools?: number; seed?: number } = {}): Promise<Finding[]> {
+  async function findings({ pools, seed }: { pools?: number; seed?: number } = {}): Promise<Finding[]> {
     const all: Finding[] = [];
     const options = { store: ingest.store, rpc: new AuditRpc(chain.url), chainId: CHAIN_ID };
-    for await (const each of audit({ ...options, pools: of.pools ?? 100, seed: of.seed ?? 1 }))
+    for await (const each of audit({ ...options, pools: pools ?? 100, seed: seed ?? 1 }))
       all.push(...each.findings);
     return all;
   }
@@ -46,7 +46,7 @@ describeWithChain("audit", () => {
   it("finds no difference in what the ingest wrote, and every value at the node", async () => {
     for (const seed of [1, 2, 3]) {
       const all = await findings({ seed });
-      expect(all.filter((finding) => finding.chain !== finding.ours)).to.deep.equal([]);
+      expect(all.filter((finding) => finding.chain !== finding.stored)).to.deep.equal([]);
       expect(new Set(all.map(({ pool }) => pool)).size).to.be.greaterThan(3);
       expect(new Set(all.map(({ field }) => field)).size).to.be.greaterThan(14);
     }

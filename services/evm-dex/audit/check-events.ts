@@ -1,11 +1,11 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { MINUTE } from "../metrics/bucket.ts";
-import { protocolOf, readerOf } from "../protocols/index.ts";
+import { logDecoderOf, protocolOf } from "../protocols/index.ts";
 import { writeIntegers } from "../protocols/integers.ts";
 import type { PoolEvent } from "../protocols/protocol.ts";
 import { type PoolEventRow, type PoolRow, poolEvents, rollups } from "../store/collections.ts";
 import { eventsSince, OLDEST_FIRST } from "../store/queries.ts";
-import { compare, type Finding } from "./finding.ts";
+import { compareValues, type Finding } from "./finding.ts";
 import type { AuditRpc, RpcLog } from "./rpc.ts";
 import type { Picker } from "./sample.ts";
 
@@ -17,9 +17,8 @@ const MARGIN_BLOCKS = 10;
 /** Random rows of a pool against the receipts of their transactions: place, sender and amounts. */
 export async function checkRows(
   rpc: AuditRpc,
-  of: { store: Store; pool: PoolRow; pick: Picker },
+  { store, pool, pick }: { store: Store; pool: PoolRow; pick: Picker },
 ): Promise<Finding[]> {
-  const { store, pool, pick } = of;
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const count = await store.count(poolEvents, key);
   const rows: PoolEventRow[] = [];
@@ -39,10 +38,22 @@ export async function checkRows(
     const at = { pool: pool.poolAddress, block: row.blockNumber };
     const gone = receipt === null ? null : "no such log";
     return [
-      compare(at, { field: "pool_events.sender", ours: row.sender, chain: receipt?.from ?? null }),
-      compare(at, { field: "pool_events.blockHash", ours: row.blockHash, chain: receipt?.blockHash ?? null }),
-      compare(at, { field: "pool_events.kind", ours: row.kind, chain: eventOf(pool, log)?.kind ?? gone }),
-      compare(at, { field: "pool_events.amounts", ours: row.amounts, chain: amountsOf(pool, log) ?? gone }),
+      compareValues(at, { field: "pool_events.sender", ours: row.sender, chain: receipt?.from ?? null }),
+      compareValues(at, {
+        field: "pool_events.blockHash",
+        ours: row.blockHash,
+        chain: receipt?.blockHash ?? null,
+      }),
+      compareValues(at, {
+        field: "pool_events.kind",
+        ours: row.kind,
+        chain: eventOf(pool, log)?.kind ?? gone,
+      }),
+      compareValues(at, {
+        field: "pool_events.amounts",
+        ours: row.amounts,
+        chain: amountsOf(pool, log) ?? gone,
+      }),
     ];
   });
 }
@@ -50,7 +61,7 @@ export async function checkRows(
 /** What a log says of a pool: its own, its factory's, its voter's or its gauge's. */
 function eventOf(pool: PoolRow, log: RpcLog | undefined): PoolEvent | undefined {
   if (log === undefined) return undefined;
-  const reader = readerOf(protocolOf(pool.protocol));
+  const reader = logDecoderOf(protocolOf(pool.protocol));
   if (log.address === pool.poolAddress) return reader.pool(log);
   const named = reader.factory(log) ?? reader.gaugeCreated(log);
   return named === undefined ? (reader.voter(log) ?? reader.gauge(log)) : named.event;
@@ -66,9 +77,8 @@ function amountsOf(pool: PoolRow, log: RpcLog | undefined): string | undefined {
 /** The swaps of one random minute against the pool's logs: none is missing, none too many, and the rollup counts them. */
 export async function checkMinute(
   rpc: AuditRpc,
-  of: { store: Store; pool: PoolRow; head: number; pick: Picker },
+  { store, pool, head, pick }: { store: Store; pool: PoolRow; head: number; pick: Picker },
 ): Promise<Finding[]> {
-  const { store, pool, head, pick } = of;
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const minutes = { ...key, span: MINUTE };
   const count = await store.count(rollups, minutes);
@@ -80,7 +90,7 @@ export async function checkMinute(
   const [first, last] = [rows[0], rows.at(-1)];
   const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
   if (first === undefined || last === undefined)
-    return [compare(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: 0 })];
+    return [compareValues(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: 0 })];
   const logs = await rpc.logs({
     address: pool.poolAddress,
     fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
@@ -97,7 +107,11 @@ export async function checkMinute(
   const places = (list: readonly { blockNumber: unknown; logIndex: unknown }[]) =>
     list.map(({ blockNumber, logIndex }) => `${Number(blockNumber)}:${Number(logIndex)}`).join(" ");
   return [
-    compare(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: inMinute.length }),
-    compare(at, { field: "pool_events (swaps of a minute)", ours: places(rows), chain: places(inMinute) }),
+    compareValues(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: inMinute.length }),
+    compareValues(at, {
+      field: "pool_events (swaps of a minute)",
+      ours: places(rows),
+      chain: places(inMinute),
+    }),
   ];
 }

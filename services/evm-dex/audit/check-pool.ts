@@ -5,7 +5,7 @@ import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow, PoolStateRow } from "../store/collections.ts";
 import { getPoolFee } from "../store/queries.ts";
 import type { GaugeRow } from "../store/v2-collections.ts";
-import { compare, type Finding } from "./finding.ts";
+import { compareValues, type Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 
 const TOKEN0 = encodeCall("0x0dfe1681");
@@ -15,8 +15,10 @@ const DECIMALS = encodeCall("0x313ce567");
 const BALANCE_OF = "0x70a08231";
 
 /** What the pool's contract and its tokens say of themselves against the pool's row, at the block of its last event. */
-export async function checkPool(rpc: AuditRpc, of: { pool: PoolRow; block: number }): Promise<Finding[]> {
-  const { pool, block } = of;
+export async function checkPool(
+  rpc: AuditRpc,
+  { pool, block }: { pool: PoolRow; block: number },
+): Promise<Finding[]> {
   const at = { pool: pool.poolAddress, block };
   const to = pool.poolAddress as Hex;
   const [token0, token1, factory, decimals0, decimals1] = await rpc.call([
@@ -27,49 +29,51 @@ export async function checkPool(rpc: AuditRpc, of: { pool: PoolRow; block: numbe
     { to: pool.token1Address as Hex, data: DECIMALS, block },
   ]);
   return [
-    compare(at, { field: "pools.token0Address", ours: pool.token0Address, chain: addressOf(token0) }),
-    compare(at, { field: "pools.token1Address", ours: pool.token1Address, chain: addressOf(token1) }),
-    compare(at, { field: "pools.dexAddress", ours: pool.dexAddress, chain: addressOf(factory) }),
-    compare(at, { field: "pools.token0Decimals", ours: pool.token0Decimals, chain: smallOf(decimals0) }),
-    compare(at, { field: "pools.token1Decimals", ours: pool.token1Decimals, chain: smallOf(decimals1) }),
+    compareValues(at, { field: "pools.token0Address", ours: pool.token0Address, chain: addressOf(token0) }),
+    compareValues(at, { field: "pools.token1Address", ours: pool.token1Address, chain: addressOf(token1) }),
+    compareValues(at, { field: "pools.dexAddress", ours: pool.dexAddress, chain: addressOf(factory) }),
+    compareValues(at, { field: "pools.token0Decimals", ours: pool.token0Decimals, chain: intOf(decimals0) }),
+    compareValues(at, { field: "pools.token1Decimals", ours: pool.token1Decimals, chain: intOf(decimals1) }),
   ];
 }
 
 /** What the pool tells when asked (slot0, getReserves …) at the block of its last event, and its balances at theirs. */
 export async function checkState(
   rpc: AuditRpc,
-  of: { pool: PoolRow; state: PoolStateRow; gauge: GaugeRow | undefined },
+  options: { pool: PoolRow; state: PoolStateRow; gauge: GaugeRow | undefined },
 ): Promise<Finding[]> {
-  const { pool, state } = of;
+  const { pool, state } = options;
   const protocol = protocolOf(pool.protocol);
   const at = { pool: pool.poolAddress, block: state.lastBlock };
   const gauge =
-    (of.gauge?.createdBlock ?? Number.POSITIVE_INFINITY) <= state.lastBlock ? of.gauge : undefined;
+    (options.gauge?.createdBlock ?? Number.POSITIVE_INFINITY) <= state.lastBlock ? options.gauge : undefined;
   const answers = await rpc.call(protocol.anchorCalls(pool, state.lastBlock, gauge));
   const there = protocol.anchor(answers, { amount0: 0n, amount1: 0n }, gauge);
-  const chain = there === undefined ? {} : protocol.told(there);
-  const findings = Object.entries(protocol.told(protocol.read(state.state))).map(([name, ours]) =>
-    compare(at, { field: `pool_states.${name}`, ours, chain: chain[name] }),
+  const chain = there === undefined ? {} : protocol.auditValues(there);
+  const findings = Object.entries(protocol.auditValues(protocol.read(state.state))).map(([name, ours]) =>
+    compareValues(at, { field: `pool_states.${name}`, ours, chain: chain[name] }),
   );
-  if (state.balanceBlock < 0 || protocol.tvlOf === "reserves") return findings;
+  if (state.balanceBlock < 0 || protocol.tvlSource === "reserves") return findings;
   const [balance0, balance1] = await rpc.call(balanceCalls(pool, state.balanceBlock));
   const then = { pool: pool.poolAddress, block: state.balanceBlock };
   return [
     ...findings,
-    compare(then, { field: "pool_states.balance0", ours: state.balance0, chain: wordOf(balance0) }),
-    compare(then, { field: "pool_states.balance1", ours: state.balance1, chain: wordOf(balance1) }),
+    compareValues(then, { field: "pool_states.balance0", ours: state.balance0, chain: wordOf(balance0) }),
+    compareValues(then, { field: "pool_states.balance1", ours: state.balance1, chain: wordOf(balance1) }),
   ];
 }
 
 /** The fee that a pool names, at the block it was read at, of pools whose fee changes without an event. */
-export async function checkFee(rpc: AuditRpc, of: { store: Store; pool: PoolRow }): Promise<Finding[]> {
-  const { store, pool } = of;
+export async function checkFee(
+  rpc: AuditRpc,
+  { store, pool }: { store: Store; pool: PoolRow },
+): Promise<Finding[]> {
   const { feeCall } = protocolOf(pool.protocol);
   const row = feeCall === undefined ? undefined : await getPoolFee(store, pool);
   if (feeCall === undefined || row === undefined) return [];
   const [fee] = await rpc.call([feeCall(pool.poolAddress, row.block)]);
   const at = { pool: pool.poolAddress, block: row.block };
-  return [compare(at, { field: "pool_fees.fee", ours: row.fee, chain: smallOf(fee) })];
+  return [compareValues(at, { field: "pool_fees.fee", ours: row.fee, chain: intOf(fee) })];
 }
 
 function balanceCalls(pool: PoolRow, block: number): EthCall[] {
@@ -88,7 +92,7 @@ function addressOf(answer: Hex | null | undefined): string | null {
   return isWord(answer) ? readAddress(answer, 0) : null;
 }
 
-function smallOf(answer: Hex | null | undefined): number | null {
+function intOf(answer: Hex | null | undefined): number | null {
   return isWord(answer) ? readInt(answer, 0) : null;
 }
 

@@ -10,7 +10,7 @@ import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow } from "../store/collections.ts";
 import { eventsSince } from "../store/queries.ts";
 import { type GaugeRow, lpPositions, v2Rollups } from "../store/v2-collections.ts";
-import { compare, type Finding } from "./finding.ts";
+import { compareValues, type Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 import type { Picker } from "./sample.ts";
 
@@ -21,9 +21,8 @@ const MARGIN_BLOCKS = 10;
 /** The swaps and fees of one random hour of a v2 pool against its logs. */
 export async function checkHour(
   rpc: AuditRpc,
-  of: { store: Store; pool: PoolRow; head: number; pick: Picker },
+  { store, pool, head, pick }: { store: Store; pool: PoolRow; head: number; pick: Picker },
 ): Promise<Finding[]> {
-  const { store, pool, head, pick } = of;
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const hours = { ...key, span: HOUR };
   const count = await store.count(v2Rollups, hours);
@@ -34,7 +33,7 @@ export async function checkHour(
   const [first, last] = [rows[0], rows.at(-1)];
   const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
   if (first === undefined || last === undefined)
-    return [compare(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: 0 })];
+    return [compareValues(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: 0 })];
   const logs = await rpc.logs({
     address: pool.poolAddress,
     fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
@@ -52,18 +51,22 @@ export async function checkHour(
   const { fees0, fees1 } = v2AmountsText.read(hour.amounts);
   const sum = (side: "amount0" | "amount1") => taken.reduce((total, each) => total + each[side], 0n);
   return [
-    compare(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: swapCount }),
-    compare(at, { field: "v2_rollups.fees0", ours: fees0, chain: sum("amount0") }),
-    compare(at, { field: "v2_rollups.fees1", ours: fees1, chain: sum("amount1") }),
+    compareValues(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: swapCount }),
+    compareValues(at, { field: "v2_rollups.fees0", ours: fees0, chain: sum("amount0") }),
+    compareValues(at, { field: "v2_rollups.fees1", ours: fees1, chain: sum("amount1") }),
   ];
 }
 
 /** A random LP position, of whatever pool, against balanceOf of its pool and gauge at its last event. */
 export async function checkPosition(
   rpc: AuditRpc,
-  of: { store: Store; pool: PoolRow; gauges: ReadonlyMap<string, GaugeRow>; pick: Picker },
+  {
+    store,
+    pool,
+    gauges,
+    pick,
+  }: { store: Store; pool: PoolRow; gauges: ReadonlyMap<string, GaugeRow>; pick: Picker },
 ): Promise<Finding[]> {
-  const { store, pool, gauges, pick } = of;
   const { chainId } = pool;
   if (protocolOf(pool.protocol).lpTokens === undefined) return [];
   const count = await store.count(lpPositions, { chainId });
@@ -81,8 +84,8 @@ export async function checkPosition(
   const at = { pool: poolAddress, block };
   const isGauged = gauge !== undefined && gauge.createdBlock <= block;
   return [
-    compare(at, { field: "lp_positions.balance", ours: balance, chain: wordOf(held) }),
-    compare(at, { field: "lp_positions.staked", ours: staked, chain: isGauged ? wordOf(inGauge) : 0n }),
+    compareValues(at, { field: "lp_positions.balance", ours: balance, chain: wordOf(held) }),
+    compareValues(at, { field: "lp_positions.staked", ours: staked, chain: isGauged ? wordOf(inGauge) : 0n }),
   ];
 }
 

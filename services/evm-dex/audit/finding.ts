@@ -4,20 +4,20 @@ export interface Finding {
   /** Where the value stands: collection and field. */
   readonly field: string;
   readonly block: number;
-  readonly ours: string;
+  readonly stored: string;
   /** Null where the node has no answer: not a difference, but not a proof either. */
   readonly chain: string | null;
 }
 
 /** A finding from two values of any kind, compared as text: integers must be exact. */
-export function compare(
+export function compareValues(
   at: { readonly pool: string; readonly block: number },
-  of: { readonly field: string; readonly ours: unknown; readonly chain: unknown },
+  options: { readonly field: string; readonly ours: unknown; readonly chain: unknown },
 ): Finding {
-  const chain = of.chain === null || of.chain === undefined ? null : String(of.chain);
-  return { pool: at.pool, block: at.block, field: of.field, ours: String(of.ours), chain };
+  const chain = options.chain === null || options.chain === undefined ? null : String(options.chain);
+  return { pool: at.pool, block: at.block, field: options.field, stored: String(options.ours), chain };
 }
 
 export function isDifference(finding: Finding): boolean {
-  return finding.chain !== null && finding.chain !== finding.ours;
+  return finding.chain !== null && finding.chain !== finding.stored;
 }

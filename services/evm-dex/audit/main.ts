@@ -57,7 +57,7 @@ async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
       all.push(...findings);
       const wrong = findings.filter(isDifference);
       console.log(`${wrong.length === 0 ? "ok  " : "DIFF"} ${pool} ${name}: ${findings.length} values`);
-      for (const { field, block, ours, chain: there } of wrong) {
+      for (const { field, block, stored: ours, chain: there } of wrong) {
         console.log(`     ${field} at block ${block}: ours ${ours}, the chain's ${there}`);
       }
     }

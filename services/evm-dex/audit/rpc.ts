@@ -50,8 +50,15 @@ export class AuditRpc {
     return replies.map(({ result }) => (result ?? null) as RpcReceipt | null);
   }
 
-  async logs(of: { address: string; fromBlock: number; toBlock: number }): Promise<readonly RpcLog[]> {
-    const { address, fromBlock, toBlock } = of;
+  async logs({
+    address,
+    fromBlock,
+    toBlock,
+  }: {
+    address: string;
+    fromBlock: number;
+    toBlock: number;
+  }): Promise<readonly RpcLog[]> {
     const range = { address, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) };
     const [reply] = await this.#batch([{ method: "eth_getLogs", params: [range] }]);
     if (!Array.isArray(reply?.result))

@@ -13,9 +13,9 @@ export function createPick(seed: number): Picker {
 }
 
 /** `size` distinct items, or all where there are no more. */
-export function sample<T>(items: readonly T[], of: { size: number; pick: Picker }): T[] {
+export function sample<T>(items: readonly T[], { size, pick }: { size: number; pick: Picker }): T[] {
   const left = [...items];
   const chosen: T[] = [];
-  while (chosen.length < of.size && left.length > 0) chosen.push(...left.splice(of.pick(left.length), 1));
+  while (chosen.length < size && left.length > 0) chosen.push(...left.splice(pick(left.length), 1));
   return chosen;
 }

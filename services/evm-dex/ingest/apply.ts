@@ -3,29 +3,29 @@ import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { anchorPositions } from "./anchor-positions.ts";
-import { readAnchors } from "./anchors.ts";
-import { observeBalances } from "./balances.ts";
-import type { Chunk } from "./chunk.ts";
-import type { Indexer } from "./indexer.ts";
-import type { LpWatch } from "./lp-watch.ts";
-import { describePools } from "./new-pools.ts";
-import type { NewHead } from "./snapshots.ts";
+import { readPoolRows } from "./discover/pool-rows.ts";
+import type { TokenReader } from "./discover/token-reader.ts";
+import type { UnknownPools } from "./discover/unknown-pools.ts";
+import type { BlockBatch } from "./fetch/block-batch.ts";
+import type { WatchedPools } from "./fetch/watched-pools.ts";
+import { anchorPositions } from "./reads/anchor-positions.ts";
+import { readAnchors } from "./reads/anchors.ts";
+import { observeBalances } from "./reads/balances.ts";
+import type { NewHead } from "./snapshots/snapshot-writer.ts";
 import type { FeeBook } from "./state/fee-book.ts";
-import type { Strangers } from "./strangers.ts";
-import type { TokenReader } from "./tokens.ts";
+import type { Indexer } from "./state/indexer.ts";
 import { writeProgress } from "./write.ts";
 
-/** What turns chunks into stored rows; made anew after a rollback. */
-export interface Workbench {
+/** What turns batches into stored rows; made anew after a rollback. */
+export interface IngestPipeline {
   readonly store: Store;
   readonly source: EvmSource;
   readonly indexer: Indexer;
-  readonly fees: FeeBook;
-  readonly strangers: Strangers;
+  readonly feeBook: FeeBook;
+  readonly unknownPools: UnknownPools;
   /** For the fetchers, which run ahead: pools that get LP tokens are known to all of them. */
-  readonly watch: LpWatch;
-  readonly tokens: TokenReader;
+  readonly watchedPools: WatchedPools;
+  readonly tokenReader: TokenReader;
   readonly guard: Guard;
 }
 
@@ -36,64 +36,70 @@ export interface ApplyOptions {
   readonly observe: boolean;
 }
 
-/** A chunk has words of pools that were not known when it was read: it must be read again. */
-export class UnseenPools extends Error {
+/** A batch has words of pools that were not known when it was read: it must be read again. */
+export class NewPoolsFound extends Error {
   override readonly name = "UnseenPools";
 }
 
-/** Adds one chunk to the store; answers the checkpoint it wrote and the pools that had events. Throws UnseenPools. */
-export async function applyChunk(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<NewHead> {
-  const { indexer, source } = bench;
-  const { chunk, checkpoint, chainHead } = of;
-  await meetStrangers(bench, of);
-  const described = await describePools(bench, {
+/** Adds one batch to the store; answers the checkpoint it wrote and the pools that had events. Throws UnseenPools. */
+export async function applyBatch(
+  pipeline: IngestPipeline,
+  at: ApplyOptions & { batch: BlockBatch },
+): Promise<NewHead> {
+  const { indexer, source } = pipeline;
+  const { batch, checkpoint, chainHead } = at;
+  await identifyUnknownPools(pipeline, at);
+  const described = await readPoolRows(pipeline, {
     chainId: source.chainId,
-    created: chunk.created,
+    created: batch.created,
     // Symbols and decimals do not change: asked for at the head, whose state every node has.
     block: chainHead,
   });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) indexer.addPool(pool);
-  for (const { gauge, voter, pool, block } of chunk.gauges) {
+  for (const { gauge, voter, pool, block } of batch.gauges) {
     indexer.addGauge({ chainId: source.chainId, gauge, poolAddress: pool, voter, createdBlock: block });
   }
-  await anchorPools(bench, of);
-  await indexer.prepare(chunk.blocks);
-  await anchorPositions(source, { indexer, chunk, fromBlock: checkpoint.fromBlock });
-  for (const block of chunk.blocks) indexer.addBlock(block);
-  const taken = indexer.take();
-  const head = chunk.last.number;
-  const hashes = new Map([...chunk.blocks, chunk.last].map(({ number, hash }) => [number, hash]));
+  await anchorPools(pipeline, at);
+  await indexer.prepare(batch.blocks);
+  await anchorPositions(source, { indexer, batch, fromBlock: checkpoint.fromBlock });
+  for (const block of batch.blocks) indexer.addBlock(block);
+  const taken = indexer.flush();
+  const head = batch.last.number;
+  const hashes = new Map([...batch.blocks, batch.last].map(({ number, hash }) => [number, hash]));
   const hashOf = (block: number) => hashes.get(block);
-  if (of.observe) await observeBalances(source, { pools: taken.touched, head, hashOf });
-  const fees = of.observe
-    ? await bench.fees.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
+  if (at.observe) await observeBalances(source, { pools: taken.touched, head, hashOf });
+  const fees = at.observe
+    ? await pipeline.feeBook.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
     : [];
   const next: CheckpointRow = {
     ...checkpoint,
-    blockNumber: chunk.last.number,
-    blockHash: chunk.last.hash,
-    blockTime: chunk.last.time,
-    chainHead: Math.max(chainHead, chunk.last.number),
+    blockNumber: batch.last.number,
+    blockHash: batch.last.hash,
+    blockTime: batch.last.time,
+    chainHead: Math.max(chainHead, batch.last.number),
   };
-  await writeProgress(bench.store, {
+  await writeProgress(pipeline.store, {
     indexer,
     taken,
-    guard: bench.guard,
-    progress: { checkpoint: next, fees, headers: chunk.headers },
+    guard: pipeline.guard,
+    progress: { checkpoint: next, fees, headers: batch.headers },
   });
   const traded = taken.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
   return { checkpoint: next, touched: traded.map((entry) => entry.row) };
 }
 
 /** Pools of ours whose creation no node told of are made known, as if one had; they are written with their first events. */
-async function meetStrangers(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<void> {
-  const { indexer, source, watch } = bench;
+async function identifyUnknownPools(
+  pipeline: IngestPipeline,
+  { batch, chainHead }: ApplyOptions & { batch: BlockBatch },
+): Promise<void> {
+  const { indexer, source, watchedPools: watch } = pipeline;
   const { chainId } = source;
-  const met = await bench.strangers.identify(of.chunk.strangers);
+  const met = await pipeline.unknownPools.identify(batch.unknownPools);
   if (met.length === 0) return;
   const created = met.map(({ pool }) => pool);
-  const described = await describePools(bench, { chainId, created, block: of.chainHead });
+  const described = await readPoolRows(pipeline, { chainId, created, block: chainHead });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) {
     indexer.addPool(pool);
@@ -102,14 +108,19 @@ async function meetStrangers(bench: Workbench, of: ApplyOptions & { chunk: Chunk
   for (const { pool, gauge } of met) {
     if (gauge !== undefined) indexer.addGauge({ chainId, poolAddress: pool.pool, ...gauge });
   }
-  throw new UnseenPools(`No node told that ${created.map(({ pool }) => pool).join(", ")} had been created.`);
+  throw new NewPoolsFound(
+    `No node told that ${created.map(({ pool }) => pool).join(", ")} had been created.`,
+  );
 }
 
 /** Pools older than the index start from what the chain says of them just before their first event here. */
-async function anchorPools(bench: Workbench, of: ApplyOptions & { chunk: Chunk }): Promise<void> {
-  const { indexer, source } = bench;
+async function anchorPools(
+  pipeline: IngestPipeline,
+  { batch, checkpoint, chainHead }: ApplyOptions & { batch: BlockBatch },
+): Promise<void> {
+  const { indexer, source } = pipeline;
   const firstBlock = new Map<string, number>();
-  for (const block of of.chunk.blocks) {
+  for (const block of batch.blocks) {
     for (const { poolAddress } of block.events) {
       if (!firstBlock.has(poolAddress)) firstBlock.set(poolAddress, block.number);
     }
@@ -117,9 +128,9 @@ async function anchorPools(bench: Workbench, of: ApplyOptions & { chunk: Chunk }
   await indexer.pools.prepare(firstBlock.keys());
   const older = [...firstBlock].flatMap(([pool, block]) => {
     const entry = indexer.pools.get(pool);
-    const isOld = entry?.anchor === undefined && (entry?.row.createdBlock ?? block) < of.checkpoint.fromBlock;
+    const isOld = entry?.anchor === undefined && (entry?.row.createdBlock ?? block) < checkpoint.fromBlock;
     return entry !== undefined && isOld ? [{ entry, block, gauge: indexer.gauges.at(pool, block - 1) }] : [];
   });
-  await readAnchors(source, { pools: older, head: of.chainHead });
+  await readAnchors(source, { pools: older, head: chainHead });
   for (const { entry } of older) indexer.prices.anchor(entry);
 }

@@ -29,7 +29,7 @@ const eventRowAt = (blockNumber: number): PoolEventRow =>
   eventRow({ blockNumber, blockHash: hash(blockNumber), time: timeOf(blockNumber) });
 
 /** What findFork says of a store with these headers and rows, and a chain whose blocks above `fork` are others. */
-async function findIn(of: {
+async function findIn(at: {
   kept: readonly number[];
   rows: readonly number[];
   checkpoint: number;
@@ -38,16 +38,16 @@ async function findIn(of: {
   final?: number;
 }) {
   const store = await openTestStore();
-  await store.write([put(headers, of.kept.map(keptHeader)), put(poolEvents, of.rows.map(eventRowAt))]);
+  await store.write([put(headers, at.kept.map(keptHeader)), put(poolEvents, at.rows.map(eventRowAt))]);
   const source = createFakeSource({
-    headers: headersUpTo(of.head ?? of.checkpoint + 5, { forkedAbove: of.fork }),
+    headers: headersUpTo(at.head ?? at.checkpoint + 5, { forkedAbove: at.fork }),
   });
   const checkpoint = checkpointRow({
     fromBlock: FROM,
-    blockNumber: of.checkpoint,
-    blockHash: hash(of.checkpoint),
+    blockNumber: at.checkpoint,
+    blockHash: hash(at.checkpoint),
   });
-  const final = block(of.final ?? 0);
+  const final = block(at.final ?? 0);
   const found = withinIndex(await findFork(store, { source, checkpoint, final, findLastRow }), checkpoint);
   await store.close();
   const target = found && { number: found.number, hash: found.hash, time: found.time };

@@ -11,10 +11,10 @@ import { pause } from "../../shared/process/pause.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { discoverPools, planPools } from "./discover.ts";
-import { discoverGauges, planGauges } from "./discover-gauges.ts";
-import { readQuietPools } from "./quiet-pools.ts";
-import { SnapshotWriter } from "./snapshots.ts";
+import { discoverGauges, planGauges } from "./discover/discover-gauges.ts";
+import { discoverPools, planPools } from "./discover/discover-pools.ts";
+import { readInactivePools } from "./reads/inactive-pools.ts";
+import { SnapshotWriter } from "./snapshots/snapshot-writer.ts";
 import { openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
 
@@ -26,7 +26,7 @@ export interface RunChainOptions {
   readonly chain: ChainDeployments;
   readonly startBlock: number | undefined;
   /** Quiet pools read a second; 0 = none are. */
-  readonly quietPerSecond: number;
+  readonly inactivePoolsPerSecond: number;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
   readonly log: Log;
@@ -110,7 +110,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
       checkpoint,
     );
     log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
-    await runWithQuietPools(options, sync);
+    await runWithInactivePools(options, sync);
   } finally {
     await bulk?.close();
   }
@@ -128,10 +128,10 @@ function openAhead(open: (() => EvmSource) | undefined, isWanted: boolean) {
   return { open: () => take() ?? open(), close: () => take()?.close() };
 }
 
-async function runWithQuietPools(options: RunChainOptions, sync: ChainSync): Promise<void> {
+async function runWithInactivePools(options: RunChainOptions, sync: ChainSync): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const reading = readQuietOnceFollowing(options, { sync, signal });
+  const reading = readInactivePoolsOnceFollowing(options, { sync, signal });
   try {
     await sync.run();
   } finally {
@@ -141,18 +141,17 @@ async function runWithQuietPools(options: RunChainOptions, sync: ChainSync): Pro
 }
 
 /** Beside the head, once the backfill does not need the endpoints any more. A failure is logged: the next start goes on. */
-async function readQuietOnceFollowing(
+async function readInactivePoolsOnceFollowing(
   options: RunChainOptions,
-  of: { sync: ChainSync; signal: AbortSignal },
+  { sync, signal }: { sync: ChainSync; signal: AbortSignal },
 ): Promise<void> {
   const { store, source, guard, log } = options;
-  const { sync, signal } = of;
-  if (options.quietPerSecond === 0) return;
+  if (options.inactivePoolsPerSecond === 0) return;
   while (!sync.isFollowing && !signal.aborted) await pause(WAIT_MS, signal);
   try {
     const { fromBlock } = sync.checkpoint;
-    const perSecond = options.quietPerSecond;
-    const read = await readQuietPools({ store, source, fromBlock, perSecond, guard, signal, pause });
+    const perSecond = options.inactivePoolsPerSecond;
+    const read = await readInactivePools({ store, source, fromBlock, perSecond, guard, signal, pause });
     if (read > 0) log.info({ pools: read }, "read pools without events");
   } catch (err) {
     if (!signal.aborted) log.warn({ err }, "reading pools without events was interrupted");

@@ -130,7 +130,7 @@ function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: nu
 
 /** Indexes a chain whenever it holds the chain's lease. */
 async function indexChain(
-  of: ChainToRun,
+  { chain, urls, startBlock }: ChainToRun,
   deps: {
     store: Store;
     cache: Cache | undefined;
@@ -143,7 +143,6 @@ async function indexChain(
     maxAddresses: number;
   },
 ): Promise<void> {
-  const { chain, urls, startBlock } = of;
   const { store, cache, ttlMs, gauges, reporter, signal } = deps;
   const log = deps.log.child({ chainId: chain.chainId });
   const config: ThreadConfig = {
@@ -166,7 +165,7 @@ async function indexChain(
           openBulkSource: () => closeOnAbort(signal, readInThread(source, config)),
           chain,
           startBlock,
-          quietPerSecond: deps.quietPerSecond,
+          inactivePoolsPerSecond: deps.quietPerSecond,
           maxAddresses: deps.maxAddresses,
           log,
           gauges,

@@ -19,7 +19,7 @@ import {
 import { toAnchorRows } from "../store/price-links.ts";
 import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "../store/v2-collections.ts";
 import { toListings } from "../views/pool-listing.ts";
-import type { Indexer, Taken } from "./indexer.ts";
+import type { FlushedRows, Indexer } from "./state/indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
 export interface Progress {
@@ -36,13 +36,17 @@ export interface Progress {
  */
 export async function writeProgress(
   store: Store,
-  of: { indexer: Indexer; taken: Taken; progress: Progress; guard: Guard },
+  {
+    indexer,
+    taken,
+    progress,
+    guard,
+  }: { indexer: Indexer; taken: FlushedRows; progress: Progress; guard: Guard },
 ): Promise<void> {
-  const { indexer, taken, progress, guard } = of;
   const { chainId, blockNumber } = progress.checkpoint;
-  const { rollups: rollupRows, users } = indexer.buckets.take();
-  const v2 = indexer.v2.take();
-  const lp = indexer.positions.take();
+  const { rollups: rollupRows, users } = indexer.buckets.flush();
+  const v2 = indexer.v2.flush();
+  const lp = indexer.positions.flush();
   const oldHeaders =
     progress.headers.length === 0
       ? []

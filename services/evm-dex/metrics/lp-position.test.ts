@@ -2,12 +2,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import {
+  applyStake,
+  applyTransfer,
   EMPTY_POSITION,
   type LpPosition,
   positionText,
   settle,
-  stakedBy,
-  transferred,
 } from "./lp-position.ts";
 import { feeGrowth } from "./v2-bucket.ts";
 
@@ -56,7 +56,7 @@ class Ledger {
 
   #move(wallet: number, amount: bigint): void {
     (this.accounts[wallet] as { balance: bigint }).balance += amount;
-    this.#put(wallet, transferred(this.#at(wallet), { ...this.index, amount }));
+    this.#put(wallet, applyTransfer(this.#at(wallet), { ...this.index, amount }));
   }
 
   #earn({ amount0, amount1 }: { amount0: bigint; amount1: bigint }): void {
@@ -90,22 +90,22 @@ describe("LP positions", () => {
 
   it("settle to the wei as the contract does", () => {
     // 3 LP tokens of 7: 10 raw units of fees are 10e18/7 an LP token, rounded down, and of 3 of those 4.
-    const held = transferred(EMPTY_POSITION, { index0: 0n, index1: 0n, amount: 3n });
+    const held = applyTransfer(EMPTY_POSITION, { index0: 0n, index1: 0n, amount: 3n });
     const index = { index0: feeGrowth(10n, 7n), index1: feeGrowth(14n, 7n) };
     // 14 × 1e18 / 7 is whole: nothing is lost.
     expect(settle(held, index)).to.deep.equal({ ...held, ...index, earned0: 4n, earned1: 6n });
   });
 
   it("earn nothing for what is staked, and are not settled by staking", () => {
-    const held = transferred(EMPTY_POSITION, { index0: 5n, index1: 6n, amount: 10n ** 18n });
-    const away = transferred(held, { index0: 5n, index1: 6n, amount: -(10n ** 18n) });
-    const staked = stakedBy(away, 10n ** 18n);
+    const held = applyTransfer(EMPTY_POSITION, { index0: 5n, index1: 6n, amount: 10n ** 18n });
+    const away = applyTransfer(held, { index0: 5n, index1: 6n, amount: -(10n ** 18n) });
+    const staked = applyStake(away, 10n ** 18n);
     expect(staked).to.deep.equal({ ...away, staked: 10n ** 18n });
     expect(settle(staked, { index0: 10n ** 20n, index1: 10n ** 20n })).to.include({
       earned0: 0n,
       earned1: 0n,
     });
-    expect(stakedBy(staked, -(10n ** 18n))).to.deep.equal(away);
+    expect(applyStake(staked, -(10n ** 18n))).to.deep.equal(away);
   });
 
   it("are kept as text", () => {

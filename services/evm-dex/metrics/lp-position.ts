@@ -47,13 +47,13 @@ export function settle(position: LpPosition, index: FeeIndex): LpPosition {
 }
 
 /** After a Transfer of LP tokens; `amount` is negative for the sender. */
-export function transferred(position: LpPosition, of: FeeIndex & { amount: bigint }): LpPosition {
-  const settled = settle(position, of);
-  return { ...settled, balance: settled.balance + of.amount };
+export function applyTransfer(position: LpPosition, options: FeeIndex & { amount: bigint }): LpPosition {
+  const settled = settle(position, options);
+  return { ...settled, balance: settled.balance + options.amount };
 }
 
 /** After a gauge's Deposit, or with a negative amount its Withdraw. The LP tokens move by a Transfer of their own. */
-export function stakedBy(position: LpPosition, amount: bigint): LpPosition {
+export function applyStake(position: LpPosition, amount: bigint): LpPosition {
   return { ...position, staked: position.staked + amount };
 }
 

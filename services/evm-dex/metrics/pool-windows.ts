@@ -117,19 +117,19 @@ function isWithin(piece: BucketRange, segment: Segment): boolean {
  */
 export function metricsOf(
   buckets: PoolBuckets,
-  of: { headTime: number; coverage: PoolCoverage; tvlUsd: number | null },
+  { headTime, coverage, tvlUsd }: { headTime: number; coverage: PoolCoverage; tvlUsd: number | null },
 ): RangeMetrics[] {
   return TIME_RANGES.map((range) => {
-    const window = windowAt(of.headTime, range.seconds);
-    if (!isCovered(window, of.coverage)) return NOT_COVERED;
+    const window = windowAt(headTime, range.seconds);
+    if (!isCovered(window, coverage)) return NOT_COVERED;
     const sum = sumOf(buckets, window);
     const swapVolumeUsd = sum.unpricedCount > 0 ? null : sum.volumeUsd;
     const feesUsd = sum.unpricedFeeCount > 0 ? null : sum.feesUsd;
     return {
       swapVolumeUsd,
       feesUsd,
-      feeApr: aprOf(feesUsd, { tvlUsd: of.tvlUsd, seconds: range.seconds }),
-      ...volatilityOf(closesOf(buckets, { range, headTime: of.headTime })),
+      feeApr: aprOf(feesUsd, { tvlUsd, seconds: range.seconds }),
+      ...volatilityOf(closesOf(buckets, { range, headTime })),
       tickPressurePer1mUsd:
         swapVolumeUsd === null || swapVolumeUsd === 0 ? null : (sum.tickTravel * 1e6) / swapVolumeUsd,
       swapCount: sum.swapCount,
@@ -143,9 +143,12 @@ export function isCovered(window: Window, coverage: PoolCoverage): boolean {
 }
 
 /** feesUsd / TVL × year / window. Null without TVL. */
-function aprOf(feesUsd: number | null, of: { tvlUsd: number | null; seconds: number }): number | null {
-  if (feesUsd === null || of.tvlUsd === null || of.tvlUsd <= 0) return null;
-  return ((feesUsd / of.tvlUsd) * YEAR_SECONDS) / of.seconds;
+function aprOf(
+  feesUsd: number | null,
+  { tvlUsd, seconds }: { tvlUsd: number | null; seconds: number },
+): number | null {
+  if (feesUsd === null || tvlUsd === null || tvlUsd <= 0) return null;
+  return ((feesUsd / tvlUsd) * YEAR_SECONDS) / seconds;
 }
 
 function sumOf(buckets: PoolBuckets, window: Window): BucketTotals {
@@ -159,8 +162,11 @@ function sumOf(buckets: PoolBuckets, window: Window): BucketTotals {
 }
 
 /** One close a bucket, the last one carried over buckets without swaps; none before the pool's first swap. */
-function closesOf(buckets: PoolBuckets, of: { range: TimeRange; headTime: number }): number[] {
-  const { span, start, end } = closeRange(of.range, of.headTime);
+function closesOf(
+  buckets: PoolBuckets,
+  { range, headTime }: { range: TimeRange; headTime: number },
+): number[] {
+  const { span, start, end } = closeRange(range, headTime);
   const known = buckets.closes.get(span);
   let close = known?.before;
   const closeAt = new Map<number, number>();

@@ -122,12 +122,12 @@ function feesUsdOf(holding: Holding, window: number): number | null {
 /** What is held earns the pool's swap fees, what is staked the gauge's rewards. */
 function weightedApr(
   active: readonly ValuedHolding[],
-  of: { valueUsd: number | null; window: number },
+  { valueUsd, window }: { valueUsd: number | null; window: number },
 ): number | null {
-  if (of.valueUsd === null || of.valueUsd <= 0) return null;
+  if (valueUsd === null || valueUsd <= 0) return null;
   const incomes = active.map((holding) => {
     const { balance, staked, rewardApr } = holding;
-    const swapFeeApr = holding.swapFeeAprs[of.window] ?? null;
+    const swapFeeApr = holding.swapFeeAprs[window] ?? null;
     const heldUsd = ((holding.valueUsd ?? 0) * Number(balance)) / Number(balance + staked);
     const stakedUsd = ((holding.valueUsd ?? 0) * Number(staked)) / Number(balance + staked);
     return sumOrNull([
@@ -136,7 +136,7 @@ function weightedApr(
     ]);
   });
   const income = sumOrNull(incomes);
-  return income === null ? null : income / of.valueUsd;
+  return income === null ? null : income / valueUsd;
 }
 
 function poolExposure(holding: ValuedHolding, total: number | null): PoolExposure {

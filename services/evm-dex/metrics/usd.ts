@@ -24,13 +24,16 @@ export function sideIn(swap: Pick<SwapAmounts, "amount0">): 0 | 1 {
  * the price of the token that came in; by the swap's value where only the other token is priced.
  * Source: UniswapV3Pool.swap.
  */
-export function swapFeeUsd(swap: SwapAmounts, of: { fee: number; protocolShare: number }): number | null {
+export function swapFeeUsd(
+  swap: SwapAmounts,
+  { fee, protocolShare }: { fee: number; protocolShare: number },
+): number | null {
   const side = sideIn(swap);
   const priceIn = side === 0 ? swap.price0Usd : swap.price1Usd;
   const amountIn = side === 0 ? swap.amount0 : swap.amount1;
   const valueIn = priceIn === null ? swapValueUsd(swap) : amountIn * priceIn;
   if (valueIn === null) return null;
-  return finite(((valueIn * of.fee) / 1e6) * (1 - of.protocolShare));
+  return finite(((valueIn * fee) / 1e6) * (1 - protocolShare));
 }
 
 /** Absurd token amounts times absurd prices overflow: such a value is not known. */

@@ -3,10 +3,10 @@ import { YEAR_SECONDS } from "./window.ts";
 /** feesUsd / days × 365 / TVL, null where one of them is unknown or nothing is locked. */
 export function swapFeeApr(
   feesUsd: number | null,
-  of: { days: number; tvlUsd: number | null },
+  { tvlUsd, days }: { days: number; tvlUsd: number | null },
 ): number | null {
-  if (feesUsd === null || of.tvlUsd === null || of.tvlUsd <= 0) return null;
-  return ((feesUsd / of.days) * 365) / of.tvlUsd;
+  if (feesUsd === null || tvlUsd === null || tvlUsd <= 0) return null;
+  return ((feesUsd / days) * 365) / tvlUsd;
 }
 
 export interface Rewards {

@@ -27,22 +27,22 @@ type Timed<B> = Readonly<B> & { readonly start: number };
 /** The sum of the buckets that start in a window; undefined where it reaches back before what is indexed. */
 export function v2SumOf(
   buckets: Iterable<Timed<V2Bucket>>,
-  of: { window: Window; coverage: PoolCoverage },
+  { window, coverage }: { window: Window; coverage: PoolCoverage },
 ): V2Bucket | undefined {
-  if (!isCovered(of.window, of.coverage)) return undefined;
+  if (!isCovered(window, coverage)) return undefined;
   const sum = emptyV2Bucket();
-  for (const bucket of buckets) if (isIn(bucket, of.window)) mergeV2Into(sum, bucket);
+  for (const bucket of buckets) if (isIn(bucket, window)) mergeV2Into(sum, bucket);
   return sum;
 }
 
 /** The same without raw amounts, for those that have none at hand. */
 export function v2NumbersOf(
   buckets: Iterable<Timed<V2Numbers>>,
-  of: { window: Window; coverage: PoolCoverage },
+  { window, coverage }: { window: Window; coverage: PoolCoverage },
 ): V2Numbers | undefined {
-  if (!isCovered(of.window, of.coverage)) return undefined;
+  if (!isCovered(window, coverage)) return undefined;
   const sum = emptyV2Numbers();
-  for (const bucket of buckets) if (isIn(bucket, of.window)) mergeV2Numbers(sum, bucket);
+  for (const bucket of buckets) if (isIn(bucket, window)) mergeV2Numbers(sum, bucket);
   return sum;
 }
 

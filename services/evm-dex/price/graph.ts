@@ -19,9 +19,9 @@ export class PriceGraph {
   /** An edge changed that the walk has to see. */
   #isStale = true;
   /** Walked since links were last taken. */
-  #isNews = true;
+  #isUnread = true;
   /** By token: the link last taken. */
-  readonly #taken = new Map<number, PriceLink>();
+  readonly #lastTaken = new Map<number, PriceLink>();
 
   constructor(anchors: readonly string[], rules: WalkRules = DEFAULT_RULES) {
     this.#edges = new EdgeBook(anchors, rules.minDepthUsd);
@@ -31,7 +31,7 @@ export class PriceGraph {
   /** Adds a pool or puts it in its former place; prices follow with `update`. */
   set(edge: PriceEdge): void {
     const id = this.#edges.set(edge);
-    if (id !== undefined && !this.#isStale) this.#isStale = this.#walk.concerns(id);
+    if (id !== undefined && !this.#isStale) this.#isStale = this.#walk.isAffectedBy(id);
   }
 
   /** Brings prices up to date with the edges. */
@@ -39,7 +39,7 @@ export class PriceGraph {
     if (!this.#isStale) return;
     this.#walk.run();
     this.#isStale = false;
-    this.#isNews = true;
+    this.#isUnread = true;
   }
 
   usd(token: string): number | undefined {
@@ -68,8 +68,8 @@ export class PriceGraph {
 
   /** Links that are others than when they were last taken. */
   takeLinks(): LinkChange[] {
-    if (!this.#isNews) return [];
-    this.#isNews = false;
+    if (!this.#isUnread) return [];
+    this.#isUnread = false;
     const changes: LinkChange[] = [];
     const { count, arc, token: tokenOf } = this.#walk;
     let linked = 0;
@@ -77,21 +77,21 @@ export class PriceGraph {
       if (arc[path] === NONE || !this.#walk.isOwn(path)) continue;
       linked += 1;
       const token = tokenOf[path] as number;
-      const before = this.#taken.get(token);
+      const before = this.#lastTaken.get(token);
       if (before !== undefined && this.#isLink(before, path)) continue;
       const link = this.#linkOf(path);
-      this.#taken.set(token, link);
+      this.#lastTaken.set(token, link);
       changes.push({ token: link.token, link });
     }
-    if (this.#taken.size > linked) changes.push(...this.#takeGone());
+    if (this.#lastTaken.size > linked) changes.push(...this.#takeGone());
     return changes;
   }
 
   #takeGone(): LinkChange[] {
     const gone: LinkChange[] = [];
-    for (const [token, link] of this.#taken) {
+    for (const [token, link] of this.#lastTaken) {
       if (this.#walk.pathOf(token) !== NONE) continue;
-      this.#taken.delete(token);
+      this.#lastTaken.delete(token);
       gone.push({ token: link.token, link: undefined });
     }
     return gone;

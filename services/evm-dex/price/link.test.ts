@@ -11,13 +11,20 @@ import {
   usdOver,
 } from "./link.ts";
 
-const hop = (of: Partial<Hop>): Hop => ({ parent: "usd", pool: "p", side: 0, price: 2, depth: 100, ...of });
-const link = (of: Partial<PriceLink>): PriceLink => ({
-  ...hop(of),
+const hop = (options: Partial<Hop>): Hop => ({
+  parent: "usd",
+  pool: "p",
+  side: 0,
+  price: 2,
+  depth: 100,
+  ...options,
+});
+const link = (options: Partial<PriceLink>): PriceLink => ({
+  ...hop(options),
   token: "t",
   detour: [],
-  isAnchored: of.parent === undefined,
-  ...of,
+  isAnchored: options.parent === undefined,
+  ...options,
 });
 
 describe("usdOver", () => {

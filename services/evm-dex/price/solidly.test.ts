@@ -32,9 +32,12 @@ function bisect(most: bigint, isReached: (y: bigint) => boolean): bigint {
 }
 
 /** What the textbook's curve leaves of the other side after the fee, to the wei. */
-function textbookOut(pool: SolidlyPool, of: { amountIn: bigint; zeroForOne: boolean }): bigint {
-  const [x, y] = of.zeroForOne ? [pool.reserve0, pool.reserve1] : [pool.reserve1, pool.reserve0];
-  const after = x + of.amountIn - (of.amountIn * BigInt(pool.fee)) / 10_000n;
+function textbookOut(
+  pool: SolidlyPool,
+  { zeroForOne, amountIn }: { amountIn: bigint; zeroForOne: boolean },
+): bigint {
+  const [x, y] = zeroForOne ? [pool.reserve0, pool.reserve1] : [pool.reserve1, pool.reserve0];
+  const after = x + amountIn - (amountIn * BigInt(pool.fee)) / 10_000n;
   const k = pool.stable ? exactInvariant(x, y) : x * y;
   return y - bisect(y, (left) => (pool.stable ? exactInvariant(after, left) : after * left) >= k);
 }

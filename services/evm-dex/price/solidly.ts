@@ -24,11 +24,11 @@ const MAX_STEPS = 255;
  */
 export function getAmountOut(
   pool: SolidlyPool,
-  of: { amountIn: bigint; zeroForOne: boolean },
+  { amountIn, zeroForOne }: { amountIn: bigint; zeroForOne: boolean },
 ): bigint | undefined {
   try {
-    const fee = multiply(of.amountIn, BigInt(pool.fee)) / 10_000n;
-    const swap = { amountIn: subtract(of.amountIn, fee), zeroForOne: of.zeroForOne };
+    const fee = multiply(amountIn, BigInt(pool.fee)) / 10_000n;
+    const swap = { amountIn: subtract(amountIn, fee), zeroForOne };
     return pool.stable ? stableOut(pool, swap) : volatileOut(pool, swap);
   } catch (error) {
     if (error instanceof Reverted) return undefined;
@@ -36,21 +36,27 @@ export function getAmountOut(
   }
 }
 
-function volatileOut(pool: SolidlyPool, of: { amountIn: bigint; zeroForOne: boolean }): bigint {
-  const [reserveIn, reserveOut] = of.zeroForOne
+function volatileOut(
+  pool: SolidlyPool,
+  { zeroForOne, amountIn }: { amountIn: bigint; zeroForOne: boolean },
+): bigint {
+  const [reserveIn, reserveOut] = zeroForOne
     ? [pool.reserve0, pool.reserve1]
     : [pool.reserve1, pool.reserve0];
-  return divide(multiply(of.amountIn, reserveOut), add(reserveIn, of.amountIn));
+  return divide(multiply(amountIn, reserveOut), add(reserveIn, amountIn));
 }
 
-function stableOut(pool: SolidlyPool, of: { amountIn: bigint; zeroForOne: boolean }): bigint {
+function stableOut(
+  pool: SolidlyPool,
+  { zeroForOne, amountIn }: { amountIn: bigint; zeroForOne: boolean },
+): bigint {
   const [scale0, scale1] = [10n ** BigInt(pool.decimals0), 10n ** BigInt(pool.decimals1)];
   const reserve0 = scaled(pool.reserve0, scale0);
   const reserve1 = scaled(pool.reserve1, scale1);
-  const [reserveIn, reserveOut] = of.zeroForOne ? [reserve0, reserve1] : [reserve1, reserve0];
-  const [scaleIn, scaleOut] = of.zeroForOne ? [scale0, scale1] : [scale1, scale0];
+  const [reserveIn, reserveOut] = zeroForOne ? [reserve0, reserve1] : [reserve1, reserve0];
+  const [scaleIn, scaleOut] = zeroForOne ? [scale0, scale1] : [scale1, scale0];
   const y = solveY({
-    x: add(scaled(of.amountIn, scaleIn), reserveIn),
+    x: add(scaled(amountIn, scaleIn), reserveIn),
     k: invariant(reserve0, reserve1),
     start: reserveOut,
     // The contract asks its _k, which scales by the decimals of token0 and token1, for amounts that are scaled already
@@ -61,9 +67,18 @@ function stableOut(pool: SolidlyPool, of: { amountIn: bigint; zeroForOne: boolea
 }
 
 /** Newton's method on the curve: the other reserve when one is x, a step of 1 where the method's own would be 0. */
-function solveY(of: { x: bigint; k: bigint; start: bigint; kAt(x: bigint, y: bigint): bigint }): bigint {
-  const { x, k } = of;
-  let y = of.start;
+function solveY({
+  x,
+  k,
+  start,
+  kAt,
+}: {
+  x: bigint;
+  k: bigint;
+  start: bigint;
+  kAt(x: bigint, y: bigint): bigint;
+}): bigint {
+  let y = start;
   for (let step = 0; step < MAX_STEPS; step++) {
     const reached = invariant(x, y);
     const isShort = reached < k;
@@ -71,7 +86,7 @@ function solveY(of: { x: bigint; k: bigint; start: bigint; kAt(x: bigint, y: big
     let dy = divide(multiply(gap, ONE), slope(x, y));
     if (dy === 0n) {
       if (reached === k) return y;
-      if (isShort && of.kAt(x, add(y, 1n)) > k) return y + 1n;
+      if (isShort && kAt(x, add(y, 1n)) > k) return y + 1n;
       if (!isShort && invariant(x, subtract(y, 1n)) < k) return y;
       dy = 1n;
     }

@@ -60,9 +60,8 @@ interface NaivePath {
 /** What a path leads to over one more pool, by the rules but for what is known there already. */
 function stepsFrom(
   path: NaivePath,
-  of: { list: readonly PriceEdge[]; rules: WalkRules; own: NaivePath },
+  { list, rules, own }: { list: readonly PriceEdge[]; rules: WalkRules; own: NaivePath },
 ): NaivePath[] {
-  const { list, rules, own } = of;
   const detours = path.detours + (own === path ? 0 : 1);
   const sides = list.flatMap(({ pool, token0, token1, price, depth0, depth1 }) => [
     { pool, from: token0, token: token1, depth: depth0, usd: path.usd / price },
@@ -81,9 +80,8 @@ function stepsFrom(
 /** Looks at every pool from either side and from every path again and again, and takes the best each time. */
 function naiveWalk(
   list: readonly PriceEdge[],
-  of: { rules?: WalkRules; anchors?: readonly string[] } = {},
+  { rules = DEFAULT_RULES, anchors = ANCHORS }: { rules?: WalkRules; anchors?: readonly string[] } = {},
 ): Map<string, WalkedPrice> {
-  const { rules = DEFAULT_RULES, anchors = ANCHORS } = of;
   const infinite = { width: Number.POSITIVE_INFINITY, depthUsd: Number.POSITIVE_INFINITY };
   const paths = anchors.map(
     (token): NaivePath => ({ token, usd: 1, ...infinite, detours: 0, hops: 0, pool: "" }),
@@ -109,10 +107,10 @@ function naiveWalk(
 }
 
 /** Tokens within so many pools. */
-function within(hops: number, of: { pools: readonly PriceEdge[]; from: string }): string[] {
-  const reached = new Set([of.from]);
+function within(hops: number, { from, pools }: { pools: readonly PriceEdge[]; from: string }): string[] {
+  const reached = new Set([from]);
   for (let hop = 0; hop < hops; hop++) {
-    const next = of.pools.filter(({ token0, token1 }) => reached.has(token0) || reached.has(token1));
+    const next = pools.filter(({ token0, token1 }) => reached.has(token0) || reached.has(token1));
     for (const { token0, token1 } of next) reached.add(token0).add(token1);
   }
   return [...reached].sort();

@@ -47,7 +47,7 @@ export class Walk {
   #own = new Int32Array(0);
   #shortest = new Int32Array(0);
   #fewestHops = new Uint8Array(0);
-  #offered = new Int32Array(0);
+  #bestCandidate = new Int32Array(0);
 
   constructor(edges: EdgeBook, rules: WalkRules) {
     this.#edges = edges;
@@ -71,7 +71,7 @@ export class Walk {
     for (let token = 0; token < anchors; token++) {
       this.#settle(token, { arc: NONE, parent: NONE, usd: 1, width: Number.POSITIVE_INFINITY, tie: 0 });
     }
-    for (let path = 0; path < anchors; path++) this.#lookOn(path);
+    for (let path = 0; path < anchors; path++) this.#expand(path);
     const candidates = this.#candidates;
     for (let next = candidates.pop(); next !== NONE; next = candidates.pop()) {
       const arc = candidates.arc[next] as number;
@@ -81,7 +81,7 @@ export class Walk {
       const parent = candidates.parent[next] as number;
       const usd = this.#usdOver(arc, parent);
       this.#settle(token, { arc, parent, usd, width: candidates.width[next] as number, tie });
-      this.#lookOn(this.count - 1);
+      this.#expand(this.count - 1);
     }
     candidates.clear();
   }
@@ -92,35 +92,35 @@ export class Walk {
       this.#own = new Int32Array(2 * tokens).fill(NONE);
       this.#shortest = new Int32Array(2 * tokens).fill(NONE);
       this.#fewestHops = new Uint8Array(2 * tokens).fill(UNREACHED);
-      this.#offered = new Int32Array(2 * tokens).fill(NONE);
+      this.#bestCandidate = new Int32Array(2 * tokens).fill(NONE);
     } else {
       for (let path = 0; path < this.count; path++) {
         const token = this.token[path] as number;
         this.#own[token] = NONE;
         this.#shortest[token] = NONE;
         this.#fewestHops[token] = UNREACHED;
-        this.#offered[token] = NONE;
+        this.#bestCandidate[token] = NONE;
       }
     }
     this.count = 0;
   }
 
-  #settle(token: number, of: Candidate & { usd: number }): void {
+  #settle(token: number, { arc, parent, usd, width, tie }: Candidate & { usd: number }): void {
     const path = this.count++;
     this.token[path] = token;
-    this.arc[path] = of.arc;
-    this.parent[path] = of.parent;
-    this.usd[path] = of.usd;
-    this.#width[path] = of.width;
-    this.#tie[path] = of.tie;
+    this.arc[path] = arc;
+    this.parent[path] = parent;
+    this.usd[path] = usd;
+    this.#width[path] = width;
+    this.#tie[path] = tie;
     this.#wider[path] = this.#shortest[token] as number;
     this.#shortest[token] = path;
-    this.#fewestHops[token] = hopsOf(of.tie);
+    this.#fewestHops[token] = hopsOf(tie);
     if (this.#own[token] === NONE) this.#own[token] = path;
   }
 
   /** Offers what can be reached over one more pool. */
-  #lookOn(path: number): void {
+  #expand(path: number): void {
     const tie = this.#tieBeyond(path);
     const hops = hopsOf(tie);
     if (hops > this.#rules.maxHops) return;
@@ -134,14 +134,14 @@ export class Walk {
       if (hops >= (this.#fewestHops[token] as number)) continue;
       const arc = arcs[i] as number;
       const width = Math.min((depth[arc] as number) * ownUsd, reach);
-      if (!(width >= this.#rules.minDepthUsd) || this.#isOutdone(token, width, hops)) continue;
+      if (!(width >= this.#rules.minDepthUsd) || this.#isDominated(token, width, hops)) continue;
       this.#offer(token, { arc, parent: path, width, tie });
     }
   }
 
   /** Whether a wider candidate of no more hops is known: nearly all end here. */
-  #isOutdone(token: number, width: number, hops: number): boolean {
-    const known = this.#offered[token] as number;
+  #isDominated(token: number, width: number, hops: number): boolean {
+    const known = this.#bestCandidate[token] as number;
     if (known === NONE) return false;
     const { width: widths, tie: ties } = this.#candidates;
     return width < (widths[known] as number) && hopsOf(ties[known] as number) <= hops;
@@ -150,12 +150,12 @@ export class Walk {
   /** A candidate neither better nor shorter than another for the same token would never be taken. */
   #offer(token: number, candidate: Candidate): void {
     const candidates = this.#candidates;
-    const known = this.#offered[token] as number;
+    const known = this.#bestCandidate[token] as number;
     const isBetter = known === NONE || candidates.isBetter(candidate, known);
     if (!isBetter && hopsOf(candidates.tie[known] as number) <= hopsOf(candidate.tie)) return;
     if (!isUsable(this.#usdOver(candidate.arc, candidate.parent))) return;
     const id = candidates.push(candidate);
-    if (isBetter) this.#offered[token] = id;
+    if (isBetter) this.#bestCandidate[token] = id;
   }
 
   #widthOver(arc: number, path: number): number {
@@ -178,17 +178,17 @@ export class Walk {
    * Whether a changed edge has a place among the paths found, or should have one as it is now. If it has neither, and
    * so none of those that changed, walking anew finds the same paths.
    */
-  concerns(edge: number): boolean {
+  isAffectedBy(edge: number): boolean {
     for (let arc = 2 * edge; arc <= 2 * edge + 1; arc++) {
       const from = this.#edges.token[arc] as number;
       for (let path = this.#shortest[from] ?? NONE; path !== NONE; path = this.#wider[path] as number) {
-        if ((this.arc[path] as number) >> 1 === edge || this.#leadsOn(arc, path)) return true;
+        if ((this.arc[path] as number) >> 1 === edge || this.#wouldExtend(arc, path)) return true;
       }
     }
     return false;
   }
 
-  #leadsOn(arc: number, path: number): boolean {
+  #wouldExtend(arc: number, path: number): boolean {
     const tie = this.#tieBeyond(path);
     const width = this.#widthOver(arc, path);
     if (hopsOf(tie) > this.#rules.maxHops || !(width >= this.#rules.minDepthUsd)) return false;
@@ -201,13 +201,13 @@ export class Walk {
     return true;
   }
 
-  #isBetter(of: Omit<Candidate, "parent">, known: number): boolean {
+  #isBetter(options: Omit<Candidate, "parent">, known: number): boolean {
     const width = this.#width[known] as number;
-    if (of.width !== width) return of.width > width;
+    if (options.width !== width) return options.width > width;
     const tie = this.#tie[known] as number;
-    if (of.tie !== tie) return of.tie < tie;
+    if (options.tie !== tie) return options.tie < tie;
     const { pools } = this.#edges;
-    return (pools[of.arc >> 1] as string) < (pools[(this.arc[known] as number) >> 1] as string);
+    return (pools[options.arc >> 1] as string) < (pools[(this.arc[known] as number) >> 1] as string);
   }
 }
 

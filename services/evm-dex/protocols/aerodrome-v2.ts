@@ -1,11 +1,11 @@
 import { toWholeTokens } from "../metrics/pool-price.ts";
 import { pairUsd, v2SwapUsd } from "../metrics/v2-usd.ts";
 import {
+  initialV2State,
   readV2Anchor,
   readV2Position,
-  startOfV2,
-  toldByV2,
   v2AnchorCalls,
+  v2AuditValues,
   v2PositionCalls,
   v2SupplyCall,
   v2Tier,
@@ -27,7 +27,7 @@ import type { Protocol, RawPair } from "./protocol.ts";
 export const aerodromeV2: Protocol<V2State, V2Event> = {
   kind: "aerodrome-v2",
   generation: "v2",
-  tvlOf: "reserves",
+  tvlSource: "reserves",
   created: poolCreated,
   identity: byCurve,
   decoders: poolDecoders,
@@ -45,12 +45,12 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
     anchor: readV2Position,
   },
   tier: v2Tier,
-  start: startOfV2,
+  initialState: initialV2State,
   apply: applyV2,
   // A swap is Fees, Sync and Swap, a mint two Transfers, Sync and Mint: one row is enough for each.
-  isQuiet: ({ kind }) => kind === "fees" || kind === "sync" || kind === "transfer" || kind === "claim",
+  isSuperseded: ({ kind }) => kind === "fees" || kind === "sync" || kind === "transfer" || kind === "claim",
   moved: movedInto,
-  travel: () => 0,
+  tickTravel: () => 0,
   price: v2Price,
   depth: v2Depth,
   reserves: ({ reserve0, reserve1 }) => ({ amount0: reserve0, amount1: reserve1 }),
@@ -70,8 +70,8 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   read: readV2State,
   anchorCalls: v2AnchorCalls,
   anchor: (answers, _balances, gauge) => readV2Anchor(answers, gauge),
-  told: toldByV2,
-  unknown: ({ amount0, amount1 }) => ({ ...EMPTY_V2_STATE, reserve0: amount0, reserve1: amount1 }),
+  auditValues: v2AuditValues,
+  stateFromBalances: ({ amount0, amount1 }) => ({ ...EMPTY_V2_STATE, reserve0: amount0, reserve1: amount1 }),
 };
 
 /** The fee of a swap is counted as moved in, though it leaves the pool at once: volumes are told with it. */

@@ -11,14 +11,14 @@ const STABLE = encodeCall("0x22be3de1");
 /** What tells pools of the same tokens apart, in the words after token0 and token1. */
 type Traits = Pick<PoolCreatedEvent, "fee" | "tickSpacing" | "stable">;
 
-function identityBy(of: {
+function identityBy(options: {
   getters: readonly Hex[];
   read(words: readonly Hex[]): Traits;
   /** getPool(address, address, …) with the last argument's type. */
   getPool: Hex;
   last(created: PoolCreatedEvent): number | boolean;
 }): Identity {
-  const getters = [TOKEN0, TOKEN1, ...of.getters];
+  const getters = [TOKEN0, TOKEN1, ...options.getters];
   return {
     calls: (pool, block) => getters.map((data) => ({ to: pool as Hex, data, block })),
     read(pool, answers) {
@@ -32,7 +32,7 @@ function identityBy(of: {
           pool,
           token0: readAddress(token0, 0),
           token1: readAddress(token1, 0),
-          ...of.read(traits),
+          ...options.read(traits),
         };
       } catch (error) {
         if (error instanceof RangeError) return undefined;
@@ -41,7 +41,11 @@ function identityBy(of: {
     },
     getPool: (created, { factory, block }) => ({
       to: factory as Hex,
-      data: encodeCall(of.getPool, [created.token0 as Hex, created.token1 as Hex, of.last(created)]),
+      data: encodeCall(options.getPool, [
+        created.token0 as Hex,
+        created.token1 as Hex,
+        options.last(created),
+      ]),
       block,
     }),
   };

@@ -1,11 +1,11 @@
 import { aerodromeV2 } from "./aerodrome-v2.ts";
 import { pancakeV3 } from "./pancake-v3.ts";
 import {
-  createDecode,
+  createDecoder,
+  type EventForPool,
   type Kind,
   type Log,
   type PoolEvent,
-  type PoolNamed,
   type Protocol,
 } from "./protocol.ts";
 import { slipstream } from "./slipstream.ts";
@@ -26,35 +26,35 @@ export function protocolOf(kind: string): Protocol {
 }
 
 /** What a protocol makes of a log, by who emitted it; undefined where it is none of its events. */
-export interface Reader {
+export interface LogDecoder {
   pool(log: Log): PoolEvent | undefined;
-  factory(log: Log): PoolNamed<PoolEvent> | undefined;
+  factory(log: Log): EventForPool<PoolEvent> | undefined;
   /** A new gauge. */
-  gaugeCreated(log: Log): PoolNamed<PoolEvent & { readonly gauge: string }> | undefined;
+  gaugeCreated(log: Log): EventForPool<PoolEvent & { readonly gauge: string }> | undefined;
   /** What its voter says of a gauge. */
   voter(log: Log): (PoolEvent & { readonly gauge: string }) | undefined;
   gauge(log: Log): PoolEvent | undefined;
 }
 
-const readers = new Map<Protocol, Reader>(
-  Object.values(PROTOCOLS).map((protocol) => [protocol, createReader(protocol)]),
+const logDecoders = new Map<Protocol, LogDecoder>(
+  Object.values(PROTOCOLS).map((protocol) => [protocol, createLogDecoder(protocol)]),
 );
 
-function createReader({ decoders, factoryDecoders, gauges, lpTokens }: Protocol): Reader {
+function createLogDecoder({ decoders, factoryDecoders, gauges, lpTokens }: Protocol): LogDecoder {
   return {
-    pool: createDecode(lpTokens === undefined ? decoders : [...decoders, lpTokens.transfer]),
-    factory: createDecode(factoryDecoders ?? []),
-    gaugeCreated: createDecode(gauges === undefined ? [] : [gauges.created]),
-    voter: createDecode(gauges?.voter ?? []),
-    gauge: createDecode(gauges?.own ?? []),
+    pool: createDecoder(lpTokens === undefined ? decoders : [...decoders, lpTokens.transfer]),
+    factory: createDecoder(factoryDecoders ?? []),
+    gaugeCreated: createDecoder(gauges === undefined ? [] : [gauges.created]),
+    voter: createDecoder(gauges?.voter ?? []),
+    gauge: createDecoder(gauges?.own ?? []),
   };
 }
 
-export function readerOf(protocol: Protocol): Reader {
-  return readers.get(protocol) as Reader;
+export function logDecoderOf(protocol: Protocol): LogDecoder {
+  return logDecoders.get(protocol) as LogDecoder;
 }
 
 /** The event of a pool's log, or undefined where it is none of its protocol's. */
 export function decodeEvent(protocol: Protocol, log: Log): PoolEvent | undefined {
-  return readerOf(protocol).pool(log);
+  return logDecoderOf(protocol).pool(log);
 }

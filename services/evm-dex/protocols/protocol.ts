@@ -39,7 +39,7 @@ export interface Identity {
   /** PoolCreated as it must have been; undefined where the answers are none. */
   read(pool: string, answers: readonly (Hex | null | undefined)[]): PoolCreatedEvent | undefined;
   /** Of the factory: the pool it has for these facts; a word of zeros before it created it. */
-  getPool(created: PoolCreatedEvent, of: { factory: string; block: number }): EthCall;
+  getPool(created: PoolCreatedEvent, at: { factory: string; block: number }): EthCall;
 }
 
 /** Any protocol's event. Swaps are called "swap" by all; the rest is each protocol's own. */
@@ -48,7 +48,7 @@ export interface PoolEvent {
 }
 
 /** An event of another contract that names the pool it is about. */
-export interface PoolNamed<E> {
+export interface EventForPool<E> {
   readonly pool: string;
   readonly event: E;
 }
@@ -81,7 +81,7 @@ export interface TokenPair {
 
 /** The fee that a factory keeps for all pools of a tier. */
 export interface FeeTier {
-  call(created: PoolCreatedEvent, of: { factory: string; block: number }): EthCall;
+  call(created: PoolCreatedEvent, at: { factory: string; block: number }): EthCall;
   /** What the answer counts in, hundredths of a bip. */
   readonly unit: number;
   /** Whether it may change: then it is asked as of the pool's creation. */
@@ -96,7 +96,7 @@ export interface GaugeFacts {
 
 export interface GaugeEvents<E extends PoolEvent> {
   /** The voter's, of a new gauge. */
-  readonly created: Decoder<PoolNamed<E & { readonly gauge: string }>>;
+  readonly created: Decoder<EventForPool<E & { readonly gauge: string }>>;
   /** The voter's, of a gauge that is there. */
   readonly voter: readonly Decoder<E & { readonly gauge: string }>[];
   /** The gauge's own. */
@@ -128,9 +128,9 @@ export interface LpTokens<S, E extends PoolEvent> {
   /** Whether of so many some can move. Where none can, a mint comes first. */
   isMovable(supply: bigint): boolean;
   /** The positions an event changes, with the state after it. */
-  changes(event: E, of: { state: S; pool: PoolFacts }): readonly PositionChange[];
+  changes(event: E, options: { state: S; pool: PoolFacts }): readonly PositionChange[];
   /** The calls that tell what a wallet holds at a block, and has staked in the pool's gauge. */
-  anchorCalls(wallet: string, of: { state: S; pool: PoolFacts; block: number }): readonly EthCall[];
+  anchorCalls(wallet: string, at: { state: S; pool: PoolFacts; block: number }): readonly EthCall[];
   /** A position older than the index, of their answers and the pool's state before its first indexed event. */
   anchor(answers: readonly (Hex | null | undefined)[], pool: S): LpPosition;
 }
@@ -149,21 +149,21 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   /** The pool's events. */
   readonly decoders: readonly Decoder<E>[];
   /** The factory's events about one of its pools. */
-  readonly factoryDecoders?: readonly Decoder<PoolNamed<E>>[];
+  readonly factoryDecoders?: readonly Decoder<EventForPool<E>>[];
   readonly gauges?: GaugeEvents<E>;
   readonly lpTokens?: LpTokens<S, E>;
   /** Whether TVL stands on what the events say of the reserves, or on balanceOf. */
-  readonly tvlOf: "reserves" | "balances";
+  readonly tvlSource: "reserves" | "balances";
   /** A pool before its first event. */
-  start(pool: PoolFacts): S;
+  initialState(pool: PoolFacts): S;
   /** `time` is the block's. */
   apply(state: S, event: E, time: number): S;
   /** An event that needs no row where a later one of its pool in the same block has one: that row has its state. */
-  isQuiet(event: E): boolean;
+  isSuperseded(event: E): boolean;
   /** What an event moves into the pool; negative: out of it. */
   moved(event: E): RawPair;
   /** Ticks a swap crossed from the state before it; 0 where there are no ticks or no price before. */
-  travel(before: S, event: E): number;
+  tickTravel(before: S, event: E): number;
   /** token1 per token0, whole tokens; undefined before there is a price. */
   price(state: S, pool: PoolFacts): number | undefined;
   /** What stands behind the price on either side. */
@@ -176,7 +176,7 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
    * What the liquidity providers earned by a swap and the state it led to; null where a needed price is unknown, or
    * where events do not tell it.
    */
-  feeUsd(swap: SwapAmounts, of: { event: E; state: S; pool: PoolFacts }): number | null;
+  feeUsd(swap: SwapAmounts, options: { event: E; state: S; pool: PoolFacts }): number | null;
   /** The fees of the swap that led to a state, of pools whose hours and days are kept in tokens (metrics/v2-bucket.ts). */
   swapFees?(state: S): SwapFees;
   write(state: S): string;
@@ -186,9 +186,9 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   /** The state that their answers give with the pool's balances (zeros where TVL needs none); undefined where they give none. */
   anchor(answers: readonly (Hex | null | undefined)[], balances: RawPair, gauge?: GaugeFacts): S | undefined;
   /** What of a state the pool itself tells when asked by anchorCalls, by name: for auditing rows against the chain. */
-  told(state: S): Readonly<Record<string, bigint | number>>;
+  auditValues(state: S): Readonly<Record<string, bigint | number>>;
   /** The state where only balances are to be had: the price is unknown until an event tells it. */
-  unknown(balances: RawPair): S;
+  stateFromBalances(balances: RawPair): S;
   /** Where PoolCreated tells no fee: how the factory does. */
   readonly tier?: FeeTier;
   /** Where the fee changes without an event of the pool: the pool's call that tells the one in force. */
@@ -196,15 +196,15 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
 }
 
 /** Whether a log has as many topics and data words as its event: the decoders read without further checks. */
-export function fits(log: Log, decoder: Pick<Decoder<unknown>, "indexed" | "words">): boolean {
+export function matchesDecoder(log: Log, decoder: Pick<Decoder<unknown>, "indexed" | "words">): boolean {
   return log.topics.length === decoder.indexed + 1 && log.data.length === 2 + 64 * decoder.words;
 }
 
 /** One lookup by topic over decoders: the event of a log, or undefined where the log is none (another event, or another form under the same topic). */
-export function createDecode<E>(decoders: readonly Decoder<E>[]): (log: Log) => E | undefined {
+export function createDecoder<E>(decoders: readonly Decoder<E>[]): (log: Log) => E | undefined {
   const byTopic = new Map<string, Decoder<E>>(decoders.map((decoder) => [decoder.topic, decoder]));
   return (log) => {
     const decoder = byTopic.get(log.topics[0] ?? "");
-    return decoder !== undefined && fits(log, decoder) ? decoder.decode(log) : undefined;
+    return decoder !== undefined && matchesDecoder(log, decoder) ? decoder.decode(log) : undefined;
   };
 }

@@ -1,6 +1,6 @@
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import type { PoolReader } from "./pool-reader.ts";
+import type { PoolReader } from "./pool/pool-reader.ts";
 
 /** What the indexed data is read from. */
 export interface StoreDeps {

@@ -69,9 +69,12 @@ async function findOnChain(
 /** The busiest of the last events; the youngest ones of each kind where none of them is wanted. */
 async function findPools(
   store: Store,
-  of: { chainId: number; kinds: ReadonlySet<string>; wanted: (pool: PoolRow) => boolean },
+  {
+    chainId,
+    kinds,
+    wanted,
+  }: { chainId: number; kinds: ReadonlySet<string>; wanted: (pool: PoolRow) => boolean },
 ): Promise<PoolRow[]> {
-  const { chainId, kinds, wanted } = of;
   const events = await store.find(poolEvents, {
     filter: { chainId },
     order: [

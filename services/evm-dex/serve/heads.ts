@@ -9,7 +9,11 @@ export type Heads = HeadsOf<CheckpointRow>;
 /** Watches the indexed heads of this service's store. */
 export function watchHeads(
   store: Store,
-  of: { chainIds: readonly number[]; onFailure?: (error: unknown, chainId: number) => void },
+  options: { chainIds: readonly number[]; onFailure?: (error: unknown, chainId: number) => void },
 ): HeadWatcher<CheckpointRow> {
-  return new HeadWatcher<CheckpointRow>({ ...of, read: (chainId) => getCheckpoint(store, chainId), hasData });
+  return new HeadWatcher<CheckpointRow>({
+    ...options,
+    read: (chainId) => getCheckpoint(store, chainId),
+    hasData,
+  });
 }

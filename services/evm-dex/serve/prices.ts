@@ -32,10 +32,9 @@ export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
 
 async function readAnswer(
   store: Store,
-  of: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
+  { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
 ): Promise<PricesAnswer> {
-  const { tokens, block } = of;
-  const { chainId, blockNumber, blockTime, fromBlock, fromTime } = of.checkpoint;
+  const { chainId, blockNumber, blockTime, fromBlock, fromTime } = checkpoint;
   if (block < fromBlock || block > blockNumber) {
     throw new ServiceError(
       "not_found",

@@ -20,7 +20,7 @@ import {
   readTokenFacts,
   type TokenFacts,
   toV2Bucket,
-  v2WorthOf,
+  valueV2Pool,
 } from "../views/v2-facts.ts";
 
 /** The windows of fees and APRs, in completed UTC days. */
@@ -31,13 +31,13 @@ const TOP_POOLS = 10;
 /** Everything that is told of one liquidity provider, at a checkpoint. */
 export async function readProviderSummary(
   store: Store,
-  of: { wallet: string; checkpoint: CheckpointRow; rewards: RewardTokens },
+  query: { wallet: string; checkpoint: CheckpointRow; rewards: RewardTokens },
 ) {
-  const { wallet, checkpoint } = of;
+  const { wallet, checkpoint } = query;
   const { chainId } = checkpoint;
   const positions = await findPositions(store, { chainId, wallet });
   const windows = WINDOW_DAYS.map((days) => completedDays(checkpoint.blockTime, days));
-  const holdings = await readHoldings(store, { ...of, positions, windows });
+  const holdings = await readHoldings(store, { ...query, positions, windows });
   const portfolio = portfolioOf(holdings, WINDOW_DAYS.length);
   return {
     providerId: wallet,
@@ -79,11 +79,11 @@ interface ReadOptions {
   readonly windows: readonly Window[];
 }
 
-async function readHoldings(store: Store, of: ReadOptions): Promise<Holding[]> {
-  const { checkpoint, rewards } = of;
+async function readHoldings(store: Store, query: ReadOptions): Promise<Holding[]> {
+  const { checkpoint, rewards } = query;
   const { chainId, blockTime } = checkpoint;
   const since = completedDays(blockTime, LONGEST).start;
-  const positions = of.positions.filter((row) => isOfInterest(row, since));
+  const positions = query.positions.filter((row) => isOfInterest(row, since));
   if (positions.length === 0) return [];
   const addresses = positions.map((row) => row.poolAddress);
   const [poolRows, stateRows, bucketRows] = await Promise.all([
@@ -111,9 +111,9 @@ async function readHoldings(store: Store, of: ReadOptions): Promise<Holding[]> {
       if (pool === undefined) return [];
       return [
         readHolding(store, {
-          ...{ row, pool, tokens, checkpoint, windows: of.windows },
-          state: states.get(row.poolAddress) ?? aerodromeV2.start(pool),
-          rewardToken: rewards.of(pool),
+          ...{ row, pool, tokens, checkpoint, windows: query.windows },
+          state: states.get(row.poolAddress) ?? aerodromeV2.initialState(pool),
+          rewardToken: rewards.tokenOf(pool),
           days: buckets.get(row.poolAddress) ?? [],
         }),
       ];
@@ -129,7 +129,7 @@ function isOfInterest(row: LpPositionRow, since: number): boolean {
 
 async function readHolding(
   store: Store,
-  of: {
+  query: {
     row: LpPositionRow;
     pool: PoolRow;
     state: V2State;
@@ -140,12 +140,12 @@ async function readHolding(
     days: readonly (V2Bucket & { start: number })[];
   },
 ): Promise<Holding> {
-  const { row, pool, state, tokens, checkpoint, days } = of;
+  const { row, pool, state, tokens, checkpoint, days } = query;
   const { balance, staked } = positionText.read(row.position);
   const coverage = coverageOf(pool, checkpoint);
-  const worth = v2WorthOf(pool, { ...of, holdings: holdingsOf(state), now: checkpoint.blockTime });
+  const worth = valueV2Pool(pool, { ...query, holdings: holdingsOf(state), now: checkpoint.blockTime });
   const earned = await Promise.all(
-    of.windows.map((window) =>
+    query.windows.map((window) =>
       isCovered(window, coverage) ? earnedIn(store, { row, state, days, window }) : null,
     ),
   );
@@ -159,7 +159,7 @@ async function readHolding(
     reserve0: state.reserve0,
     reserve1: state.reserve1,
     earned,
-    swapFeeAprs: of.windows.map((window, i) => {
+    swapFeeAprs: query.windows.map((window, i) => {
       const sum = v2NumbersOf(days, { window, coverage });
       const feesUsd = sum === undefined ? null : feesUsdOf(sum);
       return swapFeeApr(feesUsd, { days: WINDOW_DAYS[i] as number, tvlUsd: worth.tvlUsd });
@@ -168,22 +168,27 @@ async function readHolding(
   };
 }
 
-function tokenOf(pool: PoolRow, of: { side: 0 | 1; tokens: TokenFacts }): PortfolioToken {
+function tokenOf(pool: PoolRow, { side, tokens }: { side: 0 | 1; tokens: TokenFacts }): PortfolioToken {
   const [address, symbol, decimals] =
-    of.side === 0
+    side === 0
       ? [pool.token0Address, pool.token0Symbol, pool.token0Decimals]
       : [pool.token1Address, pool.token1Symbol, pool.token1Decimals];
-  return { address, symbol, decimals, priceUsd: of.tokens.priceUsd(address) };
+  return { address, symbol, decimals, priceUsd: tokens.priceUsd(address) };
 }
 
 /** Earned up to the window's end less earned up to its start. */
 async function earnedIn(
   store: Store,
-  of: { row: LpPositionRow; state: V2State; days: readonly (V2Bucket & { start: number })[]; window: Window },
+  options: {
+    row: LpPositionRow;
+    state: V2State;
+    days: readonly (V2Bucket & { start: number })[];
+    window: Window;
+  },
 ): Promise<Earned> {
   const [start, end] = await Promise.all([
-    settledAt(store, { ...of, time: of.window.start }),
-    settledAt(store, { ...of, time: of.window.end }),
+    settledAt(store, { ...options, time: options.window.start }),
+    settledAt(store, { ...options, time: options.window.end }),
   ]);
   return { earned0: end.earned0 - start.earned0, earned1: end.earned1 - start.earned1 };
 }
@@ -191,13 +196,13 @@ async function earnedIn(
 /** The position as it stood just before a midnight, settled with the pool's index of that moment. */
 async function settledAt(
   store: Store,
-  of: { row: LpPositionRow; state: V2State; days: readonly (V2Bucket & { start: number })[]; time: number },
+  at: { row: LpPositionRow; state: V2State; days: readonly (V2Bucket & { start: number })[]; time: number },
 ): Promise<LpPosition> {
-  const position = await positionBefore(store, of);
+  const position = await positionBefore(store, at);
   // The index now, less what it rose by since.
-  let { index0, index1 } = of.state;
-  for (const day of of.days) {
-    if (day.start < of.time) continue;
+  let { index0, index1 } = at.state;
+  for (const day of at.days) {
+    if (day.start < at.time) continue;
     index0 -= day.growth0;
     index1 -= day.growth1;
   }

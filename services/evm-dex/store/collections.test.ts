@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import { expectSearch, Planner } from "../test/planner.ts";
 import { address, CHAIN_ID } from "../test/rows.ts";
 import { poolEvents, poolListings, poolUsers, priceLinks, rollups } from "./collections.ts";
-import { completeOrder } from "./pool-sets.ts";
+import { completeOrder } from "./pool-list/pool-sets.ts";
 
 const COLUMNS = [
   "dexAddress",

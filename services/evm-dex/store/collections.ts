@@ -186,9 +186,9 @@ export const poolStates = collection({
 
 /**
  * Where pools stand that have had no event since the index began, and so no row in pool_states: read in the background
- * (ingest/quiet-pools.ts). A pool that has a row there stands by that one.
+ * (ingest/reads/inactive-pools.ts). A pool that has a row there stands by that one.
  */
-export const quietPools = collection({
+export const inactivePools = collection({
   name: "quiet_pools",
   fields: {
     chainId: "int",
@@ -295,7 +295,7 @@ export const COLLECTIONS = [
   poolEvents,
   poolStates,
   poolFees,
-  quietPools,
+  inactivePools,
   rollups,
   poolUsers,
   priceLinks,
@@ -308,7 +308,7 @@ export type PoolRow = RowOf<typeof pools>;
 export type PoolListingRow = RowOf<typeof poolListings>;
 export type PoolEventRow = RowOf<typeof poolEvents>;
 export type PoolStateRow = RowOf<typeof poolStates>;
-export type QuietPoolRow = RowOf<typeof quietPools>;
+export type InactivePoolRow = RowOf<typeof inactivePools>;
 export type PoolFeeRow = RowOf<typeof poolFees>;
 export type RollupRow = RowOf<typeof rollups>;
 export type PoolUserRow = RowOf<typeof poolUsers>;

@@ -10,14 +10,14 @@ import { CHAIN_ID, openTestStore } from "../test/rows.ts";
 import { priceLinks } from "./collections.ts";
 import { readPrices, toAnchorRows, toLink, toLinkRow } from "./price-links.ts";
 
-const link = (of: Partial<PriceLink> & { token: string; parent: string }): PriceLink => ({
-  pool: `p-${of.token}`,
+const link = (options: Partial<PriceLink> & { token: string; parent: string }): PriceLink => ({
+  pool: `p-${options.token}`,
   side: 0,
   price: 2,
   depth: 1e6,
   detour: [],
-  isAnchored: of.parent === "usd",
-  ...of,
+  isAnchored: options.parent === "usd",
+  ...options,
 });
 
 describeLong("price links", () => {

@@ -80,10 +80,10 @@ function readDetour(text: string): Hop[] {
  */
 export async function readPrices(
   store: Store,
-  of: { chainId: number; tokens: Iterable<string>; block: number },
+  query: { chainId: number; tokens: Iterable<string>; block: number },
 ): Promise<Map<string, TokenPrice>> {
-  const tokens = new Set(of.tokens);
-  const links = await readLinks(store, { ...of, tokens });
+  const tokens = new Set(query.tokens);
+  const links = await readLinks(store, { ...query, tokens });
   const prices = new Map<string, TokenPrice>();
   for (const token of tokens) {
     const price = priceFrom(token, (name) => links.get(name));
@@ -95,16 +95,20 @@ export async function readPrices(
 /** The links of tokens at the end of a block, and of all they rest on, but for those that are known. */
 export async function readLinks(
   store: Store,
-  of: {
+  {
+    chainId,
+    block,
+    known,
+    tokens,
+  }: {
     chainId: number;
     tokens: ReadonlySet<string>;
     block: number;
     known?: ReadonlyMap<string, TokenLink | undefined>;
   },
 ): Promise<Map<string, TokenLink | undefined>> {
-  const { chainId, block, known } = of;
   const links = new Map<string, TokenLink | undefined>();
-  for (let wanted = of.tokens; wanted.size > 0; ) {
+  for (let wanted = tokens; wanted.size > 0; ) {
     const keys = [...wanted].map((token) => ({ chainId, token, blockNumber: block }));
     for (const token of wanted) links.set(token, undefined);
     const rows = await store.getLast(priceLinks, keys);
@@ -120,10 +124,10 @@ export async function readLinks(
 /** What changed in links after a block, up to another, the latest of each token. */
 export async function findChangedLinks(
   store: Store,
-  of: { chainId: number; after: number; upTo: number },
+  { chainId, after, upTo }: { chainId: number; after: number; upTo: number },
 ): Promise<Map<string, TokenLink | undefined>> {
   const rows = await store.find(priceLinks, {
-    filter: { chainId: of.chainId, blockNumber: { gt: of.after, lte: of.upTo } },
+    filter: { chainId, blockNumber: { gt: after, lte: upTo } },
     order: [{ field: "blockNumber", direction: "asc" }],
   });
   return new Map(rows.map((row) => [row.token, toLink(row)]));

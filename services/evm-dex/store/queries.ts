@@ -4,6 +4,8 @@ import {
   type CheckpointRow,
   checkpoints,
   discoveries,
+  type InactivePoolRow,
+  inactivePools,
   type PoolEventRow,
   type PoolFeeRow,
   type PoolRow,
@@ -14,27 +16,25 @@ import {
   poolStates,
   pools,
   poolUsers,
-  type QuietPoolRow,
-  quietPools,
   type RollupRow,
   rollups,
   type TokenRow,
   tokens,
 } from "./collections.ts";
 
-interface Placed {
+interface ChainPosition {
   time: number;
   blockNumber: number;
   logIndex: number;
 }
 
 /** The order of the chain, as the indexes by time have it. */
-export const OLDEST_FIRST: readonly OrderBy<Placed>[] = [
+export const OLDEST_FIRST: readonly OrderBy<ChainPosition>[] = [
   { field: "time", direction: "asc" },
   { field: "blockNumber", direction: "asc" },
   { field: "logIndex", direction: "asc" },
 ];
-export const NEWEST_FIRST: readonly OrderBy<Placed>[] = OLDEST_FIRST.map(({ field }) => ({
+export const NEWEST_FIRST: readonly OrderBy<ChainPosition>[] = OLDEST_FIRST.map(({ field }) => ({
   field,
   direction: "desc",
 }));
@@ -66,44 +66,44 @@ export function getPool(
 
 export function getPools(
   store: Store,
-  of: { chainId: number; addresses: readonly string[] },
+  { addresses, chainId }: { chainId: number; addresses: readonly string[] },
 ): Promise<PoolRow[]> {
   return store.getMany(
     pools,
-    of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
+    addresses.map((poolAddress) => ({ chainId, poolAddress })),
   );
 }
 
 export function getPoolStates(
   store: Store,
-  of: { chainId: number; addresses: readonly string[] },
+  { addresses, chainId }: { chainId: number; addresses: readonly string[] },
 ): Promise<PoolStateRow[]> {
   return store.getMany(
     poolStates,
-    of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
+    addresses.map((poolAddress) => ({ chainId, poolAddress })),
   );
 }
 
-export function getQuietPools(
+export function getInactivePools(
   store: Store,
-  of: { chainId: number; addresses: readonly string[] },
-): Promise<QuietPoolRow[]> {
+  { addresses, chainId }: { chainId: number; addresses: readonly string[] },
+): Promise<InactivePoolRow[]> {
   return store.getMany(
-    quietPools,
-    of.addresses.map((poolAddress) => ({ chainId: of.chainId, poolAddress })),
+    inactivePools,
+    addresses.map((poolAddress) => ({ chainId, poolAddress })),
   );
 }
 
-export type PoolStanding = Pick<PoolStateRow, keyof QuietPoolRow>;
+export type PoolState = Pick<PoolStateRow, keyof InactivePoolRow>;
 
 /** Where a pool stands by its events, or without any since the index began. */
-export async function getStanding(
+export async function getPoolState(
   store: Store,
   key: { chainId: number; poolAddress: string },
-): Promise<PoolStanding | undefined> {
+): Promise<PoolState | undefined> {
   const of = { chainId: key.chainId, addresses: [key.poolAddress] };
   const [state] = await getPoolStates(store, of);
-  return state ?? (await getQuietPools(store, of))[0];
+  return state ?? (await getInactivePools(store, of))[0];
 }
 
 export function getPoolFee(
@@ -148,31 +148,31 @@ export async function* listKnownPools(
 /** Pools of some kinds, in no particular order. */
 export async function listPoolsOfKinds(
   store: Store,
-  of: { chainId: number; kinds: readonly string[] },
+  { chainId, kinds }: { chainId: number; kinds: readonly string[] },
 ): Promise<Pick<PoolRow, "poolAddress" | "protocol" | "createdBlock">[]> {
   return store.find(pools, {
-    filter: { chainId: of.chainId, protocol: { in: of.kinds } },
+    filter: { chainId, protocol: { in: kinds } },
     fields: ["poolAddress", "protocol", "createdBlock"],
   });
 }
 
 export function getPoolUsers(
   store: Store,
-  of: { chainId: number; users: readonly { poolAddress: string; user: string }[] },
+  { users, chainId }: { chainId: number; users: readonly { poolAddress: string; user: string }[] },
 ): Promise<PoolUserRow[]> {
   return store.getMany(
     poolUsers,
-    of.users.map((user) => ({ chainId: of.chainId, ...user })),
+    users.map((user) => ({ chainId, ...user })),
   );
 }
 
 export function getRollups(
   store: Store,
-  of: { chainId: number; buckets: readonly BucketKey[] },
+  { buckets, chainId }: { chainId: number; buckets: readonly BucketKey[] },
 ): Promise<RollupRow[]> {
   return store.getMany(
     rollups,
-    of.buckets.map((bucket) => ({ chainId: of.chainId, ...bucket })),
+    buckets.map((bucket) => ({ chainId, ...bucket })),
   );
 }
 
@@ -191,8 +191,10 @@ const BUCKET_FIELDS = [
 export type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
 
 /** Buckets of one span that start in [start, end), oldest first. */
-export function findRollups(store: Store, of: RollupRange): Promise<BucketRow[]> {
-  const { chainId, poolAddress, span, start, end } = of;
+export function findRollups(
+  store: Store,
+  { chainId, poolAddress, span, start, end }: RollupRange,
+): Promise<BucketRow[]> {
   return store.find(rollups, {
     filter: { chainId, poolAddress, span, start: { gte: start, lt: end } },
     order: [{ field: "start", direction: "asc" }],
@@ -203,14 +205,18 @@ export function findRollups(store: Store, of: RollupRange): Promise<BucketRow[]>
 type RollupRange = { chainId: number; poolAddress: string; span: number; start: number; end: number };
 
 /** Totals over the buckets of one span that start in [start, end). */
-export function sumRollups(store: Store, of: RollupRange): Promise<BucketTotals> {
-  const { chainId, poolAddress, span, start, end } = of;
+export function sumRollups(
+  store: Store,
+  { chainId, poolAddress, span, start, end }: RollupRange,
+): Promise<BucketTotals> {
   return store.sum(rollups, { chainId, poolAddress, span, start: { gte: start, lt: end } }, SUMMED_FIELDS);
 }
 
 /** Closes of the buckets of one span that start in [start, end), oldest first. */
-export function findCloses(store: Store, of: RollupRange): Promise<BucketClose[]> {
-  const { chainId, poolAddress, span, start, end } = of;
+export function findCloses(
+  store: Store,
+  { chainId, poolAddress, span, start, end }: RollupRange,
+): Promise<BucketClose[]> {
   return store.find(rollups, {
     filter: { chainId, poolAddress, span, start: { gte: start, lt: end } },
     order: [{ field: "start", direction: "asc" }],
@@ -221,9 +227,13 @@ export function findCloses(store: Store, of: RollupRange): Promise<BucketClose[]
 /** Price after the last swap before `start`, or undefined where there was none. */
 export async function lastCloseBefore(
   store: Store,
-  of: { chainId: number; poolAddress: string; span: number; start: number },
+  {
+    chainId,
+    poolAddress,
+    span,
+    start,
+  }: { chainId: number; poolAddress: string; span: number; start: number },
 ): Promise<number | undefined> {
-  const { chainId, poolAddress, span, start } = of;
   const [row] = await store.find(rollups, {
     filter: { chainId, poolAddress, span, start: { lt: start } },
     order: [{ field: "start", direction: "desc" }],
@@ -236,9 +246,13 @@ export async function lastCloseBefore(
 /** The last event of a pool up to a block, which carries the pool's state there. */
 export async function lastEventUpTo(
   store: Store,
-  of: { chainId: number; poolAddress: string; block: number; time: number },
+  {
+    chainId,
+    poolAddress,
+    block,
+    time,
+  }: { chainId: number; poolAddress: string; block: number; time: number },
 ): Promise<PoolEventRow | undefined> {
-  const { chainId, poolAddress, block, time } = of;
   const [row] = await store.find(poolEvents, {
     filter: { chainId, poolAddress, time: { lte: time }, blockNumber: { lte: block } },
     order: NEWEST_FIRST,
@@ -250,9 +264,8 @@ export async function lastEventUpTo(
 /** Unix seconds of the last block with events, up to `block` where that is given. */
 export async function lastEventTime(
   store: Store,
-  of: { chainId: number; block?: number },
+  { chainId, block = Number.MAX_SAFE_INTEGER }: { chainId: number; block?: number },
 ): Promise<number | undefined> {
-  const { chainId, block = Number.MAX_SAFE_INTEGER } = of;
   const [row] = await store.find(poolEvents, {
     filter: { chainId, blockNumber: { lte: block } },
     order: [
@@ -268,9 +281,13 @@ export async function lastEventTime(
 /** Events of one pool from a second on, before another where one is given, oldest first. */
 export function eventsSince(
   store: Store,
-  of: { chainId: number; poolAddress: string; time: number; before?: number },
+  {
+    chainId,
+    poolAddress,
+    time,
+    before,
+  }: { chainId: number; poolAddress: string; time: number; before?: number },
 ): Promise<PoolEventRow[]> {
-  const { chainId, poolAddress, time, before } = of;
   return store.find(poolEvents, {
     filter: { chainId, poolAddress, time: { gte: time, ...(before !== undefined && { lt: before }) } },
     order: OLDEST_FIRST,
@@ -279,10 +296,10 @@ export function eventsSince(
 
 export function getTokens(
   store: Store,
-  of: { chainId: number; addresses: readonly string[] },
+  { addresses, chainId }: { chainId: number; addresses: readonly string[] },
 ): Promise<TokenRow[]> {
   return store.getMany(
     tokens,
-    of.addresses.map((address) => ({ chainId: of.chainId, address })),
+    addresses.map((address) => ({ chainId, address })),
   );
 }

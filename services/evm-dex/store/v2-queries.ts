@@ -25,20 +25,25 @@ export function listGauges(store: Store, chainId: number): Promise<GaugeRow[]> {
 
 export function getV2Rollups(
   store: Store,
-  of: { chainId: number; buckets: readonly BucketKey[] },
+  { buckets, chainId }: { chainId: number; buckets: readonly BucketKey[] },
 ): Promise<V2RollupRow[]> {
   return store.getMany(
     v2Rollups,
-    of.buckets.map((bucket) => ({ chainId: of.chainId, ...bucket })),
+    buckets.map((bucket) => ({ chainId, ...bucket })),
   );
 }
 
 /** Buckets of one span of some pools that start in [start, end), pool by pool, oldest first. */
 export function findV2Rollups(
   store: Store,
-  of: { chainId: number; pools: readonly string[]; span: number } & TimeSpan,
+  {
+    chainId,
+    pools,
+    span,
+    start,
+    end,
+  }: { chainId: number; pools: readonly string[]; span: number } & TimeSpan,
 ): Promise<V2RollupRow[]> {
-  const { chainId, pools, span, start, end } = of;
   return store.find(v2Rollups, {
     filter: { chainId, poolAddress: { in: pools }, span, start: { gte: start, lt: end } },
   });
@@ -46,11 +51,11 @@ export function findV2Rollups(
 
 export function getLargeSwaps(
   store: Store,
-  of: { chainId: number; hours: readonly { poolAddress: string; start: number }[] },
+  { hours, chainId }: { chainId: number; hours: readonly { poolAddress: string; start: number }[] },
 ): Promise<V2LargeSwapsRow[]> {
   return store.getMany(
     v2LargeSwaps,
-    of.hours.map((hour) => ({ chainId: of.chainId, ...hour })),
+    hours.map((hour) => ({ chainId, ...hour })),
   );
 }
 
@@ -68,9 +73,14 @@ export type V2NumbersRow = Pick<V2RollupRow, (typeof NUMBER_FIELDS)[number]>;
 /** The same without the raw amounts, which cost as much to read as all the rest. */
 export function findV2Numbers(
   store: Store,
-  of: { chainId: number; pools: readonly string[]; span: number } & TimeSpan,
+  {
+    chainId,
+    pools,
+    span,
+    start,
+    end,
+  }: { chainId: number; pools: readonly string[]; span: number } & TimeSpan,
 ): Promise<V2NumbersRow[]> {
-  const { chainId, pools, span, start, end } = of;
   return store.find(v2Rollups, {
     filter: { chainId, poolAddress: { in: pools }, span, start: { gte: start, lt: end } },
     fields: NUMBER_FIELDS,
@@ -80,36 +90,40 @@ export function findV2Numbers(
 /** The largest swaps of a pool's hours that start in [start, end), oldest first. */
 export function findLargeSwaps(
   store: Store,
-  of: { chainId: number; poolAddress: string } & TimeSpan,
+  { chainId, poolAddress, start, end }: { chainId: number; poolAddress: string } & TimeSpan,
 ): Promise<V2LargeSwapsRow[]> {
-  const { chainId, poolAddress, start, end } = of;
   return store.find(v2LargeSwaps, { filter: { chainId, poolAddress, start: { gte: start, lt: end } } });
 }
 
 export function getPositions(
   store: Store,
-  of: { chainId: number; positions: readonly { wallet: string; poolAddress: string }[] },
+  { positions, chainId }: { chainId: number; positions: readonly { wallet: string; poolAddress: string }[] },
 ): Promise<LpPositionRow[]> {
   return store.getMany(
     lpPositions,
-    of.positions.map((position) => ({ chainId: of.chainId, ...position })),
+    positions.map((position) => ({ chainId, ...position })),
   );
 }
 
 /** All positions of a wallet, by pool. */
 export function findPositions(
   store: Store,
-  of: { chainId: number; wallet: string },
+  { chainId, wallet }: { chainId: number; wallet: string },
 ): Promise<LpPositionRow[]> {
-  return store.find(lpPositions, { filter: { chainId: of.chainId, wallet: of.wallet } });
+  return store.find(lpPositions, { filter: { chainId, wallet } });
 }
 
 /** The last event of a position up to a block, which carries the position there. */
 export async function lastLpEventUpTo(
   store: Store,
-  of: { chainId: number; wallet: string; poolAddress: string; block: number; time: number },
+  {
+    chainId,
+    wallet,
+    poolAddress,
+    block,
+    time,
+  }: { chainId: number; wallet: string; poolAddress: string; block: number; time: number },
 ): Promise<LpEventRow | undefined> {
-  const { chainId, wallet, poolAddress, block, time } = of;
   const [row] = await store.find(lpEvents, {
     filter: { chainId, wallet, poolAddress, time: { lte: time }, blockNumber: { lte: block } },
     order: NEWEST_FIRST,
@@ -121,9 +135,13 @@ export async function lastLpEventUpTo(
 /** The last event of a position before a second, which carries the position then. */
 export async function lastLpEventBefore(
   store: Store,
-  of: { chainId: number; wallet: string; poolAddress: string; time: number },
+  {
+    chainId,
+    wallet,
+    poolAddress,
+    time,
+  }: { chainId: number; wallet: string; poolAddress: string; time: number },
 ): Promise<LpEventRow | undefined> {
-  const { chainId, wallet, poolAddress, time } = of;
   const [row] = await store.find(lpEvents, {
     filter: { chainId, wallet, poolAddress, time: { lt: time } },
     order: NEWEST_FIRST,

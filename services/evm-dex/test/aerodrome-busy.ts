@@ -7,13 +7,13 @@ import type { TestChain } from "../../../deploy/devnet/testkit.ts";
 /** Blocks with random actions on Aerodrome pools and Uniswap's, some with none. */
 export async function mineAerodromeBlocks(
   chain: TestChain,
-  of: { blocks: number; seed: number; intervals?: readonly number[] },
+  { seed, blocks, intervals }: { blocks: number; seed: number; intervals?: readonly number[] },
 ): Promise<void> {
-  const random = createRandom(of.seed);
-  for (let i = 0; i < of.blocks; i++) {
+  const random = createRandom(seed);
+  for (let i = 0; i < blocks; i++) {
     await actOnAerodrome(chain, random, 5);
     await chain.send(chain.randomActions(random.below(1e9), random.below(2)));
-    await chain.mine(1, { intervalS: random.pick(of.intervals ?? [2]) });
+    await chain.mine(1, { intervalS: random.pick(intervals ?? [2]) });
   }
 }
 
@@ -53,9 +53,9 @@ async function doSomethingRare(chain: TestChain, random: Random): Promise<void> 
   await random.pick(doings)();
 }
 
-function setDefaultFee(chain: TestChain, of: { stable: boolean; fee: number }) {
+function setDefaultFee(chain: TestChain, { stable, fee }: { stable: boolean; fee: number }) {
   const { owner, factory } = chain.aerodrome.deployment;
-  const args = [of.stable, BigInt(of.fee)] as const;
+  const args = [stable, BigInt(fee)] as const;
   return call(chain, {
     from: owner,
     to: factory,
@@ -79,6 +79,6 @@ async function toggleGauge(chain: TestChain, random: Random): Promise<void> {
   await chain.aerodrome.setGaugeAlive(gauge, !alive);
 }
 
-function call(chain: TestChain, of: { from: Address; to: Address; data: `0x${string}` }) {
-  return chain.sendTransactions([{ ...of, gas: "0x124f80" }]);
+function call(chain: TestChain, options: { from: Address; to: Address; data: `0x${string}` }) {
+  return chain.sendTransactions([{ ...options, gas: "0x124f80" }]);
 }

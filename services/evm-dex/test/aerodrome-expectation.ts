@@ -59,21 +59,18 @@ export function whole(raw: bigint, decimals: number): number {
 
 function usdOf(
   pool: AerodromePool,
-  of: { amounts: readonly [bigint, bigint]; prices: readonly (number | null)[] },
+  { prices, amounts }: { amounts: readonly [bigint, bigint]; prices: readonly (number | null)[] },
 ): number | null {
-  const [price0, price1] = of.prices;
+  const [price0, price1] = prices;
   if (price0 == null || price1 == null) return null;
-  return (
-    whole(of.amounts[0], pool.token0.decimals) * price0 + whole(of.amounts[1], pool.token1.decimals) * price1
-  );
+  return whole(amounts[0], pool.token0.decimals) * price0 + whole(amounts[1], pool.token1.decimals) * price1;
 }
 
 /** All swaps of a pool, at the prices at their blocks' ends; a swap's fees are told by the events before it. */
 export async function chainSwaps(
   chain: TestChain,
-  of: { pool: AerodromePool; priceAt: PriceAt },
+  { pool, priceAt }: { pool: AerodromePool; priceAt: PriceAt },
 ): Promise<ChainSwap[]> {
-  const { pool, priceAt } = of;
   const events = (await chain.aerodrome.events()).filter(({ address }) => address === pool.address);
   const swaps: ChainSwap[] = [];
   let fees: [bigint, bigint] = [0n, 0n];
@@ -127,9 +124,8 @@ export function chainSum(swaps: readonly ChainSwap[], start: number, end: number
 /** Reserves of the chain at its prices. */
 export async function chainTvl(
   chain: TestChain,
-  of: { pool: AerodromePool; priceAt: PriceAt; head: number },
+  { pool, priceAt, head }: { pool: AerodromePool; priceAt: PriceAt; head: number },
 ): Promise<number | null> {
-  const { pool, priceAt, head } = of;
   const amounts = await chain.aerodrome.reserves(pool.address, head);
   const prices = [await priceAt(pool.token0.address, head), await priceAt(pool.token1.address, head)];
   return usdOf(pool, { amounts, prices });
@@ -138,16 +134,16 @@ export async function chainTvl(
 /** What the gauge's getters and those of the pool give for a year. */
 export async function chainRewardApr(
   chain: TestChain,
-  of: { pool: AerodromePool; priceAt: PriceAt; head: number },
+  at: { pool: AerodromePool; priceAt: PriceAt; head: number },
 ): Promise<number | null> {
-  const { pool, priceAt, head } = of;
+  const { pool, priceAt, head } = at;
   const address = await chain.aerodrome.gaugeOf(pool.address, head);
   if (address === undefined) return 0;
   const gauge = await chain.aerodrome.gauge(address, head);
   const { timestamp } = await chain.header(head);
   if (gauge.rewardRate === 0n || timestamp >= gauge.periodFinish) return 0;
   const [tvlUsd, price] = [
-    await chainTvl(chain, of),
+    await chainTvl(chain, at),
     await priceAt(chain.deployment.tokens.AERO.address, head),
   ];
   if (tvlUsd === null || price === null || gauge.totalSupply === 0n) return null;
@@ -162,9 +158,8 @@ export async function chainRewardApr(
  */
 export async function chainEarned(
   chain: TestChain,
-  of: { pool: AerodromePool; owner: Address; block: number },
+  { pool, owner, block }: { pool: AerodromePool; owner: Address; block: number },
 ): Promise<[bigint, bigint]> {
-  const { pool, owner, block } = of;
   if (
     block < 1 ||
     (await chain.client.getCode({ address: pool.address, blockNumber: BigInt(block) })) === undefined

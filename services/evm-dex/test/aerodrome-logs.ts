@@ -64,8 +64,8 @@ export const gaugeCreated = (pool: Hex, gauge: Hex, voter = VOTER): Emitted =>
     creator: ANYBODY,
   });
 
-export const transfer = (pool: Hex, to: Hex, of: { from?: Hex; value?: bigint } = {}): Emitted =>
-  emit(pool, "Transfer", { from: of.from ?? NOBODY, to, value: of.value ?? 5_000n });
+export const transfer = (pool: Hex, to: Hex, { from, value }: { from?: Hex; value?: bigint } = {}): Emitted =>
+  emit(pool, "Transfer", { from: from ?? NOBODY, to, value: value ?? 5_000n });
 
 /** A deposit of liquidity: the LP tokens' Transfer, then what the pool says of it. */
 export const minted = (pool: Hex, to: Hex, value = 5_000n): Emitted[] => [

@@ -224,9 +224,8 @@ async function expectPositions(chain: TestChain, ingest: TestIngest, since = 0):
 /** Fees of a wallet's own LP tokens from a block on, by viem: claimed, claimable and not settled yet. */
 async function earnedOnChain(
   chain: TestChain,
-  of: { pool: Address; owner: Address; since: number },
+  { pool, owner, since }: { pool: Address; owner: Address; since: number },
 ): Promise<[bigint, bigint]> {
-  const { pool, owner, since } = of;
   const claims = (await chain.aerodrome.events({ fromBlock: since })).flatMap((event) =>
     event.eventName === "Claim" &&
     event.address.toLowerCase() === pool &&
@@ -244,9 +243,8 @@ async function earnedOnChain(
 
 async function dueAt(
   chain: TestChain,
-  of: { pool: Address; owner: Address; block?: number },
+  { pool: address, owner, block }: { pool: Address; owner: Address; block?: number },
 ): Promise<[bigint, bigint]> {
-  const { pool: address, owner, block } = of;
   const at = block === undefined ? {} : { blockNumber: BigInt(block) };
   const balance = await chain.aerodrome.lpBalance(address, owner, block);
   const read = { address, abi: feesAbi, ...at } as const;

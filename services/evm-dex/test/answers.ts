@@ -4,7 +4,7 @@ import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ServeDeps } from "../serve/deps.ts";
-import { PoolReader } from "../serve/pool-reader.ts";
+import { PoolReader } from "../serve/pool/pool-reader.ts";
 
 /** The rows of a handler's answer as objects by column, after a check against the declaration. */
 export async function rowsOf<E extends Endpoint>(

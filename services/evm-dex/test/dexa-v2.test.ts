@@ -68,8 +68,8 @@ describeWithChain("dexa v2 over an indexed chain", () => {
   const sumOf = (pool: AerodromePool, start: number, end: number) =>
     chainSum(swaps.get(pool) as ChainSwap[], start, end);
   const lastHour = () => headTime - (headTime % HOUR);
-  const feeAprOf = (feesUsd: number | null, of: { days: number; tvlUsd: number | null }) =>
-    feesUsd === null || of.tvlUsd === null ? null : ((feesUsd / of.days) * 365) / of.tvlUsd;
+  const feeAprOf = (feesUsd: number | null, { tvlUsd, days }: { days: number; tvlUsd: number | null }) =>
+    feesUsd === null || tvlUsd === null ? null : ((feesUsd / days) * 365) / tvlUsd;
   const total = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
   /** What every endpoint tells of a pool's week, by the names of the list. */
@@ -334,7 +334,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
   it("/pools tells after reorgs what one tells that never saw what went", async () => {
     const all = { chain_id: 8453, limit: 100, offset: 0 } as const;
     const handler = dexaPoolsHandler(deps);
-    const list = (of = handler) => rowsOf(dexaPools, of, all);
+    const list = (options = handler) => rowsOf(dexaPools, options, all);
     let before = await list();
     for (const depth of [1, 4, 7]) {
       await mineAerodromeBlocks(chain, { blocks: 4, seed: depth });

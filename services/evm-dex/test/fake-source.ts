@@ -8,12 +8,14 @@ export interface FakeSource extends EvmSource {
 }
 
 /** A source that answers what a test gives it; anything else asked of it is an error. */
-export function createFakeSource(of: {
+export function createFakeSource({
+  headers = [],
+  call,
+}: {
   /** The chain's headers by number; the last is the head. */
   headers?: readonly BlockHeader[];
   call?: (call: EthCall) => Hex | null;
 }): FakeSource {
-  const { headers = [], call } = of;
   const calls: (readonly EthCall[])[] = [];
   const headerRequests: (readonly number[])[] = [];
   const byNumber = new Map(headers.map((header) => [header.number, header]));

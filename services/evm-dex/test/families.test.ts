@@ -34,7 +34,7 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     ]);
     if (!pool || !row) throw new Error(`${poolAddress} is not indexed`);
     const protocol = protocolOf(pool.protocol);
-    return protocol.told(protocol.read(row.state));
+    return protocol.auditValues(protocol.read(row.state));
   }
 
   it("knows every pool, each by its own factory and kind", async () => {

@@ -11,8 +11,8 @@ import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
-import { discoverPools } from "../ingest/discover.ts";
-import { discoverGauges } from "../ingest/discover-gauges.ts";
+import { discoverGauges } from "../ingest/discover/discover-gauges.ts";
+import { discoverPools } from "../ingest/discover/discover-pools.ts";
 import { openCheckpoint } from "../ingest/start-block.ts";
 import { ChainSync } from "../ingest/sync.ts";
 import { COLLECTIONS, checkpoints } from "../store/collections.ts";
@@ -123,10 +123,13 @@ export async function dumpFreshIndex(
 }
 
 /** Blocks with up to three random actions each on all v3 pools there are, some with none. */
-export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; seed: number }): Promise<void> {
-  const random = createRandom(of.seed);
+export async function mineBusyBlocks(
+  chain: TestChain,
+  { seed, blocks }: { blocks: number; seed: number },
+): Promise<void> {
+  const random = createRandom(seed);
   const pools = deskPools(chain.deployment);
-  for (let i = 0; i < of.blocks; i++) {
+  for (let i = 0; i < blocks; i++) {
     await chain.send(chain.randomActions(random.below(1e9), random.below(4), pools));
     if (chain.deployment.aerodrome !== undefined) await actOnAerodrome(chain, random, 3);
     await chain.mine(1, { intervalS: 2 });

@@ -103,10 +103,10 @@ describeWithChain("evm-dex ingest: pools whose creation a node kept back", () =>
   });
 
   /** Indexes up to the head as the real process, killed so many times on the way. */
-  async function indexed(name: string, of: { url: string; kills: number }) {
+  async function indexed(name: string, { url, kills }: { url: string; kills: number }) {
     const dataDir = join(directory, name);
     const env = {
-      EVM_RPC_8453: of.url,
+      EVM_RPC_8453: url,
       EVM_RPC_1: undefined,
       START_BLOCK_8453: `${startBlock}`,
       QUIET_POOLS_PER_SECOND: "0",
@@ -114,7 +114,7 @@ describeWithChain("evm-dex ingest: pools whose creation a node kept back", () =>
       DEPLOYMENTS_FILE: deploymentsFile,
     };
     const random = createRandom(9);
-    for (let i = 0; i < of.kills; i++) {
+    for (let i = 0; i < kills; i++) {
       const ingest = startIngestProcess(INGEST, env);
       await ingest.said("indexing");
       await sleep(random.below(400));

@@ -85,10 +85,13 @@ describeRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
 });
 
 /** Waits until so many blocks have come, or the head has. */
-async function progress(chain: TestChain, of: { store: Store; blocks: number }): Promise<void> {
+async function progress(
+  chain: TestChain,
+  { store, blocks }: { store: Store; blocks: number },
+): Promise<void> {
   const head = Number(await chain.anvil.rpc.call("eth_blockNumber"));
-  const until = Math.min(head, ((await blockOf(of.store)) ?? -1) + of.blocks);
-  while (((await blockOf(of.store)) ?? -1) < until) await sleep(2);
+  const until = Math.min(head, ((await blockOf(store)) ?? -1) + blocks);
+  while (((await blockOf(store)) ?? -1) < until) await sleep(2);
 }
 
 /** Undefined while the first ingest has not made the store yet. */

@@ -1,4 +1,4 @@
-import { bloomOfLogs, suspectEmpty } from "../../shared/evm/bloom.ts";
+import { computeLogsBloom, findSuspectBlocks } from "../../shared/evm/bloom.ts";
 import type {
   BlockHeader,
   BlockWithLogs,
@@ -47,7 +47,7 @@ export function createLogChain(
   const start: BlockHeader = { ...headerOf(0, []), parentHash: hash(0, 99) };
   const headers = [start, ...all.map(({ logs, senders: _, ...header }) => ({ ...header, ...bloom(logs) }))];
   function bloom(logs: readonly RawLog[]) {
-    return { logsBloom: fullBlooms ? (`0x${"ff".repeat(256)}` as Hex) : bloomOfLogs(logs) };
+    return { logsBloom: fullBlooms ? (`0x${"ff".repeat(256)}` as Hex) : computeLogsBloom(logs) };
   }
   const asked: { range: LogRange; filter: LogFilter }[] = [];
   const lookedAt: number[] = [];
@@ -80,7 +80,7 @@ export function createLogChain(
     },
     async verifyEmpty(of, { logs, filter }) {
       const isWanted = createLogFilter(filter);
-      const numbers = suspectEmpty(of, logs, filter);
+      const numbers = findSuspectBlocks(of, logs, filter);
       lookedAt.push(...numbers);
       return [...logs, ...numbers.flatMap((number) => logsOf(number).filter(isWanted))].sort(compareLogs);
     },
@@ -119,6 +119,6 @@ function headerOf(number: number, logs: readonly RawLog[]): BlockHeader {
     hash: hash(number),
     parentHash: hash(number - 1),
     timestamp: 1_700_000_000 + 2 * number,
-    logsBloom: bloomOfLogs(logs),
+    logsBloom: computeLogsBloom(logs),
   };
 }

@@ -57,9 +57,8 @@ export function wholePrice(sqrtPriceX96: bigint, { token0, token1 }: DeployedPoo
 
 export async function tvlOf(
   chain: TestChain,
-  of: { pool: DeployedPool; priceAt: PriceAt; head: number },
+  { pool, priceAt, head }: { pool: DeployedPool; priceAt: PriceAt; head: number },
 ): Promise<number | null> {
-  const { pool, priceAt, head } = of;
   let tvlUsd = 0;
   for (const { address, decimals } of [pool.token0, pool.token1]) {
     const price = await priceAt(address, head);
@@ -97,9 +96,12 @@ function worthOf(
 /** All swaps of a pool, valued at the prices of their blocks' ends. */
 export async function swapsOf(
   chain: TestChain,
-  of: { pool: DeployedPool; priceAt: PriceAt; reader?: PoolReader },
+  {
+    pool,
+    priceAt,
+    reader = uniswapReader(chain),
+  }: { pool: DeployedPool; priceAt: PriceAt; reader?: PoolReader },
 ): Promise<ExpectedSwap[]> {
-  const { pool, priceAt, reader = uniswapReader(chain) } = of;
   const { initialTick, swaps } = await reader.moves(pool.address);
   const expected: ExpectedSwap[] = [];
   let tick = initialTick;
@@ -127,10 +129,10 @@ export async function swapsOf(
 /** The six ranges at a head, of a pool that was created within the index. */
 export function rangesOf(
   swaps: readonly ExpectedSwap[],
-  of: { headTime: number; tvlUsd: number | null },
+  { headTime, tvlUsd }: { headTime: number; tvlUsd: number | null },
 ): ExpectedRange[] {
   return RANGES.map(([seconds, every]) => {
-    const end = Math.floor(of.headTime / 60) * 60 + 60;
+    const end = Math.floor(headTime / 60) * 60 + 60;
     const start = end - seconds;
     const own = swaps.filter(({ time }) => time >= start && time < end);
     const swapVolumeUsd = sumOf(own.map(({ valueUsd }) => valueUsd));
@@ -145,7 +147,7 @@ export function rangesOf(
     const known = closes.length >= 3;
     return {
       swapVolumeUsd,
-      feeApr: feesUsd === null || of.tvlUsd === null ? null : ((feesUsd / of.tvlUsd) * 365 * DAY) / seconds,
+      feeApr: feesUsd === null || tvlUsd === null ? null : ((feesUsd / tvlUsd) * 365 * DAY) / seconds,
       priceVolatilityPct: known ? 100 * deviationOf(returns) : null,
       meanAdjustedVolatilityPct: known ? (100 * deviationOf(closes)) / meanOf(closes) : null,
       tickPressurePer1mUsd:
@@ -199,9 +201,8 @@ export async function expectedPools(chain: TestChain) {
 /** What a pool endpoint says of the pool itself at a head. */
 export async function expectedState(
   chain: TestChain,
-  of: { pool: DeployedPool; head: number; reader?: PoolReader },
+  { pool, head, reader = uniswapReader(chain) }: { pool: DeployedPool; head: number; reader?: PoolReader },
 ) {
-  const { pool, head, reader = uniswapReader(chain) } = of;
   const { sqrtPriceX96, tick, liquidity, fee } = await reader.at(pool.address, head);
   return {
     createdAt: await createdAt(chain, await reader.createdBlock(pool.address)),

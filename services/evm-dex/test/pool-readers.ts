@@ -24,7 +24,7 @@ export interface PoolReader {
   moves(pool: Address): Promise<{ initialTick: number; swaps: ChainSwap[] }>;
   createdBlock(pool: Address): Promise<number>;
   /** Part of the fee on one side's token that the pool leaves to its providers; null where it does not tell. */
-  kept(pool: Address, of: { block: number; side: 0 | 1 }): Promise<number | null>;
+  kept(pool: Address, at: { block: number; side: 0 | 1 }): Promise<number | null>;
 }
 
 interface SwapLog {

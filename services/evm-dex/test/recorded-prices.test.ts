@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import type { Hex } from "../../shared/evm/port.ts";
 import { loadDeployments } from "../deployments.ts";
-import { type BlockEvents, Indexer, type Taken } from "../ingest/indexer.ts";
+import { type BlockEvents, type FlushedRows, Indexer } from "../ingest/state/indexer.ts";
 import { decodeEvent } from "../protocols/index.ts";
 import { uniswapV3 } from "../protocols/uniswap-v3.ts";
 import type { V3Event } from "../protocols/v3/events.ts";
@@ -35,8 +35,10 @@ interface RecordedBlock {
 }
 
 /** The tokens of the pool of a swap: those that the same transaction moved into and out of it by the swap's amounts. */
-function tokensOf(logs: readonly RecordedLog[], of: { pool: string; swap: V3Event & { kind: "swap" } }) {
-  const { pool, swap } = of;
+function tokensOf(
+  logs: readonly RecordedLog[],
+  { pool, swap }: { pool: string; swap: V3Event & { kind: "swap" } },
+) {
   const padded = `0x${pool.slice(2).padStart(64, "0")}`;
   const moved = (amount: bigint) =>
     logs.find(
@@ -69,7 +71,7 @@ function swapsOf(recorded: RecordedBlock) {
 }
 
 /** The rows of one block's swaps, as the ingest makes them, and the price of WETH at its end. */
-async function indexBlock(recorded: RecordedBlock): Promise<{ taken: Taken; weth: number | null }> {
+async function indexBlock(recorded: RecordedBlock): Promise<{ taken: FlushedRows; weth: number | null }> {
   const { tokens, events } = swapsOf(recorded);
   const ethereum = loadDeployments(undefined).find(({ chainId }) => chainId === 1);
   const store = await openTestStore();
@@ -84,7 +86,7 @@ async function indexBlock(recorded: RecordedBlock): Promise<{ taken: Taken; weth
     );
     const entry = indexer.pools.get(poolAddress);
     if (entry === undefined) throw new Error("The pool was not added.");
-    entry.state = uniswapV3.unknown({ amount0: HELD, amount1: HELD });
+    entry.state = uniswapV3.stateFromBalances({ amount0: HELD, amount1: HELD });
     entry.anchor = entry.state;
   }
   const { number, hash, timestamp } = recorded.block;
@@ -92,7 +94,7 @@ async function indexBlock(recorded: RecordedBlock): Promise<{ taken: Taken; weth
   const block = { number: Number(number), hash, time, events };
   await indexer.prepare([block]);
   indexer.addBlock(block);
-  const answer = { taken: indexer.take(), weth: indexer.prices.usd(WETH) };
+  const answer = { taken: indexer.flush(), weth: indexer.prices.usd(WETH) };
   await store.close();
   return answer;
 }

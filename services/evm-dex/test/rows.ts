@@ -48,7 +48,7 @@ export function poolRow(row: Partial<PoolRow> = {}): PoolRow {
 }
 
 /** A pool as the ingest holds it before its first event. */
-export function poolEntry(of: Partial<PoolEntry> = {}): PoolEntry {
+export function poolEntry(options: Partial<PoolEntry> = {}): PoolEntry {
   return {
     row: poolRow(),
     protocol: uniswapV3,
@@ -59,7 +59,7 @@ export function poolEntry(of: Partial<PoolEntry> = {}): PoolEntry {
     balance0: 0n,
     balance1: 0n,
     balanceBlock: -1,
-    ...of,
+    ...options,
   };
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Store } from "../../shared/storage/port.ts";
-import type { BlockEvents } from "../ingest/indexer.ts";
-import { loadIndexer } from "../ingest/load.ts";
+import type { BlockEvents } from "../ingest/state/indexer.ts";
+import { loadIndexer } from "../ingest/state/load-indexer.ts";
 import { startSteps, writeProgress } from "../ingest/write.ts";
 import type { PoolEvent } from "../protocols/protocol.ts";
 import type { LiquidityEvent, V3Event } from "../protocols/v3/events.ts";
@@ -66,9 +66,8 @@ export const blockPlans = (most: number) =>
 /** The blocks of a plan after `parent`; `branch` tells two continuations apart. A pool is created where it is first used. */
 export function growChain(
   plan: readonly BlockPlan[],
-  of: { after?: readonly SmallBlock[]; branch?: number } = {},
+  { after = [], branch = 0 }: { after?: readonly SmallBlock[]; branch?: number } = {},
 ): SmallBlock[] {
-  const { after = [], branch = 0 } = of;
   const chain = [...after];
   const created = new Set(after.flatMap((each) => each.created.map((row) => row.poolAddress)));
   const gauged = new Set(after.flatMap((each) => each.gauges.map((row) => row.poolAddress)));
@@ -183,10 +182,10 @@ export function startCheckpoint(): CheckpointRow {
 /** Indexes the blocks beyond the checkpoint as the ingest does, `batch` blocks a write. */
 export async function indexBlocks(
   store: Store,
-  of: { chain: readonly SmallBlock[]; checkpoint: CheckpointRow; batch?: number },
+  options: { chain: readonly SmallBlock[]; checkpoint: CheckpointRow; batch?: number },
 ): Promise<CheckpointRow> {
-  const { chain, batch = 3 } = of;
-  let { checkpoint } = of;
+  const { chain, batch = 3 } = options;
+  let { checkpoint } = options;
   const indexer = await loadIndexer(store, { chainId: CHAIN_ID, anchors: ANCHORS });
   const guard = () => [];
   if (checkpoint.blockNumber === 0) await store.write(startSteps(checkpoint, ANCHORS));
@@ -223,7 +222,7 @@ export async function indexBlocks(
     }));
     await writeProgress(store, {
       indexer,
-      taken: indexer.take(),
+      taken: indexer.flush(),
       guard,
       progress: { checkpoint, fees: [], headers },
     });

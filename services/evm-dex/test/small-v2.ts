@@ -24,10 +24,9 @@ function mintOf(wallet: string, amount: bigint): V2Event[] {
 
 /** What a user does to a pool, by kind; wallets are told apart from senders, as they are on a chain. */
 export function v2Events(
-  of: { pool: string; kind: number; size: number; user: number },
+  { pool, kind, size, user }: { pool: string; kind: number; size: number; user: number },
   hasGauge: boolean,
 ): V2Event[] {
-  const { pool, kind, size, user } = of;
   const amount = BigInt(size) * 100n * E18;
   const [wallet, other] = [address(0xb00 + user), address(0xb00 + ((user + 1) % 3))];
   const gauge = gaugeOf(pool);

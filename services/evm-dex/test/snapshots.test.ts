@@ -20,7 +20,7 @@ import { until } from "../../shared/testkit/fixture.ts";
 import { type IngestProcess, startIngestProcess } from "../../shared/testkit/ingest-process.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { dexbPool } from "../contract.ts";
-import { readPool } from "../serve/pool.ts";
+import { readPool } from "../serve/pool/read-pool.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { readSnapshot, snapshotKey } from "../views/snapshot.ts";

@@ -29,15 +29,18 @@ export const anyHead = fc.oneof(
 const usd = fc.double({ min: 0, max: 1e6, noNaN: true }).map(quantizeUsd);
 
 /** Swaps at most `age` seconds old, dense near the head, in time order, by few users; `unpriced` lets values be null. */
-export function swapsBefore(head: number, of: { age: number; unpriced: boolean }): fc.Arbitrary<ModelSwap[]> {
-  const value = of.unpriced ? fc.option(usd, { freq: 20 }) : usd;
+export function swapsBefore(
+  head: number,
+  { unpriced, age }: { age: number; unpriced: boolean },
+): fc.Arbitrary<ModelSwap[]> {
+  const value = unpriced ? fc.option(usd, { freq: 20 }) : usd;
   const swap = fc.record({
     time: fc
       .tuple(
-        fc.constantFrom(60, 300, 3_600, 86_400, 30 * 86_400, of.age),
+        fc.constantFrom(60, 300, 3_600, 86_400, 30 * 86_400, age),
         fc.double({ min: 0, max: 1, noNaN: true }),
       )
-      .map(([reach, share]) => head - Math.floor(share * Math.min(reach, of.age))),
+      .map(([reach, share]) => head - Math.floor(share * Math.min(reach, age))),
     user: fc.constantFrom("ann", "bob", "cid", "dan", "eve", "fay"),
     valueUsd: value,
     feeUsd: value,

@@ -52,7 +52,7 @@ function run(store: Store, { chain, urls }: { chain: TestChain; urls: readonly s
     openBulkSource: () => readInThread(source, config),
     chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
     startBlock: 0,
-    quietPerSecond: 0,
+    inactivePoolsPerSecond: 0,
     log,
     signal: stop.signal,
     guard: () => [],

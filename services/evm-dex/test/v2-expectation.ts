@@ -44,13 +44,19 @@ export function expectedTvl({ reserve0, reserve1, token0, token1 }: WorldPool): 
 }
 
 /** A year of a gauge's rewards on what is staked in it. */
-export function expectedRewardApr(of: {
+export function expectedRewardApr({
+  rewardRate,
+  rewardUsd,
+  tvlUsd,
+  staked,
+  totalSupply,
+}: {
   rewardRate: bigint;
   rewardUsd: number;
   staked: bigint;
   totalSupply: bigint;
   tvlUsd: number;
 }): number {
-  const yearUsd = whole(of.rewardRate, 18) * 365 * 24 * 3_600 * of.rewardUsd;
-  return yearUsd / (of.tvlUsd * (Number(of.staked) / Number(of.totalSupply)));
+  const yearUsd = whole(rewardRate, 18) * 365 * 24 * 3_600 * rewardUsd;
+  return yearUsd / (tvlUsd * (Number(staked) / Number(totalSupply)));
 }

@@ -36,8 +36,13 @@ const EDGES = [0, 1, 2, 7, 8, 14, 30, 31]
   .concat([HEAD]);
 
 /** Some weeks of four pools: swaps at every edge of a window and at random times between, LPs that come and go. */
-export function sampleWorld(of: { indexedFrom?: number; rewardUsd?: number | null } = {}): Sample {
-  const { indexedFrom = MIDNIGHT - 40 * DAY, rewardUsd = 0.5 } = of;
+export function sampleWorld({
+  indexedFrom = MIDNIGHT - 40 * DAY,
+  rewardUsd = 0.5,
+}: {
+  indexedFrom?: number;
+  rewardUsd?: number | null;
+} = {}): Sample {
   const world = new V2World({ head: HEAD, indexedFrom, rewardUsd });
   const WETH = world.addToken({ symbol: "WETH", decimals: 18, priceUsd: 3_000 });
   const USDC = world.addToken({ symbol: "USDC", decimals: 6, priceUsd: 1 });
@@ -79,8 +84,10 @@ function trade(world: V2World, pool: WorldPool, seed: number): void {
     world.swaps.push(anySwap(pool, { time, random }));
 }
 
-function anySwap(pool: WorldPool, of: { time: number; random: ReturnType<typeof createRandom> }): WorldSwap {
-  const { random, time } = of;
+function anySwap(
+  pool: WorldPool,
+  { random, time }: { time: number; random: ReturnType<typeof createRandom> },
+): WorldSwap {
   const isForward = random.below(2) === 0;
   const [reserveIn, reserveOut] = isForward ? [pool.reserve0, pool.reserve1] : [pool.reserve1, pool.reserve0];
   const part = BigInt(1 + random.below(9_999));
@@ -100,8 +107,7 @@ function anySwap(pool: WorldPool, of: { time: number; random: ReturnType<typeof 
 }
 
 /** Alice holds, stakes and takes back; Bob comes late and goes again. */
-function provide(world: V2World, of: Pick<Sample, "weth" | "usdt" | "aero">): void {
-  const { weth, usdt, aero } = of;
+function provide(world: V2World, { weth, usdt, aero }: Pick<Sample, "weth" | "usdt" | "aero">): void {
   const begin = Math.max(world.indexedFrom, MIDNIGHT - 39 * DAY) + 30;
   const move = (pool: WorldPool, time: number, wallet: string) => ({
     gets: (amount: bigint) => world.moves.push({ pool, time, wallet, kind: "transfer", amount }),

@@ -63,10 +63,14 @@ export class V2World {
   readonly feeShares: FeeShare[] = [];
   readonly #tokens: WorldToken[] = [];
 
-  constructor(of: { head: number; indexedFrom: number; rewardUsd: number | null }) {
-    this.head = of.head;
-    this.indexedFrom = of.indexedFrom;
-    this.rewardToken = this.addToken({ symbol: "AERO", decimals: 18, priceUsd: of.rewardUsd });
+  constructor({
+    head,
+    indexedFrom,
+    rewardUsd,
+  }: { head: number; indexedFrom: number; rewardUsd: number | null }) {
+    this.head = head;
+    this.indexedFrom = indexedFrom;
+    this.rewardToken = this.addToken({ symbol: "AERO", decimals: 18, priceUsd: rewardUsd });
   }
 
   get chain(): ChainDeployments {
@@ -81,14 +85,14 @@ export class V2World {
     };
   }
 
-  addToken(of: { symbol: string; decimals: number; priceUsd: number | null }): WorldToken {
-    const token = { address: address(0x1000 + this.#tokens.length), ...of };
+  addToken(options: { symbol: string; decimals: number; priceUsd: number | null }): WorldToken {
+    const token = { address: address(0x1000 + this.#tokens.length), ...options };
     this.#tokens.push(token);
     return token;
   }
 
-  addPool(of: Omit<WorldPool, "row"> & { row?: Partial<PoolRow> }): WorldPool {
-    const { token0, token1 } = of;
+  addPool(options: Omit<WorldPool, "row"> & { row?: Partial<PoolRow> }): WorldPool {
+    const { token0, token1 } = options;
     const row = poolRow({
       poolAddress: address(0x9000 + this.pools.length),
       dexAddress: FACTORY,
@@ -101,9 +105,9 @@ export class V2World {
       createdBlock: FROM_BLOCK - 50,
       fee: 3_000,
       tickSpacing: 0,
-      ...of.row,
+      ...options.row,
     });
-    const pool = { ...of, row };
+    const pool = { ...options, row };
     this.pools.push(pool);
     return pool;
   }
@@ -226,8 +230,10 @@ class Replay {
     this.#largest.set(key, hour);
   }
 
-  #count(swap: WorldSwap, of: { span: number; growth0: bigint; growth1: bigint }): void {
-    const { span } = of;
+  #count(
+    swap: WorldSwap,
+    { span, growth0, growth1 }: { span: number; growth0: bigint; growth1: bigint },
+  ): void {
     const { poolAddress } = swap.pool.row;
     const start = swap.time - (swap.time % span);
     const key = `${poolAddress}:${span}:${start}`;
@@ -251,8 +257,8 @@ class Replay {
         volume1: sums.volume1 + abs(swap.amount1),
         fees0: sums.fees0 + swap.fee0,
         fees1: sums.fees1 + swap.fee1,
-        growth0: sums.growth0 + of.growth0,
-        growth1: sums.growth1 + of.growth1,
+        growth0: sums.growth0 + growth0,
+        growth1: sums.growth1 + growth1,
       }),
     });
   }

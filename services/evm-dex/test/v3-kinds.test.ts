@@ -70,9 +70,8 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
 
   async function expectRow(
     row: Record<string, Cell> | undefined,
-    of: { pool: DeployedPool; reader: PoolReader },
+    { pool, reader }: { pool: DeployedPool; reader: PoolReader },
   ): Promise<void> {
-    const { pool, reader } = of;
     const priceAt = pricesWithAero(chain);
     const swaps = await swapsOf(chain, { pool, priceAt, reader });
     expect(swaps.length, "a pool without swaps proves nothing").to.be.greaterThan(2);

@@ -29,9 +29,9 @@ export function pricesIn(graph: PriceGraph): Walked {
 /** A walk over all these edges, from nothing. */
 export function walkAll(
   edges: Iterable<PriceEdge>,
-  of: { anchors: readonly string[]; rules?: WalkRules },
+  { anchors, rules }: { anchors: readonly string[]; rules?: WalkRules },
 ): Walked {
-  const graph = new PriceGraph(of.anchors, of.rules);
+  const graph = new PriceGraph(anchors, rules);
   for (const edge of edges) graph.set(edge);
   graph.update();
   return pricesIn(graph);
@@ -44,9 +44,13 @@ export function walkPrices(...args: Parameters<typeof walkAll>): Map<string, Wal
 /** A pool with so many USD on its token0 side at price 1 for that, and as deep on the other. */
 export function pool(
   name: string,
-  of: { tokens: readonly [string, string]; price: number; depths: readonly [number, number] },
+  {
+    tokens,
+    depths,
+    price,
+  }: { tokens: readonly [string, string]; price: number; depths: readonly [number, number] },
 ): PriceEdge {
-  const [token0, token1] = of.tokens;
-  const [depth0, depth1] = of.depths;
-  return { pool: name, token0, token1, price: of.price, depth0, depth1 };
+  const [token0, token1] = tokens;
+  const [depth0, depth1] = depths;
+  return { pool: name, token0, token1, price, depth0, depth1 };
 }

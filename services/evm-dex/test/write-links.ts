@@ -15,10 +15,13 @@ export interface LinkAt {
 /** Stores the anchors as they are from the start, and links. */
 export async function writeLinks(
   store: Store,
-  of: { chainId?: number; anchors: readonly string[]; links: readonly LinkAt[] },
+  {
+    chainId = CHAIN_ID,
+    anchors,
+    links,
+  }: { chainId?: number; anchors: readonly string[]; links: readonly LinkAt[] },
 ): Promise<void> {
-  const { chainId = CHAIN_ID, anchors } = of;
-  const rows = of.links.map(({ blockNumber, token, parent, price = 1, depth = 1e6 }): PriceLinkRow => {
+  const rows = links.map(({ blockNumber, token, parent, price = 1, depth = 1e6 }): PriceLinkRow => {
     const link =
       parent === undefined
         ? undefined

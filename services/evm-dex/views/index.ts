@@ -7,16 +7,16 @@ import type { PoolView } from "./view.ts";
 const AHEAD: readonly PoolView[] = [v3PoolView];
 
 /** The view of this name; undefined for one that is not read ahead, or that another version knows. */
-export function viewNamed(name: string): PoolView | undefined {
+export function findView(name: string): PoolView | undefined {
   return AHEAD.find((view) => view.name === name);
 }
 
 /** What is worth reading ahead for a pool that trades, though nobody has asked for it yet. */
 export function viewsOf(pool: PoolRow): readonly PoolView[] {
-  return AHEAD.filter((view) => tellsOf(view, pool));
+  return AHEAD.filter((view) => supports(view, pool));
 }
 
 /** Whether a view can tell of a pool. */
-export function tellsOf(view: PoolView, pool: PoolRow): boolean {
+export function supports(view: PoolView, pool: PoolRow): boolean {
   return protocolOf(pool.protocol).generation === view.generation;
 }

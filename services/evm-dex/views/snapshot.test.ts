@@ -4,9 +4,9 @@ import { describe, it } from "mocha";
 import { VERSION } from "../../shared/process/version.ts";
 import { address, hash } from "../test/rows.ts";
 import {
-  askedMember,
-  readAskedMember,
+  parseRequestedMember,
   readSnapshot,
+  requestedMember,
   type SnapshotHead,
   snapshotKey,
   writeSnapshot,
@@ -81,9 +81,9 @@ describe("snapshots", () => {
     const keys = [at, { ...at, chainId: 1 }, { ...at, poolAddress: address(2) }, { ...at, view: "v2" }];
     expect(new Set(keys.map(snapshotKey)).size).to.equal(4);
     expect(snapshotKey(at)).to.equal(`evm-dex:pool:8453:${address(1)}:v3`);
-    expect(readAskedMember(askedMember(at))).to.deep.equal({ poolAddress: address(1), view: "v3" });
+    expect(parseRequestedMember(requestedMember(at))).to.deep.equal({ poolAddress: address(1), view: "v3" });
     for (const member of ["", "one", "one two three"]) {
-      expect(readAskedMember(member), member).to.equal(undefined);
+      expect(parseRequestedMember(member), member).to.equal(undefined);
     }
   });
 });

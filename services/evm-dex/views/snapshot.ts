@@ -13,7 +13,7 @@ export interface Snapshot<R extends object = object> {
 /** What a row stands on: a checkpoint with the same parts gives the same row. */
 export type SnapshotHead = Pick<CheckpointRow, "blockHash" | "fromBlock" | "fromTime">;
 
-export interface PoolAt {
+export interface PoolViewKey {
   readonly chainId: number;
   readonly poolAddress: string;
   readonly view: string;
@@ -23,23 +23,23 @@ export interface PoolAt {
 export const SNAPSHOT_TTL_MS = 600_000;
 
 /** Pools asked for within this time are hot. At most so many are remembered for a chain. */
-export const ASKED = { ttlMs: 3_600_000, keep: 20_000 } as const;
+export const REQUESTED = { ttlMs: 3_600_000, keep: 20_000 } as const;
 
-export function snapshotKey({ chainId, poolAddress, view }: PoolAt): string {
+export function snapshotKey({ chainId, poolAddress, view }: PoolViewKey): string {
   return `evm-dex:pool:${chainId}:${poolAddress}:${view}`;
 }
 
 /** The set of what was asked for on a chain; its members are made by `askedMember`. */
-export function askedSet(chainId: number): string {
+export function requestedSet(chainId: number): string {
   return `evm-dex:asked:${chainId}`;
 }
 
-export function askedMember({ poolAddress, view }: Omit<PoolAt, "chainId">): string {
+export function requestedMember({ poolAddress, view }: Omit<PoolViewKey, "chainId">): string {
   return `${poolAddress} ${view}`;
 }
 
 /** Undefined for what is no member of ours. */
-export function readAskedMember(member: string): Omit<PoolAt, "chainId"> | undefined {
+export function parseRequestedMember(member: string): Omit<PoolViewKey, "chainId"> | undefined {
   const [poolAddress, view, ...more] = member.split(" ");
   if (poolAddress === undefined || view === undefined || more.length > 0) return undefined;
   return { poolAddress, view };
@@ -48,7 +48,7 @@ export function readAskedMember(member: string): Omit<PoolAt, "chainId"> | undef
 /** Compact JSON. Throws where the row holds a number that JSON would change (NaN, infinities). */
 export function writeSnapshot(snapshot: Snapshot, head: SnapshotHead): string {
   const { family, row, computedAtMs } = snapshot;
-  return JSON.stringify({ of: nameOf(head), family, computedAtMs, row }, (key, value) => {
+  return JSON.stringify({ of: headId(head), family, computedAtMs, row }, (key, value) => {
     if (typeof value === "bigint") return { bigint: `${value}` };
     if (typeof value === "number" && !Number.isFinite(value)) {
       throw new Error(`Cannot write a snapshot: ${key} holds ${value}.`);
@@ -63,7 +63,7 @@ export function writeSnapshot(snapshot: Snapshot, head: SnapshotHead): string {
  */
 export function readSnapshot<R extends object>(text: string, head: SnapshotHead): Snapshot<R> | undefined {
   // Most that are of no use are told by their first bytes.
-  if (!text.startsWith(`{"of":${JSON.stringify(nameOf(head))},`)) {
+  if (!text.startsWith(`{"of":${JSON.stringify(headId(head))},`)) {
     if (!text.startsWith('{"of":"')) throw new Error("What is kept as a snapshot is none.");
     return undefined;
   }
@@ -78,6 +78,6 @@ export function readSnapshot<R extends object>(text: string, head: SnapshotHead)
   return { family, computedAtMs: Number(computedAtMs), row };
 }
 
-function nameOf({ blockHash, fromBlock, fromTime }: SnapshotHead): string {
+function headId({ blockHash, fromBlock, fromTime }: SnapshotHead): string {
   return `${VERSION} ${blockHash} ${fromBlock} ${fromTime}`;
 }

@@ -8,14 +8,14 @@ import { holdingsOf, readV2State, type V2Holdings, type V2State } from "../proto
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
-import { getStanding, getTokens } from "../store/queries.ts";
+import { getPoolState, getTokens } from "../store/queries.ts";
 import type { V2RollupRow } from "../store/v2-collections.ts";
-import { noEventYet } from "./view.ts";
+import { createNoDataError } from "./view.ts";
 
 /** The tokens that gauges pay, by the factory of their pools. */
 export interface RewardTokens {
   /** Undefined where the factory's pools have no gauges. */
-  of(pool: { readonly chainId: number; readonly dexAddress: string }): string | undefined;
+  tokenOf(pool: { readonly chainId: number; readonly dexAddress: string }): string | undefined;
   all(chainId: number): string[];
 }
 
@@ -29,7 +29,7 @@ export function rewardTokens(chains: readonly ChainDeployments[]): RewardTokens 
     byChain.set(chainId, byFactory);
   }
   return {
-    of: ({ chainId, dexAddress }) => byChain.get(chainId)?.get(dexAddress),
+    tokenOf: ({ chainId, dexAddress }) => byChain.get(chainId)?.get(dexAddress),
     all: (chainId) => [...new Set(byChain.get(chainId)?.values())],
   };
 }
@@ -54,11 +54,11 @@ export interface V2Worth {
 type PricedPool = Pick<PoolRow, "token0Address" | "token1Address" | "token0Decimals" | "token1Decimals">;
 
 /** What follows from a pool's holdings and the prices; `now` is the head's time. */
-export function v2WorthOf(
+export function valueV2Pool(
   pool: PricedPool,
-  of: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined; now: number },
+  at: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined; now: number },
 ): V2Worth {
-  const { holdings, tokens } = of;
+  const { holdings, tokens } = at;
   const reserve0 = holdings.reserve0 / 10 ** pool.token0Decimals;
   const reserve1 = holdings.reserve1 / 10 ** pool.token1Decimals;
   const price0Usd = tokens.priceUsd(pool.token0Address);
@@ -70,15 +70,18 @@ export function v2WorthOf(
     price0Usd,
     price1Usd,
     tvlUsd,
-    rewardApr: holdings.hasGauge ? rewardApr(rewardsOf(of, tvlUsd), of.now) : rewardApr(undefined, of.now),
+    rewardApr: holdings.hasGauge ? rewardApr(rewardsOf(at, tvlUsd), at.now) : rewardApr(undefined, at.now),
   };
 }
 
 function rewardsOf(
-  of: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined },
+  {
+    holdings,
+    tokens,
+    rewardToken,
+  }: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined },
   tvlUsd: number | null,
 ): Rewards {
-  const { holdings, tokens, rewardToken } = of;
   const decimals = rewardToken === undefined ? undefined : tokens.decimals(rewardToken);
   const share = holdings.totalSupply === 0 ? 0 : holdings.staked / holdings.totalSupply;
   return {
@@ -98,17 +101,20 @@ export interface V2Facts extends V2Worth {
 /** Reads a pool at the head. Throws not_found where nothing is known of it yet. */
 export async function readV2Facts(
   store: Store,
-  of: { pool: PoolRow; checkpoint: CheckpointRow; rewardToken: string | undefined },
+  {
+    pool,
+    checkpoint,
+    rewardToken,
+  }: { pool: PoolRow; checkpoint: CheckpointRow; rewardToken: string | undefined },
 ): Promise<V2Facts> {
-  const { pool, checkpoint, rewardToken } = of;
-  const row = await getStanding(store, pool);
+  const row = await getPoolState(store, pool);
   const state = row === undefined ? stateWithoutEvents(pool, checkpoint) : readV2State(row.state);
-  if (state === undefined) throw noEventYet(pool, checkpoint);
+  if (state === undefined) throw createNoDataError(pool, checkpoint);
   const tokens = await readTokenFacts(store, {
     checkpoint,
     addresses: [pool.token0Address, pool.token1Address, ...(rewardToken === undefined ? [] : [rewardToken])],
   });
-  const worth = v2WorthOf(pool, {
+  const worth = valueV2Pool(pool, {
     holdings: holdingsOf(state),
     tokens,
     rewardToken,
@@ -119,14 +125,13 @@ export async function readV2Facts(
 
 /** A pool that was created since the index began is as its factory made it. */
 export function stateWithoutEvents(pool: PoolRow, checkpoint: CheckpointRow): V2State | undefined {
-  return pool.createdBlock >= checkpoint.fromBlock ? aerodromeV2.start(pool) : undefined;
+  return pool.createdBlock >= checkpoint.fromBlock ? aerodromeV2.initialState(pool) : undefined;
 }
 
 export async function readTokenFacts(
   store: Store,
-  of: { checkpoint: CheckpointRow; addresses: readonly string[] },
+  { checkpoint, addresses }: { checkpoint: CheckpointRow; addresses: readonly string[] },
 ): Promise<TokenFacts> {
-  const { checkpoint, addresses } = of;
   const { chainId, blockNumber } = checkpoint;
   const [prices, rows] = await Promise.all([
     readPrices(store, { chainId, tokens: addresses, block: blockNumber }),

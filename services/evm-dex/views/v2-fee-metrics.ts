@@ -21,9 +21,9 @@ export const v2FeeMetricsView: PoolView<V2FeeMetricsRow> = {
 
 export type V2FeeMetricsRow = Awaited<ReturnType<typeof readRow>>;
 
-async function readRow(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }) {
-  const { pool, checkpoint } = of;
-  const { state, tvlUsd } = await readV2Facts(store, { ...of, rewardToken: undefined });
+async function readRow(store: Store, query: { pool: PoolRow; checkpoint: CheckpointRow }) {
+  const { pool, checkpoint } = query;
+  const { state, tvlUsd } = await readV2Facts(store, { ...query, rewardToken: undefined });
   const window = completedDays(checkpoint.blockTime, DAYS);
   const rows = await findV2Rollups(store, {
     ...{ chainId: pool.chainId, pools: [pool.poolAddress], span: DAY },

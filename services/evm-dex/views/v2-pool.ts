@@ -18,7 +18,7 @@ export function v2PoolView(rewards: RewardTokens): PoolView<V2PoolRow> {
     name: "v2-pool",
     generation: "v2",
     read: (store, { pool, checkpoint }) =>
-      readRow(store, { pool, checkpoint, rewardToken: rewards.of(pool) }),
+      readRow(store, { pool, checkpoint, rewardToken: rewards.tokenOf(pool) }),
   };
 }
 
@@ -26,10 +26,10 @@ export type V2PoolRow = Awaited<ReturnType<typeof readRow>>;
 
 async function readRow(
   store: Store,
-  of: { pool: PoolRow; checkpoint: CheckpointRow; rewardToken: string | undefined },
+  query: { pool: PoolRow; checkpoint: CheckpointRow; rewardToken: string | undefined },
 ) {
-  const { pool, checkpoint } = of;
-  const facts = await readV2Facts(store, of);
+  const { pool, checkpoint } = query;
+  const facts = await readV2Facts(store, query);
   const coverage = coverageOf(pool, checkpoint);
   const key = { chainId: pool.chainId, pools: [pool.poolAddress] };
   const lastDay = hoursUpTo(checkpoint.blockTime, 24);

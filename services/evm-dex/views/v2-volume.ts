@@ -21,8 +21,7 @@ export const v2VolumeView: PoolView<V2VolumeRow> = {
 
 export type V2VolumeRow = Awaited<ReturnType<typeof readRow>>;
 
-async function readRow(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }) {
-  const { pool, checkpoint } = of;
+async function readRow(store: Store, { pool, checkpoint }: { pool: PoolRow; checkpoint: CheckpointRow }) {
   const { chainId, poolAddress } = pool;
   const window = hoursUpTo(checkpoint.blockTime, HOURS);
   const before = { start: window.start - HOURS * HOUR, end: window.start };

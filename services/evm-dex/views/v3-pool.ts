@@ -17,20 +17,20 @@ import { readPrices } from "../store/price-links.ts";
 import {
   findCloses,
   getPoolFee,
-  getStanding,
+  getPoolState,
   lastCloseBefore,
-  type PoolStanding,
+  type PoolState,
   sumRollups,
 } from "../store/queries.ts";
-import { noEventYet, type PoolView } from "./view.ts";
+import { createNoDataError, type PoolView } from "./view.ts";
 
 /** Everything the v3 pool endpoints of any family tell of one pool. */
 export const v3PoolView: PoolView<V3PoolRow> = {
   name: "v3",
   generation: "v3",
   async read(store, { pool, checkpoint }) {
-    const state = await getStanding(store, pool);
-    if (state === undefined) throw noEventYet(pool, checkpoint);
+    const state = await getPoolState(store, pool);
+    if (state === undefined) throw createNoDataError(pool, checkpoint);
     const fee = await readFee(store, pool);
     const tvlUsd = await readTvlUsd(store, { pool, state, block: checkpoint.blockNumber });
     const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
@@ -56,9 +56,8 @@ async function readFee(store: Store, pool: PoolRow): Promise<number> {
 /** balanceOf(pool) of both tokens × their prices; null while one has no price. */
 async function readTvlUsd(
   store: Store,
-  of: { pool: PoolRow; state: PoolStanding; block: number },
+  { pool, state, block }: { pool: PoolRow; state: PoolState; block: number },
 ): Promise<number | null> {
-  const { pool, state, block } = of;
   const tokens = [pool.token0Address, pool.token1Address];
   const prices = await readPrices(store, { chainId: pool.chainId, tokens, block });
   const [price0, price1] = tokens.map((token) => prices.get(token)?.usd);
@@ -72,17 +71,20 @@ async function readTvlUsd(
   return Number.isFinite(tvlUsd) ? tvlUsd : null;
 }
 
-async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }): Promise<PoolBuckets> {
-  const key = { chainId: of.pool.chainId, poolAddress: of.pool.poolAddress };
+async function readBuckets(
+  store: Store,
+  { pool, headTime }: { pool: PoolRow; headTime: number },
+): Promise<PoolBuckets> {
+  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const [sums, closes] = await Promise.all([
     Promise.all(
-      sumRangesAt(of.headTime).map(async (range) => ({
+      sumRangesAt(headTime).map(async (range) => ({
         ...range,
         totals: await sumRollups(store, { ...key, ...range }),
       })),
     ),
     Promise.all(
-      closeRangesAt(of.headTime).map(async (range) => {
+      closeRangesAt(headTime).map(async (range) => {
         const at = { ...key, ...range };
         const [before, found] = await Promise.all([lastCloseBefore(store, at), findCloses(store, at)]);
         return [range.span, { before, closes: found }] as const;
@@ -92,15 +94,15 @@ async function readBuckets(store: Store, of: { pool: PoolRow; headTime: number }
   return { sums, closes: new Map(closes) };
 }
 
-function rowOf(of: {
+function rowOf(options: {
   pool: PoolRow;
-  state: PoolStanding;
+  state: PoolState;
   fee: number;
   tvlUsd: number | null;
   metrics: readonly RangeMetrics[];
 }) {
-  const { pool, metrics } = of;
-  const state = readState(of.state.state);
+  const { pool, metrics } = options;
+  const state = readState(options.state.state);
   return {
     createdAt: formatDateTime(pool.createdAt),
     dexName: pool.dexName,
@@ -110,13 +112,13 @@ function rowOf(of: {
     token1Address: pool.token1Address,
     token1Symbol: pool.token1Symbol,
     token1Decimals: pool.token1Decimals,
-    feeTier: of.fee,
+    feeTier: options.fee,
     tickSpacing: pool.tickSpacing,
     currentLiquidity: state.liquidity,
     currentSqrtPriceX96: state.sqrtPriceX96,
     currentTick: state.tick,
     currentPoolPrice: priceOf(state.sqrtPriceX96, pool),
-    poolTvlUsd: of.tvlUsd,
+    poolTvlUsd: options.tvlUsd,
     timeRanges: TIME_RANGES.map((range) => range.label),
     swapVolumeUsd: metrics.map((range) => range.swapVolumeUsd),
     feeApr: metrics.map((range) => range.feeApr),

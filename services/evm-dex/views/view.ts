@@ -13,11 +13,11 @@ export interface PoolView<R extends object = object> {
   /** Of which pools it can tell: the states of others are no states to it. */
   readonly generation: Protocol["generation"];
   /** The row at the checkpoint, by column. Throws ServiceError not_found where the pool has nothing to tell yet. */
-  read(store: Store, of: { pool: PoolRow; checkpoint: CheckpointRow }): Promise<R>;
+  read(store: Store, query: { pool: PoolRow; checkpoint: CheckpointRow }): Promise<R>;
 }
 
 /** A pool of which nothing is known yet. */
-export function noEventYet(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
+export function createNoDataError(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
   return new ServiceError(
     "not_found",
     pool.createdBlock < checkpoint.fromBlock

@@ -1,7 +1,7 @@
 import { decodeAbiParameters } from "viem";
 import { readInt, readSigned, readUint } from "./abi.ts";
 import type { Hex } from "./port.ts";
-import { readLogs } from "./source/parse.ts";
+import { parseLogs } from "./source/parse.ts";
 
 /**
  * `node --import tsx services/shared/evm/abi.bench.ts`: words of a PancakeSwap Swap (seven words) by our
@@ -66,7 +66,7 @@ const parse = measure("1,000 logs, JSON.parse alone", 200, () => JSON.parse(text
 const checked = measure(
   "1,000 logs, JSON.parse and checks",
   200,
-  () => void readLogs(JSON.parse(text), range, filter),
+  () => void parseLogs(JSON.parse(text), range, filter),
 );
 console.log(
   `logs a second, checked: ${Math.round(checked * 1000).toLocaleString("en")} (${(checked / parse).toFixed(2)} of parsing)`,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { bloomMatcher, bloomMayContain, bloomOfLogs, suspectEmpty } from "./bloom.ts";
+import { bloomMatcher, bloomMayContain, computeLogsBloom, findSuspectBlocks } from "./bloom.ts";
 import type { Hex } from "./port.ts";
 import { ADDRESS, FULL_BLOOM, fakeHeader, fakeLog, NO_BLOOM, TOPIC } from "./testkit/fake-chain.ts";
 
@@ -18,7 +18,7 @@ describe("blooms", () => {
           maxLength: 10,
         }),
         (logs) => {
-          const bloom = bloomOfLogs(logs);
+          const bloom = computeLogsBloom(logs);
           for (const item of logs.flatMap((log) => [log.address, ...log.topics])) {
             expect(bloomMayContain(bloom, item)).to.equal(true);
             expect(bloomMatcher([TOPIC, item])(bloom)).to.equal(true);
@@ -28,7 +28,7 @@ describe("blooms", () => {
     ));
 
   it("rarely hold what was not", () => {
-    const bloom = bloomOfLogs([fakeLog(1)]);
+    const bloom = computeLogsBloom([fakeLog(1)]);
     let held = 0;
     for (let i = 0; i < 1000; i++)
       if (bloomMayContain(bloom, `0x${i.toString(16).padStart(40, "0")}`)) held += 1;
@@ -40,7 +40,7 @@ describe("blooms", () => {
   it("agree with the three bits of the yellow paper", () => {
     // keccak256(0x0f572e5295c57f15886f9b263e2f6d2d6c7b5ec6) = bd2b01afcd27800b54d2179edc49e2bffde5078bb6d0b204694169b1643fb108:
     // bits 0x52b, 0x1af, 0x527 of 2048.
-    const bloom = bloomOfLogs([{ address: "0x0f572e5295c57f15886f9b263e2f6d2d6c7b5ec6", topics: [] }]);
+    const bloom = computeLogsBloom([{ address: "0x0f572e5295c57f15886f9b263e2f6d2d6c7b5ec6", topics: [] }]);
     const bits = [0x52b, 0x1af, 0x527];
     const expected = bits.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n);
     expect(BigInt(bloom)).to.equal(expected);
@@ -48,23 +48,23 @@ describe("blooms", () => {
 });
 
 describe("suspectEmpty", () => {
-  const logsBloom = bloomOfLogs([fakeLog(1)]);
+  const logsBloom = computeLogsBloom([fakeLog(1)]);
   const other: Hex = `0x${"dd".repeat(20)}`;
 
   it("names blocks that claim a topic of the filter and have no log", () => {
     const headers = [fakeHeader(1, { logsBloom }), fakeHeader(2, { logsBloom }), fakeHeader(3)];
-    expect(suspectEmpty(headers, [fakeLog(1)], { topics: [TOPIC] })).to.deep.equal([2]);
+    expect(findSuspectBlocks(headers, [fakeLog(1)], { topics: [TOPIC] })).to.deep.equal([2]);
   });
 
   it("needs an address of the filter too, where it names some", () => {
     const headers = [fakeHeader(1, { logsBloom })];
-    expect(suspectEmpty(headers, [], { topics: [TOPIC], addresses: [ADDRESS] })).to.deep.equal([1]);
-    expect(suspectEmpty(headers, [], { topics: [TOPIC], addresses: [other] })).to.deep.equal([]);
+    expect(findSuspectBlocks(headers, [], { topics: [TOPIC], addresses: [ADDRESS] })).to.deep.equal([1]);
+    expect(findSuspectBlocks(headers, [], { topics: [TOPIC], addresses: [other] })).to.deep.equal([]);
   });
 
   it("suspects every block with logs where the filter takes any topic", () => {
-    expect(suspectEmpty([fakeHeader(1, { logsBloom }), fakeHeader(2)], [], { topics: [] })).to.deep.equal([
-      1,
-    ]);
+    expect(
+      findSuspectBlocks([fakeHeader(1, { logsBloom }), fakeHeader(2)], [], { topics: [] }),
+    ).to.deep.equal([1]);
   });
 });

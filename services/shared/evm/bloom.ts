@@ -27,7 +27,7 @@ export function bloomMatcher(items: readonly Hex[]): (bloom: Hex) => boolean {
  * How many of `count` items that a bloom does not hold it is expected to suspect nevertheless: share of bits set, to
  * the third. Well below one, the bloom tells something; around one and above, it tells nothing of so many.
  */
-export function expectedFalse(bloom: Hex, count: number): number {
+export function expectedFalsePositives(bloom: Hex, count: number): number {
   let bits = 0;
   for (let i = 2; i < bloom.length; i++) bits += BITS[digitValue(bloom.charCodeAt(i))] as number;
   return count * (bits / 2048) ** 3;
@@ -37,7 +37,7 @@ export function expectedFalse(bloom: Hex, count: number): number {
 const BITS = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4] as const;
 
 /** The bloom of a block's logs, as its header states it: addresses and all topics of all logs. */
-export function bloomOfLogs(logs: readonly Pick<RawLog, "address" | "topics">[]): Hex {
+export function computeLogsBloom(logs: readonly Pick<RawLog, "address" | "topics">[]): Hex {
   const digits = new Uint8Array(BLOOM_DIGITS);
   for (const item of new Set(logs.flatMap((log) => [log.address, ...log.topics]))) {
     for (const { digit, mask } of bloomBits(item)) digits[digit] = (digits[digit] ?? 0) | mask;
@@ -52,7 +52,7 @@ export function bloomOfLogs(logs: readonly Pick<RawLog, "address" | "topics">[])
  * addresses, one of those) while `logs` has none of that block. A suspicion only: a bloom that is nearly full
  * (busy blocks) suspects nearly everything. A block of which a part of the logs is missing is not found.
  */
-export function suspectEmpty(
+export function findSuspectBlocks(
   headers: readonly BlockHeader[],
   logs: readonly RawLog[],
   filter: LogFilter,

@@ -15,12 +15,12 @@ const OTHER = address(0x901);
 /** One write of the ingest: load, add, store. Answers the previous minutes. */
 async function addBatch(
   book: BucketBook,
-  of: { store: Store; swaps: readonly (ModelSwap & { poolAddress: string })[] },
+  { swaps, store }: { store: Store; swaps: readonly (ModelSwap & { poolAddress: string })[] },
 ): Promise<(number | null)[]> {
-  await book.prepare(of.swaps);
-  const previous = of.swaps.map((swap) => book.add(swap));
-  const { rollups: rollupRows, users } = book.take();
-  await of.store.write([put(rollups, rollupRows), put(poolUsers, users)]);
+  await book.prepare(swaps);
+  const previous = swaps.map((swap) => book.add(swap));
+  const { rollups: rollupRows, users } = book.flush();
+  await store.write([put(rollups, rollupRows), put(poolUsers, users)]);
   return previous;
 }
 
@@ -69,9 +69,9 @@ describeLong("BucketBook", () => {
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
     await addBatch(book, { store, swaps: [swapAt(1_000_000)] });
-    expect(book.take()).to.deep.equal({ rollups: [], users: [] });
+    expect(book.flush()).to.deep.equal({ rollups: [], users: [] });
     book.add(swapAt(1_000_001));
-    const taken = book.take();
+    const taken = book.flush();
     expect(taken.rollups.map(({ span, swapCount }) => [span, swapCount])).to.deep.equal([
       [60, 2],
       [3_600, 2],
@@ -138,10 +138,9 @@ describeLong("BucketBook", () => {
 
 async function expectModel(
   store: Store,
-  of: { poolAddress: string; swaps: readonly (ModelSwap & { poolAddress: string })[] },
+  { poolAddress, swaps }: { poolAddress: string; swaps: readonly (ModelSwap & { poolAddress: string })[] },
 ): Promise<void> {
-  const { poolAddress } = of;
-  const own = of.swaps.filter((swap) => swap.poolAddress === poolAddress);
+  const own = swaps.filter((swap) => swap.poolAddress === poolAddress);
   for (const span of SPANS) {
     const rows = await store.find(rollups, { filter: { chainId: CHAIN_ID, poolAddress, span } });
     const expected = modelBuckets(own, span).map((bucket) => ({

@@ -12,9 +12,9 @@ import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
 
 /** Rows kept in memory between writes; beyond it all go, since what is written can be loaded again. */
-const KEEP_ROWS = 60_000;
+const MAX_ROWS = 60_000;
 
-export interface SwapMark extends BucketSwap {
+export interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
   readonly user: string;
   readonly time: number;
@@ -77,7 +77,7 @@ export class BucketBook {
   }
 
   /** Adds one swap; answers the start of the minute in which its user swapped in this pool before, or null. */
-  add(swap: SwapMark): number | null {
+  add(swap: UserSwap): number | null {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
     const known = this.#rowsOf(poolAddress).users.get(user);
@@ -125,11 +125,11 @@ export class BucketBook {
   }
 
   /** What changed since the last take. */
-  take(): { rollups: RollupRow[]; users: PoolUserRow[] } {
+  flush(): { rollups: RollupRow[]; users: PoolUserRow[] } {
     const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };
     this.#dirtyRollups.clear();
     this.#dirtyUsers.clear();
-    if (this.#rowCount > KEEP_ROWS) {
+    if (this.#rowCount > MAX_ROWS) {
       this.#pools.clear();
       this.#rowCount = 0;
     }

@@ -6,13 +6,13 @@ import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { poolFees } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/fake-source.ts";
 import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/rows.ts";
-import { FEE_TURN_BLOCKS, FeeBook, turnOf } from "./fee-book.ts";
+import { FEE_REFRESH_BLOCKS, FeeBook, lastRefreshBlock } from "./fee-book.ts";
 import { PoolBook } from "./pool-book.ts";
 
 const word = (value: number) => encodeAbiParameters([{ type: "uint256" }], [BigInt(value)]);
 const START = 10_000;
 /** Of any phase. */
-const POOLS = [0, 7, 900, 1_799].map((phase) => address(0x10_0000 * FEE_TURN_BLOCKS + phase));
+const POOLS = [0, 7, 900, 1_799].map((phase) => address(0x10_0000 * FEE_REFRESH_BLOCKS + phase));
 /** A fee that tells pool and block. */
 const feeAt = (pool: string, block: number) => (Number.parseInt(pool.slice(-8), 16) % 97) * 100_000 + block;
 
@@ -33,11 +33,11 @@ describe("turnOf", () => {
   it("is within an hour of any head, the same of all heads up to the next", () => {
     for (const pool of POOLS) {
       for (const head of [START, START + 1, START + 899, START + 1_799, START + 1_800]) {
-        const turn = turnOf(pool, head);
-        expect(turn).to.be.within(head - FEE_TURN_BLOCKS + 1, head);
-        expect(turnOf(pool, turn)).to.equal(turn);
-        expect(turnOf(pool, turn + FEE_TURN_BLOCKS - 1)).to.equal(turn);
-        expect(turnOf(pool, turn + FEE_TURN_BLOCKS)).to.equal(turn + FEE_TURN_BLOCKS);
+        const turn = lastRefreshBlock(pool, head);
+        expect(turn).to.be.within(head - FEE_REFRESH_BLOCKS + 1, head);
+        expect(lastRefreshBlock(pool, turn)).to.equal(turn);
+        expect(lastRefreshBlock(pool, turn + FEE_REFRESH_BLOCKS - 1)).to.equal(turn);
+        expect(lastRefreshBlock(pool, turn + FEE_REFRESH_BLOCKS)).to.equal(turn + FEE_REFRESH_BLOCKS);
       }
     }
   });
@@ -60,7 +60,7 @@ describe("FeeBook", () => {
     expect(await read(last + 3)).to.deep.equal([
       { chainId: CHAIN_ID, poolAddress: pool, fee: feeAt(pool, last), block: last },
     ]);
-    const turn = turnOf(pool, last) + FEE_TURN_BLOCKS;
+    const turn = lastRefreshBlock(pool, last) + FEE_REFRESH_BLOCKS;
     expect(await read(turn - 1)).to.deep.equal([]);
     expect(await read(turn + 5)).to.deep.equal([
       { chainId: CHAIN_ID, poolAddress: pool, fee: feeAt(pool, turn), block: turn },
@@ -79,7 +79,7 @@ describe("FeeBook", () => {
     const quiet = await bookOf(POOLS);
     const rows = await new FeeBook(CHAIN_ID).refresh(chain, { ...at, pools: quiet });
     for (const { poolAddress, block } of rows)
-      expect(block).to.equal(Math.max(START - 1, turnOf(poolAddress, START + 5)));
+      expect(block).to.equal(Math.max(START - 1, lastRefreshBlock(poolAddress, START + 5)));
     expect(rows).to.have.length(POOLS.length);
   });
 
@@ -93,7 +93,7 @@ describe("FeeBook", () => {
     });
     const rows = await new FeeBook(CHAIN_ID).refresh(chain, { pools, head, fromBlock: START });
     const of = (pool: string) => {
-      const block = Math.max(START + 700, turnOf(pool, head));
+      const block = Math.max(START + 700, lastRefreshBlock(pool, head));
       return { chainId: CHAIN_ID, poolAddress: pool, block };
     };
     expect(rows).to.deep.equal([

@@ -6,7 +6,7 @@ import { listPoolFees } from "../../store/queries.ts";
 import type { PoolBook } from "./pool-book.ts";
 
 /** An hour of Base. Every pool has its own turn in it, so that few are asked at one block. */
-export const FEE_TURN_BLOCKS = 1_800;
+export const FEE_REFRESH_BLOCKS = 1_800;
 
 /**
  * When the fees are read that change without an event of their pool (a fee module that follows the price, a setting of
@@ -17,7 +17,7 @@ export const FEE_TURN_BLOCKS = 1_800;
 export class FeeBook {
   readonly #chainId: number;
   /** Block of the fee that is stored. */
-  readonly #read = new Map<string, number>();
+  readonly #readAtBlock = new Map<string, number>();
 
   constructor(chainId: number) {
     this.#chainId = chainId;
@@ -26,7 +26,7 @@ export class FeeBook {
   static async load(store: Store, chainId: number): Promise<FeeBook> {
     const book = new FeeBook(chainId);
     for (const { poolAddress, block } of await listPoolFees(store, chainId))
-      book.#read.set(poolAddress, block);
+      book.#readAtBlock.set(poolAddress, block);
     return book;
   }
 
@@ -41,32 +41,32 @@ export class FeeBook {
     const due: { pool: string; block: number; call: (block: number) => EthCall }[] = [];
     for (const [pool, { feeCall }] of at.pools.changingFees) {
       const lastEvent = at.pools.get(pool)?.lastBlock ?? -1;
-      const block = Math.max(lastEvent, turnOf(pool, at.head), at.fromBlock - 1);
-      if (feeCall === undefined || block < 0 || (this.#read.get(pool) ?? -1) >= block) continue;
+      const block = Math.max(lastEvent, lastRefreshBlock(pool, at.head), at.fromBlock - 1);
+      if (feeCall === undefined || block < 0 || (this.#readAtBlock.get(pool) ?? -1) >= block) continue;
       due.push({ pool, block, call: (number) => feeCall(pool, number) });
     }
     if (due.length === 0) return [];
     const answers = await source.call(due.map(({ block, call }) => call(block)));
-    const fees = new Map(due.map(({ pool }, i) => [pool, feeIn(answers[i])]));
+    const fees = new Map(due.map(({ pool }, i) => [pool, parseFee(answers[i])]));
     const missed = due.filter(({ pool }) => fees.get(pool) === null);
     const later = await source.call(missed.map(({ call }) => call(at.head)));
     missed.forEach(({ pool }, i) => {
-      fees.set(pool, feeIn(later[i]));
+      fees.set(pool, parseFee(later[i]));
     });
     return due.map(({ pool, block }) => {
-      this.#read.set(pool, block);
+      this.#readAtBlock.set(pool, block);
       return { chainId: this.#chainId, poolAddress: pool, fee: fees.get(pool) ?? null, block };
     });
   }
 }
 
 /** The last block up to `head` at which it is the pool's turn; negative where there was none. */
-export function turnOf(pool: string, head: number): number {
-  const phase = Number.parseInt(pool.slice(-8), 16) % FEE_TURN_BLOCKS;
-  return head - ((((head - phase) % FEE_TURN_BLOCKS) + FEE_TURN_BLOCKS) % FEE_TURN_BLOCKS);
+export function lastRefreshBlock(pool: string, head: number): number {
+  const phase = Number.parseInt(pool.slice(-8), 16) % FEE_REFRESH_BLOCKS;
+  return head - ((((head - phase) % FEE_REFRESH_BLOCKS) + FEE_REFRESH_BLOCKS) % FEE_REFRESH_BLOCKS);
 }
 
-function feeIn(answer: Hex | null | undefined): number | null {
+function parseFee(answer: Hex | null | undefined): number | null {
   if (typeof answer !== "string" || answer.length < 66) return null;
   try {
     return readInt(answer, 0);

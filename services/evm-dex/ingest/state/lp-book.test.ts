@@ -32,7 +32,7 @@ describe("LpBook", () => {
     book.add(POOL, adding(ANN, 5n), place(100, 3));
     book.add(POOL, adding(BOB, 7n), place(100, 3));
     book.add(POOL, adding(ANN, -2n), place(140, 1));
-    const { events, positions } = book.take();
+    const { events, positions } = book.flush();
     const row = (wallet: string, at: ReturnType<typeof place>, balance: bigint) => ({
       chainId: CHAIN_ID,
       wallet,
@@ -51,7 +51,7 @@ describe("LpBook", () => {
       { ...common, wallet: ANN, position: events[2]?.position, lastTime: 1_140, lastBlock: 140 },
       { ...common, wallet: BOB, position: events[1]?.position, lastTime: 1_100, lastBlock: 100 },
     ]);
-    expect(book.take()).to.deep.equal({ events: [], positions: [] });
+    expect(book.flush()).to.deep.equal({ events: [], positions: [] });
   });
 
   it("goes on from what is stored, and says what is not", async () => {
@@ -72,7 +72,7 @@ describe("LpBook", () => {
     ];
     expect(await book.prepare(wanted)).to.deep.equal([wanted[1]]);
     book.add(POOL, adding(ANN, 1n), place(100));
-    expect(book.take().positions).to.deep.equal([
+    expect(book.flush().positions).to.deep.equal([
       { ...stored, position: positionText.write({ ...HELD, balance: 71n }), lastTime: 1_100, lastBlock: 100 },
     ]);
     // What it has, it does not look up again.
@@ -81,9 +81,9 @@ describe("LpBook", () => {
 
   it("starts a position that is older than the index from its anchor", () => {
     book.anchor({ poolAddress: POOL, wallet: ANN }, HELD);
-    expect(book.take().positions, "an anchor alone is no position").to.deep.equal([]);
+    expect(book.flush().positions, "an anchor alone is no position").to.deep.equal([]);
     book.add(POOL, adding(ANN, -70n), place(100));
-    const [row] = book.take().positions;
+    const [row] = book.flush().positions;
     expect(row?.anchor).to.equal(positionText.write(HELD));
     expect(row?.position).to.equal(positionText.write({ ...HELD, balance: 0n }));
     expect(row).to.include({ firstTime: 1_100, lastTime: 1_100, lastBlock: 100 });

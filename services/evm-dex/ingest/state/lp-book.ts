@@ -5,22 +5,22 @@ import type { LpEventRow, LpPositionRow } from "../../store/v2-collections.ts";
 import { getPositions } from "../../store/v2-queries.ts";
 
 /** Positions kept in memory between writes; beyond it all go, since what is written can be loaded again. */
-const KEEP_POSITIONS = 20_000;
+const MAX_POSITIONS = 20_000;
 
 /** Whose position, and in which pool. */
-export interface Holding {
+export interface PositionKey {
   readonly poolAddress: string;
   readonly wallet: string;
 }
 
-interface Held extends Holding {
+interface CachedPosition extends PositionKey {
   position: LpPosition;
   readonly anchor: LpPosition;
   /** Undefined before its first event. */
   seen: { readonly firstTime: number; readonly lastTime: number; readonly lastBlock: number } | undefined;
 }
 
-export interface LpEventPlace {
+export interface EventPosition {
   readonly blockNumber: number;
   readonly logIndex: number;
   readonly blockHash: string;
@@ -34,9 +34,9 @@ export interface LpEventPlace {
 export class LpBook {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #held = new Map<string, Held>();
+  readonly #positions = new Map<string, CachedPosition>();
   readonly #events: LpEventRow[] = [];
-  readonly #dirty = new Set<Held>();
+  readonly #dirty = new Set<CachedPosition>();
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -44,11 +44,11 @@ export class LpBook {
   }
 
   /** Loads the positions that will change; answers those that are not stored. */
-  async prepare(holdings: Iterable<Holding>): Promise<Holding[]> {
-    const wanted = new Map<string, Holding>();
+  async prepare(holdings: Iterable<PositionKey>): Promise<PositionKey[]> {
+    const wanted = new Map<string, PositionKey>();
     for (const holding of holdings) {
       const key = keyOf(holding);
-      if (!this.#held.has(key)) wanted.set(key, holding);
+      if (!this.#positions.has(key)) wanted.set(key, holding);
     }
     if (wanted.size === 0) return [];
     const stored = await getPositions(this.#store, {
@@ -58,7 +58,7 @@ export class LpBook {
     for (const { wallet, poolAddress, position, anchor, firstTime, lastTime, lastBlock } of stored) {
       const key = keyOf({ wallet, poolAddress });
       wanted.delete(key);
-      this.#held.set(key, {
+      this.#positions.set(key, {
         poolAddress,
         wallet,
         position: positionText.read(position),
@@ -70,17 +70,17 @@ export class LpBook {
   }
 
   /** The position of a wallet before its first event; without, it is empty. */
-  anchor(holding: Holding, position: LpPosition): void {
+  anchor(holding: PositionKey, position: LpPosition): void {
     const { poolAddress, wallet } = holding;
-    this.#held.set(keyOf(holding), { poolAddress, wallet, position, anchor: position, seen: undefined });
+    this.#positions.set(keyOf(holding), { poolAddress, wallet, position, anchor: position, seen: undefined });
   }
 
-  add(poolAddress: string, change: PositionChange, at: LpEventPlace): void {
+  add(poolAddress: string, change: PositionChange, at: EventPosition): void {
     const { wallet } = change;
     const { blockNumber, logIndex, blockHash, time } = at;
     const key = keyOf({ poolAddress, wallet });
-    if (!this.#held.has(key)) this.anchor({ poolAddress, wallet }, EMPTY_POSITION);
-    const held = this.#held.get(key) as Held;
+    if (!this.#positions.has(key)) this.anchor({ poolAddress, wallet }, EMPTY_POSITION);
+    const held = this.#positions.get(key) as CachedPosition;
     held.position = change.after(held.position);
     held.seen = { firstTime: held.seen?.firstTime ?? time, lastTime: time, lastBlock: blockNumber };
     this.#dirty.add(held);
@@ -97,14 +97,14 @@ export class LpBook {
   }
 
   /** What changed since the last take. */
-  take(): { events: LpEventRow[]; positions: LpPositionRow[] } {
+  flush(): { events: LpEventRow[]; positions: LpPositionRow[] } {
     const positions = [...this.#dirty].map((held) => this.#toRow(held));
     this.#dirty.clear();
-    if (this.#held.size > KEEP_POSITIONS) this.#held.clear();
+    if (this.#positions.size > MAX_POSITIONS) this.#positions.clear();
     return { events: this.#events.splice(0), positions };
   }
 
-  #toRow({ poolAddress, wallet, position, anchor, seen }: Held): LpPositionRow {
+  #toRow({ poolAddress, wallet, position, anchor, seen }: CachedPosition): LpPositionRow {
     return {
       chainId: this.#chainId,
       wallet,
@@ -116,6 +116,6 @@ export class LpBook {
   }
 }
 
-function keyOf({ poolAddress, wallet }: Holding): string {
+function keyOf({ poolAddress, wallet }: PositionKey): string {
   return `${poolAddress}:${wallet}`;
 }

@@ -77,7 +77,7 @@ export class PoolBook {
     if (protocol.feeCall !== undefined) this.#changingFees.set(row.poolAddress, protocol);
   }
 
-  knows(address: string): boolean {
+  has(address: string): boolean {
     return this.#known.has(address);
   }
 
@@ -109,7 +109,7 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
     return {
       row,
       protocol,
-      state: protocol.start(row),
+      state: protocol.initialState(row),
       anchor: undefined,
       lastBlock: -1,
       lastTime: 0,
@@ -143,6 +143,6 @@ export function toStateRow(entry: PoolEntry): PoolStateRow {
     balance0,
     balance1,
     balanceBlock,
-    anchor: protocol.write(anchor ?? protocol.start(row)),
+    anchor: protocol.write(anchor ?? protocol.initialState(row)),
   };
 }

@@ -47,8 +47,8 @@ function toRows(swaps: readonly AnySwap[]): V2SwapRow[] {
 }
 
 const abs = (value: bigint) => (value < 0n ? -value : value);
-const sum = <T>(list: readonly T[], of: (each: T) => bigint) =>
-  list.reduce((total, each) => total + of(each), 0n);
+const sum = <T>(list: readonly T[], options: (each: T) => bigint) =>
+  list.reduce((total, each) => total + options(each), 0n);
 
 /** One bucket's row by going over the whole list for every number. */
 function modelRollup(
@@ -100,7 +100,7 @@ describe("V2Book", () => {
           const part = rows.slice(at, at + batch);
           await book.prepare(part);
           for (const row of part) book.add(row);
-          const { rollups, largeSwaps } = book.take();
+          const { rollups, largeSwaps } = book.flush();
           await store.write([put(v2Rollups, rollups), put(v2LargeSwaps, largeSwaps)]);
         }
         for (const span of [3_600, 86_400]) {
@@ -129,11 +129,11 @@ describe("V2Book", () => {
     );
     await book.prepare(rows);
     for (const row of rows) book.add(row);
-    expect(book.take().rollups).to.have.length(2);
-    expect(book.take()).to.deep.equal({ rollups: [], largeSwaps: [] });
+    expect(book.flush().rollups).to.have.length(2);
+    expect(book.flush()).to.deep.equal({ rollups: [], largeSwaps: [] });
     // Among ten larger ones it is none of the largest.
     book.add({ ...(rows[0] as V2SwapRow), blockNumber: 999, valueUsd: 1 });
-    const { rollups, largeSwaps } = book.take();
+    const { rollups, largeSwaps } = book.flush();
     expect([rollups.length, largeSwaps.length]).to.deep.equal([2, 0]);
     await store.close();
   });

@@ -11,16 +11,16 @@ import { countV2Swap, toLargeSwap, type V2SwapRow } from "./v2-swap.ts";
 export const V2_SPANS = [HOUR, DAY] as const;
 
 /** Rows kept in memory between writes; beyond it all go, since what is written can be loaded again. */
-const KEEP_ROWS = 20_000;
+const MAX_ROWS = 20_000;
 
-interface Held {
+interface CachedBucket {
   readonly poolAddress: string;
   readonly span: number;
   readonly start: number;
   readonly bucket: V2Bucket;
 }
 
-interface HeldSwaps {
+interface CachedLargeSwaps {
   readonly poolAddress: string;
   readonly start: number;
   largest: readonly LargeSwap[];
@@ -29,10 +29,10 @@ interface HeldSwaps {
 /** What is known of one pool. Maps within maps: a key made of parts would cost more than what it finds. */
 interface PoolRows {
   /** By start; an hour and a day may start together. */
-  readonly hours: Map<number, Held>;
-  readonly days: Map<number, Held>;
+  readonly hours: Map<number, CachedBucket>;
+  readonly days: Map<number, CachedBucket>;
   /** By start. */
-  readonly swaps: Map<number, HeldSwaps>;
+  readonly swaps: Map<number, CachedLargeSwaps>;
 }
 
 /**
@@ -44,8 +44,8 @@ export class V2Book {
   readonly #chainId: number;
   readonly #pools = new Map<string, PoolRows>();
   #rowCount = 0;
-  readonly #dirtyBuckets = new Set<Held>();
-  readonly #dirtySwaps = new Set<HeldSwaps>();
+  readonly #dirtyBuckets = new Set<CachedBucket>();
+  readonly #dirtySwaps = new Set<CachedLargeSwaps>();
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -94,19 +94,19 @@ export class V2Book {
       countV2Swap(held.bucket, swap);
       this.#dirtyBuckets.add(held);
     }
-    const held = rows.swaps.get(startOf(time, HOUR)) as HeldSwaps;
+    const held = rows.swaps.get(startOf(time, HOUR)) as CachedLargeSwaps;
     const largest = withSwap(held.largest, toLargeSwap(swap));
     if (largest === held.largest) return;
     held.largest = largest;
     this.#dirtySwaps.add(held);
   }
 
-  #addBucket(held: Held): void {
+  #addBucket(held: CachedBucket): void {
     bucketsOf(this.#rowsOf(held.poolAddress), held.span).set(held.start, held);
     this.#rowCount += 1;
   }
 
-  #addSwaps(held: HeldSwaps): void {
+  #addSwaps(held: CachedLargeSwaps): void {
     this.#rowsOf(held.poolAddress).swaps.set(held.start, held);
     this.#rowCount += 1;
   }
@@ -121,7 +121,7 @@ export class V2Book {
   }
 
   /** What changed since the last take. */
-  take(): { rollups: V2RollupRow[]; largeSwaps: V2LargeSwapsRow[] } {
+  flush(): { rollups: V2RollupRow[]; largeSwaps: V2LargeSwapsRow[] } {
     const chainId = this.#chainId;
     const taken = {
       rollups: [...this.#dirtyBuckets].map(({ bucket, ...key }) => toRollup({ chainId, ...key }, bucket)),
@@ -134,7 +134,7 @@ export class V2Book {
     };
     this.#dirtyBuckets.clear();
     this.#dirtySwaps.clear();
-    if (this.#rowCount > KEEP_ROWS) {
+    if (this.#rowCount > MAX_ROWS) {
       this.#pools.clear();
       this.#rowCount = 0;
     }
@@ -172,6 +172,6 @@ export function readRollup(row: V2RollupRow): V2Bucket {
   };
 }
 
-function bucketsOf(rows: PoolRows, span: number): Map<number, Held> {
+function bucketsOf(rows: PoolRows, span: number): Map<number, CachedBucket> {
   return span === HOUR ? rows.hours : rows.days;
 }

@@ -20,9 +20,8 @@ import type { RollbackTarget } from "./removed.ts";
  */
 export async function rebuildOpenBuckets(
   store: Store,
-  of: { pool: PoolRow; target: RollbackTarget },
+  { pool, target }: { pool: PoolRow; target: RollbackTarget },
 ): Promise<RollupRow[]> {
-  const { pool, target } = of;
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const minuteStart = startOf(target.time, MINUTE);
   const minute = emptyBucket();
@@ -49,8 +48,8 @@ export async function rebuildOpenBuckets(
   ].filter((row) => row.swapCount > 0);
 }
 
-async function mergeStored(store: Store, of: Parameters<typeof findRollups>[1]): Promise<Bucket> {
+async function mergeStored(store: Store, query: Parameters<typeof findRollups>[1]): Promise<Bucket> {
   const merged = emptyBucket();
-  for (const row of await findRollups(store, of)) mergeInto(merged, row);
+  for (const row of await findRollups(store, query)) mergeInto(merged, row);
   return merged;
 }

@@ -23,12 +23,15 @@ export const REMOVED_FIELDS = [
 export type RemovedEvent = Pick<RowOf<typeof poolEvents>, (typeof REMOVED_FIELDS)[number]>;
 
 /** Removes a pool's rollups from a start on, one start per span in the order of SPANS. */
-export function removeRollupsFrom(of: {
+export function removeRollupsFrom({
+  chainId,
+  poolAddress,
+  starts,
+}: {
   chainId: number;
   poolAddress: string;
   starts: readonly number[];
 }): WriteStep[] {
-  const { chainId, poolAddress, starts } = of;
   return SPANS.map((span, i) =>
     removeWhere(rollups, { chainId, poolAddress, span, start: { gte: starts[i] ?? 0 } }),
   );

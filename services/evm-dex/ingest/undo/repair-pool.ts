@@ -27,16 +27,18 @@ import { repairV2Buckets } from "./repair-v2.ts";
  */
 export async function repairPool(
   store: Store,
-  of: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
+  options: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
 ): Promise<WriteStep[]> {
-  const { chainId, poolAddress, removed, target } = of;
+  const { chainId, poolAddress, removed, target } = options;
   const pool = await getPool(store, { chainId, poolAddress });
   if (pool === undefined) throw new Error(`Events of pool ${poolAddress} are stored, but the pool is not.`);
-  const steps = [await repairState(store, of)];
+  const steps = [await repairState(store, options)];
   if (removed.some((event) => event.kind === "swap")) {
     const isV2 = protocolOf(pool.protocol).swapFees !== undefined;
     steps.push(
-      ...(await (isV2 ? repairV2Buckets(store, { pool, target }) : repairBuckets(store, { ...of, pool }))),
+      ...(await (isV2
+        ? repairV2Buckets(store, { pool, target })
+        : repairBuckets(store, { ...options, pool }))),
     );
   }
   return steps;
@@ -44,7 +46,7 @@ export async function repairPool(
 
 async function repairBuckets(
   store: Store,
-  of: {
+  options: {
     chainId: number;
     poolAddress: string;
     pool: PoolRow;
@@ -52,8 +54,8 @@ async function repairBuckets(
     target: RollbackTarget;
   },
 ): Promise<WriteStep[]> {
-  const { chainId, poolAddress, pool, target } = of;
-  const users = await repairUsers(store, of);
+  const { chainId, poolAddress, pool, target } = options;
+  const users = await repairUsers(store, options);
   const openStarts = SPANS.map((span) => startOf(target.time, span));
   const open = await rebuildOpenBuckets(store, { pool, target });
   const older = await bucketsOf(store, { chainId, poolAddress, users, before: openStarts });
@@ -70,9 +72,8 @@ async function repairBuckets(
 
 async function repairState(
   store: Store,
-  of: { chainId: number; poolAddress: string; target: RollbackTarget },
+  { chainId, poolAddress, target }: { chainId: number; poolAddress: string; target: RollbackTarget },
 ): Promise<WriteStep> {
-  const { chainId, poolAddress, target } = of;
   const last = await lastEventUpTo(store, { chainId, poolAddress, block: target.number, time: target.time });
   const [stored] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
   if (last === undefined || stored === undefined) return remove(poolStates, [{ chainId, poolAddress }]);
@@ -103,9 +104,13 @@ interface RepairedUsers {
  */
 async function repairUsers(
   store: Store,
-  of: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
+  {
+    chainId,
+    poolAddress,
+    removed,
+    target,
+  }: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
 ): Promise<RepairedUsers> {
-  const { chainId, poolAddress, removed, target } = of;
   const previous = new Map<string, number | null>();
   for (const event of [...removed].sort(byPlace)) {
     if (event.kind === "swap" && !previous.has(event.sender))
@@ -139,12 +144,12 @@ async function repairUsers(
 
 async function usersSince(
   store: Store,
-  of: { chainId: number; poolAddress: string; time: number; upTo: number },
+  at: { chainId: number; poolAddress: string; time: number; upTo: number },
 ): Promise<Set<string>> {
-  const events = await eventsSince(store, of);
+  const events = await eventsSince(store, at);
   return new Set(
     events
-      .filter((event) => event.kind === "swap" && event.blockNumber <= of.upTo)
+      .filter((event) => event.kind === "swap" && event.blockNumber <= at.upTo)
       .map((event) => event.sender),
   );
 }
@@ -152,9 +157,13 @@ async function usersSince(
 /** Closed buckets that affected users fall back into. */
 async function bucketsOf(
   store: Store,
-  of: { chainId: number; poolAddress: string; users: RepairedUsers; before: readonly number[] },
+  {
+    chainId,
+    poolAddress,
+    users,
+    before,
+  }: { chainId: number; poolAddress: string; users: RepairedUsers; before: readonly number[] },
 ): Promise<RollupRow[]> {
-  const { chainId, poolAddress, users, before } = of;
   const keys = new Map<string, { poolAddress: string; span: number; start: number }>();
   for (const minute of users.after.values()) {
     if (minute === null) continue;
@@ -167,8 +176,10 @@ async function bucketsOf(
 }
 
 /** Users whose last swap lies in a bucket: those stored there, corrected by where the affected ones are now and belong. */
-async function countLastSeen(store: Store, of: { row: RollupRow; users: RepairedUsers }): Promise<number> {
-  const { row, users } = of;
+async function countLastSeen(
+  store: Store,
+  { row, users }: { row: RollupRow; users: RepairedUsers },
+): Promise<number> {
   const { chainId, poolAddress, span, start } = row;
   const isIn = (minute: number | null | undefined) =>
     minute !== null && minute !== undefined && minute >= start && minute < start + span;

@@ -6,9 +6,8 @@ import type { RollbackTarget } from "./removed.ts";
 /** The steps that take LP positions back to the target: each to its last row up to it, or away where it has none. */
 export async function repairPositions(
   store: Store,
-  of: { chainId: number; target: RollbackTarget },
+  { chainId, target }: { chainId: number; target: RollbackTarget },
 ): Promise<WriteStep[]> {
-  const { chainId, target } = of;
   const removed = await store.find(lpEvents, {
     filter: { chainId, blockNumber: { gt: target.number } },
     fields: ["wallet", "poolAddress"],

@@ -16,9 +16,8 @@ import type { RollbackTarget } from "./removed.ts";
  */
 export async function repairV2Buckets(
   store: Store,
-  of: { pool: PoolRow; target: RollbackTarget },
+  { pool, target }: { pool: PoolRow; target: RollbackTarget },
 ): Promise<WriteStep[]> {
-  const { pool, target } = of;
   const { chainId, poolAddress } = pool;
   const [hourStart, dayStart] = [startOf(target.time, HOUR), startOf(target.time, DAY)];
   const protocol = protocolOf(pool.protocol);
@@ -48,8 +47,15 @@ export async function repairV2Buckets(
 }
 
 /** Removes a v2 pool's hours and days from the ones that hold a second on. */
-export function removeV2From(of: { chainId: number; poolAddress: string; time: number }): WriteStep[] {
-  const { chainId, poolAddress, time } = of;
+export function removeV2From({
+  chainId,
+  poolAddress,
+  time,
+}: {
+  chainId: number;
+  poolAddress: string;
+  time: number;
+}): WriteStep[] {
   return [
     ...V2_SPANS.map((span) =>
       removeWhere(v2Rollups, { chainId, poolAddress, span, start: { gte: startOf(time, span) } }),

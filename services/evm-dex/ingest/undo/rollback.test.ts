@@ -218,8 +218,7 @@ function isDoneAt({ isDone }: Kill, i: number): boolean {
   return isDone[i % isDone.length] === true;
 }
 
-async function partOf(store: Store, of: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
-  const { step, kill } = of;
+async function partOf(store: Store, { step, kill }: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
   const isDone = (_: unknown, i: number) => isDoneAt(kill, i);
   if (step.kind === "put") return { ...step, rows: step.rows.filter(isDone) };
   if (step.kind === "remove") return { ...step, keys: step.keys.filter(isDone) };

@@ -1,3 +1,4 @@
+import { rewindScans } from "../../../shared/index/evm/discovery.ts";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
@@ -29,11 +30,11 @@ import { removeV2From } from "./repair-v2.ts";
  */
 export async function rollbackTo(
   store: Store,
-  of: { checkpoint: CheckpointRow; target: RollbackTarget; guard: Guard },
+  { checkpoint, target, guard }: { checkpoint: CheckpointRow; target: RollbackTarget; guard: Guard },
 ): Promise<number> {
-  const { checkpoint, target, guard } = of;
   const { chainId } = checkpoint;
   const after = { chainId, blockNumber: { gt: target.number } };
+  const scans = await store.find(discoveries, { filter: { chainId } });
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
   const gonePools = await store.find(pools, { filter: { chainId, createdBlock: { gt: target.number } } });
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
@@ -51,7 +52,7 @@ export async function rollbackTo(
     put(checkpoints, [
       { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time },
     ]),
-    ...(await discoveriesBackTo(store, { chainId, number: target.number })),
+    put(discoveries, rewindScans(scans, target.number)),
     ...repairs,
     ...(await repairPositions(store, { chainId, target })),
     removeWhere(lpEvents, after),
@@ -78,12 +79,15 @@ function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
 }
 
 /** A pool that was created after the target leaves nothing. */
-function removeSwaps(of: {
+function removeSwaps({
+  chainId,
+  poolAddress,
+  events,
+}: {
   chainId: number;
   poolAddress: string;
   events: readonly RemovedEvent[];
 }): WriteStep[] {
-  const { chainId, poolAddress, events } = of;
   const users = new Set(events.filter((event) => event.kind === "swap").map((event) => event.sender));
   return [
     remove(
@@ -98,9 +102,8 @@ function removeSwaps(of: {
 
 async function removePools(
   store: Store,
-  of: { chainId: number; gonePools: readonly PoolRow[] },
+  { chainId, gonePools }: { chainId: number; gonePools: readonly PoolRow[] },
 ): Promise<WriteStep[]> {
-  const { chainId, gonePools } = of;
   if (gonePools.length === 0) return [];
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
   const goneTokens: string[] = [];
@@ -129,9 +132,8 @@ async function removePools(
 
 async function isTokenOfAnotherPool(
   store: Store,
-  of: { chainId: number; token: string; gone: ReadonlySet<string> },
+  { chainId, token, gone }: { chainId: number; token: string; gone: ReadonlySet<string> },
 ): Promise<boolean> {
-  const { chainId, token, gone } = of;
   for (const side of [{ token0Address: token }, { token1Address: token }]) {
     const others = await store.find(poolListings, {
       filter: { chainId, family: { in: ["dexa", "dexb", "clones"] }, ...side },
@@ -141,15 +143,4 @@ async function isTokenOfAnotherPool(
     if (others.some((row) => !gone.has(row.poolAddress))) return true;
   }
   return false;
-}
-
-async function discoveriesBackTo(
-  store: Store,
-  of: { chainId: number; number: number },
-): Promise<WriteStep[]> {
-  const rows = await store.find(discoveries, { filter: { chainId: of.chainId } });
-  const back = rows
-    .filter((row) => row.blockNumber > of.number)
-    .map((row) => ({ ...row, blockNumber: of.number }));
-  return back.length === 0 ? [] : [put(discoveries, back)];
 }

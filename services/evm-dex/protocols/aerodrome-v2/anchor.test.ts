@@ -9,7 +9,14 @@ import {
 } from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { address, poolRow } from "../../test/rows.ts";
-import { readV2Anchor, readV2Position, startOfV2, v2AnchorCalls, v2PositionCalls, v2Tier } from "./anchor.ts";
+import {
+  initialV2State,
+  readV2Anchor,
+  readV2Position,
+  v2AnchorCalls,
+  v2PositionCalls,
+  v2Tier,
+} from "./anchor.ts";
 import { EMPTY_V2_STATE } from "./state.ts";
 
 const [POOL, FACTORY, GAUGE, VOTER, ANN] = [
@@ -122,7 +129,7 @@ describe("a pool just created", () => {
     ] as const) {
       const { name, result } = answer(v2Tier.call({ ...created, stable }, { factory: FACTORY, block: 7 }));
       expect(name).to.equal(stable ? "stableFee" : "volatileFee");
-      expect(startOfV2({ fee: Number(result) * v2Tier.unit })).to.deep.equal({
+      expect(initialV2State({ fee: Number(result) * v2Tier.unit })).to.deep.equal({
         ...EMPTY_V2_STATE,
         fee,
         defaultFee: fee,

@@ -79,7 +79,7 @@ function readGauge(answers: readonly Answer[], { gauge }: GaugeFacts): Partial<V
 }
 
 /** What the pool and its gauge say when asked: for audits. */
-export function toldByV2(state: V2State): Record<string, bigint | number> {
+export function v2AuditValues(state: V2State): Record<string, bigint | number> {
   const { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish } = state;
   return { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish };
 }
@@ -96,7 +96,7 @@ export const v2Tier: FeeTier = {
 };
 
 /** A pool just created, its default fee being all there is to tell. */
-export function startOfV2({ fee }: Pick<PoolFacts, "fee">): V2State {
+export function initialV2State({ fee }: Pick<PoolFacts, "fee">): V2State {
   return { ...EMPTY_V2_STATE, fee: fee / BIP, defaultFee: fee / BIP };
 }
 
@@ -106,12 +106,12 @@ export function v2SupplyCall(poolAddress: string, block: number): EthCall {
 
 export function v2PositionCalls(
   wallet: string,
-  of: { state: V2State; pool: PoolFacts; block: number },
+  { state, pool, block }: { state: V2State; pool: PoolFacts; block: number },
 ): EthCall[] {
   const data = encodeCall(BALANCE_OF, [wallet as Hex]);
-  const { gauge } = of.state;
-  const holders = gauge === undefined ? [of.pool.poolAddress] : [of.pool.poolAddress, gauge];
-  return holders.map((to) => ({ to: to as Hex, data, block: of.block }));
+  const { gauge } = state;
+  const holders = gauge === undefined ? [pool.poolAddress] : [pool.poolAddress, gauge];
+  return holders.map((to) => ({ to: to as Hex, data, block }));
 }
 
 /** Earnings count from the first indexed block: from the pool's indexes there, until when nothing moved. */

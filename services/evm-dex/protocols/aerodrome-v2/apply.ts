@@ -1,6 +1,6 @@
 import { feeGrowth } from "../../metrics/v2-bucket.ts";
 import type { V2Event } from "./events.ts";
-import { withCustomFee, withShownFee } from "./fees.ts";
+import { withCustomFee, withFeeOfSwap } from "./fees.ts";
 import { withReward } from "./rewards.ts";
 import type { V2State } from "./state.ts";
 
@@ -24,7 +24,7 @@ export function applyV2(state: V2State, event: V2Event, time: number): V2State {
       const taken = state.isSwapping ? state : { swapFee0: 0n, swapFee1: 0n };
       return {
         ...state,
-        ...withShownFee(state, event, taken),
+        ...withFeeOfSwap(state, event, taken),
         swapFee0: taken.swapFee0,
         swapFee1: taken.swapFee1,
         isSwapping: false,

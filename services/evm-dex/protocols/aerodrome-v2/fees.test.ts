@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { withCustomFee, withShownFee } from "./fees.ts";
+import { withCustomFee, withFeeOfSwap } from "./fees.ts";
 
 const DEFAULT = { fee: 30, defaultFee: 30, hasCustomFee: false };
 const CUSTOM = { fee: 100, defaultFee: 30, hasCustomFee: true };
@@ -27,35 +27,35 @@ describe("the fee that a swap shows", () => {
     fc.assert(
       fc.property(amount, fc.boolean(), fc.nat(10_000), (amountIn, isToken0, fee) => {
         const swap = isToken0 ? swapOf(amountIn) : swapOf(0n, amountIn);
-        expect(withShownFee(DEFAULT, swap, takenOf(swap, fee)).fee).to.equal(fee);
+        expect(withFeeOfSwap(DEFAULT, swap, takenOf(swap, fee)).fee).to.equal(fee);
       }),
     );
   });
 
   it("is the new default where there is no custom fee, and leaves the default alone where there is one", () => {
     const swap = swapOf(123_456_789n);
-    expect(withShownFee(DEFAULT, swap, takenOf(swap, 5))).to.deep.equal({
+    expect(withFeeOfSwap(DEFAULT, swap, takenOf(swap, 5))).to.deep.equal({
       fee: 5,
       defaultFee: 5,
       hasCustomFee: false,
     });
-    expect(withShownFee(CUSTOM, swap, takenOf(swap, 5))).to.deep.equal({ ...CUSTOM, fee: 5 });
-    expect(withShownFee(DEFAULT, swap, { swapFee0: 0n, swapFee1: 0n }).fee).to.equal(0);
+    expect(withFeeOfSwap(CUSTOM, swap, takenOf(swap, 5))).to.deep.equal({ ...CUSTOM, fee: 5 });
+    expect(withFeeOfSwap(DEFAULT, swap, { swapFee0: 0n, swapFee1: 0n }).fee).to.equal(0);
   });
 
   it("is not read from less, nor from a fee that no ten-thousandths give", () => {
     const small = swapOf(9_999n);
-    expect(withShownFee(DEFAULT, small, takenOf(small, 100))).to.deep.equal(DEFAULT);
-    expect(withShownFee(DEFAULT, swapOf(10_000_000n), { swapFee0: 1_001n, swapFee1: 0n })).to.deep.equal(
+    expect(withFeeOfSwap(DEFAULT, small, takenOf(small, 100))).to.deep.equal(DEFAULT);
+    expect(withFeeOfSwap(DEFAULT, swapOf(10_000_000n), { swapFee0: 1_001n, swapFee1: 0n })).to.deep.equal(
       DEFAULT,
     );
-    expect(withShownFee(DEFAULT, swapOf(10_000n), { swapFee0: 10_001n, swapFee1: 0n })).to.deep.equal(
+    expect(withFeeOfSwap(DEFAULT, swapOf(10_000n), { swapFee0: 10_001n, swapFee1: 0n })).to.deep.equal(
       DEFAULT,
     );
   });
 
   it("is read from the second token where too little of the first came in", () => {
     const swap = swapOf(3n, 50_000n);
-    expect(withShownFee(DEFAULT, swap, takenOf(swap, 7)).fee).to.equal(7);
+    expect(withFeeOfSwap(DEFAULT, swap, takenOf(swap, 7)).fee).to.equal(7);
   });
 });

@@ -19,8 +19,8 @@ export function withCustomFee(before: Fee, customFee: number): Fee {
  * After a swap. The factory changes its default fees without an event; but every swap shows the fee in force, since
  * a pool takes floor(amountIn × fee / 10,000), which no other fee gives where amountIn is 10,000 or more.
  */
-export function withShownFee(before: Fee, swap: SwapEvent, taken: Taken): Fee {
-  const fee = shownFee(swap.amount0In, taken.swapFee0) ?? shownFee(swap.amount1In, taken.swapFee1);
+export function withFeeOfSwap(before: Fee, swap: SwapEvent, taken: SwapFeeAmounts): Fee {
+  const fee = feeOfSwap(swap.amount0In, taken.swapFee0) ?? feeOfSwap(swap.amount1In, taken.swapFee1);
   if (fee === undefined || fee === before.fee) return before;
   return {
     fee,
@@ -29,12 +29,12 @@ export function withShownFee(before: Fee, swap: SwapEvent, taken: Taken): Fee {
   };
 }
 
-export interface Taken {
+export interface SwapFeeAmounts {
   readonly swapFee0: bigint;
   readonly swapFee1: bigint;
 }
 
-function shownFee(amountIn: bigint, taken: bigint): number | undefined {
+function feeOfSwap(amountIn: bigint, taken: bigint): number | undefined {
   if (amountIn < UNIT || taken > amountIn) return undefined;
   const fee = (taken * UNIT + amountIn - 1n) / amountIn;
   return (amountIn * fee) / UNIT === taken ? Number(fee) : undefined;

@@ -1,4 +1,4 @@
-import { type LpPosition, settle, stakedBy, transferred } from "../../metrics/lp-position.ts";
+import { applyStake, applyTransfer, type LpPosition, settle } from "../../metrics/lp-position.ts";
 import type { PositionChange } from "../protocol.ts";
 import { ZERO_ADDRESS } from "./apply.ts";
 import type { V2Event } from "./events.ts";
@@ -15,11 +15,11 @@ export const MINIMUM_LIQUIDITY = 1_000n;
  */
 export function positionChanges(
   event: V2Event,
-  of: { state: V2State; poolAddress: string },
+  { state, poolAddress }: { state: V2State; poolAddress: string },
 ): PositionChange[] {
-  return changesOf(event, of.state).filter(
+  return changesOf(event, state).filter(
     ({ wallet }) =>
-      wallet !== ZERO_ADDRESS && wallet !== LOCKED && wallet !== of.poolAddress && wallet !== of.state.gauge,
+      wallet !== ZERO_ADDRESS && wallet !== LOCKED && wallet !== poolAddress && wallet !== state.gauge,
   );
 }
 
@@ -28,7 +28,8 @@ function changesOf(event: V2Event, state: V2State): PositionChange[] {
     case "transfer": {
       const move = (wallet: string, amount: bigint) => ({
         wallet,
-        after: (position: LpPosition) => nothingOwed(transferred(position, { ...indexOf(state), amount })),
+        after: (position: LpPosition) =>
+          clampNegative(applyTransfer(position, { ...indexOf(state), amount })),
       });
       return event.from === event.to
         ? [move(event.from, 0n)]
@@ -46,7 +47,7 @@ function changesOf(event: V2Event, state: V2State): PositionChange[] {
 }
 
 function stake(wallet: string, amount: bigint): PositionChange {
-  return { wallet, after: (position) => nothingOwed(stakedBy(position, amount)) };
+  return { wallet, after: (position) => clampNegative(applyStake(position, amount)) };
 }
 
 function indexOf({ index0, index1 }: V2State) {
@@ -54,7 +55,7 @@ function indexOf({ index0, index1 }: V2State) {
 }
 
 /** Below zero only where the position before the index was not to be had. */
-function nothingOwed(position: LpPosition): LpPosition {
+function clampNegative(position: LpPosition): LpPosition {
   if (position.balance >= 0n && position.staked >= 0n) return position;
   return {
     ...position,

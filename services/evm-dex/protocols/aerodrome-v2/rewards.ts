@@ -13,8 +13,7 @@ export function epochEnd(time: number): number {
  * After NotifyReward: the amount, and what is left of the period under way, paid out evenly until the epoch's end.
  * Source: Aerodrome Gauge._notifyRewardAmount.
  */
-export function withReward(before: Rewards, of: { amount: bigint; time: number }): Rewards {
-  const { amount, time } = of;
+export function withReward(before: Rewards, { amount, time }: { amount: bigint; time: number }): Rewards {
   const periodFinish = epochEnd(time);
   const leftover = time < before.periodFinish ? BigInt(before.periodFinish - time) * before.rewardRate : 0n;
   return { rewardRate: (amount + leftover) / BigInt(periodFinish - time), periodFinish };

@@ -10,7 +10,7 @@ const SLOT0 = encodeCall("0x3850c7bd");
 const LIQUIDITY = encodeCall("0x1a686502");
 
 /** What each of them has for itself. */
-type Own =
+type ProtocolSpecific =
   | "kind"
   | "created"
   | "identity"
@@ -25,14 +25,14 @@ type Own =
   | "anchor";
 
 /** What all concentrated-liquidity pools have in common, whatever their factory's and their fees' form. */
-export const v3: Omit<Protocol<V3State, V3Event>, Own> = {
+export const v3: Omit<Protocol<V3State, V3Event>, ProtocolSpecific> = {
   generation: "v3",
-  tvlOf: "balances",
-  start: () => EMPTY_STATE,
+  tvlSource: "balances",
+  initialState: () => EMPTY_STATE,
   apply: applyEvent,
-  isQuiet: () => false,
+  isSuperseded: () => false,
   moved: movedInto,
-  travel: (before, event) =>
+  tickTravel: (before, event) =>
     event.kind === "swap" && before.sqrtPriceX96 !== 0n ? Math.abs(event.tick - before.tick) : 0,
   price: ({ sqrtPriceX96 }, pool) => (sqrtPriceX96 === 0n ? undefined : priceOf(sqrtPriceX96, pool)),
   /**
@@ -61,8 +61,13 @@ export const v3: Omit<Protocol<V3State, V3Event>, Own> = {
     { to: poolAddress as Hex, data: SLOT0, block },
     { to: poolAddress as Hex, data: LIQUIDITY, block },
   ],
-  told: ({ sqrtPriceX96, liquidity, tick, feeProtocol }) => ({ sqrtPriceX96, liquidity, tick, feeProtocol }),
-  unknown: ({ amount0, amount1 }) => ({ ...EMPTY_STATE, reserve0: amount0, reserve1: amount1 }),
+  auditValues: ({ sqrtPriceX96, liquidity, tick, feeProtocol }) => ({
+    sqrtPriceX96,
+    liquidity,
+    tick,
+    feeProtocol,
+  }),
+  stateFromBalances: ({ amount0, amount1 }) => ({ ...EMPTY_STATE, reserve0: amount0, reserve1: amount1 }),
 };
 
 /** token1 per token0, whole tokens. */
@@ -79,17 +84,21 @@ export function priceOf(
  */
 export function readAnchor(
   answers: readonly (Hex | null | undefined)[],
-  of: { balances: { amount0: bigint; amount1: bigint }; words: number; feeProtocolAt?: number },
+  {
+    words,
+    feeProtocolAt,
+    balances,
+  }: { balances: { amount0: bigint; amount1: bigint }; words: number; feeProtocolAt?: number },
 ): V3State | undefined {
   const [slot0, liquidity] = answers;
-  if (typeof slot0 !== "string" || slot0.length < 2 + of.words * 64) return undefined;
+  if (typeof slot0 !== "string" || slot0.length < 2 + words * 64) return undefined;
   if (typeof liquidity !== "string" || liquidity.length < 66) return undefined;
   return {
     sqrtPriceX96: readUint(slot0, 0),
     tick: readInt(slot0, 1),
-    feeProtocol: of.feeProtocolAt === undefined ? 0 : readInt(slot0, of.feeProtocolAt),
+    feeProtocol: feeProtocolAt === undefined ? 0 : readInt(slot0, feeProtocolAt),
     liquidity: readUint(liquidity, 0),
-    reserve0: of.balances.amount0,
-    reserve1: of.balances.amount1,
+    reserve0: balances.amount0,
+    reserve1: balances.amount1,
   };
 }

@@ -41,8 +41,11 @@ export async function workInAgreement(
   }
 }
 
-async function waitForAgreement(of: Required<Omit<AgreementDeps, "log" | "onFailure">>): Promise<void> {
-  const { source, signal, checkEveryMs } = of;
+async function waitForAgreement({
+  source,
+  signal,
+  checkEveryMs,
+}: Required<Omit<AgreementDeps, "log" | "onFailure">>): Promise<void> {
   while (!signal.aborted) {
     await pause(checkEveryMs, signal);
     try {

@@ -72,7 +72,7 @@ describe("Finality", () => {
   it("takes nothing that was asked before the index went back", async () => {
     const finality = await open();
     finality.follow(block(100), { isHead: true });
-    await finality.hold();
+    await finality.cancelUpdate();
     answer(block(90));
     await finality.settled();
     expect(await stored()).to.equal(undefined);

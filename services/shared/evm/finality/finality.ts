@@ -18,9 +18,9 @@ export const finalBlocks = collection({
 });
 
 /** Blocks indexed between two questions for the final block. */
-const EVERY_BLOCKS = 32;
+const CHECK_EVERY_BLOCKS = 32;
 /** A backfill indexes thousands of blocks a second: time decides there. */
-const BACKFILL_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 10_000;
 
 export interface FinalityDeps {
   readonly store: Store;
@@ -29,7 +29,7 @@ export interface FinalityDeps {
 }
 
 /** What an index knows of its chain. */
-export interface Knowledge {
+export interface IndexIdentity {
   readonly genesisHash: string;
   readonly findKnown: FindKnownBlock;
 }
@@ -37,7 +37,7 @@ export interface Knowledge {
 /** From here on, endpoints that contradict what is final in the store are set aside. */
 export async function requireStoredFinal(
   { store, source }: Pick<FinalityDeps, "store" | "source">,
-  { genesisHash, findKnown }: Knowledge,
+  { genesisHash, findKnown }: IndexIdentity,
 ): Promise<FinalBlock> {
   const row = await store.get(finalBlocks, { chainId: source.chainId });
   const { number, hash, time } = row ?? { number: 0, hash: genesisHash, time: 0 };
@@ -54,20 +54,20 @@ export class Finality {
   readonly #deps: FinalityDeps;
   #block: FinalBlock;
   /** The block that was last asked about, and when. */
-  #askedAt: number;
-  #askedMs = Number.NEGATIVE_INFINITY;
+  #checkedNumber: number;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
   /** Grows when the index goes back: what was asked before counts no more. */
-  #era = 0;
-  #asking: Promise<void> | undefined;
-  #writing: Promise<void> = Promise.resolve();
+  #generation = 0;
+  #update: Promise<void> | undefined;
+  #write: Promise<void> = Promise.resolve();
 
   private constructor(deps: FinalityDeps, block: FinalBlock) {
     this.#deps = deps;
     this.#block = block;
-    this.#askedAt = block.number;
+    this.#checkedNumber = block.number;
   }
 
-  static async open(deps: FinalityDeps, knowledge: Knowledge): Promise<Finality> {
+  static async open(deps: FinalityDeps, knowledge: IndexIdentity): Promise<Finality> {
     return new Finality(deps, await requireStoredFinal(deps, knowledge));
   }
 
@@ -77,42 +77,42 @@ export class Finality {
 
   /** Called with the index's last block after each write. */
   follow(tip: StoredBlock, { isHead }: { isHead: boolean }): void {
-    const isDue = isHead || performance.now() - this.#askedMs > BACKFILL_EVERY_MS;
-    if (this.#asking !== undefined || !isDue || tip.number - this.#askedAt < EVERY_BLOCKS) return;
-    this.#askedAt = tip.number;
-    this.#askedMs = performance.now();
+    const isDue = isHead || performance.now() - this.#checkedAtMs > CHECK_EVERY_MS;
+    if (this.#update !== undefined || !isDue || tip.number - this.#checkedNumber < CHECK_EVERY_BLOCKS) return;
+    this.#checkedNumber = tip.number;
+    this.#checkedAtMs = performance.now();
     // Where no endpoint answers, what was final stays so; later blocks ask again.
-    this.#asking = this.#moveUp(tip)
+    this.#update = this.#moveUp(tip)
       .catch(() => {})
       .finally(() => {
-        this.#asking = undefined;
+        this.#update = undefined;
       });
   }
 
   /** Before the index goes back: no block that it leaves becomes final meanwhile. */
-  async hold(): Promise<void> {
-    this.#era += 1;
-    this.#askedAt = this.#block.number;
-    await this.#writing;
+  async cancelUpdate(): Promise<void> {
+    this.#generation += 1;
+    this.#checkedNumber = this.#block.number;
+    await this.#write;
   }
 
   /** Resolves when nothing is under way. */
   async settled(): Promise<void> {
-    await this.#asking;
+    await this.#update;
   }
 
   async #moveUp(tip: StoredBlock): Promise<void> {
     const { store, source, guard } = this.#deps;
-    const era = this.#era;
+    const era = this.#generation;
     const found = await source.finalBlock(tip);
-    if (found === null || found.number <= this.#block.number || era !== this.#era) return;
+    if (found === null || found.number <= this.#block.number || era !== this.#generation) return;
     const { number, hash, time } = found;
     const block = { number, hash, time, genesisHash: this.#block.genesisHash };
     const row = { chainId: source.chainId, number, hash, time };
     const written = store.write([...guard(), put(finalBlocks, [row])]).then(() => {
       this.#block = block;
     });
-    this.#writing = written.catch(() => {});
+    this.#write = written.catch(() => {});
     await written;
     source.requireFinal(block);
   }

@@ -7,14 +7,14 @@ import { lastOnChain, type StoredBlock, searchFork } from "./fork.ts";
 const block = (number: number): StoredBlock => ({ number, hash: fakeHash(number), time: 1000 + number });
 
 /** A chain of `head` blocks, those above `fork` of another branch; counts the questions. */
-function chainOf(of: { head: number; fork: number }) {
+function chainOf({ head, fork }: { head: number; fork: number }) {
   const asked: (readonly number[])[] = [];
   return {
     asked,
     async headers(numbers: readonly number[]) {
       asked.push(numbers);
       return numbers.map((number) =>
-        number > of.head ? null : fakeHeader(number, { fork: number > of.fork ? 1 : 0 }),
+        number > head ? null : fakeHeader(number, { fork: number > fork ? 1 : 0 }),
       );
     },
   };

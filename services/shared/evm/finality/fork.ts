@@ -27,18 +27,21 @@ export async function lastOnChain<B extends Pick<StoredBlock, "number" | "hash">
  */
 export async function searchFork(
   source: HeaderSource,
-  of: {
+  {
+    low,
+    high,
+    lastRow,
+  }: {
     low: number;
     high: number;
     /** The block of the last row between the two, inclusive. */
     lastRow: (range: { low: number; high: number }) => Promise<StoredBlock | undefined>;
   },
 ): Promise<StoredBlock | null> {
-  let { low, high } = of;
   let common: StoredBlock | null = null;
   while (low <= high) {
     const middle = Math.floor((low + high) / 2);
-    const row = await of.lastRow({ low, high: middle });
+    const row = await lastRow({ low, high: middle });
     if (row === undefined) {
       low = middle + 1;
     } else if ((await lastOnChain(source, [row])) === undefined) {

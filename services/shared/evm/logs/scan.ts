@@ -42,7 +42,7 @@ export interface ScannedRange {
   readonly links: readonly BlockLink[];
 }
 
-type Answer = Pick<ScannedRange, "logs" | "links">;
+type VerifiedLogs = Pick<ScannedRange, "logs" | "links">;
 
 /** Failures of one stretch of blocks after which the scan gives the error to its caller; each is a long time of retries. */
 const MAX_FAILURES = 3;
@@ -80,7 +80,7 @@ export async function* scanLogs(
     successesToProbe: 64,
   });
 
-  async function read(from: number, to: number): Promise<Answer> {
+  async function read(from: number, to: number): Promise<VerifiedLogs> {
     const range = { fromBlock: from, toBlock: to };
     const answer = await verify(range, await source.logs(range, filter));
     size.succeed(to - from + 1, answer.logs.length);
@@ -102,7 +102,7 @@ export async function* scanLogs(
     return true;
   }
 
-  async function verify(range: LogRange, logs: readonly RawLog[]): Promise<Answer> {
+  async function verify(range: LogRange, logs: readonly RawLog[]): Promise<VerifiedLogs> {
     if (verifyBlocks <= 0) return { logs, links: [] };
     const silent = listSilentBlocks(range, logs);
     const sample = await findMissing(pickEvenly(silent, verifyBlocks), logs);
@@ -111,7 +111,7 @@ export async function* scanLogs(
     return isDoubtful ? findMissing(silent, logs) : sample;
   }
 
-  async function findMissing(numbers: readonly number[], answer: readonly RawLog[]): Promise<Answer> {
+  async function findMissing(numbers: readonly number[], answer: readonly RawLog[]): Promise<VerifiedLogs> {
     let logs = answer;
     const links: BlockLink[] = [];
     for (let start = 0; start < numbers.length; start += HEADERS_AT_ONCE) {

@@ -2,10 +2,10 @@ import { setImmediate } from "node:timers";
 import { type Clock, systemClock } from "../../rpc-client/clock.ts";
 import type { Hex } from "../port.ts";
 import { checkCall, type InnerCall, innerBytes } from "./abi.ts";
-import { BatchMemory } from "./cache.ts";
-import { type AskOptions, BlockAsker, type PinnedBlock } from "./request.ts";
+import { BatchLimits } from "./batch-limits.ts";
+import { BlockCaller, type BlockCallerOptions, type PinnedBlock } from "./block-caller.ts";
 
-export interface MulticallOptions extends Pick<AskOptions, "source" | "address"> {
+export interface MulticallOptions extends Pick<BlockCallerOptions, "source" | "address"> {
   /** Calls in one eth_call at most; default 500. */
   readonly maxCalls?: number;
   /** Bytes of its call data at most; default 128 KiB. */
@@ -31,53 +31,58 @@ export interface PinnedCalls {
  * without it, a block before it), every call is an eth_call of its own, many in a request.
  */
 export class Multicall {
-  readonly #of: AskOptions;
-  readonly #limits: Limits;
+  readonly #options: BlockCallerOptions;
+  readonly #limits: QueueLimits;
 
   constructor(options: MulticallOptions) {
     const { source, address, maxCalls = 500, maxBytes = 128 * 1024, parallel = 6 } = options;
-    this.#of = { source, address, memory: new BatchMemory(maxCalls), clock: options.clock ?? systemClock };
-    this.#limits = { memory: this.#of.memory, maxBytes, parallel };
+    this.#options = {
+      source,
+      address,
+      batchLimits: new BatchLimits(maxCalls),
+      clock: options.clock ?? systemClock,
+    };
+    this.#limits = { batchLimits: this.#options.batchLimits, maxBytes, parallel };
   }
 
   at(block: PinnedBlock): PinnedCalls {
-    return new CallQueue(new BlockAsker(this.#of, block), this.#limits);
+    return new CallQueue(new BlockCaller(this.#options, block), this.#limits);
   }
 }
 
-interface Limits {
-  readonly memory: BatchMemory;
+interface QueueLimits {
+  readonly batchLimits: BatchLimits;
   readonly maxBytes: number;
   readonly parallel: number;
 }
 
-interface Waiting extends InnerCall {
+interface QueuedCall extends InnerCall {
   resolve(returned: Hex | null): void;
   reject(error: unknown): void;
 }
 
 class CallQueue implements PinnedCalls {
-  readonly #asker: BlockAsker;
-  readonly #limits: Limits;
+  readonly #caller: BlockCaller;
+  readonly #limits: QueueLimits;
   /** By address and data: what one block answers does not change. */
-  readonly #asked = new Map<string, Promise<Hex | null>>();
-  readonly #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  readonly #results = new Map<string, Promise<Hex | null>>();
+  readonly #queued: QueuedCall[] = [];
+  #queuedBytes = 0;
   #inFlight = 0;
   #isScheduled = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(asker: BlockAsker, limits: Limits) {
-    this.#asker = asker;
+  constructor(asker: BlockCaller, limits: QueueLimits) {
+    this.#caller = asker;
     this.#limits = limits;
   }
 
   call(to: Hex, data: Hex): Promise<Hex | null> {
     const key = to + data;
-    let asked = this.#asked.get(key);
+    let asked = this.#results.get(key);
     if (asked === undefined) {
       asked = this.#enqueue({ to, data });
-      this.#asked.set(key, asked);
+      this.#results.set(key, asked);
     }
     return asked;
   }
@@ -86,8 +91,8 @@ class CallQueue implements PinnedCalls {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
     return new Promise((resolve, reject) => {
       checkCall(call);
-      this.#waiting.push({ ...call, resolve, reject });
-      this.#waitingBytes += innerBytes(call);
+      this.#queued.push({ ...call, resolve, reject });
+      this.#queuedBytes += innerBytes(call);
       this.#schedule();
     });
   }
@@ -104,32 +109,32 @@ class CallQueue implements PinnedCalls {
 
   /** Full batches leave while there is room; one that is not full once nothing is under way that could fill it. */
   #pump(): void {
-    const { memory, maxBytes, parallel } = this.#limits;
-    while (this.#waiting.length > 0 && this.#inFlight < parallel) {
-      const isFull = this.#waiting.length >= memory.size || this.#waitingBytes >= maxBytes;
+    const { batchLimits: memory, maxBytes, parallel } = this.#limits;
+    while (this.#queued.length > 0 && this.#inFlight < parallel) {
+      const isFull = this.#queued.length >= memory.size || this.#queuedBytes >= maxBytes;
       if (!isFull && this.#inFlight > 0) return;
-      void this.#send(this.#take());
+      void this.#send(this.#dequeueBatch());
     }
   }
 
-  #take(): Waiting[] {
-    const { memory, maxBytes } = this.#limits;
+  #dequeueBatch(): QueuedCall[] {
+    const { batchLimits: memory, maxBytes } = this.#limits;
     let bytes = 0;
     let count = 0;
-    while (count < memory.size && count < this.#waiting.length) {
-      const more = innerBytes(this.#waiting[count] as Waiting);
+    while (count < memory.size && count < this.#queued.length) {
+      const more = innerBytes(this.#queued[count] as QueuedCall);
       if (count > 0 && bytes + more > maxBytes) break;
       bytes += more;
       count++;
     }
-    this.#waitingBytes -= bytes;
-    return this.#waiting.splice(0, count);
+    this.#queuedBytes -= bytes;
+    return this.#queued.splice(0, count);
   }
 
-  async #send(batch: readonly Waiting[]): Promise<void> {
+  async #send(batch: readonly QueuedCall[]): Promise<void> {
     this.#inFlight++;
     try {
-      const answers = await this.#asker.ask(batch);
+      const answers = await this.#caller.call(batch);
       for (const [i, { resolve }] of batch.entries()) resolve(answers[i] ?? null);
     } catch (error) {
       this.#fail(error, batch);
@@ -140,10 +145,10 @@ class CallQueue implements PinnedCalls {
   }
 
   /** A block that cannot be read is given up as a whole. */
-  #fail(error: unknown, batch: readonly Waiting[]): void {
+  #fail(error: unknown, batch: readonly QueuedCall[]): void {
     this.#failure ??= { error };
     for (const { reject } of batch) reject(error);
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
-    this.#waitingBytes = 0;
+    for (const { reject } of this.#queued.splice(0)) reject(error);
+    this.#queuedBytes = 0;
   }
 }

@@ -1,7 +1,11 @@
 import type { Clock } from "../../rpc-client/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import type { BlockWithLogs, BlockWithSenders, LogFilter } from "../port.ts";
-import { askBlock, askBlockByReceipts, askBlockLogsByReceipts } from "./requests.ts";
+import {
+  createBlockByReceiptsRequest,
+  createBlockLogsByReceiptsRequest,
+  createBlockRequest,
+} from "./requests.ts";
 
 export interface BlockReaderOptions {
   readonly pool: Pool;
@@ -12,15 +16,15 @@ export interface BlockReaderOptions {
   readonly withoutReceipts?: boolean;
 }
 
-type Way = "transactions" | "receipts";
+type ReadMethod = "transactions" | "receipts";
 
 /**
  * Blocks that each way is tried with: a node that recovers senders takes milliseconds for each, so that more would hold
  * up the first run for long. Of fewer than these, a call leaves the second way to the next one.
  */
-const TRIED_BLOCKS = 8;
+const TRIAL_BLOCKS = 8;
 /** Both ways are tried again after so many calls. */
-const TRY_EVERY = 128;
+const TRIAL_EVERY_CALLS = 128;
 /** Receipts hold every log and are some times the size of the block: only a clear lead is worth that. */
 const CLEAR_LEAD = 2;
 
@@ -31,8 +35,8 @@ const CLEAR_LEAD = 2;
  * their first pays for the connection and for code that has not run yet.
  */
 export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = false }: BlockReaderOptions) {
-  const msPerBlock: Record<Way, number> = { transactions: 0, receipts: Number.POSITIVE_INFINITY };
-  const trials: { readonly way: Way; readonly isSecond?: boolean }[] = [];
+  const msPerBlock: Record<ReadMethod, number> = { transactions: 0, receipts: Number.POSITIVE_INFINITY };
+  const trials: { readonly way: ReadMethod; readonly isSecond?: boolean }[] = [];
   let calls = 0;
   /** Requests of other calls would stand in the way of a trial and be counted as its time: they wait. */
   let trial: Promise<unknown> = Promise.resolve();
@@ -41,7 +45,7 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     numbers: readonly number[],
     about: string,
   ): Promise<BlockWithSenders[] | undefined> {
-    const questions = numbers.map(askBlockByReceipts);
+    const questions = numbers.map(createBlockByReceiptsRequest);
     return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
   }
 
@@ -53,28 +57,32 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     return undefined;
   }
 
-  async function read(way: Way, numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
+  async function read(
+    way: ReadMethod,
+    numbers: readonly number[],
+    about: string,
+  ): Promise<BlockWithSenders[]> {
     const blocks = way === "receipts" ? await readReceipts(numbers, about) : undefined;
-    return blocks ?? pool.ask(numbers.map(askBlock), `eth_getBlockByNumber ${about}`, { maxBatch });
+    return blocks ?? pool.ask(numbers.map(createBlockRequest), `eth_getBlockByNumber ${about}`, { maxBatch });
   }
 
   /** One request each way, with a look at the clock; few blocks leave the other ways to the next calls. */
   async function runTrials(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     // As many blocks each way: a request's fixed cost would else speak against the smaller one.
-    const isEnough = numbers.length >= TRIED_BLOCKS;
-    const share = isEnough ? Math.floor(numbers.length / trials.length) : TRIED_BLOCKS;
-    const size = Math.min(maxBatch, TRIED_BLOCKS, share);
+    const isEnough = numbers.length >= TRIAL_BLOCKS;
+    const share = isEnough ? Math.floor(numbers.length / trials.length) : TRIAL_BLOCKS;
+    const size = Math.min(maxBatch, TRIAL_BLOCKS, share);
     let blocks: BlockWithSenders[] = [];
     while (blocks.length < numbers.length) {
       const trial = trials.shift();
       if (trial === undefined) break;
       const part = numbers.slice(blocks.length, blocks.length + size);
-      blocks = blocks.concat(await tryOut(trial, part, about));
+      blocks = blocks.concat(await runTrial(trial, part, about));
     }
     return blocks;
   }
 
-  async function tryOut(
+  async function runTrial(
     { way, isSecond = false }: (typeof trials)[number],
     numbers: readonly number[],
     about: string,
@@ -92,23 +100,21 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
   /** Undefined where full blocks are the better way, or receipts are not to be had. */
   async function readWithLogs(
     numbers: readonly number[],
-    of: { filter: LogFilter; about: string },
+    { about, filter }: { filter: LogFilter; about: string },
   ): Promise<BlockWithLogs[] | undefined> {
     // Nothing is known yet: a few blocks are read both ways for it, and thrown away.
-    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 3 * TRIED_BLOCKS), of.about);
+    if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 3 * TRIAL_BLOCKS), about);
     await trial;
     // Tried, and not the faster way.
     if (!isReceiptsFaster()) return undefined;
-    const questions = numbers.map((number) => askBlockLogsByReceipts(number, of.filter));
-    return allOrNone(
-      await pool.ask(questions, `eth_getBlockReceipts ${of.about}`, { maxBatch: 2 * maxBatch }),
-    );
+    const questions = numbers.map((number) => createBlockLogsByReceiptsRequest(number, filter));
+    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
   }
 
   /** In the order asked; `about` names the blocks in errors. */
   async function readBlocks(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     let blocks: BlockWithSenders[] = [];
-    if (calls % TRY_EVERY === 0 && !withoutReceipts) {
+    if (calls % TRIAL_EVERY_CALLS === 0 && !withoutReceipts) {
       trials.push({ way: "transactions" }, { way: "receipts" });
       if (calls === 0) trials.push({ way: "transactions", isSecond: true });
     }

@@ -3,8 +3,8 @@ import type { RpcReply } from "../../rpc-client/transport.ts";
 import type { Question } from "../../rpc-client/work.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, Contradiction, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
-import { readHeader } from "./parse.ts";
-import { readFirst } from "./requests.ts";
+import { parseHeader } from "./parse.ts";
+import { parseFirstReply } from "./requests.ts";
 
 /** Blocks behind the tip that are final where nodes do not know the tag: as many as a reorg can be healed by kept headers. */
 export const FINAL_DEPTH = 256;
@@ -35,7 +35,7 @@ export function createFinalProof(): FinalProof {
     calls() {
       if (required === undefined) return [];
       const numbers = required.number === 0 ? [0] : [required.number, 0];
-      return numbers.map(callHeader);
+      return numbers.map(headerCall);
     },
     read([reply, first]) {
       if (required === undefined) return undefined;
@@ -58,12 +58,14 @@ export function createFinalProof(): FinalProof {
     async further(ask, found) {
       // One that is behind may be so on another chain.
       if (found?.kind !== "behind") return undefined;
-      const head = readFirst(await ask([callHeader("latest")]), (result) => readHeader(result, "latest"));
+      const head = parseFirstReply(await ask([headerCall("latest")]), (result) =>
+        parseHeader(result, "latest"),
+      );
       if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
       // A store that cannot be read says nothing against the endpoint.
       const known = await findKnown?.(head.value.number).catch(() => undefined);
       if (known === undefined) return undefined;
-      const there = hashOf((await ask([callHeader(known.number)]))[0], known.number);
+      const there = hashOf((await ask([headerCall(known.number)]))[0], known.number);
       if (there === undefined || there === null || there === known.hash) return undefined;
       const message = `its block ${known.number} is ${there}, the index has ${known.hash} and is final up to ${required.number}`;
       return { kind: "contradicts", message };
@@ -75,11 +77,11 @@ export function createFinalProof(): FinalProof {
 function hashOf(reply: RpcReply | undefined, number: number): string | null | undefined {
   if (reply?.ok !== true) return undefined;
   if (reply.result === null) return null;
-  const header = readHeader(reply.result, number);
+  const header = parseHeader(reply.result, number);
   return "value" in header ? header.value.hash : undefined;
 }
 
-function callHeader(block: number | "finalized" | "latest") {
+function headerCall(block: number | "finalized" | "latest") {
   const tag = typeof block === "number" ? toQuantity(block) : block;
   return { method: "eth_getBlockByNumber", params: [tag, false] };
 }
@@ -88,13 +90,13 @@ function callHeader(block: number | "finalized" | "latest") {
  * What one node knows of finality on the chain that leads to `tip`: its final block up to the tip; "other" where it has
  * another block there, "behind" where it has none yet.
  */
-export function askFinalBlock(tip: StoredBlock): Question<StoredBlock | "other" | "behind"> {
+export function createFinalBlockRequest(tip: StoredBlock): Question<StoredBlock | "other" | "behind"> {
   const fallback = Math.max(0, tip.number - FINAL_DEPTH);
   return {
-    calls: [callHeader("finalized"), callHeader(fallback), callHeader(tip.number)],
+    calls: [headerCall("finalized"), headerCall(fallback), headerCall(tip.number)],
     read([tagged, deep, own]) {
-      const there = readFirst<BlockHeader | null>([own], (result) =>
-        result === null ? { value: null } : readHeader(result, tip.number),
+      const there = parseFirstReply<BlockHeader | null>([own], (result) =>
+        result === null ? { value: null } : parseHeader(result, tip.number),
       );
       if ("fault" in there) return there;
       if (there.value === null) return { value: "behind" };
@@ -102,8 +104,8 @@ export function askFinalBlock(tip: StoredBlock): Question<StoredBlock | "other" 
       // Where the tag is not known (an error, or null), depth decides.
       const isTagged = tagged?.ok === true && tagged.result !== null;
       const header = isTagged
-        ? readFirst([tagged], (result) => readHeader(result, "latest"))
-        : readFirst([deep], (result) => readHeader(result, fallback));
+        ? parseFirstReply([tagged], (result) => parseHeader(result, "latest"))
+        : parseFirstReply([deep], (result) => parseHeader(result, fallback));
       if ("fault" in header) return header;
       const { number, hash, timestamp: time } = header.value;
       return { value: number >= tip.number ? tip : { number, hash, time } };

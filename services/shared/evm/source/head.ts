@@ -3,15 +3,15 @@ import type { SourceLog } from "../../rpc-client/endpoint.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import type { Question } from "../../rpc-client/work.ts";
 import type { BlockHeader, Hex } from "../port.ts";
-import { readHeader } from "./parse.ts";
-import { readFirst } from "./requests.ts";
+import { parseHeader } from "./parse.ts";
+import { parseFirstReply } from "./requests.ts";
 
 export interface HeadTracker {
   head(): Promise<BlockHeader>;
   /** A header seen on the way: tells a reorganised chain from a node that is behind. */
-  remember(header: BlockHeader): void;
+  record(header: BlockHeader): void;
   /** What was seen may be of an endpoint that turned out to serve another chain. */
-  forget(): void;
+  reset(): void;
 }
 
 export interface HeadTrackerOptions {
@@ -23,7 +23,7 @@ export interface HeadTrackerOptions {
 
 /** A chain whose head every endpoint has put lower for this long has really been set back (a local chain restored). */
 const ACCEPT_LOWER_MS = 60_000;
-const REMEMBERED = 1024;
+const MAX_SEEN = 1024;
 
 /**
  * The head never goes back because another node answered: a lower one is believed only if its block has another
@@ -38,7 +38,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
   function remember({ number, hash }: BlockHeader): void {
     seen.delete(number);
     seen.set(number, hash);
-    if (seen.size <= REMEMBERED) return;
+    if (seen.size <= MAX_SEEN) return;
     for (const oldest of seen.keys()) {
       seen.delete(oldest);
       break;
@@ -66,8 +66,8 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     const question: Question<BlockHeader | null> = {
       calls: [{ method: "eth_getBlockByNumber", params: ["latest", false] }],
       read: (replies) =>
-        readFirst(replies, (result) => {
-          const header = readHeader(result, "latest");
+        parseFirstReply(replies, (result) => {
+          const header = parseHeader(result, "latest");
           if ("fault" in header || known === undefined || header.value.number >= known.number) return header;
           lower.push(header.value);
           return {
@@ -102,5 +102,5 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     return known;
   }
 
-  return { head, remember, forget };
+  return { head, record: remember, reset: forget };
 }

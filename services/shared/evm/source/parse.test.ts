@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { bloomOfLogs } from "../bloom.ts";
+import { computeLogsBloom } from "../bloom.ts";
 import type { Hex, RawLog } from "../port.ts";
 import { fakeHeader, fakeLog, TOPIC } from "../testkit/fake-chain.ts";
-import { createLogFilter, readReceiptLogs } from "./parse.ts";
+import { createLogFilter, parseReceiptLogs } from "./parse.ts";
 
 const TRANSFER: Hex = `0x${"ee".repeat(32)}`;
 const OURS: Hex = `0x${"0a".repeat(20)}`;
@@ -30,9 +30,9 @@ function toRaw(log: RawLog) {
 }
 
 describe("readReceiptLogs", () => {
-  const block = fakeHeader(1, { logsBloom: bloomOfLogs(logs) });
+  const block = fakeHeader(1, { logsBloom: computeLogsBloom(logs) });
   const read = (entries: readonly unknown[]) => {
-    const outcome = readReceiptLogs([{ logs: entries }], { block, filter });
+    const outcome = parseReceiptLogs([{ logs: entries }], { block, filter });
     return "value" in outcome ? outcome.value.map(({ logIndex }) => logIndex) : outcome.fault.kind;
   };
 

@@ -7,32 +7,33 @@ import type { BlockHeader, BlockWithSenders, Hex, LogFilter, LogRange, RawLog } 
 const EMPTY_BLOOM: Hex = `0x${"00".repeat(256)}`;
 
 /** Checks one block answer; null (no such block) is the fault `missing`. */
-export function readHeader(result: unknown, wanted: number | "latest"): Outcome<BlockHeader> {
+export function parseHeader(result: unknown, wanted: number | "latest"): Outcome<BlockHeader> {
   if (result === null) return { fault: { kind: "missing", message: `no block ${wanted}` } };
-  if (typeof result !== "object") return distrust(`block ${wanted}: not an object`);
+  if (typeof result !== "object") return untrustedFault(`block ${wanted}: not an object`);
   const block = result as Record<string, unknown>;
   const number = parseQuantity(block.number);
   const hash = parseHash(block.hash);
   const parentHash = parseHash(block.parentHash);
   const timestamp = parseQuantity(block.timestamp);
   const logsBloom = block.logsBloom === undefined ? EMPTY_BLOOM : parseBytes(block.logsBloom);
-  if (number === undefined) return distrust(`block ${wanted}: no number`);
-  if (wanted !== "latest" && number !== wanted) return distrust(`asked for block ${wanted}, got ${number}`);
+  if (number === undefined) return untrustedFault(`block ${wanted}: no number`);
+  if (wanted !== "latest" && number !== wanted)
+    return untrustedFault(`asked for block ${wanted}, got ${number}`);
   if (hash === undefined || parentHash === undefined)
-    return distrust(`block ${wanted}: hashes are malformed`);
-  if (timestamp === undefined) return distrust(`block ${wanted}: no timestamp`);
+    return untrustedFault(`block ${wanted}: hashes are malformed`);
+  if (timestamp === undefined) return untrustedFault(`block ${wanted}: no timestamp`);
   if (logsBloom === undefined || logsBloom.length !== EMPTY_BLOOM.length)
-    return distrust(`block ${wanted}: bloom is malformed`);
+    return untrustedFault(`block ${wanted}: bloom is malformed`);
   return { value: { number, hash, parentHash, timestamp, logsBloom } };
 }
 
 /** Checks a block with its transactions and keeps nothing of them but the senders. */
-export function readBlock(result: unknown, wanted: number): Outcome<BlockWithSenders> {
-  const header = readHeader(result, wanted);
+export function parseBlock(result: unknown, wanted: number): Outcome<BlockWithSenders> {
+  const header = parseHeader(result, wanted);
   if ("fault" in header) return header;
-  const senders = readSenders((result as Record<string, unknown>).transactions);
+  const senders = parseSenders((result as Record<string, unknown>).transactions);
   return senders === undefined
-    ? distrust(`block ${wanted}: its transactions are out of order or lack senders`)
+    ? untrustedFault(`block ${wanted}: its transactions are out of order or lack senders`)
     : { value: { ...header.value, senders } };
 }
 
@@ -40,12 +41,12 @@ export function readBlock(result: unknown, wanted: number): Outcome<BlockWithSen
  * The same from a header and the receipts of its block. Receipts that do not fit are no fault but a refusal: some
  * chains have transactions without receipts, and the full block answers the question as well.
  */
-export function readBlockReceipts(
+export function parseBlockReceipts(
   block: unknown,
   receipts: unknown,
   wanted: number,
 ): Outcome<BlockWithSenders> {
-  const header = readHeader(block, wanted);
+  const header = parseHeader(block, wanted);
   if ("fault" in header) return header;
   const { transactions } = block as Record<string, unknown>;
   const { hash } = header.value;
@@ -54,14 +55,14 @@ export function readBlockReceipts(
     Array.isArray(transactions) &&
     transactions.length === receipts.length &&
     receipts.every((receipt) => String(receipt?.blockHash).toLowerCase() === hash);
-  const senders = fits ? readSenders(receipts) : undefined;
+  const senders = fits ? parseSenders(receipts) : undefined;
   return senders === undefined
     ? { fault: { kind: "state", message: `block ${wanted}: no receipts that fit it` } }
     : { value: { ...header.value, senders } };
 }
 
 /** `from` of transactions or receipts; undefined where one is missing or out of place. */
-function readSenders(entries: unknown): Hex[] | undefined {
+function parseSenders(entries: unknown): Hex[] | undefined {
   if (!Array.isArray(entries)) return undefined;
   const senders: Hex[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -78,38 +79,40 @@ function readSenders(entries: unknown): Hex[] | undefined {
  * The filter's logs of a block from its receipts (which `readBlockReceipts` has found to be the block's). A node that
  * lost some is found out: the logs of a block are numbered from 0 without a gap, and only an empty bloom has none.
  */
-export function readReceiptLogs(
+export function parseReceiptLogs(
   receipts: unknown,
-  of: { block: BlockHeader; filter: LogFilter },
+  { block, filter }: { block: BlockHeader; filter: LogFilter },
 ): Outcome<RawLog[]> {
-  const { block, filter } = of;
-  const mayBeWanted = createTopicCheck(filter);
+  const mayBeWanted = createTopicPrefilter(filter);
   const isWanted = createLogFilter(filter);
-  const read = createLogReader();
+  const read = createLogParser();
   const logs: RawLog[] = [];
   let next = 0;
   for (const receipt of receipts as readonly Record<string, unknown>[]) {
-    if (!Array.isArray(receipt.logs)) return distrust(`block ${block.number}: a receipt has no list of logs`);
+    if (!Array.isArray(receipt.logs))
+      return untrustedFault(`block ${block.number}: a receipt has no list of logs`);
     for (const entry of receipt.logs) {
       if (parseQuantity(entry?.logIndex) !== next++)
-        return distrust(`block ${block.number}: log ${next - 1} is missing`);
+        return untrustedFault(`block ${block.number}: log ${next - 1} is missing`);
       if (!mayBeWanted(entry)) continue;
       const log = read(entry);
       if (log === undefined || log.blockNumber !== block.number || log.blockHash !== block.hash) {
-        return distrust(`block ${block.number}: log ${next - 1} is malformed or another block's`);
+        return untrustedFault(`block ${block.number}: log ${next - 1} is malformed or another block's`);
       }
       if (isWanted(log)) logs.push(log);
     }
   }
   return next === 0 && block.logsBloom !== EMPTY_BLOOM
-    ? distrust(`block ${block.number}: its receipts have no logs, its bloom has`)
+    ? untrustedFault(`block ${block.number}: its receipts have no logs, its bloom has`)
     : { value: logs };
 }
 
 /** Tells most unwanted logs from their raw topic and address, before they cost a reading. */
-function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[]; address?: unknown }) => boolean {
+function createTopicPrefilter(
+  filter: LogFilter,
+): (entry: { topics?: unknown[]; address?: unknown }) => boolean {
   const topics = filter.topics.length === 0 ? undefined : new Set<unknown>(filter.topics.map(lower));
-  const isAddressed = createAddressedCheck(filter);
+  const isAddressed = createAddressedFilter(filter);
   return ({ topics: raw, address }) => {
     const topic0 = raw?.[0];
     if (topics === undefined || typeof topic0 !== "string" || topics.has(topic0)) return true;
@@ -118,45 +121,45 @@ function createTopicCheck(filter: LogFilter): (entry: { topics?: unknown[]; addr
   };
 }
 
-type AddressedCheck = (topic0: string, address: string) => boolean;
+type AddressedFilter = (topic0: string, address: string) => boolean;
 
 /** Thousands of contracts: sorted out once a filter, not once a block. */
-const addressedChecks = new WeakMap<LogFilter, AddressedCheck>();
+const addressedFilters = new WeakMap<LogFilter, AddressedFilter>();
 
-function createAddressedCheck(filter: LogFilter): AddressedCheck {
+function createAddressedFilter(filter: LogFilter): AddressedFilter {
   const { addressed } = filter;
   if (addressed === undefined) return () => false;
-  const known = addressedChecks.get(filter);
+  const known = addressedFilters.get(filter);
   if (known !== undefined) return known;
   const topics = new Set<string>(addressed.topics.map(lower));
   const addresses = new Set<string>(addressed.addresses.map(lower));
-  const check: AddressedCheck = (topic0, address) => topics.has(topic0) && addresses.has(address);
-  addressedChecks.set(filter, check);
+  const check: AddressedFilter = (topic0, address) => topics.has(topic0) && addresses.has(address);
+  addressedFilters.set(filter, check);
   return check;
 }
 
 /** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */
-export function readLogs(result: unknown, range: LogRange, filter: LogFilter): Outcome<RawLog[]> {
-  if (!Array.isArray(result)) return distrust("logs are not a list");
-  const read = createLogReader();
-  const find = createLogCheck(range, filter);
+export function parseLogs(result: unknown, range: LogRange, filter: LogFilter): Outcome<RawLog[]> {
+  if (!Array.isArray(result)) return untrustedFault("logs are not a list");
+  const read = createLogParser();
+  const find = createScopeCheck(range, filter);
   const logs: RawLog[] = [];
   for (const entry of result) {
     const log = read(entry);
-    if (log === undefined) return distrust("a log is malformed, pending or removed");
+    if (log === undefined) return untrustedFault("a log is malformed, pending or removed");
     const wrong = find(log);
-    if (wrong !== undefined) return distrust(wrong);
+    if (wrong !== undefined) return untrustedFault(wrong);
     logs.push(log);
   }
   // Nodes answer in order: sorting is for the one that does not.
   if (findDisorder(logs) === undefined) return { value: logs };
   logs.sort(compareLogs);
   const wrong = findDisorder(logs);
-  return wrong === undefined ? { value: logs } : distrust(wrong);
+  return wrong === undefined ? { value: logs } : untrustedFault(wrong);
 }
 
 /** What is wrong with a log in the light of the question. */
-function createLogCheck(range: LogRange, filter: LogFilter): (log: RawLog) => string | undefined {
+function createScopeCheck(range: LogRange, filter: LogFilter): (log: RawLog) => string | undefined {
   const isWanted = createLogFilter(filter);
   return (log) => {
     if (log.blockNumber < range.fromBlock || log.blockNumber > range.toBlock) {
@@ -172,7 +175,7 @@ function createLogCheck(range: LogRange, filter: LogFilter): (log: RawLog) => st
 export function createLogFilter(filter: LogFilter): (log: RawLog) => boolean {
   const topics = filter.topics.length === 0 ? undefined : new Set<string>(filter.topics.map(lower));
   const addresses = filter.addresses === undefined ? undefined : new Set<string>(filter.addresses.map(lower));
-  const isAddressed = createAddressedCheck(filter);
+  const isAddressed = createAddressedFilter(filter);
   return ({ topics: [topic0], address }) =>
     ((topics === undefined || topics.has(topic0 ?? "")) &&
       (addresses === undefined || addresses.has(address))) ||
@@ -192,26 +195,26 @@ function findDisorder(logs: readonly RawLog[]): string | undefined {
 }
 
 /** Reads one raw log; undefined where a part is missing or malformed, or the log is no longer on the chain. */
-export type LogReader = (entry: unknown) => RawLog | undefined;
+export type LogParser = (entry: unknown) => RawLog | undefined;
 
 /**
  * A reader for the logs of one answer. Neighbours share their block, transaction, contract and event: what equals
  * the value before it has been checked already, which halves the cost of reading a log.
  */
-export function createLogReader(): LogReader {
-  const parseAddressOnce = remember(parseAddress);
-  const parseBlockHash = remember(parseHash);
-  const parseTransactionHash = remember(parseHash);
-  const parseTopic0 = remember(parseHash);
+export function createLogParser(): LogParser {
+  const parseAddressOnce = memoizeLast(parseAddress);
+  const parseBlockHash = memoizeLast(parseHash);
+  const parseTransactionHash = memoizeLast(parseHash);
+  const parseTopic0 = memoizeLast(parseHash);
   return (entry) => {
     if (typeof entry !== "object" || entry === null) return undefined;
     const raw = entry as Record<string, unknown>;
-    const topics = raw.removed === true ? undefined : readTopics(raw.topics, parseTopic0);
+    const topics = raw.removed === true ? undefined : parseTopics(raw.topics, parseTopic0);
     const address = parseAddressOnce(raw.address);
     const data = parseBytes(raw.data ?? "0x");
     const blockHash = parseBlockHash(raw.blockHash);
     const transactionHash = parseTransactionHash(raw.transactionHash);
-    const position = readPosition(raw);
+    const position = parsePosition(raw);
     if (topics === undefined || address === undefined || data === undefined) return undefined;
     if (blockHash === undefined || transactionHash === undefined || position === undefined) return undefined;
     const { blockNumber, transactionIndex, logIndex } = position;
@@ -230,7 +233,7 @@ export function createLogReader(): LogReader {
   };
 }
 
-function readTopics(raw: unknown, parseTopic0: (value: unknown) => Hex | undefined): Hex[] | undefined {
+function parseTopics(raw: unknown, parseTopic0: (value: unknown) => Hex | undefined): Hex[] | undefined {
   if (!Array.isArray(raw) || raw.length > 4) return undefined;
   const topics: Hex[] = [];
   for (const [i, value] of raw.entries()) {
@@ -241,7 +244,7 @@ function readTopics(raw: unknown, parseTopic0: (value: unknown) => Hex | undefin
   return topics;
 }
 
-function readPosition(raw: Record<string, unknown>) {
+function parsePosition(raw: Record<string, unknown>) {
   const blockNumber = parseQuantity(raw.blockNumber);
   const transactionIndex = parseQuantity(raw.transactionIndex);
   const logIndex = parseQuantity(raw.logIndex);
@@ -249,7 +252,7 @@ function readPosition(raw: Record<string, unknown>) {
   return { blockNumber, transactionIndex, logIndex };
 }
 
-function remember(parse: (value: unknown) => Hex | undefined): (value: unknown) => Hex | undefined {
+function memoizeLast(parse: (value: unknown) => Hex | undefined): (value: unknown) => Hex | undefined {
   let lastValue: unknown;
   let lastParsed: Hex | undefined;
   return (value) => {
@@ -265,7 +268,7 @@ export function compareLogs(a: RawLog, b: RawLog): number {
   return a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 }
 
-export function distrust(message: string): { readonly fault: Fault } {
+export function untrustedFault(message: string): { readonly fault: Fault } {
   return { fault: { kind: "untrusted", message } };
 }
 

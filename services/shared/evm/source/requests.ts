@@ -15,23 +15,30 @@ import {
   RangeTooLarge,
   type RawLog,
 } from "../port.ts";
-import { distrust, readBlock, readBlockReceipts, readHeader, readLogs, readReceiptLogs } from "./parse.ts";
+import {
+  parseBlock,
+  parseBlockReceipts,
+  parseHeader,
+  parseLogs,
+  parseReceiptLogs,
+  untrustedFault,
+} from "./parse.ts";
 
 /** The header of one block; null where every endpoint says that there is none. */
-export function askHeader(number: number): Question<BlockHeader | null> {
+export function createHeaderRequest(number: number): Question<BlockHeader | null> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), false] }],
-    read: (replies) => readFirst(replies, (result) => readHeader(result, number)),
+    read: (replies) => parseFirstReply(replies, (result) => parseHeader(result, number)),
     conclude: (refusals) => (refusals.every(({ kind }) => kind === "missing") ? { value: null } : undefined),
   };
 }
 
 /** One block with its senders; a block that nobody has yet is waited for. */
-export function askBlock(number: number): Question<BlockWithSenders> {
+export function createBlockRequest(number: number): Question<BlockWithSenders> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), true] }],
     read(replies) {
-      const outcome = readFirst(replies, (result) => readBlock(result, number));
+      const outcome = parseFirstReply(replies, (result) => parseBlock(result, number));
       return "fault" in outcome && outcome.fault.kind === "missing"
         ? { fault: { ...outcome.fault, kind: "behind" } }
         : outcome;
@@ -40,7 +47,7 @@ export function askBlock(number: number): Question<BlockWithSenders> {
 }
 
 /** The same from the receipts; null where nobody gives them. */
-export function askBlockByReceipts(number: number): Question<BlockWithSenders | null> {
+export function createBlockByReceiptsRequest(number: number): Question<BlockWithSenders | null> {
   const block = toQuantity(number);
   return {
     calls: [
@@ -48,11 +55,11 @@ export function askBlockByReceipts(number: number): Question<BlockWithSenders | 
       { method: "eth_getBlockReceipts", params: [block] },
     ],
     read([header, receipts]) {
-      if (header === undefined || receipts === undefined) return distrust("a reply is missing");
+      if (header === undefined || receipts === undefined) return untrustedFault("a reply is missing");
       if (!header.ok) return { fault: header.fault };
       if (header.result === null) return { fault: { kind: "behind", message: `no block ${number}` } };
       return receipts.ok
-        ? readBlockReceipts(header.result, receipts.result, number)
+        ? parseBlockReceipts(header.result, receipts.result, number)
         : { fault: receipts.fault };
     },
     conclude: () => ({ value: null }),
@@ -60,15 +67,18 @@ export function askBlockByReceipts(number: number): Question<BlockWithSenders | 
 }
 
 /** The same with the filter's logs; null where nobody gives receipts. */
-export function askBlockLogsByReceipts(number: number, filter: LogFilter): Question<BlockWithLogs | null> {
-  const { calls, read, conclude } = askBlockByReceipts(number);
+export function createBlockLogsByReceiptsRequest(
+  number: number,
+  filter: LogFilter,
+): Question<BlockWithLogs | null> {
+  const { calls, read, conclude } = createBlockByReceiptsRequest(number);
   return {
     calls,
     read(replies) {
       const block = read(replies);
       const receipts = replies[1];
       if ("fault" in block || block.value === null || receipts?.ok !== true) return block as Outcome<null>;
-      const logs = readReceiptLogs(receipts.result, { block: block.value, filter });
+      const logs = parseReceiptLogs(receipts.result, { block: block.value, filter });
       return "fault" in logs ? logs : { value: { ...block.value, logs: logs.value } };
     },
     ...(conclude && { conclude: () => ({ value: null }) }),
@@ -76,14 +86,14 @@ export function askBlockLogsByReceipts(number: number, filter: LogFilter): Quest
 }
 
 /** Logs of more blocks than that are held against the final block. */
-const BOUND_BLOCKS = 64;
+const UNBOUND_FROM_BLOCKS = 64;
 
 /**
  * The logs of a range together with the head of the node that answers: eth_getLogs beyond a node's own head gives
  * a short list without an error. The head is asked first, so that it cannot have moved past the range after the
  * logs were read.
  */
-export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> {
+export function createLogsRequest(range: LogRange, filter: LogFilter): Question<RawLog[]> {
   const { fromBlock, toBlock } = range;
   return {
     calls: [
@@ -92,17 +102,17 @@ export function askLogs(range: LogRange, filter: LogFilter): Question<RawLog[]> 
         method: "eth_getLogs",
         params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
         // Short ranges are those whose blocks are all read and linked.
-        isUnbound: toBlock - fromBlock >= BOUND_BLOCKS,
+        isUnbound: toBlock - fromBlock >= UNBOUND_FROM_BLOCKS,
       },
     ],
     read([headReply, logsReply]) {
-      if (logsReply === undefined || headReply === undefined) return distrust("a reply is missing");
+      if (logsReply === undefined || headReply === undefined) return untrustedFault("a reply is missing");
       if (!logsReply.ok) return { fault: logsReply.fault };
       if (!headReply.ok) return { fault: headReply.fault };
       const head = parseQuantity(headReply.result);
-      if (head === undefined) return distrust("eth_blockNumber gave no number");
+      if (head === undefined) return untrustedFault("eth_blockNumber gave no number");
       if (head < toBlock) return { fault: { kind: "behind", message: `the node's head is ${head}` } };
-      return readLogs(logsReply.result, range, filter);
+      return parseLogs(logsReply.result, range, filter);
     },
     // A range that misses its deadline twice or breaks four times is too large for these endpoints, whatever they say.
     patience: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
@@ -134,25 +144,25 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 }
 
 /** Return data; null for a revert, and where every endpoint has lost the state of that block. */
-export function askCall({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
+export function createCallRequest({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
-    read: ([reply]) => readReturned(reply, confirmRevert),
+    read: ([reply]) => parseReturnData(reply, confirmRevert),
     conclude: (refusals) =>
-      hasReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
+      isReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
   };
 }
 
 /** One endpoint's revert, where another one's answer would count for more. */
-function hasReverted(refusals: readonly Fault[]): boolean {
+function isReverted(refusals: readonly Fault[]): boolean {
   return refusals.some(({ kind }) => kind === "reverted");
 }
 
-function readReturned(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
+function parseReturnData(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
   if (!confirmRevert && reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
-  return readFirst([reply], (result) => {
+  return parseFirstReply([reply], (result) => {
     const bytes = parseBytes(result);
-    return bytes === undefined ? distrust("eth_call gave no bytes") : { value: bytes };
+    return bytes === undefined ? untrustedFault("eth_call gave no bytes") : { value: bytes };
   });
 }
 
@@ -164,14 +174,14 @@ export const PIN_FEATURE = "eth_call by block hash";
 const CALL_PATIENCE = 4;
 
 /** Return data; null for a revert and nothing else, "unpinnable" where no endpoint takes a block's hash. */
-export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnable"> {
+export function createPinnedCallRequest(call: PinnedCall): Question<Hex | null | "unpinnable"> {
   const { to, data, blockHash, confirmRevert } = call;
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
-    read: ([reply]) => asMissing(readReturned(reply, confirmRevert)),
+    read: ([reply]) => toMissing(parseReturnData(reply, confirmRevert)),
     patience: CALL_PATIENCE,
     conclude(refusals) {
-      if (hasReverted(refusals)) return { value: null };
+      if (isReverted(refusals)) return { value: null };
       const isRefused = refusals.some(({ kind }) => kind === "method");
       return isRefused ? { value: "unpinnable" } : concludeCall(call, refusals);
     },
@@ -179,19 +189,19 @@ export function askPinnedCall(call: PinnedCall): Question<Hex | null | "unpinnab
 }
 
 /** The same by number: what one node answers between two looks at the block's header. */
-export function askCheckedCall(call: PinnedCall): Question<Hex | null> {
+export function createCheckedCallRequest(call: PinnedCall): Question<Hex | null> {
   const { to, data, block, blockHash } = call;
   const look = { method: "eth_getBlockByNumber", params: [toQuantity(block), false] };
   return {
     calls: [look, { method: "eth_call", params: [{ to, data }, toQuantity(block)] }, look],
     read([before, reply, after]) {
       for (const header of [before, after]) {
-        const seen = readFirst([header], (result) => readHeader(result, block));
+        const seen = parseFirstReply([header], (result) => parseHeader(result, block));
         if ("fault" in seen) return seen;
         if (seen.value.hash !== blockHash)
           return { fault: { kind: "missing", message: `block ${block} is ${seen.value.hash} there` } };
       }
-      return asMissing(readReturned(reply));
+      return toMissing(parseReturnData(reply));
     },
     patience: CALL_PATIENCE,
     conclude: (refusals) => concludeCall(call, refusals),
@@ -199,7 +209,7 @@ export function askCheckedCall(call: PinnedCall): Question<Hex | null> {
 }
 
 /** A node that does not know the block need not be waited for: its caller knows whether the chain still has it. */
-function asMissing(outcome: Outcome<Hex | null>): Outcome<Hex | null> {
+function toMissing(outcome: Outcome<Hex | null>): Outcome<Hex | null> {
   return "fault" in outcome && outcome.fault.kind === "behind"
     ? { fault: { ...outcome.fault, kind: "missing" } }
     : outcome;
@@ -212,12 +222,12 @@ function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly F
     : new BlockUnavailable(`block ${block} (${blockHash}) cannot be read: ${why}`);
 }
 
-export function readFirst<T>(
+export function parseFirstReply<T>(
   replies: readonly (RpcReply | undefined)[],
   read: (result: unknown) => Outcome<T>,
 ): Outcome<T> {
   const reply = replies[0];
-  if (reply === undefined) return distrust("a reply is missing");
+  if (reply === undefined) return untrustedFault("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }
 

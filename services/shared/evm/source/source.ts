@@ -12,14 +12,14 @@ import {
 } from "../port.ts";
 import { createBlockReader } from "./block-reader.ts";
 import { classifyRpcError } from "./classify.ts";
-import { askFinalBlock, createFinalProof } from "./final-proof.ts";
+import { createFinalBlockRequest, createFinalProof } from "./final-proof.ts";
 import { createHeadTracker } from "./head.ts";
 import {
-  askCall,
-  askCheckedCall,
-  askHeader,
-  askLogs,
-  askPinnedCall,
+  createCallRequest,
+  createCheckedCallRequest,
+  createHeaderRequest,
+  createLogsRequest,
+  createPinnedCallRequest,
   PIN_FEATURE,
   type PinnedCall,
 } from "./requests.ts";
@@ -60,7 +60,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     name: `chain ${chainId}`,
     fields: { chainId },
     urls: config.urls,
-    createError: (message) => contradicted() ?? new UpstreamError(message),
+    createError: (message) => createContradictionError() ?? new UpstreamError(message),
     classify: classifyRpcError,
     check: checkChainId(chainId),
     proof,
@@ -69,7 +69,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     notification: "eth_subscription",
     log,
     onEvent(event) {
-      if (event.kind === "aside") heads.forget();
+      if (event.kind === "aside") heads.reset();
       onEvent(event);
     },
     options,
@@ -85,7 +85,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     pauseMs: rpc.backoffMs,
   });
 
-  function contradicted(): IndexContradicted | undefined {
+  function createContradictionError(): IndexContradicted | undefined {
     const found = rpc.contradictions();
     return found.length === 0 ? undefined : new IndexContradicted(chainId, found);
   }
@@ -104,13 +104,13 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     requireFinal: proof.require,
     async recheck() {
       await rpc.recheck();
-      const error = contradicted();
+      const error = createContradictionError();
       if (error !== undefined) throw error;
     },
     async finalBlock(tip) {
       const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
       const about = `final block up to ${tip.number}`;
-      const asked = usable.map((voter) => voter.pool.ask([askFinalBlock(tip)], about));
+      const asked = usable.map((voter) => voter.pool.ask([createFinalBlockRequest(tip)], about));
       const answers = (await Promise.allSettled(asked)).flatMap((each) =>
         each.status === "fulfilled" ? each.value : [],
       );
@@ -120,25 +120,28 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       return final.sort((a, b) => a.number - b.number)[0] ?? null;
     },
     async headers(numbers) {
-      const headers = await pool.ask(numbers.map(askHeader), `eth_getBlockByNumber ${describe(numbers)}`);
-      for (const header of headers) if (header !== null) heads.remember(header);
+      const headers = await pool.ask(
+        numbers.map(createHeaderRequest),
+        `eth_getBlockByNumber ${describeBlocks(numbers)}`,
+      );
+      for (const header of headers) if (header !== null) heads.record(header);
       return headers;
     },
     async blocks(numbers) {
-      const blocks = await readBlocks(numbers, describe(numbers));
-      for (const block of blocks) heads.remember(block);
+      const blocks = await readBlocks(numbers, describeBlocks(numbers));
+      for (const block of blocks) heads.record(block);
       return blocks;
     },
     async blocksWithLogs(numbers, filter) {
-      const blocks = await readWithLogs(numbers, { filter, about: describe(numbers) });
-      for (const block of blocks ?? []) heads.remember(block);
+      const blocks = await readWithLogs(numbers, { filter, about: describeBlocks(numbers) });
+      for (const block of blocks ?? []) heads.record(block);
       return blocks;
     },
     async logs(range: LogRange, filter) {
       const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
       const blocks = range.toBlock - range.fromBlock + 1;
       try {
-        const [logs] = await pool.ask([askLogs(range, filter)], about);
+        const [logs] = await pool.ask([createLogsRequest(range, filter)], about);
         onEvent({ kind: "range", blocks, ok: true });
         return logs ?? [];
       } catch (error) {
@@ -148,11 +151,13 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     },
     verifyEmpty,
     async call(calls) {
-      const about = `eth_call at ${describe(calls.map((call) => call.block))}`;
-      const ask = (call: EthCall) => (isPinned(call) ? askPinnedCall(call) : askCall(call));
+      const about = `eth_call at ${describeBlocks(calls.map((call) => call.block))}`;
+      const ask = (call: EthCall) =>
+        isPinned(call) ? createPinnedCallRequest(call) : createCallRequest(call);
       const answers = await pool.ask<Hex | null | "unpinnable">(calls.map(ask), about);
       const refused = calls.filter((_, i) => answers[i] === "unpinnable").filter(isPinned);
-      const checked = refused.length === 0 ? [] : await pool.ask(refused.map(askCheckedCall), about);
+      const checked =
+        refused.length === 0 ? [] : await pool.ask(refused.map(createCheckedCallRequest), about);
       return answers.map((answer) => (answer === "unpinnable" ? (checked.shift() ?? null) : answer));
     },
     waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
@@ -179,7 +184,7 @@ function checkChainId(chainId: number): EndpointCheck {
   };
 }
 
-function describe(numbers: readonly number[]): string {
+function describeBlocks(numbers: readonly number[]): string {
   if (numbers.length <= 1) return `block ${numbers[0] ?? "none"}`;
   let [low, high] = [Number.POSITIVE_INFINITY, 0];
   for (const number of numbers) [low, high] = [Math.min(low, number), Math.max(high, number)];

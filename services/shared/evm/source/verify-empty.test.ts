@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { ReorgDetected } from "../../chain-errors.ts";
 import { createFakeClock, createFakeNetwork, type FakeAnswer, RpcFailure } from "../../rpc-client/testkit.ts";
 import type { RpcCall } from "../../rpc-client/transport.ts";
-import { bloomOfLogs } from "../bloom.ts";
+import { computeLogsBloom } from "../bloom.ts";
 import { type BlockHeader, UpstreamError } from "../port.ts";
 import {
   answerHonestly,
@@ -24,7 +24,7 @@ const CHAIN: FakeChain = {
   logs: [fakeLog(1), fakeLog(2), fakeLog(2, 1), fakeLog(4)],
 };
 const HEADERS: BlockHeader[] = [1, 2, 3, 4].map((number) =>
-  fakeHeader(number, { logsBloom: bloomOfLogs(CHAIN.logs.filter((log) => log.blockNumber === number)) }),
+  fakeHeader(number, { logsBloom: computeLogsBloom(CHAIN.logs.filter((log) => log.blockNumber === number)) }),
 );
 
 type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
@@ -73,7 +73,7 @@ describe("EvmSource.verifyEmpty", () => {
   it("accepts a false alarm of the bloom when the receipts prove it", async () => {
     // The bloom of the whole chain holds the topic, but these receipts hold a log of another topic with the same bloom.
     const other = { ...fakeLog(3), topics: [TOPIC, TOPIC] as const };
-    const logsBloom = bloomOfLogs([other]);
+    const logsBloom = computeLogsBloom([other]);
     const strange: Handler = (calls) => ({
       results: calls.map((call) =>
         call.method === "eth_getBlockReceipts"
@@ -86,7 +86,7 @@ describe("EvmSource.verifyEmpty", () => {
           : answerHonestly(CHAIN, [call])[0],
       ),
     });
-    const bloomOfBoth = bloomOfLogs([{ ...other, topics: [`0x${"01".repeat(32)}`, TOPIC] }]);
+    const bloomOfBoth = computeLogsBloom([{ ...other, topics: [`0x${"01".repeat(32)}`, TOPIC] }]);
     const { verify } = setUp({ "a.test": strange });
     expect(logsBloom).not.to.equal(bloomOfBoth);
     expect(await verify([], [fakeHeader(3, { logsBloom: bloomOfBoth })])).to.deep.equal([]);

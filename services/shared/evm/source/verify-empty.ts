@@ -2,11 +2,11 @@ import { ReorgDetected } from "../../chain-errors.ts";
 import type { Voter } from "../../rpc-client/client.ts";
 import type { Clock } from "../../rpc-client/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
-import { suspectEmpty } from "../bloom.ts";
+import { findSuspectBlocks } from "../bloom.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "../port.ts";
 import { compareLogs } from "./parse.ts";
-import { askHeader } from "./requests.ts";
-import { askBlockLogs, askReceiptLogs, type BlockLogs } from "./verify-requests.ts";
+import { createHeaderRequest } from "./requests.ts";
+import { type BlockLogs, createBlockLogsRequest, createReceiptLogsRequest } from "./verify-requests.ts";
 
 interface Vote {
   readonly voter: Voter;
@@ -40,7 +40,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   async function decide(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
     const about = `eth_getBlockReceipts ${describeBlocks(suspects)}`;
     const found = await pool.ask(
-      suspects.map((header) => askReceiptLogs(header, filter)),
+      suspects.map((header) => createReceiptLogsRequest(header, filter)),
       about,
       { maxBatch: RECEIPT_BATCH },
     );
@@ -69,7 +69,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
 
   /** Asks every endpoint in service in turn, round after round with growing pauses. */
   async function* collectVotes(suspects: readonly BlockHeader[], filter: LogFilter): AsyncGenerator<Vote> {
-    const questions = suspects.map((header) => askBlockLogs(header, filter));
+    const questions = suspects.map((header) => createBlockLogsRequest(header, filter));
     const about = `eth_getLogs ${describeBlocks(suspects)}`;
     for (let round = 0; round < options.agreeingAnswers; round++) {
       if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
@@ -93,7 +93,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
     const gone = suspects.filter((_, i) => answers[i] === "gone");
     if (gone.length > 0) {
       const now = await pool.ask(
-        gone.map((header) => askHeader(header.number)),
+        gone.map((header) => createHeaderRequest(header.number)),
         `eth_getBlockByNumber ${describeBlocks(gone)}`,
       );
       const pruned = gone.find((header, i) => now[i]?.hash === header.hash);
@@ -107,7 +107,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   }
 
   return async (headers, { logs, filter }) => {
-    const numbers = new Set(suspectEmpty(headers, logs, filter));
+    const numbers = new Set(findSuspectBlocks(headers, logs, filter));
     if (numbers.size === 0) return [...logs];
     const found = await decide(
       headers.filter((header) => numbers.has(header.number)),

@@ -1,10 +1,10 @@
 import { ReorgDetected } from "../../chain-errors.ts";
 import type { Question } from "../../rpc-client/work.ts";
-import { bloomOfLogs } from "../bloom.ts";
+import { computeLogsBloom } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, LogFilter, RawLog } from "../port.ts";
-import { createLogFilter, distrust, readLogs } from "./parse.ts";
-import { readFirst, toRpcFilter } from "./requests.ts";
+import { createLogFilter, parseLogs, untrustedFault } from "./parse.ts";
+import { parseFirstReply, toRpcFilter } from "./requests.ts";
 
 /** The logs of one block, or that the block is not known by its hash. */
 export type BlockLogs = readonly RawLog[] | "gone";
@@ -13,7 +13,7 @@ export type BlockLogs = readonly RawLog[] | "gone";
  * The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. ReorgDetected
  * where every endpoint has another block there.
  */
-export function askReceiptLogs(
+export function createReceiptLogsRequest(
   header: BlockHeader,
   filter: LogFilter,
 ): Question<readonly RawLog[] | "unavailable"> {
@@ -22,20 +22,20 @@ export function askReceiptLogs(
   return {
     calls: [{ method: "eth_getBlockReceipts", params: [toQuantity(number)] }],
     read: (replies) =>
-      readFirst(replies, (receipts) => {
+      parseFirstReply(replies, (receipts) => {
         if (!Array.isArray(receipts))
           return { fault: { kind: "state", message: `no receipts of block ${number}` } };
         if (receipts.some((receipt) => String(receipt?.blockHash).toLowerCase() !== hash)) {
           return { fault: { kind: "missing", message: `another block ${number}` } };
         }
-        const outcome = readLogs(
+        const outcome = parseLogs(
           receipts.flatMap((receipt) => receipt.logs ?? []),
           range,
           { topics: [] },
         );
         if ("fault" in outcome) return outcome;
-        if (bloomOfLogs(outcome.value) !== logsBloom)
-          return distrust(`the receipts of block ${number} do not give its bloom`);
+        if (computeLogsBloom(outcome.value) !== logsBloom)
+          return untrustedFault(`the receipts of block ${number} do not give its bloom`);
         return { value: outcome.value.filter(createLogFilter(filter)) };
       }),
     conclude: (refusals) =>
@@ -46,7 +46,7 @@ export function askReceiptLogs(
 }
 
 /** The filter's logs of one block by its hash. */
-export function askBlockLogs(header: BlockHeader, filter: LogFilter): Question<BlockLogs> {
+export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): Question<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
     calls: [{ method: "eth_getLogs", params: [{ blockHash: header.hash, ...toRpcFilter(filter) }] }],
@@ -55,9 +55,9 @@ export function askBlockLogs(header: BlockHeader, filter: LogFilter): Question<B
       if (reply?.ok === false && reply.fault.kind === "behind") {
         return { fault: { kind: "missing", message: reply.fault.message } };
       }
-      const outcome = readFirst(replies, (result) => readLogs(result, range, filter));
+      const outcome = parseFirstReply(replies, (result) => parseLogs(result, range, filter));
       const isOther = "value" in outcome && outcome.value.some((log) => log.blockHash !== header.hash);
-      return isOther ? distrust(`logs of another block ${header.number}`) : outcome;
+      return isOther ? untrustedFault(`logs of another block ${header.number}`) : outcome;
     },
     conclude: (refusals) =>
       refusals.every(({ kind }) => kind === "missing") ? { value: "gone" } : undefined,

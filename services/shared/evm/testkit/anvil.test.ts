@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../deploy/devnet/faulty-rpc.ts";
 import { describeWithChain } from "../../testkit/describe.ts";
-import { bloomOfLogs, suspectEmpty } from "../bloom.ts";
+import { computeLogsBloom, findSuspectBlocks } from "../bloom.ts";
 import { scanLogs } from "../logs/scan.ts";
 import type { BlockHeader, EvmSource, RawLog } from "../port.ts";
 import { createEvmSource, type SourceOptions } from "../source/source.ts";
@@ -92,10 +92,12 @@ describeWithChain("EVM source over anvil", () => {
     const numbers = Array.from({ length: BLOCKS }, (_, i) => i + 1);
     const headers = (await source.headers(numbers)) as BlockHeader[];
     for (const header of headers) {
-      expect(header.logsBloom).to.equal(bloomOfLogs(logs.filter((log) => log.blockNumber === header.number)));
+      expect(header.logsBloom).to.equal(
+        computeLogsBloom(logs.filter((log) => log.blockNumber === header.number)),
+      );
     }
     const withLogs = [...new Set(logs.map((log) => log.blockNumber))];
-    expect(suspectEmpty(headers, [], FILTER)).to.deep.equal(withLogs);
+    expect(findSuspectBlocks(headers, [], FILTER)).to.deep.equal(withLogs);
     expect(await source.verifyEmpty(headers, { logs: [], filter: FILTER })).to.deep.equal(logs);
   });
 

@@ -3,15 +3,15 @@ import { askThread } from "../../process/thread-work.ts";
 import { type EvmSource, type FinalBlock, UpstreamError } from "../port.ts";
 import type { EvmSourceConfig, SourceOptions } from "../source/source.ts";
 import {
-  askSource,
+  callSource,
   type Failure,
   fromFailure,
   THREAD_METHODS,
+  type ThreadMessage,
   type ThreadMethod,
-  type ThreadQuestion,
+  type ThreadRequest,
   type ThreadTask,
-  type ThreadWord,
-} from "./thread-requests.ts";
+} from "./thread-messages.ts";
 import { startThread } from "./thread-start.ts";
 
 /** As the source that stands beside it was made, without what cannot travel to a thread. */
@@ -29,13 +29,13 @@ export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" |
  */
 export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource {
   const { chainId, urls, options, log = () => {}, onEvent = () => {} } = config;
-  const thread = askThread<ThreadQuestion>({
+  const thread = askThread<ThreadRequest>({
     worker: (config.startWorker ?? startThread)(),
     task: { chainId, urls, options } satisfies ThreadTask,
-    local: (question) => askSource(local, question),
+    local: (question) => callSource(local, question),
     toError: (failure) => fromFailure(failure as Failure),
     onTold(what) {
-      const word = what as ThreadWord;
+      const word = what as ThreadMessage;
       if (word.kind === "log") log(word.message, word.fields);
       else onEvent(word.event);
     },

@@ -2,16 +2,16 @@
 import { answerInThread } from "../../process/thread-work.ts";
 import { createEvmSource } from "../source/source.ts";
 import {
-  askSource,
-  type ThreadQuestion,
+  callSource,
+  type ThreadMessage,
+  type ThreadRequest,
   type ThreadTask,
-  type ThreadWord,
   toFailure,
-} from "./thread-requests.ts";
+} from "./thread-messages.ts";
 
-answerInThread<ThreadTask, ThreadQuestion>({
+answerInThread<ThreadTask, ThreadRequest>({
   start({ chainId, urls, options = {} }, tell) {
-    const say = (word: ThreadWord) => tell(word);
+    const say = (word: ThreadMessage) => tell(word);
     const source = createEvmSource({
       chainId,
       urls,
@@ -21,7 +21,7 @@ answerInThread<ThreadTask, ThreadQuestion>({
     });
     return (question) => {
       if (question.final !== undefined) source.requireFinal(question.final);
-      return askSource(source, question);
+      return callSource(source, question);
     };
   },
   toFailure,

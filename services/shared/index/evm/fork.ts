@@ -1,4 +1,4 @@
-import type { Finality, Knowledge } from "../../evm/finality/finality.ts";
+import type { Finality, IndexIdentity } from "../../evm/finality/finality.ts";
 import { findCommonBlock } from "../../evm/finality/fork.ts";
 import type { BlockHeader, EvmSource, StoredBlock } from "../../evm/port.ts";
 import type { Store } from "../../storage/port.ts";
@@ -17,11 +17,11 @@ export type FindLastRow = (
 type ForkSource = Pick<EvmSource, "headers" | "recheck">;
 
 /** What endpoints must agree with. */
-export function knowledgeOf(
+export function indexIdentityOf(
   store: Store,
   { chainId, genesisHash }: Pick<EvmCheckpoint, "chainId" | "genesisHash">,
   findLastRow: FindLastRow,
-): Knowledge {
+): IndexIdentity {
   return { genesisHash, findKnown: (high) => findLastRow(store, { chainId, low: 0, high }) };
 }
 
@@ -53,7 +53,7 @@ export async function findFork(
 export interface ForkFinderDeps {
   readonly store: Store;
   readonly source: ForkSource;
-  readonly finality: Pick<Finality, "block" | "hold">;
+  readonly finality: Pick<Finality, "block" | "cancelUpdate">;
   readonly findLastRow: FindLastRow;
 }
 
@@ -70,7 +70,7 @@ export class ForkFinder {
   async find(checkpoint: EvmCheckpoint): Promise<StoredBlock | undefined> {
     const { source, finality } = this.#deps;
     await source.recheck();
-    await finality.hold();
+    await finality.cancelUpdate();
     return this.#find(checkpoint);
   }
 

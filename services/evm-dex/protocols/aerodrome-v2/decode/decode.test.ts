@@ -9,7 +9,7 @@ import {
   aerodromeVoterAbi,
 } from "../../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { Hex } from "../../../../shared/evm/port.ts";
-import { createDecode } from "../../protocol.ts";
+import { createDecoder } from "../../protocol.ts";
 import { poolCreated, setCustomFee } from "./factory.ts";
 import { deposit, notifyReward, withdraw } from "./gauge.ts";
 import { poolDecoders } from "./index.ts";
@@ -163,7 +163,7 @@ function encodeLog(event: AbiEvent, args: Args): { topics: Hex[]; data: Hex } {
 }
 
 for (const { name: contract, abi, decoders, events } of CONTRACTS) {
-  const decode = createDecode<unknown>(decoders);
+  const decode = createDecoder<unknown>(decoders);
   describe(`events of an Aerodrome v2 ${contract}`, () => {
     for (const { name, args, expected } of events) {
       const event = eventOf(abi, name);
@@ -213,7 +213,7 @@ describe("PoolCreated of an Aerodrome v2 factory", () => {
     fc.assert(
       fc.property(args, (values) => {
         const { token0, token1, stable, pool } = values;
-        expect(createDecode([poolCreated])(encodeLog(event, values))).to.deep.equal({
+        expect(createDecoder([poolCreated])(encodeLog(event, values))).to.deep.equal({
           pool,
           token0,
           token1,

@@ -1,5 +1,5 @@
 import { readAddress, readInt, readTopicAddress } from "../../../../shared/evm/abi.ts";
-import type { Decoder, PoolCreatedEvent, PoolNamed } from "../../protocol.ts";
+import type { Decoder, EventForPool, PoolCreatedEvent } from "../../protocol.ts";
 import type { CustomFeeEvent } from "../events.ts";
 
 /** PoolCreated(address indexed token0, address indexed token1, bool indexed stable, address pool, uint256): the fee is the factory's to tell. */
@@ -18,7 +18,7 @@ export const poolCreated: Decoder<PoolCreatedEvent> = {
 };
 
 /** SetCustomFee(address indexed pool, uint256 fee) */
-export const setCustomFee: Decoder<PoolNamed<CustomFeeEvent>> = {
+export const setCustomFee: Decoder<EventForPool<CustomFeeEvent>> = {
   topic: "0xae468ce586f9a87660fdffc1448cee942042c16ae2f02046b134b5224f31936b",
   indexed: 1,
   words: 1,

@@ -5,7 +5,7 @@ import { aerodromePoolAbi } from "../../../../../deploy/devnet/contracts/aerodro
 import type { Hex } from "../../../../shared/evm/port.ts";
 import { INDEX_SCALE } from "../../../metrics/v2-bucket.ts";
 import { readRecorded } from "../../../test/recorded.ts";
-import { createDecode } from "../../protocol.ts";
+import { createDecoder } from "../../protocol.ts";
 import { applyV2 } from "../apply.ts";
 import type { V2Event } from "../events.ts";
 import { EMPTY_V2_STATE, type V2State } from "../state.ts";
@@ -26,7 +26,7 @@ interface RecordedLog {
   readonly data: Hex;
 }
 
-const decode = createDecode<V2Event>([...poolDecoders, transfer]);
+const decode = createDecoder<V2Event>([...poolDecoders, transfer]);
 
 describe("a recorded block of Base", () => {
   let logs: RecordedLog[] = [];

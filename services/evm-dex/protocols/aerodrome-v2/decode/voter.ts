@@ -1,12 +1,12 @@
 import { readAddress, readTopicAddress } from "../../../../shared/evm/abi.ts";
-import type { Decoder, PoolNamed } from "../../protocol.ts";
+import type { Decoder, EventForPool } from "../../protocol.ts";
 import type { GaugeEvent } from "../events.ts";
 
 /**
  * GaugeCreated(address indexed poolFactory, address indexed votingRewardsFactory, address indexed gaugeFactory,
  * address pool, address bribeVotingReward, address feeVotingReward, address gauge, address creator)
  */
-export const gaugeCreated: Decoder<PoolNamed<GaugeEvent>> = {
+export const gaugeCreated: Decoder<EventForPool<GaugeEvent>> = {
   topic: "0xef9f7d1ffff3b249c6b9bf2528499e935f7d96bb6d6ec4e7da504d1d3c6279e1",
   indexed: 3,
   words: 5,

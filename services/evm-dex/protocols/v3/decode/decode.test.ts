@@ -4,7 +4,13 @@ import { describe, it } from "mocha";
 import { toEventSelector } from "viem";
 import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
 import type { Hex } from "../../../../shared/evm/port.ts";
-import { createDecode, type Decoder, fits, type PoolCreatedEvent, type PoolEvent } from "../../protocol.ts";
+import {
+  createDecoder,
+  type Decoder,
+  matchesDecoder,
+  type PoolCreatedEvent,
+  type PoolEvent,
+} from "../../protocol.ts";
 import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
 import { poolCreated } from "./pool-created.ts";
 import { slipstreamPoolCreated } from "./slipstream-pool-created.ts";
@@ -87,7 +93,7 @@ const POOLS: readonly [string, readonly Decoder<PoolEvent>[], readonly EventAbi[
 ];
 
 for (const [name, decoders, abi, expected] of POOLS) {
-  const decode = createDecode(decoders);
+  const decode = createDecoder(decoders);
 
   describe(`events of a ${name} pool`, () => {
     for (const event of abi) {
@@ -146,7 +152,7 @@ for (const [name, decoder, event, expected] of FACTORIES) {
       fc.assert(
         fc.property(anyArgs(event), (values) => {
           const log = encodeLog(event, values);
-          expect(fits(log, decoder)).to.equal(true);
+          expect(matchesDecoder(log, decoder)).to.equal(true);
           expect(decoder.decode(log)).to.deep.equal(expected(values));
         }),
         { numRuns: 60 },
@@ -156,7 +162,7 @@ for (const [name, decoder, event, expected] of FACTORIES) {
     it("of another form does not fit", () => {
       const [values] = fc.sample(anyArgs(event), { numRuns: 1, seed: 1 });
       for (const other of otherForms(encodeLog(event, values as Record<string, unknown>)))
-        expect(fits(other, decoder)).to.equal(false);
+        expect(matchesDecoder(other, decoder)).to.equal(false);
     });
   });
 }

@@ -4,11 +4,11 @@ import { type Log, parseEventLogs, toEventSelector } from "viem";
 import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
 import type { Hex } from "../../../../shared/evm/port.ts";
 import { readRecorded } from "../../../test/recorded.ts";
-import { createDecode } from "../../protocol.ts";
+import { createDecoder } from "../../protocol.ts";
 import type { V3Event } from "../events.ts";
 import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
 
-const decodeV3 = createDecode(uniswapDecoders);
+const decodeV3 = createDecoder(uniswapDecoders);
 
 /** Of the ten Ethereum blocks, by their description. */
 const SWAPS = 60;
@@ -93,7 +93,7 @@ describe("recorded blocks", () => {
   });
 
   it("are read by the others' decoders as Uniswap's where the events are the same", () => {
-    const [pancake, slipstream] = [createDecode(pancakeDecoders), createDecode(slipstreamDecoders)];
+    const [pancake, slipstream] = [createDecoder(pancakeDecoders), createDecoder(slipstreamDecoders)];
     let shared = 0;
     for (const log of logsOf(blocks)) {
       const event = decodeV3(log);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { EMPTY_STATE, writeState } from "../../../../protocols/v3/state.ts";
-import { checkpoints, poolStates, pools, quietPools } from "../../../../store/collections.ts";
+import { checkpoints, inactivePools, poolStates, pools } from "../../../../store/collections.ts";
 import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
 import {
   address,
@@ -38,7 +38,7 @@ describe("/evm/clones/v3/pool", () => {
         poolRow({ poolAddress: QUIET, family: "clones", createdBlock: 3, createdAt: 1_600_000_000 }),
       ]),
       put(
-        quietPools,
+        inactivePools,
         [QUIET, PANCAKE].map((poolAddress) => {
           const state = writeState({ ...EMPTY_STATE, sqrtPriceX96: 3n ** 60n, liquidity: 7n, tick: -8 });
           const at = { chainId: CHAIN_ID, poolAddress, balanceBlock: 99 };

@@ -3,7 +3,7 @@ import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import { toRowText } from "../../../../../shared/table.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { V2PoolList, type V2PoolListRow } from "../../../../serve/v2-pool-list.ts";
+import { V2PoolList, type V2PoolListRow } from "../../../../serve/pool-list/v2-pool-list.ts";
 import { rewardTokens } from "../../../../views/v2-facts.ts";
 import { endpoint } from "./pools.endpoint.ts";
 

@@ -38,10 +38,11 @@ describe("/evm/dexa/v2/provider-summary", () => {
   }
 
   /** Every fee the wallet had a share of, at today's prices. */
-  function expectedFees({ world }: Sample, of: { wallet: string; days: number }): number {
+  function expectedFees({ world }: Sample, options: { wallet: string; days: number }): number {
     return world.feeShares
       .filter(
-        ({ wallet, time }) => wallet === of.wallet && time < MIDNIGHT && time >= MIDNIGHT - of.days * DAY,
+        ({ wallet, time }) =>
+          wallet === options.wallet && time < MIDNIGHT && time >= MIDNIGHT - options.days * DAY,
       )
       .reduce((sum, { pool, amount0, amount1 }) => {
         const usd0 = (amount0 / 10 ** pool.token0.decimals) * (pool.token0.priceUsd as number);
@@ -49,10 +50,10 @@ describe("/evm/dexa/v2/provider-summary", () => {
         return sum + usd0 + usd1;
       }, 0);
   }
-  function expectedApr({ world }: Sample, of: { pool: WorldPool; days: number }): number {
-    const swaps = world.swaps.filter((swap) => swap.pool === of.pool);
-    const { feesUsd } = expectedSum(swaps, MIDNIGHT - of.days * DAY, MIDNIGHT);
-    return (((feesUsd as number) / of.days) * 365) / (expectedTvl(of.pool) as number);
+  function expectedApr({ world }: Sample, { pool, days }: { pool: WorldPool; days: number }): number {
+    const swaps = world.swaps.filter((swap) => swap.pool === pool);
+    const { feesUsd } = expectedSum(swaps, MIDNIGHT - days * DAY, MIDNIGHT);
+    return (((feesUsd as number) / days) * 365) / (expectedTvl(pool) as number);
   }
 
   it("adds up what a wallet holds and has staked, what it is entitled to and what it has earned", async () => {

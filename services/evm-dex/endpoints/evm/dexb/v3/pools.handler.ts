@@ -1,7 +1,7 @@
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { hasData, versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { createPoolLists } from "../../../../serve/pool-list.ts";
+import { createPoolLists } from "../../../../serve/pool-list/pool-list.ts";
 import type { endpoint } from "./pools.endpoint.ts";
 
 export function dexbPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint> {

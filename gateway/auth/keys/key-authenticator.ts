@@ -1,0 +1,133 @@
+import type { Family } from "../../../services/shared/contract/endpoint.ts";
+import { ServiceError } from "../../../services/shared/errors.ts";
+import { BoundedMap } from "../../bounded-map.ts";
+import type { Clock } from "../../request/clock.ts";
+import type { LimitRule } from "../limits/rule.ts";
+import { hashApiKey, isSameHash, isWellFormedApiKey } from "./api-key.ts";
+import type { KeyLookup } from "./key-lookup.ts";
+import { FAMILIES, type KeyRecord, keyStateAt } from "./key-record.ts";
+
+/** Who a request comes from, without the key: safe to log. */
+export interface KeyHolder {
+  readonly id: string;
+  readonly scopes: readonly Family[];
+  readonly isSuspended: boolean;
+  /** What limits count it as: keys that were rotated into each other are one. */
+  readonly subject: string;
+  /** Undefined = no limits. */
+  readonly rule: LimitRule | undefined;
+  /** What the store says of the key; undefined for the bootstrap key, which is in none. */
+  readonly record: KeyRecord | undefined;
+}
+
+export interface KeyAuthenticator {
+  /**
+   * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
+   * or `unavailable` (the store cannot be asked).
+   */
+  (sent: string | undefined, options?: AuthenticateOptions): Promise<KeyHolder>;
+  /** The same at once, for a key that was let pass before and is fresh in memory; undefined = ask as above. */
+  cached(sent: string): KeyHolder | undefined;
+}
+
+/** As many as the look-up remembers. */
+const MAX_CACHED_HASHES = 10_000;
+
+export interface AuthenticateOptions {
+  /** Waited for before the store is asked for a key that is not remembered; what it throws is the answer. */
+  readonly beforeLookup?: () => Promise<void>;
+}
+
+export interface KeyAuthenticatorOptions {
+  readonly lookup: KeyLookup;
+  readonly clock: Clock;
+  /** A key from the configuration with all scopes, for a first run and for tests; any text, off unless set. */
+  readonly bootstrapKey?: string | undefined;
+  /** The limits of a key. */
+  readonly getRule: (record: KeyRecord) => LimitRule;
+}
+
+export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAuthenticator {
+  const { lookup, clock, bootstrapKey, getRule } = options;
+  const bootstrapHash = bootstrapKey ? hashApiKey(bootstrapKey) : undefined;
+  const bootstrapHolder: KeyHolder = {
+    id: "bootstrap",
+    scopes: FAMILIES,
+    isSuspended: false,
+    subject: "bootstrap",
+    rule: undefined,
+    record: undefined,
+  };
+
+  /**
+   * Hashes of keys that were let pass, by their text. What a look-up here takes tells nothing: it compares texts only
+   * where their seeded hashes are equal.
+   */
+  const hashes = new BoundedMap<string>(MAX_CACHED_HASHES);
+
+  const holderOf = (record: KeyRecord, isSuspended: boolean): KeyHolder => {
+    const { id, scopes, subject } = record;
+    return { id, scopes, isSuspended, subject, rule: getRule(record), record };
+  };
+
+  const check = async (sent: string | undefined, call?: AuthenticateOptions): Promise<KeyHolder> => {
+    if (!sent) throw new ServiceError("unauthorized", "An API key is required in the header X-API-KEY.");
+    const hash = hashApiKey(sent);
+    if (bootstrapHash !== undefined && isSameHash(hash, bootstrapHash)) {
+      hashes.set(sent, hash);
+      return bootstrapHolder;
+    }
+    if (!isWellFormedApiKey(sent)) {
+      throw new ServiceError(
+        "unauthorized",
+        "The key in X-API-KEY is malformed: its checksum does not fit. Compare it with what was shown when it was created.",
+      );
+    }
+
+    const record = await lookup(hash, call?.beforeLookup);
+    if (!record || !isSameHash(record.hash, hash)) {
+      throw new ServiceError("unauthorized", "The key in X-API-KEY is unknown.");
+    }
+    const state = keyStateAt(record, clock.nowMs() / 1000);
+    if (state === "revoked" || state === "expired") {
+      throw new ServiceError("unauthorized", `The key in X-API-KEY is ${state}.`);
+    }
+    hashes.set(sent, hash);
+    return holderOf(record, state === "suspended");
+  };
+
+  return Object.assign(check, {
+    cached(sent: string) {
+      const hash = hashes.get(sent);
+      if (hash === undefined) return undefined;
+      if (hash === bootstrapHash) return bootstrapHolder;
+      const record = lookup.fresh(hash);
+      const state = record && keyStateAt(record, clock.nowMs() / 1000);
+      return record && (state === "live" || state === "suspended")
+        ? holderOf(record, state === "suspended")
+        : undefined;
+    },
+  });
+}
+
+/** A suspended key is no valid one: its errors count against the address. */
+export class SuspendedKeyError extends ServiceError {
+  constructor() {
+    super("forbidden", "The key in X-API-KEY is suspended.");
+  }
+}
+
+export function rejectSuspended({ isSuspended }: KeyHolder): void {
+  if (isSuspended) throw new SuspendedKeyError();
+}
+
+/** Throws `forbidden` for a family outside the key's scopes. */
+export function authorize(holder: KeyHolder, family: Family): void {
+  if (!holder.scopes.includes(family)) {
+    const scopes = holder.scopes.join(", ") || "none";
+    throw new ServiceError(
+      "forbidden",
+      `The key in X-API-KEY has no scope for ${family}; its scopes are: ${scopes}.`,
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from "../request/clock.ts";
+import type { KeyRecord } from "./keys/key-record.ts";
+import type { KeyDirectory } from "./keys/key-store.ts";
+import type { Limiter } from "./limits/limiter.ts";
+import { DAY_MS } from "./usage/usage-record.ts";
+import type { UsageStore } from "./usage/usage-store.ts";
+
+export interface QuotaRestoreOptions {
+  readonly directory: KeyDirectory;
+  readonly usage: () => Promise<Pick<UsageStore, "countPassed">>;
+  readonly limiter: Pick<Limiter, "raiseUsage">;
+  readonly clock: Clock;
+  readonly hasQuota: (record: KeyRecord) => boolean;
+  /** Told where the day's usage could not be read; the key is found all the same. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/**
+ * A directory that, whenever it looks up a key with a daily quota, tells the limiter how much of the day is used by what
+ * all gateways have written. So a quota outlives restarts of gateways and of Redis, and gateways without Redis see each
+ * other's requests after some seconds.
+ */
+export function restoreQuotas(options: QuotaRestoreOptions): KeyDirectory {
+  const { directory, usage, limiter, clock, hasQuota, onFailure } = options;
+  return {
+    async findByHash(hash) {
+      const record = await directory.findByHash(hash);
+      if (record === undefined || !hasQuota(record)) return record;
+      const { subject } = record;
+      const day = Math.floor(clock.nowMs() / DAY_MS);
+      try {
+        limiter.raiseUsage({ subject, day, used: await (await usage()).countPassed(subject, day) });
+      } catch (error) {
+        onFailure?.(error);
+      }
+      return record;
+    },
+  };
+}

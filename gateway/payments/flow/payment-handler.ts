@@ -1,0 +1,99 @@
+import express, { type Express, type Request, type Response } from "express";
+import { ServiceError } from "../../../services/shared/errors.ts";
+import { type ExchangeSinks, exchangeOf } from "../../../services/shared/http/exchange.ts";
+import { offerConnection } from "../../../services/shared/http/server.ts";
+import { runIn } from "../../../services/shared/tracing/active.ts";
+import type { AddressLimits } from "../../auth/limits/address-limits.ts";
+import type { Clock } from "../../request/clock.ts";
+import { payCors } from "../../request/cors.ts";
+import { createExchangeHandler } from "../../request/exchange-handler.ts";
+import { sendError } from "../../request/refuse.ts";
+import { setSecurityHeaders } from "../../request/security-headers.ts";
+import { checkRequest, splitTarget } from "../../request/target.ts";
+import type { Offers } from "./offers.ts";
+import type { PaymentFlow } from "./payment-flow.ts";
+
+export interface PaymentHandlerDeps {
+  readonly offers: Offers;
+  readonly till: PaymentFlow;
+  readonly clock: Clock;
+  /** Of answers that cost a client nothing; the till counts offers and payments by itself. */
+  readonly addressLimits: Pick<AddressLimits, "countError" | "count">;
+}
+
+/** Answers a request at the pay-per-request host, whichever port it came to; its exchange has begun. Never rejects. */
+export type PaymentHandler = (req: Request, res: Response) => Promise<void>;
+
+/**
+ * Order of checks: form of the request (400) → path and method (404; GET only, so that no HEAD runs a service for
+ * nothing) → the till: parameters (400), payment (402), the service. What is refused before a payment is looked at
+ * counts against the client's address, and is 429 where that is too often.
+ */
+export function createPaymentHandler({
+  offers,
+  till,
+  clock,
+  addressLimits,
+}: PaymentHandlerDeps): PaymentHandler {
+  const dispatch = async (req: Request, res: Response): Promise<void> => {
+    const arrivedMs = clock.monotonicMs();
+    checkRequest(req);
+    const { path, query } = splitTarget(req.url);
+    const exchange = exchangeOf(res);
+    const offer = offers.get(path);
+    if (offer) exchange.route = path;
+    if (offer && req.method === "OPTIONS") {
+      await addressLimits.count("preflight", req, res);
+      return payCors.answerPreflight(res);
+    }
+    if (!offer || req.method !== "GET") throw nothingForSale(offers);
+    // Nobody should pay to hear that nothing has changed.
+    delete req.headers["if-none-match"];
+    const { session, fields, span } = exchange;
+    const context = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields, span };
+    await till.handlePaidRequest(context, offer);
+  };
+  return async (req, res) => {
+    res.setHeader("X-Session-Id", exchangeOf(res).session);
+    setSecurityHeaders(res);
+    offerConnection(res);
+    payCors.allowAnyOrigin(res);
+    try {
+      await runIn(exchangeOf(res).span, () => dispatch(req, res));
+    } catch (error) {
+      sendError(res, await addressLimits.countError(error, req, res));
+    }
+  };
+}
+
+/** The pay-per-request host as an application of its own, for a port of its own. */
+export function createPayApp(
+  answer: PaymentHandler,
+  options: ExchangeSinks & { readonly isDraining: () => boolean },
+): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.disable("query parser");
+  app.use(createExchangeHandler(options, answer));
+  return app;
+}
+
+/**
+ * Whether a request is for the host of a URL, by its header Host. Which host that is says the configuration alone, so
+ * that the header decides between two doors and nothing else.
+ */
+export function createHostTest(publicUrl: string): (req: Request) => boolean {
+  const { host, hostname, port, protocol } = new URL(publicUrl);
+  const withPort = port === "" ? `${hostname}:${protocol === "https:" ? 443 : 80}` : host;
+  const names = new Set([host, withPort].map((name) => name.toLowerCase()));
+  return (req) => names.has((req.headers.host ?? "").toLowerCase());
+}
+
+function nothingForSale(offers: Offers): ServiceError {
+  const paths = [...offers.keys()].join(", ");
+  return new ServiceError(
+    "not_found",
+    `There is nothing for sale at this path and method. GET ${paths === "" ? "nothing, for now" : paths}.`,
+  );
+}

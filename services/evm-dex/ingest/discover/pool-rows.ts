@@ -1,0 +1,88 @@
+import { readInt } from "../../../shared/evm/abi.ts";
+import type { EthCall, EvmSource } from "../../../shared/evm/port.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import type { FeeTier } from "../../protocols/protocol.ts";
+import type { PoolRow, TokenRow } from "../../store/collections.ts";
+import type { CreatedPool } from "../fetch/block-batch.ts";
+import type { TokenReader } from "./token-reader.ts";
+
+/** Rows of newly created pools and of tokens seen for the first time. `block` is one whose state nodes still have. */
+export async function readPoolRows(
+  { tokenReader, source }: { tokenReader: TokenReader; source: EvmSource },
+  { chainId, created, block }: { chainId: number; created: readonly CreatedPool[]; block: number },
+): Promise<{ pools: PoolRow[]; tokens: TokenRow[] }> {
+  if (created.length === 0) return { pools: [], tokens: [] };
+  const { all, fresh } = await tokenReader.read(
+    created.flatMap((pool) => [pool.token0, pool.token1]),
+    block,
+  );
+  const tiers = await readFeeTiers(source, { created, block });
+  const pools = created.map((pool): PoolRow => {
+    const token0 = all.get(pool.token0) as TokenRow;
+    const token1 = all.get(pool.token1) as TokenRow;
+    return {
+      chainId,
+      poolAddress: pool.pool,
+      dexAddress: pool.factory.address,
+      dexName: pool.factory.dexName,
+      family: pool.factory.family,
+      protocol: pool.factory.kind,
+      token0Address: token0.address,
+      token0Symbol: token0.symbol,
+      token0Decimals: token0.decimals,
+      token1Address: token1.address,
+      token1Symbol: token1.symbol,
+      token1Decimals: token1.decimals,
+      createdAt: pool.time,
+      createdBlock: pool.block,
+      fee: pool.fee ?? tiers.get(pool) ?? 0,
+      tickSpacing: pool.tickSpacing,
+      stable: pool.stable ?? false,
+    };
+  });
+  return { pools, tokens: fresh };
+}
+
+/**
+ * Fees that PoolCreated does not tell, one call a tier: at any block where the answer cannot change, else at the
+ * pool's own, or at `block` where nodes have forgotten that. A factory that does not answer leaves its pools out.
+ */
+async function readFeeTiers(
+  source: EvmSource,
+  { created, block }: { created: readonly CreatedPool[]; block: number },
+): Promise<Map<CreatedPool, number>> {
+  const untold = created.filter((pool) => pool.fee === null && tierOf(pool) !== undefined);
+  const tiers = await callFeeTiers(source, untold, (pool) => (tierOf(pool)?.mayChange ? pool.block : block));
+  const left = await callFeeTiers(
+    source,
+    untold.filter((pool) => !tiers.has(pool)),
+    () => block,
+  );
+  return new Map([...tiers, ...left]);
+}
+
+async function callFeeTiers(
+  source: EvmSource,
+  pools: readonly CreatedPool[],
+  blockOf: (pool: CreatedPool) => number,
+): Promise<Map<CreatedPool, number>> {
+  const keyOf = (pool: CreatedPool) =>
+    [pool.factory.address, pool.tickSpacing, pool.stable, blockOf(pool)].join(":");
+  const calls = new Map<string, EthCall>();
+  for (const pool of pools) {
+    const call = tierOf(pool)?.call(pool, { factory: pool.factory.address, block: blockOf(pool) });
+    if (call !== undefined) calls.set(keyOf(pool), call);
+  }
+  const answers = calls.size === 0 ? [] : await source.call([...calls.values()]);
+  const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] ?? "0x"]));
+  const tiers = new Map<CreatedPool, number>();
+  for (const pool of pools) {
+    const answer = answerOf.get(keyOf(pool)) ?? "0x";
+    if (answer.length >= 66) tiers.set(pool, readInt(answer, 0) * (tierOf(pool)?.unit ?? 1));
+  }
+  return tiers;
+}
+
+function tierOf(pool: CreatedPool): FeeTier | undefined {
+  return protocolOf(pool.factory.kind).tier;
+}

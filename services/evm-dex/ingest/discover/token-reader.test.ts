@@ -1,0 +1,101 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
+import type { EthCall, Hex } from "../../../shared/evm/port.ts";
+import { put } from "../../../shared/storage/port.ts";
+import { tokens } from "../../store/collections.ts";
+import { createFakeSource } from "../../test/fake-source.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { TokenReader } from "./token-reader.ts";
+
+const SYMBOL = toFunctionSelector("symbol()");
+const DECIMALS = toFunctionSelector("decimals()");
+
+const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
+const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
+
+/** What the contracts answer, by address; null reverts. */
+type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
+
+function answering(answers: Answers) {
+  return (call: EthCall): Hex | null => {
+    const token = answers[call.to];
+    if (token === undefined) throw new Error(`${call.to} was not expected to be asked`);
+    expect([SYMBOL, DECIMALS]).to.include(call.data);
+    return call.data === SYMBOL ? token.symbol : token.decimals;
+  };
+}
+
+async function readOne(answer: { symbol: Hex | null; decimals: Hex | null }) {
+  const store = await openTestStore();
+  const source = createFakeSource({ call: answering({ [address(1)]: answer }) });
+  const { all } = await new TokenReader(store, source).read([address(1)], 7);
+  await store.close();
+  return all.get(address(1));
+}
+
+describe("TokenReader", () => {
+  it("reads symbols and decimals at the given block, in one request", async () => {
+    const store = await openTestStore();
+    const source = createFakeSource({
+      call: answering({
+        [address(1)]: { symbol: text("WETH"), decimals: word(18n) },
+        [address(2)]: { symbol: text("USDC"), decimals: word(6n) },
+      }),
+    });
+    const { all, fresh } = await new TokenReader(store, source).read([address(1), address(2), address(1)], 7);
+    const weth = { chainId: CHAIN_ID, address: address(1), symbol: "WETH", decimals: 18 };
+    const usdc = { chainId: CHAIN_ID, address: address(2), symbol: "USDC", decimals: 6 };
+    expect(fresh).to.deep.equal([weth, usdc]);
+    expect([...all]).to.deep.equal([
+      [address(1), weth],
+      [address(2), usdc],
+    ]);
+    expect(source.calls).to.have.length(1);
+    expect(source.calls[0]).to.have.length(4);
+    expect(source.calls[0]?.every(({ block }) => block === 7)).to.equal(true);
+    await store.close();
+  });
+
+  it("asks a contract once, and not for what the store has", async () => {
+    const store = await openTestStore();
+    const known = { chainId: CHAIN_ID, address: address(1), symbol: "OLD", decimals: 8 };
+    await store.write([put(tokens, [known])]);
+    const source = createFakeSource({
+      call: answering({ [address(2)]: { symbol: text("NEW"), decimals: word(2n) } }),
+    });
+    const reader = new TokenReader(store, source);
+    const first = await reader.read([address(1), address(2)], 7);
+    expect(first.fresh.map((row) => row.symbol)).to.deep.equal(["NEW"]);
+    expect(first.all.get(address(1))).to.deep.equal(known);
+    const second = await reader.read([address(2), address(1)], 8);
+    expect(second.fresh).to.deep.equal([]);
+    expect([...second.all.values()].map((row) => row.symbol)).to.deep.equal(["NEW", "OLD"]);
+    expect((await reader.read([], 8)).fresh).to.deep.equal([]);
+    expect(source.calls).to.have.length(1);
+    await store.close();
+  });
+
+  it("reads the bytes32 symbols of old tokens", async () => {
+    const row = await readOne({ symbol: stringToHex("MKR", { size: 32 }), decimals: word(18n) });
+    expect(row).to.deep.equal({ chainId: CHAIN_ID, address: address(1), symbol: "MKR", decimals: 18 });
+  });
+
+  it('gives a token without symbol the symbol ""', async () => {
+    for (const symbol of [null, "0x", word(0n), `0x${"ff".repeat(64)}`] as (Hex | null)[]) {
+      expect(await readOne({ symbol, decimals: word(18n) })).to.include({ symbol: "", decimals: 18 });
+    }
+  });
+
+  it("counts a token without usable decimals in raw units", async () => {
+    const none = [null, "0x", "0x12", word(256n), word(2n ** 53n), word(2n ** 256n - 1n)] as (Hex | null)[];
+    for (const decimals of none) {
+      expect(await readOne({ symbol: text("ODD"), decimals }), `${decimals}`).to.include({
+        symbol: "ODD",
+        decimals: 0,
+      });
+    }
+    expect(await readOne({ symbol: text("BIG"), decimals: word(255n) })).to.include({ decimals: 255 });
+    expect(await readOne({ symbol: text("NIL"), decimals: word(0n) })).to.include({ decimals: 0 });
+  });
+});

@@ -1,0 +1,59 @@
+import { decodeDecimals, decodeText, encodeCall } from "../../../shared/evm/abi.ts";
+import type { EvmSource, Hex } from "../../../shared/evm/port.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import type { TokenRow } from "../../store/collections.ts";
+import { getTokens } from "../../store/queries.ts";
+
+const SYMBOL = encodeCall("0x95d89b41");
+const DECIMALS = encodeCall("0x313ce567");
+/** Bounds memory on chains with hundreds of thousands of tokens; what is dropped is read from the store again. */
+const MAX_TOKENS = 50_000;
+
+/**
+ * Symbols and decimals of tokens: from memory, the store, or the contracts, which are asked once.
+ * A token without decimals() counts in raw units (0 decimals), one without symbol() has the symbol "".
+ */
+export class TokenReader {
+  readonly #store: Store;
+  readonly #source: EvmSource;
+  readonly #known = new Map<string, TokenRow>();
+
+  constructor(store: Store, source: EvmSource) {
+    this.#store = store;
+    this.#source = source;
+  }
+
+  /** Every token asked for, and which of them the store does not have yet. */
+  async read(
+    addresses: Iterable<string>,
+    block: number,
+  ): Promise<{ all: Map<string, TokenRow>; fresh: TokenRow[] }> {
+    const chainId = this.#source.chainId;
+    const wanted = [...new Set(addresses)];
+    if (this.#known.size > MAX_TOKENS) this.#known.clear();
+    const unknown = wanted.filter((address) => !this.#known.has(address));
+    for (const row of await getTokens(this.#store, { chainId, addresses: unknown }))
+      this.#known.set(row.address, row);
+    const fresh = await this.#readContracts(
+      wanted.filter((address) => !this.#known.has(address)),
+      block,
+    );
+    for (const row of fresh) this.#known.set(row.address, row);
+    return { all: new Map(wanted.map((address) => [address, this.#known.get(address) as TokenRow])), fresh };
+  }
+
+  async #readContracts(addresses: readonly string[], block: number): Promise<TokenRow[]> {
+    if (addresses.length === 0) return [];
+    const calls = addresses.flatMap((address) => [
+      { to: address as Hex, data: SYMBOL, block },
+      { to: address as Hex, data: DECIMALS, block },
+    ]);
+    const answers = await this.#source.call(calls);
+    return addresses.map((address, i) => ({
+      chainId: this.#source.chainId,
+      address,
+      symbol: decodeText(answers[2 * i] ?? null) ?? "",
+      decimals: decodeDecimals(answers[2 * i + 1] ?? null),
+    }));
+  }
+}

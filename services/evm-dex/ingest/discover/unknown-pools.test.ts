@@ -1,0 +1,206 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
+import type { EthCall, Hex } from "../../../shared/evm/port.ts";
+import type { Factory } from "../../deployments.ts";
+import type { Kind } from "../../protocols/protocol.ts";
+import { createFakeSource, type FakeSource, headersUpTo } from "../../test/fake-source.ts";
+import { address } from "../../test/rows.ts";
+import { UnknownPools } from "./unknown-pools.ts";
+
+const abi = parseAbi([
+  "function factory() view returns (address)",
+  "function token0() view returns (address)",
+  "function token1() view returns (address)",
+  "function fee() view returns (uint24)",
+  "function tickSpacing() view returns (int24)",
+  "function stable() view returns (bool)",
+]);
+const uniswapGetPool = parseAbi(["function getPool(address, address, uint24) view returns (address)"]);
+const slipstreamGetPool = parseAbi(["function getPool(address, address, int24) view returns (address)"]);
+const v2GetPool = parseAbi(["function getPool(address, address, bool) view returns (address)"]);
+
+const HEAD = 3_000;
+const FROM = 2_000;
+const CREATED = 777;
+const POOL = address(0x900);
+const [TOKEN0, TOKEN1] = [address(0x10), address(0x20)];
+const NOBODY = address(0);
+
+const selector = (functionName: "factory" | "token0" | "token1" | "fee" | "tickSpacing" | "stable") =>
+  encodeFunctionData({ abi, functionName });
+const addressWord = (value: Hex) => encodeAbiParameters([{ type: "address" }], [value]);
+const numberWord = (value: number) => encodeAbiParameters([{ type: "int256" }], [BigInt(value)]);
+
+function factoryOf(kind: Kind): Factory {
+  return { address: address(0xfac), dexName: "X", family: "clones", kind, fromBlock: 100 };
+}
+
+interface Contract {
+  readonly factory?: Hex;
+  readonly answers?: Readonly<Record<string, Hex>>;
+  /** What the factory has for the pool's facts; default: the pool itself. */
+  readonly registered?: Hex;
+  /** Blocks below this have no state any more. */
+  readonly prunedBelow?: number;
+}
+
+/** A chain with one contract that speaks, and our factory. */
+function chainWith(contract: Contract, getPool: Hex) {
+  const facts: Record<string, Hex> = {
+    [selector("token0")]: addressWord(TOKEN0),
+    [selector("token1")]: addressWord(TOKEN1),
+    ...contract.answers,
+  };
+  return createFakeSource({
+    headers: headersUpTo(HEAD),
+    call({ to, data, block }: EthCall) {
+      if (block < (contract.prunedBelow ?? 0)) return null;
+      if (to === POOL && data === selector("factory"))
+        return contract.factory === undefined ? null : addressWord(contract.factory);
+      if (to === POOL) return facts[data] ?? null;
+      if (to === address(0xfac) && data === getPool)
+        return addressWord(block >= CREATED ? (contract.registered ?? POOL) : NOBODY);
+      return null;
+    },
+  });
+}
+
+const FEE_3000 = { [selector("fee")]: numberWord(3_000), [selector("tickSpacing")]: numberWord(60) };
+const uniswapCall = encodeFunctionData({ abi: uniswapGetPool, args: [TOKEN0, TOKEN1, 3_000] });
+
+const KINDS: readonly [Kind, Record<string, Hex>, Hex, object][] = [
+  ["uniswap-v3", FEE_3000, uniswapCall, { fee: 3_000, tickSpacing: 60 }],
+  ["pancake-v3", FEE_3000, uniswapCall, { fee: 3_000, tickSpacing: 60 }],
+  [
+    "slipstream",
+    { [selector("tickSpacing")]: numberWord(200) },
+    encodeFunctionData({ abi: slipstreamGetPool, args: [TOKEN0, TOKEN1, 200] }),
+    { fee: null, tickSpacing: 200 },
+  ],
+  [
+    "aerodrome-v2",
+    { [selector("stable")]: numberWord(1) },
+    encodeFunctionData({ abi: v2GetPool, args: [TOKEN0, TOKEN1, true] }),
+    { fee: null, tickSpacing: 0, stable: true },
+  ],
+];
+
+describe("Strangers", () => {
+  const seen = 2_500;
+  const only = new Map([[POOL as string, seen]]);
+
+  for (const [kind, answers, getPool, traits] of KINDS) {
+    it(`finds a ${kind} pool and the block that created it`, async () => {
+      const factory = factoryOf(kind);
+      const source = chainWith({ factory: factory.address, answers }, getPool);
+      const strangers = new UnknownPools(source, { factories: [factory], fromBlock: FROM });
+      const expected = {
+        pool: POOL,
+        token0: TOKEN0,
+        token1: TOKEN1,
+        ...traits,
+        factory,
+        block: CREATED,
+        time: headersUpTo(CREATED)[CREATED]?.timestamp,
+      };
+      expect(await strangers.identify(only)).to.deep.equal([{ pool: expected, gauge: undefined }]);
+    });
+  }
+
+  const factory = factoryOf("uniswap-v3");
+  const ours: Contract = { factory: factory.address, answers: FEE_3000 };
+  const open = (contract: Contract) => {
+    const source = chainWith(contract, uniswapCall);
+    return { source, strangers: new UnknownPools(source, { factories: [factory], fromBlock: FROM }) };
+  };
+
+  it("places a pool just before the index where nodes have no past", async () => {
+    const { strangers } = open({ ...ours, prunedBelow: HEAD });
+    const [met] = await strangers.identify(only);
+    expect(met?.pool.block).to.equal(FROM - 1);
+  });
+
+  it("places a pool where it first spoke, if nodes know at least that it was not there before", async () => {
+    const { strangers } = open({ ...ours, prunedBelow: CREATED - 1 });
+    const [met] = await strangers.identify(new Map([[POOL as string, CREATED]]));
+    expect(met?.pool.block).to.equal(CREATED);
+  });
+
+  it("finds the gauge that a pool had before it spoke, and none that came later", async () => {
+    const rewards = { voter: address(0x707e), token: address(0x70) };
+    const gauged = { ...factoryOf("aerodrome-v2"), rewards };
+    const getPool = encodeFunctionData({ abi: v2GetPool, args: [TOKEN0, TOKEN1, true] });
+    const answers = { [selector("stable")]: numberWord(1) };
+    const gaugeSince = async (block: number, spoke: number) => {
+      const chain = chainWith({ factory: gauged.address, answers }, getPool);
+      const source: FakeSource = {
+        ...chain,
+        call: async (calls) =>
+          calls[0]?.to === rewards.voter
+            ? calls.map((call) => addressWord(call.block >= block ? address(0x6a) : NOBODY))
+            : chain.call(calls),
+      };
+      const strangers = new UnknownPools(source, { factories: [gauged], fromBlock: FROM });
+      return (await strangers.identify(new Map([[POOL as string, spoke]])))[0]?.gauge;
+    };
+    expect(await gaugeSince(1_234, seen)).to.deep.equal({
+      gauge: address(0x6a),
+      voter: rewards.voter,
+      createdBlock: 1_234,
+    });
+    expect(await gaugeSince(seen, seen)).to.equal(undefined);
+    expect(await gaugeSince(HEAD + 1, seen)).to.equal(undefined);
+  });
+
+  const foreign: readonly [string, Contract][] = [
+    ["that names no factory", { answers: FEE_3000 }],
+    ["of another factory", { ...ours, factory: address(0xbad) }],
+    ["that its factory does not know", { ...ours, registered: NOBODY }],
+    ["that says of itself what is true of another", { ...ours, registered: address(0x901) }],
+    ["that does not tell its fee", { factory: factory.address }],
+  ];
+  for (const [name, contract] of foreign) {
+    it(`is not taken in by a contract ${name}, and asks it once`, async () => {
+      const { source, strangers } = open(contract);
+      expect(strangers.isForeign(POOL)).to.equal(false);
+      expect(await strangers.identify(only)).to.deep.equal([]);
+      expect(strangers.isForeign(POOL)).to.equal(true);
+      const asked = source.calls.length;
+      expect(await strangers.identify(only)).to.deep.equal([]);
+      expect(source.calls.length).to.equal(asked);
+    });
+  }
+
+  it("asks many at once, and each once", async () => {
+    const { source, strangers } = open(ours);
+    const foreign = Array.from({ length: 300 }, (_, n) => [address(0x5000 + n), seen] as const);
+    const many = new Map([...only, ...foreign]);
+    for (const round of [1, 2])
+      expect(
+        (await strangers.identify(many)).map(({ pool }) => pool.pool),
+        `${round}`,
+      ).to.deep.equal([POOL]);
+    const asked = source.calls.filter((request) => request.some(({ data }) => data === selector("factory")));
+    expect(asked.map((request) => request.length)).to.deep.equal([many.size, 1]);
+  });
+
+  it("asks at a block where the contract is there, however far behind the node says it is", async () => {
+    const { source, strangers } = open(ours);
+    await strangers.identify(new Map([[POOL as string, HEAD + 40]]));
+    expect(source.calls[0]?.[0]?.block).to.equal(HEAD + 40);
+  });
+
+  it("asks again where no endpoint answered", async () => {
+    const { source } = open(ours);
+    let isDown = true;
+    const flaky = {
+      ...source,
+      call: (calls: readonly EthCall[]) => (isDown ? Promise.reject(new Error("down")) : source.call(calls)),
+    };
+    const strangers = new UnknownPools(flaky, { factories: [factory], fromBlock: FROM });
+    expect(await strangers.identify(only).catch((error: Error) => error.message)).to.equal("down");
+    isDown = false;
+    expect((await strangers.identify(only)).map(({ pool }) => pool.pool)).to.deep.equal([POOL]);
+  });
+});

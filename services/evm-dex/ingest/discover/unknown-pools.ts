@@ -1,0 +1,154 @@
+import { encodeCall, readAddress } from "../../../shared/evm/abi.ts";
+import type { EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
+import type { Factory } from "../../deployments.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
+import type { CreatedPool } from "../fetch/block-batch.ts";
+
+const FACTORY = "0xc45a0155" as Hex;
+/** gauges(address) of a voter. */
+const GAUGES = "0xb9a09fd5" as Hex;
+/** Strangers remembered as such. Beyond it all are forgotten, and those that speak again are asked again. */
+const MAX_FOREIGN = 200_000;
+
+/** A pool of ours that was a stranger, and its gauge where it has one. */
+export interface IdentifiedPool {
+  readonly pool: CreatedPool;
+  readonly gauge:
+    | { readonly gauge: string; readonly voter: string; readonly createdBlock: number }
+    | undefined;
+}
+
+/**
+ * Contracts that speak like pools of ours though nobody was seen creating them: a node may have kept the creation back
+ * when logs were scanned, or the deployments name too late a block. Each is asked once for its factory; one that names
+ * ours is believed when that factory has it. On Base there are thousands of other DEXes' pools: they cost a call each,
+ * ever, since what a contract says of its factory never changes.
+ */
+export class UnknownPools {
+  readonly #source: EvmSource;
+  readonly #factories: ReadonlyMap<string, Factory>;
+  readonly #fromBlock: number;
+  readonly #foreign = new Set<string>();
+
+  /** `fromBlock` is the first indexed one. */
+  constructor(
+    source: EvmSource,
+    { factories, fromBlock }: { factories: readonly Factory[]; fromBlock: number },
+  ) {
+    this.#source = source;
+    this.#factories = new Map(factories.map((factory) => [factory.address, factory]));
+    this.#fromBlock = fromBlock;
+  }
+
+  isForeign(address: string): boolean {
+    return this.#foreign.has(address);
+  }
+
+  /** Which of the addresses, each with the block it first spoke in, are pools of ours, and what their factory must have said. */
+  async identify(seen: ReadonlyMap<string, number>): Promise<IdentifiedPool[]> {
+    const unknown = [...seen].filter(([address]) => !this.#foreign.has(address));
+    if (unknown.length === 0) return [];
+    // Nodes have the head's state for certain; a node that is behind does not make the contracts younger.
+    const head = Math.max(...unknown.map(([, block]) => block), (await this.#source.head()).number);
+    const answers = await this.#source.call(
+      unknown.map(([address]) => ({ to: address as Hex, data: FACTORY, block: head })),
+    );
+    const found: IdentifiedPool[] = [];
+    for (const [i, [address, block]] of unknown.entries()) {
+      const factory = this.#factories.get(parseAddressWord(answers[i]));
+      const pool = factory && (await this.#confirm(address, { factory, head, seen: block }));
+      if (pool === undefined) this.#addForeign(address);
+      else found.push({ pool, gauge: await this.#gaugeOf(pool, { head, seen: block }) });
+    }
+    return found;
+  }
+
+  #addForeign(address: string): void {
+    if (this.#foreign.size >= MAX_FOREIGN) this.#foreign.clear();
+    this.#foreign.add(address);
+  }
+
+  async #confirm(
+    address: string,
+    { factory, head, seen }: { factory: Factory; head: number; seen: number },
+  ): Promise<CreatedPool | undefined> {
+    const { identity } = protocolOf(factory.kind);
+    const created = identity.read(address, await this.#source.call(identity.calls(address, head)));
+    if (created === undefined) return undefined;
+    const hasPool = async (block: number) => {
+      const call = identity.getPool(created, { factory: factory.address, block });
+      return this.#isPool(call, created);
+    };
+    if ((await hasPool(head)) !== true) return undefined;
+    const block =
+      (await findCreation(hasPool, seen)) ??
+      // Nodes have forgotten most of the past: with its first event, else before the index.
+      ((await hasPool(seen - 1)) === false ? seen : Math.max(0, this.#fromBlock - 1));
+    return this.#place(created, { factory, block });
+  }
+
+  /** The gauge that the pool had when it first spoke: later ones are told of by the voter. */
+  async #gaugeOf(
+    { pool, factory, block: created }: CreatedPool,
+    { head, seen }: { head: number; seen: number },
+  ): Promise<IdentifiedPool["gauge"]> {
+    const voter = factory.rewards?.voter;
+    if (voter === undefined) return undefined;
+    const gaugeAt = async (block: number) => {
+      const [answer] = await this.#source.call([
+        { to: voter, data: encodeCall(GAUGES, [pool as Hex]), block },
+      ]);
+      return typeof answer === "string" ? parseAddressWord(answer) : null;
+    };
+    const gauge = await gaugeAt(head);
+    if (gauge === null || BigInt(gauge || 0) === 0n) return undefined;
+    const hasGauge = async (block: number) => {
+      const there = await gaugeAt(block);
+      return there === null ? null : there === gauge;
+    };
+    const block = (await findCreation(hasGauge, head)) ?? created;
+    return block < seen ? { gauge, voter, createdBlock: block } : undefined;
+  }
+
+  /** Null where no node has that block's state. */
+  async #isPool(call: EthCall, created: PoolCreatedEvent): Promise<boolean | null> {
+    const [answer] = await this.#source.call([call]);
+    return typeof answer === "string" ? parseAddressWord(answer) === created.pool : null;
+  }
+
+  async #place(
+    created: PoolCreatedEvent,
+    { block, factory }: { factory: Factory; block: number },
+  ): Promise<CreatedPool> {
+    const [header] = await this.#source.headers([block]);
+    if (header === null || header === undefined)
+      throw new Error(
+        `Chain ${this.#source.chainId} has no block ${block}, where pool ${created.pool} was created.`,
+      );
+    return { ...created, factory, block, time: header.timestamp };
+  }
+}
+
+/**
+ * The first block whose state has it, by halves from a block that has; undefined where nodes have forgotten
+ * one of the states asked for. From block 0: that a pool is a stranger may be the fault of a factory's block.
+ */
+async function findCreation(
+  hasIt: (block: number) => Promise<boolean | null>,
+  known: number,
+): Promise<number | undefined> {
+  let [without, having] = [-1, known];
+  while (having - without > 1) {
+    const middle = Math.floor((without + having) / 2);
+    const isThere = await hasIt(middle);
+    if (isThere === null) return undefined;
+    if (isThere) having = middle;
+    else without = middle;
+  }
+  return having;
+}
+
+function parseAddressWord(answer: Hex | null | undefined): string {
+  return typeof answer === "string" && answer.length >= 66 ? readAddress(answer, 0) : "";
+}

@@ -1,0 +1,112 @@
+import { scanLogs } from "../../../shared/evm/logs/scan.ts";
+import type { EvmSource } from "../../../shared/evm/port.ts";
+import type { BlockBatch } from "./block-batch.ts";
+import type { Fetcher } from "./fetcher.ts";
+import { prefetchMap } from "./prefetch.ts";
+
+const INITIAL_RANGE = 40;
+/** Which way of reading suits chain and source is known after so few blocks: nothing is read ahead meanwhile. */
+const PROBE_BLOCKS = 16;
+const MAX_RANGE = 5_000;
+const SCAN_CONCURRENCY = 2;
+/** Small answers keep the heap small; beyond some thousand logs larger ones are no faster. */
+const TARGET_LOGS = 2_500;
+/**
+ * Every block without events is checked against its bloom. On a real chain hardly a block has none of these topics,
+ * so that the check costs nothing; on a quiet one it costs a header a block.
+ */
+const VERIFY_BLOCKS = Number.POSITIVE_INFINITY;
+/** Batches fetched while one is being written. */
+const AHEAD = 3;
+
+/** Blocks a batch when whole blocks are read. */
+const DENSE_RANGE = 60;
+/** Whole blocks are read where more than this share of blocks has our events, and given up below a quarter of it. */
+const DENSE_SHARE = 0.5;
+/** Blocks scanned after whole blocks were not to be had, before they are asked for again. */
+const DENSE_PAUSE_BLOCKS = 5_000;
+
+export interface BackfillRange {
+  readonly source: EvmSource;
+  readonly fetcher: Fetcher;
+  readonly from: number;
+  /** Inclusive. */
+  readonly to: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A long run of blocks as batches in order. Sparse stretches are scanned: logs by range, then only the blocks that have
+ * some. Where nearly every block has events and the source is quick with receipts, whole blocks are read instead: one
+ * answer with logs and senders, and nothing twice.
+ */
+export async function* readBackfill(options: BackfillRange): AsyncGenerator<BlockBatch> {
+  const { from, to, signal } = options;
+  let next = from;
+  let denseFrom = 0;
+  let isDense = false;
+  while (next <= to && !signal.aborted) {
+    const stop = new AbortController();
+    const part = { ...options, ...nextPart(options, next), signal: AbortSignal.any([signal, stop.signal]) };
+    try {
+      const batches: AsyncGenerator<BlockBatch> = isDense ? readDense(part) : readSparse(part);
+      for await (const batch of batches) {
+        const share = batch.blocks.length / (batch.last.number - next + 1);
+        next = batch.last.number + 1;
+        yield batch;
+        const wantsDense: boolean = next >= denseFrom && share > (isDense ? DENSE_SHARE / 4 : DENSE_SHARE);
+        if (wantsDense === isDense) continue;
+        isDense = wantsDense;
+        break;
+      }
+    } catch (error) {
+      if (!(error instanceof WholeBlocksUnavailable)) throw error;
+      isDense = false;
+      denseFrom = next + DENSE_PAUSE_BLOCKS;
+    } finally {
+      stop.abort();
+    }
+  }
+}
+
+/** A look at a few blocks first: what is read ahead in the one way is thrown away when the other is chosen. */
+function nextPart({ from, to }: BackfillRange, next: number): { from: number; to: number } {
+  return { from: next, to: next === from ? Math.min(to, from + PROBE_BLOCKS - 1) : to };
+}
+
+/** The source does not give whole blocks, or not as fast as their parts. */
+class WholeBlocksUnavailable extends Error {
+  override readonly name = "NoWholeBlocks";
+}
+
+function readSparse(options: BackfillRange): AsyncGenerator<BlockBatch> {
+  const scan = scanLogs(options.source, {
+    fromBlock: options.from,
+    toBlock: options.to,
+    filter: options.fetcher.filter,
+    initialRange: INITIAL_RANGE,
+    maxRange: MAX_RANGE,
+    concurrency: SCAN_CONCURRENCY,
+    maxBuffered: SCAN_CONCURRENCY + 1,
+    targetLogs: TARGET_LOGS,
+    verifyBlocks: VERIFY_BLOCKS,
+    signal: options.signal,
+  });
+  const transfers = options.fetcher.scanTransfers(options);
+  return prefetchMap(scan, (scanned) => options.fetcher.readSettled(scanned, transfers), AHEAD);
+}
+
+function readDense(options: BackfillRange): AsyncGenerator<BlockBatch> {
+  const read = async (range: { fromBlock: number; toBlock: number }) => {
+    const batch = await options.fetcher.readWhole(range);
+    if (batch === undefined) throw new WholeBlocksUnavailable();
+    return batch;
+  };
+  return prefetchMap(rangesOf(options), read, AHEAD);
+}
+
+async function* rangesOf({ from, to, signal }: BackfillRange) {
+  for (let fromBlock = from; fromBlock <= to && !signal.aborted; fromBlock += DENSE_RANGE) {
+    yield { fromBlock, toBlock: Math.min(to, fromBlock + DENSE_RANGE - 1) };
+  }
+}

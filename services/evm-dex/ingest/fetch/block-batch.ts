@@ -1,0 +1,114 @@
+import { ReorgDetected } from "../../../shared/chain-errors.ts";
+import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../../shared/evm/port.ts";
+import type { HeaderRow } from "../../../shared/index/evm/headers.ts";
+import type { Factory } from "../../deployments.ts";
+import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
+import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
+import type { DecodedLog, NewGauge } from "./emitters.ts";
+
+/** A pool that a known factory created. */
+export interface CreatedPool extends PoolCreatedEvent {
+  readonly factory: Factory;
+  readonly block: number;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** A gauge that a known pool's voter created. */
+export interface CreatedGauge extends NewGauge {
+  readonly pool: string;
+  readonly block: number;
+}
+
+/** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
+export interface BlockBatch {
+  /** The block that the first one follows on: whoever writes the batch holds it against the index. */
+  readonly parent: { readonly number: number; readonly hash: string };
+  readonly last: { readonly number: number; readonly hash: string; readonly time: number };
+  readonly created: readonly CreatedPool[];
+  readonly gauges: readonly CreatedGauge[];
+  /** Contracts that nobody knows, but speak like pools, with the block of each one's first word. */
+  readonly unknownPools: ReadonlyMap<string, number>;
+  /** Only blocks with events of known pools. */
+  readonly blocks: readonly BlockEvents[];
+  /** Every header of the run when it follows the head, none during backfill. */
+  readonly headers: readonly HeaderRow[];
+}
+
+/** A log of ours and what it tells. */
+export interface PoolLog {
+  readonly log: RawLog;
+  readonly decoded: DecodedLog;
+}
+
+/** Logs of ours, in order, and the blocks they lie in, as a batch. Throws ReorgDetected where they do not fit. */
+export function assembleBatch({
+  ours,
+  blocks,
+  range,
+  parentHash,
+  strangers,
+  headers,
+}: {
+  range: LogRange;
+  ours: readonly PoolLog[];
+  strangers: ReadonlyMap<string, number>;
+  blocks: ReadonlyMap<number, BlockWithSenders>;
+  headers: readonly HeaderRow[];
+  /** Of the range's first block. */
+  parentHash: string;
+}): BlockBatch {
+  const created: CreatedPool[] = [];
+  const gauges: CreatedGauge[] = [];
+  const byBlock = new Map<number, { block: BlockWithSenders; events: PlacedEvent[] }>();
+  for (const { log, decoded: told } of ours) {
+    const block = blockOf(log, blocks);
+    if ("created" in told) {
+      created.push({ ...told.created, factory: told.factory, block: block.number, time: block.timestamp });
+      continue;
+    }
+    if (told.gauge !== undefined) gauges.push({ ...told.gauge, pool: told.pool, block: block.number });
+    let entry = byBlock.get(block.number);
+    if (entry === undefined) {
+      entry = { block, events: [] };
+      byBlock.set(block.number, entry);
+    }
+    entry.events.push({
+      logIndex: log.logIndex,
+      txHash: log.transactionHash,
+      sender: block.senders[log.transactionIndex] as Hex,
+      poolAddress: told.pool,
+      event: told.event,
+    });
+  }
+  const last = blocks.get(range.toBlock) as BlockWithSenders;
+  return {
+    parent: { number: range.fromBlock - 1, hash: parentHash },
+    last: { number: last.number, hash: last.hash, time: last.timestamp },
+    created,
+    gauges,
+    unknownPools: strangers,
+    blocks: [...byBlock.values()].map(({ block, events }) => ({
+      number: block.number,
+      hash: block.hash,
+      time: block.timestamp,
+      events,
+    })),
+    headers,
+  };
+}
+
+/** The block a log lies in; both were asked for apart, so their hashes must agree. */
+function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
+  const block = blocks.get(log.blockNumber);
+  if (
+    block === undefined ||
+    block.hash !== log.blockHash ||
+    block.senders[log.transactionIndex] === undefined
+  ) {
+    throw new ReorgDetected(
+      `Block ${log.blockNumber} is ${block?.hash}, its log ${log.logIndex} says ${log.blockHash}.`,
+    );
+  }
+  return block;
+}

@@ -1,0 +1,304 @@
+import { ReorgDetected } from "../../../shared/chain-errors.ts";
+import { type BlockLink, checkLinks } from "../../../shared/evm/links.ts";
+import { type ScannedRange, scanLogs } from "../../../shared/evm/logs/scan.ts";
+import type {
+  BlockWithSenders,
+  EvmSource,
+  Hex,
+  LogFilter,
+  LogRange,
+  RawLog,
+} from "../../../shared/evm/port.ts";
+import { compareLogs } from "../../../shared/evm/source/parse.ts";
+import { blockNumbers, toHeaderRow } from "../../../shared/index/evm/headers.ts";
+import type { Factory } from "../../deployments.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import { assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
+import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
+import { findMissingTransfers, type MissingTransfers } from "./missing-transfers.ts";
+import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
+import { WatchedPools } from "./watched-pools.ts";
+
+/** Contracts that one eth_getLogs names, where nothing else is configured: what geth takes. */
+const MAX_ADDRESSES = 1_000;
+
+export interface FetcherOptions {
+  readonly factories: readonly Factory[];
+  readonly known: KnownContracts;
+  readonly watchedPools?: WatchedPools;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses?: number | undefined;
+}
+
+/** By address, the block of the first word. */
+type UnknownPoolBlocks = Map<string, number>;
+
+/**
+ * Fetches and decodes runs of blocks in order. Runs ahead of the writing: it remembers the pools it saw being created,
+ * which are not yet in the book when the next run is decoded.
+ */
+export class Fetcher {
+  readonly #source: EvmSource;
+  readonly #emitters: Emitters;
+  readonly #watchedPools: WatchedPools;
+  readonly #transfers: TransferSource;
+  /** What is asked of the source by topic. */
+  readonly filter: LogFilter;
+  #lastTurn = Promise.resolve();
+
+  constructor(source: EvmSource, options: FetcherOptions) {
+    this.#source = source;
+    this.#emitters = new Emitters(options.factories, options.known);
+    this.#watchedPools = options.watchedPools ?? new WatchedPools();
+    const topics = transferTopics(options.factories);
+    const maxAddresses = options.maxAddresses ?? MAX_ADDRESSES;
+    this.#transfers = { source, topics, watchedPools: this.#watchedPools, maxAddresses };
+    this.filter = filterOf(options.factories);
+  }
+
+  /** For the runs of a long stretch: their Transfers are asked for in larger pieces than they come in. */
+  scanTransfers(run: { from: number; to: number; signal: AbortSignal }): TransferScan {
+    return new TransferScan(this.#transfers, run);
+  }
+
+  /**
+   * A run far behind the head, whose logs by topic are there: only blocks with our events are fetched whole. The scan has
+   * read the headers of blocks without logs; with those of the blocks between them, every block is linked to the one before.
+   */
+  async readSettled(
+    { range, logs, links }: ScannedRange,
+    transfers: Pick<TransferScan, "take">,
+  ): Promise<BlockBatch> {
+    const strangers: UnknownPoolBlocks = new Map();
+    const byTopic = this.#decodeByTopic(logs, strangers);
+    // Nothing is awaited before this: runs are taken in their order.
+    const byAddress = this.#decode(await transfers.take(range, this.#watchNewPools(byTopic)));
+    const ours = sortByPosition([...byTopic, ...byAddress]);
+    const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
+    const blocks = byNumber(await this.#source.blocks(numbers));
+    const parentHash = await this.#checkSettled({ range, logs, links }, blocks);
+    await this.#checkTransfers(ours, blocks);
+    return assembleBatch({ range, ours, strangers, blocks, headers: [], parentHash });
+  }
+
+  /** Throws ReorgDetected unless the run is one piece of one chain, and each log of it. Returns the hash it follows on. */
+  async #checkSettled(
+    { range, logs, links }: ScannedRange,
+    blocks: ReadonlyMap<number, BlockWithSenders>,
+  ): Promise<string> {
+    const known = new Map<number, BlockLink>([
+      ...links.map((link) => [link.number, link] as const),
+      ...blocks,
+    ]);
+    const numbers = blockNumbers(range);
+    const between = numbers.filter((number) => !known.has(number));
+    const headers = between.length === 0 ? [] : await this.#source.headers(between);
+    for (const header of headers) if (header !== null) known.set(header.number, header);
+    const list = numbers.flatMap((number) => known.get(number) ?? []);
+    if (list.length < numbers.length)
+      throw new ReorgDetected(`Blocks ${range.fromBlock} to ${range.toBlock} are no longer all there.`);
+    const { parentHash } = list[0] as BlockLink;
+    checkLinks(list, parentHash);
+    const stray = logs.find((log) => known.get(log.blockNumber)?.hash !== log.blockHash);
+    if (stray !== undefined)
+      throw new ReorgDetected(
+        `Block ${stray.blockNumber} is ${known.get(stray.blockNumber)?.hash}, its log ${stray.logIndex} says ${stray.blockHash}.`,
+      );
+    return parentHash;
+  }
+
+  /** A run read as whole blocks; undefined where the source has no quick way to them. */
+  async readWhole(range: LogRange): Promise<BlockBatch | undefined> {
+    const order = this.#takeTurn();
+    try {
+      const watched = this.#watchedPools.list();
+      const list = await this.#source.blocksWithLogs(blockNumbers(range), this.#wholeFilter(watched));
+      await order.turn;
+      if (list === undefined) return undefined;
+      const { parentHash } = list[0] as BlockWithSenders;
+      checkLinks(list, parentHash);
+      const logs = list.flatMap((block) => block.logs);
+      const strangers: UnknownPoolBlocks = new Map();
+      const ours = await this.#decodeWholeBlocks(range, { list, logs, watched, strangers });
+      return assembleBatch({ range, ours, strangers, blocks: byNumber(list), headers: [], parentHash });
+    } finally {
+      order.done();
+    }
+  }
+
+  /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
+  async readTail(range: LogRange, parentHash: string): Promise<BlockBatch> {
+    const numbers = blockNumbers(range);
+    const watched = this.#watchedPools.list();
+    const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
+    const [list, logs] =
+      whole !== undefined
+        ? [whole, whole.flatMap((block) => block.logs)]
+        : await Promise.all([this.#source.blocks(numbers), this.#logsOf(range)]);
+    checkLinks(list, parentHash);
+    const blocks = byNumber(list);
+    const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
+    const strangers: UnknownPoolBlocks = new Map();
+    const ours =
+      whole !== undefined
+        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, strangers })
+        : await this.#decodeParts(range, { list, logs: checked, blocks, strangers });
+    const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
+    return assembleBatch({ range, ours, strangers, blocks, headers, parentHash });
+  }
+
+  /** What is taken of whole blocks: LP tokens' Transfers too. */
+  #wholeFilter(watched: readonly Hex[]): LogFilter {
+    const { topics } = this.#transfers;
+    return watched.length === 0 ? this.filter : { ...this.filter, addressed: { topics, addresses: watched } };
+  }
+
+  /** Of whole blocks. Pools that are watched only since these were asked for are asked for again. */
+  async #decodeWholeBlocks(
+    range: LogRange,
+    {
+      logs,
+      strangers,
+      watched,
+      list,
+    }: {
+      list: readonly BlockWithSenders[];
+      logs: readonly RawLog[];
+      watched: readonly Hex[];
+      strangers: UnknownPoolBlocks;
+    },
+  ): Promise<PoolLog[]> {
+    const ours = this.#decodeByTopic(logs, strangers);
+    this.#watchNewPools(ours);
+    const before = new Set(watched);
+    const late = this.#watchedPools.list().filter((pool) => !before.has(pool));
+    if (late.length === 0) return ours;
+    const asked = { range, pools: late, headers: list };
+    const found = this.#decode(await readTransfers(this.#transfers, asked));
+    return sortByPosition([...ours, ...found]);
+  }
+
+  /** Of blocks and logs that were asked for apart. */
+  async #decodeParts(
+    range: LogRange,
+    {
+      logs,
+      strangers,
+      list,
+      blocks,
+    }: {
+      list: readonly BlockWithSenders[];
+      logs: readonly RawLog[];
+      blocks: ReadonlyMap<number, BlockWithSenders>;
+      strangers: UnknownPoolBlocks;
+    },
+  ): Promise<PoolLog[]> {
+    const byTopic = this.#decodeByTopic(logs, strangers);
+    this.#watchNewPools(byTopic);
+    const pools = this.#watchedPools.list();
+    const asked = { range, pools, headers: list };
+    const byAddress = this.#decode(await readTransfers(this.#transfers, asked));
+    const ours = sortByPosition([...byTopic, ...byAddress]);
+    await this.#checkTransfers(ours, blocks);
+    return ours;
+  }
+
+  /**
+   * Runs are fetched side by side, but sorted out one after the other: a pool that one run sees being created must be
+   * known to the next.
+   */
+  #takeTurn(): { turn: Promise<void>; done: () => void } {
+    const turn = this.#lastTurn;
+    let done = () => {};
+    this.#lastTurn = new Promise((resolve) => {
+      done = resolve;
+    });
+    return { turn, done };
+  }
+
+  async #logsOf(range: LogRange): Promise<RawLog[]> {
+    const logs: RawLog[] = [];
+    const initialRange = range.toBlock - range.fromBlock + 1;
+    for await (const part of scanLogs(this.#source, { ...range, filter: this.filter, initialRange })) {
+      logs.push(...part.logs);
+    }
+    return logs;
+  }
+
+  /** Those of ours, in order; who else speaks like a pool is noted. */
+  #decodeByTopic(logs: readonly RawLog[], strangers: UnknownPoolBlocks): PoolLog[] {
+    this.#emitters.learn(logs);
+    return this.#decode(logs, (log) => {
+      if (!strangers.has(log.address) && this.#emitters.isUnknownPool(log))
+        strangers.set(log.address, log.blockNumber);
+    });
+  }
+
+  #decode(logs: readonly RawLog[], onOther: (log: RawLog) => void = () => {}): PoolLog[] {
+    const ours: PoolLog[] = [];
+    for (const log of logs) {
+      const told = this.#emitters.decode(log);
+      if (told === undefined) onOther(log);
+      else ours.push({ log, decoded: told });
+    }
+    return ours;
+  }
+
+  /** Watches pools that get their first LP tokens. */
+  #watchNewPools(ours: readonly PoolLog[]): Hex[] {
+    const fresh = new Set<Hex>();
+    for (const { decoded: told } of ours) {
+      if ("created" in told || this.#watchedPools.has(told.pool)) continue;
+      if (this.#emitters.protocolOf(told.pool)?.lpTokens?.needsTransfer(told.event) === true)
+        fresh.add(told.pool as Hex);
+    }
+    for (const pool of fresh) this.#watchedPools.add(pool);
+    return [...fresh];
+  }
+
+  /** LP tokens that were minted, burnt or staked without a Transfer: what is missing is asked for again. */
+  async #checkTransfers(
+    ours: readonly PoolLog[],
+    blocks: ReadonlyMap<number, BlockWithSenders>,
+  ): Promise<void> {
+    const missing = findMissingTransfers(ours, (pool) => this.#emitters.protocolOf(pool));
+    if (missing.length === 0) return;
+    const found = await this.#refetchTransfers(missing, blocks);
+    if (found.length > 0)
+      throw new ReorgDetected(
+        `Logs of block ${found[0]?.blockNumber} were withheld: they are asked for again.`,
+      );
+  }
+
+  async #refetchTransfers(
+    missing: readonly MissingTransfers[],
+    blocks: ReadonlyMap<number, BlockWithSenders>,
+  ): Promise<RawLog[]> {
+    const found: RawLog[] = [];
+    for (const { block, pools, isMissing } of missing) {
+      const filter = { topics: this.#transfers.topics, addresses: pools };
+      const logs = await this.#source.logs({ fromBlock: block, toBlock: block }, filter);
+      const header = blocks.get(block);
+      const lacking = logs.filter(isMissing);
+      // Where even now there are none, the receipts decide.
+      const proven =
+        lacking.length > 0 || header === undefined
+          ? lacking
+          : await this.#source.verifyEmpty([header], { logs: [], filter });
+      found.push(...proven.filter(isMissing));
+    }
+    return found;
+  }
+}
+
+function transferTopics(factories: readonly Factory[]): Hex[] {
+  return [...new Set(factories.flatMap(({ kind }) => protocolOf(kind).lpTokens?.transfer.topic ?? []))];
+}
+
+function sortByPosition(ours: PoolLog[]): PoolLog[] {
+  return ours.sort((a, b) => compareLogs(a.log, b.log));
+}
+
+function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {
+  return new Map(list.map((block) => [block.number, block]));
+}

@@ -1,0 +1,155 @@
+import { expectedFalsePositives } from "../../../shared/evm/bloom.ts";
+import { scanLogs } from "../../../shared/evm/logs/scan.ts";
+import {
+  type LogSource,
+  MAX_FALSE_POSITIVES,
+  splitByAddress,
+} from "../../../shared/evm/logs/split-by-address.ts";
+import type { BlockHeader, Hex, LogRange, RawLog } from "../../../shared/evm/port.ts";
+import { compareLogs } from "../../../shared/evm/source/parse.ts";
+import type { WatchedPools } from "./watched-pools.ts";
+
+/** Transfers of LP tokens are few: as many blocks at once as providers serve of one contract. Short runs ask for less. */
+const MAX_WINDOW = 5_000;
+const FIRST_WINDOW = 500;
+const CONCURRENCY = 2;
+/** Headers that tell whether the blooms of a window tell anything. */
+const SAMPLE = 8;
+
+export interface TransferSource {
+  readonly source: LogSource;
+  /** The Transfers' topics. */
+  readonly topics: readonly Hex[];
+  readonly watchedPools: WatchedPools;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses: number;
+}
+
+/**
+ * The Transfers of watched pools over a long run of blocks, taken piece by piece as the run goes on. Every token emits
+ * their topic, so that asking for it alone would fetch most of a chain: they are asked for by address, in windows much
+ * longer than the pieces, and ahead of them. A pool that is watched only from some piece on is asked for over what of
+ * the window is left.
+ */
+export class TransferScan {
+  readonly #transfers: TransferSource;
+  readonly #to: number;
+  readonly #signal: AbortSignal;
+  /** Everything up to this block is in the buffer, or taken. */
+  #covered: number;
+  /** Whom the last window was asked of: pools stay watched. */
+  readonly #scannedPools = new Set<Hex>();
+  #buffer: RawLog[] = [];
+  /** Blocks that the provider last served at once. */
+  #servedBlocks = MAX_WINDOW;
+  #window = FIRST_WINDOW;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: TransferSource, run: { from: number; to: number; signal: AbortSignal }) {
+    this.#transfers = options;
+    this.#to = run.to;
+    this.#signal = run.signal;
+    this.#covered = run.from - 1;
+  }
+
+  /** Those of a piece that follows on the one before; `fresh` are pools watched from it on. */
+  take(range: LogRange, fresh: readonly Hex[]): Promise<RawLog[]> {
+    const taken = this.#turn.then(() => this.#take(range, fresh));
+    // A failure is the caller's, not the next one's.
+    this.#turn = taken.catch(() => {});
+    return taken;
+  }
+
+  async #take(range: LogRange, fresh: readonly Hex[]): Promise<RawLog[]> {
+    const late = fresh.filter((pool) => !this.#scannedPools.has(pool));
+    if (late.length > 0 && this.#covered >= range.fromBlock) {
+      const left = { fromBlock: range.fromBlock, toBlock: this.#covered };
+      this.#buffer = [...this.#buffer, ...(await this.#scan(left, late))].sort(compareLogs);
+    }
+    while (this.#covered < range.toBlock) {
+      const toBlock = Math.min(this.#to, this.#covered + this.#window);
+      this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
+      const pools = this.#transfers.watchedPools.list();
+      this.#buffer = this.#buffer.concat(await this.#scan({ fromBlock: this.#covered + 1, toBlock }, pools));
+      for (const pool of pools) this.#scannedPools.add(pool);
+      this.#covered = toBlock;
+    }
+    const end = this.#buffer.findIndex((log) => log.blockNumber > range.toBlock);
+    return this.#buffer.splice(0, end < 0 ? this.#buffer.length : end);
+  }
+
+  async #scan(range: LogRange, pools: readonly Hex[]): Promise<RawLog[]> {
+    const logs: RawLog[] = [];
+    const isTelling =
+      pools.length > 0 && (await areBloomsSelective(this.#transfers.source, { range, count: pools.length }));
+    const scan = scanTransfers(this.#transfers, {
+      range,
+      pools,
+      initialRange: this.#servedBlocks,
+      verifyBlocks: isTelling ? Number.POSITIVE_INFINITY : 0,
+      signal: this.#signal,
+    });
+    for await (const part of scan) {
+      logs.push(...part.logs);
+      const blocks = part.range.toBlock - part.range.fromBlock + 1;
+      if (part.range.toBlock < range.toBlock) this.#servedBlocks = blocks;
+    }
+    return logs;
+  }
+}
+
+/** All Transfers of some pools in a range whose headers are at hand. */
+export async function readTransfers(
+  options: TransferSource,
+  at: { range: LogRange; pools: readonly Hex[]; headers: readonly BlockHeader[] },
+): Promise<RawLog[]> {
+  const { range, pools, headers } = at;
+  if (pools.length === 0) return [];
+  const logs: RawLog[] = [];
+  const initialRange = range.toBlock - range.fromBlock + 1;
+  for await (const part of scanTransfers(options, { range, pools, initialRange, verifyBlocks: 0 }))
+    logs.push(...part.logs);
+  return splitByAddress(options.source, options.maxAddresses).verifyEmpty(headers, {
+    logs,
+    filter: { topics: options.topics, addresses: pools },
+  });
+}
+
+async function* scanTransfers(
+  { source, maxAddresses, topics }: TransferSource,
+  at: {
+    range: LogRange;
+    pools: readonly Hex[];
+    initialRange: number;
+    verifyBlocks: number;
+    signal?: AbortSignal;
+  },
+) {
+  const { range, pools, signal, ...sizes } = at;
+  if (pools.length === 0) return;
+  yield* scanLogs(splitByAddress(source, maxAddresses), {
+    ...range,
+    ...sizes,
+    filter: { topics, addresses: pools },
+    maxRange: MAX_WINDOW,
+    concurrency: CONCURRENCY,
+    ...(signal && { signal }),
+  });
+}
+
+/** Whether a few of the range's blooms are empty enough to speak against an answer without logs. */
+async function areBloomsSelective(
+  source: LogSource,
+  options: { range: LogRange; count: number },
+): Promise<boolean> {
+  const { fromBlock, toBlock } = options.range;
+  const count = Math.min(SAMPLE, toBlock - fromBlock + 1);
+  const sample = Array.from({ length: count }, (_, i) =>
+    Math.floor(fromBlock + ((toBlock - fromBlock) * i) / Math.max(1, count - 1)),
+  );
+  const headers = await source.headers([...new Set(sample)]);
+  return headers.some(
+    (header) =>
+      header !== null && expectedFalsePositives(header.logsBloom, options.count) < MAX_FALSE_POSITIVES,
+  );
+}

@@ -1,0 +1,63 @@
+import { readUint } from "../../../shared/evm/abi.ts";
+import type { EvmSource, Hex } from "../../../shared/evm/port.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import { KINDS } from "../../protocols/protocol.ts";
+import type { CheckpointRow } from "../../store/collections.ts";
+import { listPoolsOfKinds } from "../../store/queries.ts";
+import type { PoolBook } from "../state/pool-book.ts";
+
+/** The pools whose LP tokens' Transfers are asked for by address: those that have LP tokens which can move. */
+export class WatchedPools {
+  readonly #pools: Set<Hex>;
+
+  constructor(pools: Iterable<Hex> = []) {
+    this.#pools = new Set(pools);
+  }
+
+  has(pool: string): boolean {
+    return this.#pools.has(pool as Hex);
+  }
+
+  add(pool: string): void {
+    this.#pools.add(pool as Hex);
+  }
+
+  list(): Hex[] {
+    return [...this.#pools];
+  }
+}
+
+/**
+ * As of the checkpoint. Of a pool with events its state tells; one that is younger than the index and has none has
+ * no LP tokens; an older one is asked, and watched where no node has that state.
+ */
+export async function loadWatchedPools(
+  store: Store,
+  { source, pools, checkpoint }: { source: EvmSource; pools: PoolBook; checkpoint: CheckpointRow },
+): Promise<WatchedPools> {
+  const { chainId, blockNumber, fromBlock } = checkpoint;
+  const kinds = KINDS.filter((kind) => protocolOf(kind).lpTokens !== undefined);
+  const watch = new WatchedPools();
+  const unknown: { pool: string; kind: string }[] = [];
+  for (const { poolAddress: pool, protocol: kind, createdBlock } of await listPoolsOfKinds(store, {
+    chainId,
+    kinds,
+  })) {
+    const entry = pools.get(pool);
+    const { lpTokens } = protocolOf(kind);
+    if (entry?.anchor !== undefined) {
+      if (lpTokens?.isMovable(lpTokens.supply(entry.state)) === true) watch.add(pool);
+    } else if (createdBlock < fromBlock) unknown.push({ pool, kind });
+  }
+  const calls = unknown.flatMap(
+    ({ pool, kind }) => protocolOf(kind).lpTokens?.supplyCall(pool, blockNumber) ?? [],
+  );
+  const answers = await source.call(calls);
+  unknown.forEach(({ pool, kind }, i) => {
+    const supply = answers[i];
+    const isKnown = typeof supply === "string" && supply.length >= 66;
+    if (!isKnown || protocolOf(kind).lpTokens?.isMovable(readUint(supply, 0)) === true) watch.add(pool);
+  });
+  return watch;
+}

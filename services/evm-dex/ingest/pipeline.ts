@@ -1,0 +1,52 @@
+import type { EvmSource } from "../../shared/evm/port.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import type { CheckpointRow } from "../store/collections.ts";
+import type { IngestPipeline } from "./apply.ts";
+import { TokenReader } from "./discover/token-reader.ts";
+import { UnknownPools } from "./discover/unknown-pools.ts";
+import { Fetcher } from "./fetch/fetcher.ts";
+import { loadWatchedPools } from "./fetch/watched-pools.ts";
+import { FeeBook } from "./state/fee-book.ts";
+import { loadIndexer } from "./state/load-indexer.ts";
+
+export interface PipelineDeps {
+  readonly store: Store;
+  readonly source: EvmSource;
+  readonly chain: ChainDeployments;
+  readonly guard: Guard;
+  /** Contracts that one eth_getLogs may name. */
+  readonly maxAddresses?: number | undefined;
+}
+
+/** What writes batches, as of the checkpoint: made anew after a rollback. */
+export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow): Promise<IngestPipeline> {
+  const { store, source, chain, guard } = deps;
+  const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
+  return {
+    store,
+    source,
+    guard,
+    indexer,
+    feeBook: await FeeBook.load(store, chain.chainId),
+    unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
+    watchedPools: await loadWatchedPools(store, { source, pools: indexer.pools, checkpoint }),
+    tokenReader: new TokenReader(store, source),
+  };
+}
+
+/** What reads batches for it. */
+export function createFetcher(deps: PipelineDeps, pipeline: IngestPipeline): Fetcher {
+  const { pools, gauges } = pipeline.indexer;
+  return new Fetcher(deps.source, {
+    factories: deps.chain.factories,
+    known: {
+      protocolOf: (pool) => pools.protocolOf(pool),
+      poolOfGauge: (gauge) => gauges.poolOf(gauge),
+      isForeign: (address) => pipeline.unknownPools.isForeign(address),
+    },
+    watchedPools: pipeline.watchedPools,
+    maxAddresses: deps.maxAddresses,
+  });
+}

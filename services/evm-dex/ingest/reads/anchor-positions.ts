@@ -1,0 +1,30 @@
+import type { EvmSource } from "../../../shared/evm/port.ts";
+import type { BlockBatch } from "../fetch/block-batch.ts";
+import type { Indexer } from "../state/indexer.ts";
+
+/**
+ * Positions that a batch touches first, in pools older than the index: what the wallet held and had staked just before
+ * the block that touches it. Where no node has that state it starts from nothing. Pools must be anchored before.
+ */
+export async function anchorPositions(
+  source: EvmSource,
+  { indexer, batch, fromBlock }: { indexer: Indexer; batch: Pick<BlockBatch, "blocks">; fromBlock: number },
+): Promise<void> {
+  const absent = await indexer.preparePositions(batch.blocks);
+  const asked = absent.flatMap((holding) => {
+    const entry = indexer.pools.get(holding.poolAddress);
+    if (entry === undefined || entry.row.createdBlock >= fromBlock) return [];
+    const { protocol, row: pool, anchor: state } = entry;
+    const calls = protocol.lpTokens?.anchorCalls(holding.wallet, { state, pool, block: holding.block - 1 });
+    return calls === undefined ? [] : [{ holding, protocol, state, calls }];
+  });
+  if (asked.length === 0) return;
+  const answers = await source.call(asked.flatMap(({ calls }) => calls));
+  let at = 0;
+  for (const { holding, protocol, state, calls } of asked) {
+    const own = answers.slice(at, at + calls.length);
+    at += calls.length;
+    const position = protocol.lpTokens?.anchor(own, state);
+    if (position !== undefined) indexer.positions.anchor(holding, position);
+  }
+}

@@ -1,0 +1,68 @@
+import type { EvmSource } from "../../../shared/evm/port.ts";
+import type { GaugeFacts } from "../../protocols/protocol.ts";
+import type { PoolEntry } from "../state/pool-book.ts";
+import { balanceCalls, readBalance } from "./balances.ts";
+import { readPastStates } from "./past-states.ts";
+
+/** A pool older than the index, and its gauge just before its first indexed event. */
+export interface UnanchoredPool {
+  readonly entry: PoolEntry;
+  /** Of that event. */
+  readonly block: number;
+  readonly gauge?: GaugeFacts | undefined;
+}
+
+/**
+ * The state of pools that are older than the index, just before their first indexed event: what the protocol asks the
+ * pool for, and its balances, at the block before it. Where no node has that state any more, `head` is asked: a pool
+ * that tells its reserves is taken to have been as it is there, until its events tell more; of any other the balances
+ * stand in for the reserves, and the price is unknown until an event tells it.
+ */
+export async function readAnchors(
+  source: EvmSource,
+  { pools, head }: { pools: readonly UnanchoredPool[]; head: number },
+): Promise<void> {
+  const without = await anchorAt(source, pools, (pool) => pool.block - 1);
+  const [telling, silent] = [
+    without.filter(({ entry }) => entry.protocol.tvlSource === "reserves"),
+    without.filter(({ entry }) => entry.protocol.tvlSource === "balances"),
+  ];
+  const untold = await anchorAt(source, telling, () => head);
+  await anchorUnknown(source, [...silent, ...untold], head);
+}
+
+/** Answers those whose state nobody has. */
+async function anchorAt(
+  source: EvmSource,
+  pools: readonly UnanchoredPool[],
+  blockOf: (pool: UnanchoredPool) => number,
+): Promise<UnanchoredPool[]> {
+  const states = await readPastStates(
+    source,
+    pools.map((pool) => ({ row: pool.entry.row, block: blockOf(pool), gauge: pool.gauge })),
+  );
+  return pools.filter(({ entry }, i) => {
+    const past = states[i];
+    if (past !== undefined) setAnchor(entry, past.state);
+    return past === undefined;
+  });
+}
+
+async function anchorUnknown(
+  source: EvmSource,
+  pools: readonly UnanchoredPool[],
+  head: number,
+): Promise<void> {
+  if (pools.length === 0) return;
+  const balances = await source.call(pools.flatMap(({ entry }) => balanceCalls(entry.row, head)));
+  pools.forEach(({ entry }, i) => {
+    const amount0 = readBalance(balances[2 * i]) ?? 0n;
+    const amount1 = readBalance(balances[2 * i + 1]) ?? 0n;
+    setAnchor(entry, entry.protocol.stateFromBalances({ amount0, amount1 }));
+  });
+}
+
+function setAnchor(entry: PoolEntry, anchor: unknown): void {
+  entry.anchor = anchor;
+  entry.state = anchor;
+}

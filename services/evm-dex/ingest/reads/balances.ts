@@ -1,0 +1,92 @@
+import { encodeCall, readUint } from "../../../shared/evm/abi.ts";
+import {
+  BlockUnavailable,
+  CallTooHeavy,
+  type EthCall,
+  type EvmSource,
+  type Hex,
+} from "../../../shared/evm/port.ts";
+import type { PoolEntry } from "../state/pool-book.ts";
+
+const BALANCE_OF = "0x70a08231";
+
+/** balanceOf(pool) of a pool's two tokens; at the very block where its hash is known. One endpoint's revert is not enough. */
+export function balanceCalls(
+  pool: PoolEntry["row"],
+  block: number,
+  blockHash?: string | undefined,
+): [EthCall, EthCall] {
+  const data = encodeCall(BALANCE_OF, [pool.poolAddress as Hex]);
+  const at = { block, ...(blockHash !== undefined && { blockHash: blockHash as Hex }), confirmRevert: true };
+  return [
+    { to: pool.token0Address as Hex, data, ...at },
+    { to: pool.token1Address as Hex, data, ...at },
+  ];
+}
+
+/** A balance as returned; null where the call failed or gave no word. */
+export function readBalance(returned: Hex | null | undefined): bigint | null {
+  return returned === null || returned === undefined || returned.length < 66 ? null : readUint(returned, 0);
+}
+
+/**
+ * Reads what pools hold at the block of their last event, so that the number is a function of the chain, whoever asks
+ * when: by the block's hash where `hashOf` knows it. Nodes without that state are asked at `head` instead. Tokens that answer neither keep what the events say, as
+ * do pools whose events tell their reserves.
+ */
+export async function observeBalances(
+  source: EvmSource,
+  at: { pools: readonly PoolEntry[]; head: number; hashOf?: (block: number) => string | undefined },
+): Promise<void> {
+  const hashOf = at.hashOf ?? (() => undefined);
+  const all = at.pools.filter((entry) => entry.balanceBlock !== entry.lastBlock);
+  const stale = all.filter(({ protocol }) => protocol.tvlSource === "balances");
+  const missed = await observeAtHash(
+    source,
+    stale.map((entry) => ({ entry, block: entry.lastBlock, hash: hashOf(entry.lastBlock) })),
+  );
+  const still = await observeAt(
+    source,
+    missed.map((entry) => ({ entry, block: at.head })),
+  );
+  for (const entry of [...still, ...all.filter(({ protocol }) => protocol.tvlSource === "reserves")]) {
+    const reserves = entry.protocol.reserves(entry.state);
+    entry.balance0 = reserves.amount0;
+    entry.balance1 = reserves.amount1;
+    entry.balanceBlock = entry.lastBlock;
+  }
+}
+
+interface BalanceRequest {
+  readonly entry: PoolEntry;
+  readonly block: number;
+  readonly hash?: string | undefined;
+}
+
+/** A call by hash fails as a whole where one state is gone: then they are asked by number, one by one. */
+async function observeAtHash(source: EvmSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
+  try {
+    return await observeAt(source, wanted);
+  } catch (error) {
+    if (!(error instanceof BlockUnavailable) && !(error instanceof CallTooHeavy)) throw error;
+    return observeAt(
+      source,
+      wanted.map(({ entry, block }) => ({ entry, block })),
+    );
+  }
+}
+
+async function observeAt(source: EvmSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
+  if (wanted.length === 0) return [];
+  const answers = await source.call(
+    wanted.flatMap(({ entry, block, hash }) => balanceCalls(entry.row, block, hash)),
+  );
+  const missed: PoolEntry[] = [];
+  wanted.forEach(({ entry, block }, i) => {
+    const balance0 = readBalance(answers[2 * i]);
+    const balance1 = readBalance(answers[2 * i + 1]);
+    if (balance0 === null || balance1 === null) missed.push(entry);
+    else Object.assign(entry, { balance0, balance1, balanceBlock: block });
+  });
+  return missed;
+}

@@ -1,0 +1,54 @@
+import type { EvmSource } from "../../../shared/evm/port.ts";
+import { protocolOf } from "../../protocols/index.ts";
+import type { GaugeFacts, RawPair } from "../../protocols/protocol.ts";
+import type { PoolRow } from "../../store/collections.ts";
+import { balanceCalls, readBalance } from "./balances.ts";
+
+/** A pool at a block, and its gauge then. */
+export interface PoolAtBlock {
+  readonly row: PoolRow;
+  readonly block: number;
+  readonly gauge?: GaugeFacts | undefined;
+}
+
+/** What a pool was and held at a block, by its own word and its tokens'. */
+export interface PastState {
+  readonly state: unknown;
+  readonly balances: RawPair;
+}
+
+/** One request for many pools, each at a block of its own; undefined where the node lacks that state or part of it. */
+export async function readPastStates(
+  source: EvmSource,
+  wanted: readonly PoolAtBlock[],
+): Promise<(PastState | undefined)[]> {
+  if (wanted.length === 0) return [];
+  const asked = wanted.map(({ row, block, gauge }) => {
+    const { tvlSource: tvlOf, anchorCalls } = protocolOf(row.protocol);
+    return [...(tvlOf === "balances" ? balanceCalls(row, block) : []), ...anchorCalls(row, block, gauge)];
+  });
+  const answers = await source.call(asked.flat());
+  let at = 0;
+  return wanted.map((pool, i) => {
+    const own = answers.slice(at, at + (asked[i]?.length ?? 0));
+    at += own.length;
+    return parsePastState(pool, own);
+  });
+}
+
+function parsePastState(
+  { row, gauge }: PoolAtBlock,
+  answers: readonly (`0x${string}` | null)[],
+): PastState | undefined {
+  const protocol = protocolOf(row.protocol);
+  if (protocol.tvlSource === "reserves") {
+    const state = protocol.anchor(answers, { amount0: 0n, amount1: 0n }, gauge);
+    return state === undefined ? undefined : { state, balances: protocol.reserves(state) };
+  }
+  const [first, second, ...own] = answers;
+  const [amount0, amount1] = [readBalance(first), readBalance(second)];
+  if (amount0 === null || amount1 === null) return undefined;
+  const balances = { amount0, amount1 };
+  const state = protocol.anchor(own, balances, gauge);
+  return state === undefined ? undefined : { state, balances };
+}

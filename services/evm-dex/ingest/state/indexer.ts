@@ -1,0 +1,255 @@
+import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import { toWholeTokens } from "../../metrics/pool-price.ts";
+import type { SwapAmounts } from "../../metrics/usd.ts";
+import { writeIntegers } from "../../protocols/integers.ts";
+import type { PoolEvent, RawPair } from "../../protocols/protocol.ts";
+import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../../store/collections.ts";
+import { toLinkRow } from "../../store/price-links.ts";
+import type { GaugeRow } from "../../store/v2-collections.ts";
+import { BucketBook } from "./bucket-book.ts";
+import { GaugeBook } from "./gauge-book.ts";
+import { LpBook, type PositionKey } from "./lp-book.ts";
+import { PoolBook, type PoolEntry } from "./pool-book.ts";
+import { PoolPrices } from "./pool-prices.ts";
+import { V2Book } from "./v2-book.ts";
+
+/** One decoded event with its place on the chain. */
+export interface PlacedEvent {
+  readonly logIndex: number;
+  readonly txHash: string;
+  /** tx.from */
+  readonly sender: string;
+  readonly poolAddress: string;
+  readonly event: PoolEvent;
+}
+
+export interface BlockEvents {
+  readonly number: number;
+  readonly hash: string;
+  readonly time: number;
+  readonly events: readonly PlacedEvent[];
+}
+
+/** An event on its way to a row: what the row is worked out from. */
+interface AddedEvent {
+  readonly placed: PlacedEvent;
+  readonly entry: PoolEntry;
+  readonly tickTravel: number | null;
+  /** After the event. */
+  readonly state: unknown;
+}
+
+/** What a run of blocks adds to the store, apart from the absolute rows of the books. */
+export interface FlushedRows {
+  readonly events: PoolEventRow[];
+  readonly pools: PoolRow[];
+  readonly tokens: TokenRow[];
+  readonly gauges: GaugeRow[];
+  readonly touched: PoolEntry[];
+  readonly links: PriceLinkRow[];
+}
+
+/**
+ * Turns the events of one chain, block by block, into rows and running state. Knows no RPC and writes nothing:
+ * fetch.ts feeds it, write.ts stores what it has.
+ */
+export class Indexer {
+  readonly chainId: number;
+  readonly pools: PoolBook;
+  readonly buckets: BucketBook;
+  /** Hours and days of pools that keep them in tokens; all others are in `buckets`. */
+  readonly v2: V2Book;
+  readonly positions: LpBook;
+  readonly gauges = new GaugeBook();
+  readonly prices: PoolPrices;
+  readonly #events: PoolEventRow[] = [];
+  readonly #newPools: PoolRow[] = [];
+  readonly #newTokens: TokenRow[] = [];
+  readonly #links: PriceLinkRow[] = [];
+  readonly #newGauges: GaugeRow[] = [];
+  readonly #touched = new Set<PoolEntry>();
+
+  constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
+    this.chainId = chain.chainId;
+    this.pools = new PoolBook(store, chain.chainId);
+    this.buckets = new BucketBook(store, chain.chainId);
+    this.v2 = new V2Book(store, chain.chainId);
+    this.positions = new LpBook(store, chain.chainId);
+    this.prices = new PoolPrices(chain.anchors);
+  }
+
+  addPool(row: PoolRow): void {
+    if (this.pools.has(row.poolAddress)) return;
+    this.pools.add(row);
+    this.#newPools.push(row);
+  }
+
+  addGauge(row: GaugeRow): void {
+    this.gauges.add(row);
+    this.#newGauges.push(row);
+  }
+
+  addToken(row: TokenRow): void {
+    this.#newTokens.push(row);
+  }
+
+  /** Loads what the blocks will change, positions apart. Pools must have been added and anchored before. */
+  async prepare(blocks: readonly BlockEvents[]): Promise<void> {
+    const swaps: { poolAddress: string; user: string; time: number }[] = [];
+    const v2Swaps: { poolAddress: string; time: number }[] = [];
+    for (const { time, events } of blocks) {
+      for (const { event, poolAddress, sender } of events) {
+        if (event.kind !== "swap") continue;
+        if (this.pools.protocolOf(poolAddress)?.swapFees !== undefined) v2Swaps.push({ poolAddress, time });
+        else swaps.push({ poolAddress, user: sender, time });
+      }
+    }
+    await this.buckets.prepare(swaps);
+    await this.v2.prepare(v2Swaps);
+  }
+
+  /** Loads the positions the blocks will change; answers those that are not stored, each with its first block. */
+  async preparePositions(blocks: readonly BlockEvents[]): Promise<(PositionKey & { block: number })[]> {
+    const holdings = new Map<string, PositionKey & { block: number }>();
+    for (const { number, events } of blocks) {
+      for (const { event, poolAddress } of events) {
+        const entry = this.pools.get(poolAddress);
+        const { lpTokens } = entry?.protocol ?? {};
+        if (entry === undefined || lpTokens === undefined) continue;
+        for (const { wallet } of lpTokens.changes(event, { state: entry.state, pool: entry.row })) {
+          const key = `${poolAddress}:${wallet}`;
+          if (!holdings.has(key)) holdings.set(key, { poolAddress, wallet, block: number });
+        }
+      }
+    }
+    const absent = await this.positions.prepare(holdings.values());
+    return absent.map(({ poolAddress, wallet }) => holdings.get(`${poolAddress}:${wallet}`) as never);
+  }
+
+  addBlock(block: BlockEvents): void {
+    const added: AddedEvent[] = [];
+    /** By pool, the last event that needs a row only if none comes after it. */
+    const quiet = new Map<PoolEntry, AddedEvent>();
+    const touched = new Set<PoolEntry>();
+    for (const placed of block.events) {
+      const entry = this.pools.get(placed.poolAddress);
+      if (entry === undefined)
+        throw new Error(`Pool ${placed.poolAddress} was not loaded before block ${block.number}.`);
+      const event = this.#addEvent(entry, { block, placed });
+      if (entry.protocol.isSuperseded(placed.event)) quiet.set(entry, event);
+      else {
+        quiet.delete(entry);
+        added.push(event);
+      }
+      touched.add(entry);
+    }
+    const links = this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
+    const at = { chainId: this.chainId, blockNumber: block.number };
+    for (const change of links) this.#links.push(toLinkRow(change, at));
+    for (const each of added) this.#events.push(this.#rowOf(each, block));
+    for (const each of quiet.values()) this.#events.push(this.#rowOf(each, block));
+    for (const entry of touched) this.#touched.add(entry);
+  }
+
+  #addEvent(entry: PoolEntry, at: { block: BlockEvents; placed: PlacedEvent }): AddedEvent {
+    const { block, placed } = at;
+    const { protocol, state: before } = entry;
+    const { event } = placed;
+    entry.anchor ??= before;
+    const state = protocol.apply(before, event, block.time);
+    entry.state = state;
+    entry.lastBlock = block.number;
+    entry.lastTime = block.time;
+    for (const change of protocol.lpTokens?.changes(event, { state, pool: entry.row }) ?? []) {
+      this.positions.add(entry.row.poolAddress, change, {
+        blockNumber: block.number,
+        logIndex: placed.logIndex,
+        blockHash: block.hash,
+        time: block.time,
+      });
+    }
+    const tickTravel = event.kind === "swap" ? protocol.tickTravel(before, event) : null;
+    return { placed, entry, tickTravel, state };
+  }
+
+  /** An event's row, with the prices at the end of its block; a swap is counted. */
+  #rowOf({ placed, entry, tickTravel, state }: AddedEvent, block: BlockEvents): PoolEventRow {
+    const { protocol, row: pool } = entry;
+    const moved = protocol.moved(placed.event);
+    const row: PoolEventRow = {
+      chainId: this.chainId,
+      blockNumber: block.number,
+      logIndex: placed.logIndex,
+      poolAddress: placed.poolAddress,
+      kind: placed.event.kind,
+      blockHash: block.hash,
+      time: block.time,
+      txHash: placed.txHash,
+      sender: placed.sender,
+      amounts: writeIntegers([moved.amount0, moved.amount1]),
+      state: protocol.write(state),
+      price0Usd: this.prices.usd(pool.token0Address),
+      price1Usd: this.prices.usd(pool.token1Address),
+      valueUsd: null,
+      feeUsd: null,
+      tickTravel,
+      previousMinute: null,
+    };
+    if (row.kind === "swap") this.#count(row, { entry, event: placed.event, moved, state });
+    return row;
+  }
+
+  #count(
+    row: PoolEventRow,
+    { entry, event, moved, state }: { entry: PoolEntry; event: PoolEvent; moved: RawPair; state: unknown },
+  ): void {
+    const { protocol, row: pool } = entry;
+    const swap: SwapAmounts = {
+      amount0: toWholeTokens(moved.amount0, pool.token0Decimals),
+      amount1: toWholeTokens(moved.amount1, pool.token1Decimals),
+      price0Usd: row.price0Usd,
+      price1Usd: row.price1Usd,
+    };
+    row.valueUsd = quantizeOrNull(protocol.valueUsd(swap));
+    row.feeUsd = quantizeOrNull(protocol.feeUsd(swap, { event, state, pool }));
+    if (protocol.swapFees !== undefined) {
+      const { poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd } = row;
+      const fees = protocol.swapFees(state);
+      this.v2.add({ poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd, moved, fees });
+      return;
+    }
+    row.previousMinute = this.buckets.add({
+      poolAddress: row.poolAddress,
+      user: row.sender,
+      time: row.time,
+      valueUsd: row.valueUsd,
+      feeUsd: row.feeUsd,
+      tickTravel: row.tickTravel ?? 0,
+      // A pool that swaps has a price after it.
+      closePrice: protocol.price(state, pool) ?? 0,
+    });
+  }
+
+  /** Has a pool's state written with the next blocks, though they may have no event of it. */
+  touch(entry: PoolEntry): void {
+    this.#touched.add(entry);
+  }
+
+  flush(): FlushedRows {
+    const taken = {
+      events: this.#events.splice(0),
+      pools: this.#newPools.splice(0),
+      tokens: this.#newTokens.splice(0),
+      gauges: this.#newGauges.splice(0),
+      touched: [...this.#touched],
+      links: this.#links.splice(0),
+    };
+    this.#touched.clear();
+    return taken;
+  }
+}
+
+function quantizeOrNull(usd: number | null): number | null {
+  return usd === null ? null : quantizeUsd(usd);
+}

@@ -1,0 +1,301 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { trustedPrice } from "../../../shared/pricing/median.ts";
+import type { PriceEdge } from "../../price/edges.ts";
+import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
+import { address, poolEntry, poolRow } from "../../test/rows.ts";
+import { pricesIn, type WalkedPrice, walkPrices } from "../../test/walk-prices.ts";
+import type { PoolEntry } from "./pool-book.ts";
+import { PoolPrices } from "./pool-prices.ts";
+
+const USDC = address(0xa0);
+const TOKENS = [USDC, address(0xa1), address(0xa2), address(0xa3), address(0xa4)];
+const Q96 = 2n ** 96n;
+
+/** A pool of two 18-decimals tokens with the reserves and the price (token1 per token0), all its liquidity around it. */
+function entryOf(
+  n: number,
+  {
+    tokens,
+    price,
+    reserves,
+  }: { tokens: readonly [string, string]; price?: number; reserves?: readonly [number, number] },
+): PoolEntry {
+  const [token0Address, token1Address] = tokens;
+  const row = poolRow({
+    poolAddress: address(0x900 + n),
+    token0Address,
+    token1Address,
+    token0Decimals: 18,
+    token1Decimals: 18,
+  });
+  const entry = poolEntry({ row });
+  if (price !== undefined) setState(entry, { price, reserves: reserves ?? [1e6, 1e6] });
+  return entry;
+}
+
+const raw = (whole: number) => BigInt(Math.round(whole * 1e6)) * 10n ** 12n;
+
+function setState(
+  entry: PoolEntry,
+  { price, reserves }: { price: number; reserves: readonly [number, number] },
+): void {
+  entry.state = {
+    ...EMPTY_STATE,
+    sqrtPriceX96: (Q96 * BigInt(Math.round(Math.sqrt(price) * 1e9))) / 10n ** 9n,
+    // So much that the reserves are what limits depth.
+    liquidity: 10n ** 36n,
+    reserve0: raw(reserves[0]),
+    reserve1: raw(reserves[1]),
+  };
+}
+
+const nothing = () => undefined;
+
+describe("PriceBook", () => {
+  it("knows its anchors from the start, and nothing else", () => {
+    const book = new PoolPrices([USDC, address(1)]);
+    expect(book.usd(USDC)).to.equal(1);
+    expect(book.usd(address(1))).to.equal(1);
+    expect(book.usd(address(2))).to.equal(null);
+    expect(book.graph.tokens()).to.deep.equal([USDC, address(1)]);
+  });
+
+  it("prices a token once its pool has a price and depth", () => {
+    const book = new PoolPrices([USDC]);
+    const token = address(0xb0);
+    const entry = entryOf(1, { tokens: [token, USDC] });
+    book.closeBlock([entry], 1_000, nothing);
+    expect(book.usd(token), "before it is initialised").to.equal(null);
+    setState(entry, { price: 4, reserves: [2_500, 9_999] });
+    book.closeBlock([entry], 1_002, nothing);
+    expect(book.usd(token), "below the depth").to.equal(null);
+    setState(entry, { price: 4, reserves: [2_500, 10_000] });
+    book.closeBlock([entry], 1_004, nothing);
+    expect(book.graph.price(token)).to.deep.equal({ usd: 4, hops: 1, depthUsd: 10_000 });
+    expect(book.graph.link(token)).to.include({ pool: entry.row.poolAddress });
+    setState(entry, { price: 4, reserves: [1e9, 9_000] });
+    book.closeBlock([entry], 1_006, nothing);
+    expect(book.usd(token), "drained").to.equal(null);
+  });
+
+  it("takes the smaller of reserves and virtual reserves for depth", () => {
+    const token = address(0xb0);
+    const depthWith = (liquidity: bigint) => {
+      const book = new PoolPrices([USDC]);
+      const entry = entryOf(1, { tokens: [token, USDC], price: 4, reserves: [1e6, 50_000] });
+      entry.state = { ...(entry.state as V3State), liquidity };
+      book.closeBlock([entry], 1_000, nothing);
+      return book.graph.price(token)?.depthUsd;
+    };
+    // √P is 2: L × √P USD on the side of USDC.
+    expect(depthWith(10n ** 18n * 15_000n)).to.be.closeTo(30_000, 1e-6);
+    expect(depthWith(10n ** 18n * 40_000n)).to.be.closeTo(50_000, 1e-6);
+    expect(depthWith(10n ** 18n * 4_000n)).to.equal(undefined);
+  });
+
+  it("mistrusts a price that jumped, until it has held; time alone settles it", () => {
+    const book = new PoolPrices([USDC]);
+    const token = address(0xb0);
+    const entry = entryOf(1, { tokens: [token, USDC], price: 4 });
+    const other = entryOf(2, { tokens: [address(0xb1), USDC], price: 1 });
+    const find = (pool: string) => [entry, other].find(({ row }) => row.poolAddress === pool);
+    book.closeBlock([entry], 1_000, find);
+    setState(entry, { price: 9, reserves: [1e6, 1e6] });
+    book.closeBlock([entry], 2_000, find);
+    expect(book.usd(token)).to.equal(4);
+    book.closeBlock([other], 2_149, find);
+    expect(book.usd(token)).to.equal(4);
+    book.closeBlock([other], 2_151, find);
+    expect(book.usd(token)).to.equal(9);
+  });
+
+  it("is not moved by a deep pool that is pushed away for two minutes, nor are prices that rest on it", () => {
+    const book = new PoolPrices([USDC]);
+    const [token, other] = [address(0xb0), address(0xb1)];
+    const main = entryOf(1, { tokens: [token, USDC], price: 4 });
+    const beyond = entryOf(2, { tokens: [other, token], price: 9 });
+    const find = (pool: string) => [main, beyond].find(({ row }) => row.poolAddress === pool);
+    book.closeBlock([main, beyond], 1_000, find);
+    expect([book.usd(token), book.usd(other)]).to.deep.equal([4, 36]);
+    for (let second = 2; second <= 120; second += 2) {
+      setState(main, { price: second % 4 === 0 ? 4e6 : 4e-6, reserves: [1e6, 1e6] });
+      const changes = book.closeBlock([main], 2_000 + second, find);
+      expect([book.usd(token), book.usd(other)], `${second}`).to.deep.equal([4, 36]);
+      expect(changes.every(({ link }) => link?.price === 4)).to.equal(true);
+    }
+    setState(main, { price: 4, reserves: [1e6, 1e6] });
+    expect(book.closeBlock([main], 2_122, find)).to.deep.equal([]);
+  });
+
+  it("is not moved by shallow pools, whatever they claim: no price changes, and no link is told", () => {
+    const claims = fc.array(
+      fc.record({
+        price: fc.constantFrom(1e-9, 1e-3, 0.5, 2, 1e3, 1e9),
+        // Of the token that has a price less than 10,000 USD, of the other any amount.
+        reserves: fc.tuple(fc.integer({ min: 0, max: 2_499 }), fc.constantFrom(0, 1, 9_999, 1e9)),
+        seconds: fc.constantFrom(0, 2, 400),
+        reversed: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(claims, (list) => {
+        const [known, unknown] = [address(0xb0), address(0xb1)];
+        const main = entryOf(1, { tokens: [known, USDC], price: 4 });
+        const shallow = [
+          entryOf(2, { tokens: [known, unknown] }),
+          entryOf(3, { tokens: [unknown, known] }),
+          entryOf(4, { tokens: [known, USDC] }),
+        ];
+        const find = (pool: string) => [main, ...shallow].find(({ row }) => row.poolAddress === pool);
+        const book = new PoolPrices([USDC]);
+        book.closeBlock([main], 1_000, find);
+        let time = 1_000;
+        for (const { price, reserves, seconds, reversed } of list) {
+          time += seconds;
+          const [few, many] = reserves;
+          setState(shallow[0] as PoolEntry, { price, reserves: [few, many] });
+          setState(shallow[1] as PoolEntry, { price, reserves: [many, few] });
+          setState(shallow[2] as PoolEntry, { price, reserves: [few, Math.min(many, 9_999)] });
+          const touched = reversed ? [...shallow].reverse() : shallow;
+          expect(book.closeBlock(touched, time, find)).to.deep.equal([]);
+          expect([book.usd(known), book.usd(unknown)]).to.deep.equal([4, null]);
+        }
+      }),
+    );
+  });
+
+  it("starts a pool from the price it had before its first event here", () => {
+    const token = address(0xb0);
+    const entry = entryOf(1, { tokens: [token, USDC], price: 4 });
+    const book = new PoolPrices([USDC]);
+    book.anchor(entry);
+    setState(entry, { price: 9, reserves: [1e6, 1e6] });
+    book.closeBlock([entry], 2_000, nothing);
+    expect(book.usd(token)).to.equal(4);
+    const without = new PoolPrices([USDC]);
+    without.anchor(entryOf(1, { tokens: [token, USDC] }));
+    without.closeBlock([entry], 2_000, nothing);
+    expect(without.usd(token)).to.equal(9);
+  });
+});
+
+interface Block {
+  readonly seconds: number;
+  readonly touched: readonly {
+    readonly at: number;
+    readonly price: number;
+    readonly reserves: readonly [number, number];
+  }[];
+}
+
+/** Pools between random tokens, and blocks that touch up to three of them; depths on both sides of the minimum. */
+const graph = fc.array(
+  fc
+    .tuple(fc.nat(TOKENS.length - 1), fc.nat(TOKENS.length - 2))
+    .map(
+      ([first, second]) => [TOKENS[first], TOKENS[second < first ? second : second + 1]] as [string, string],
+    ),
+  { minLength: 1, maxLength: 8 },
+);
+const reserve = fc.constantFrom(10, 5_000, 9_000, 20_000, 1e6);
+const block: fc.Arbitrary<Block> = fc.record({
+  seconds: fc.constantFrom(0, 2, 12, 100, 151, 400),
+  touched: fc.array(
+    fc.record({
+      at: fc.nat(7),
+      price: fc.constantFrom(0.5, 1, 1.05, 2, 9),
+      reserves: fc.tuple(reserve, reserve),
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+describe("PriceBook over random blocks", () => {
+  it("has the prices of a walk over all pools at every block, though it skips most walks", () => {
+    fc.assert(
+      fc.property(graph, fc.array(block, { maxLength: 25 }), (pairs, blocks) => {
+        const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
+        const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
+        const book = new PoolPrices([USDC]);
+        const model = new Map<PoolEntry, { time: number; price: number }[]>();
+        let time = 1_000_000;
+        for (const { seconds, touched } of blocks) {
+          time += seconds;
+          const touchedEntries = new Set<PoolEntry>();
+          for (const { at, price, reserves } of touched) {
+            const entry = entries[at % entries.length] as PoolEntry;
+            setState(entry, { price, reserves });
+            touchedEntries.add(entry);
+          }
+          book.closeBlock(touchedEntries, time, find);
+          for (const entry of touchedEntries) remember(model, { entry, time });
+          expect(pricesIn(book.graph).prices).to.deep.equal(pricesOf(model, time));
+        }
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it("goes on the same from a book that was placed anew", () => {
+    fc.assert(
+      fc.property(graph, fc.array(block, { minLength: 4, maxLength: 16 }), (pairs, blocks) => {
+        const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
+        const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
+        let book = new PoolPrices([USDC]);
+        const model = new Map<PoolEntry, { time: number; price: number }[]>();
+        let time = 1_000_000;
+        for (const [i, { seconds, touched }] of blocks.entries()) {
+          time += seconds;
+          const touchedEntries = new Set<PoolEntry>();
+          for (const { at, price, reserves } of touched) {
+            const entry = entries[at % entries.length] as PoolEntry;
+            setState(entry, { price, reserves });
+            touchedEntries.add(entry);
+          }
+          book.closeBlock(touchedEntries, time, find);
+          for (const entry of touchedEntries) remember(model, { entry, time });
+          if (i % 3 === 2) {
+            book = new PoolPrices([USDC]);
+            for (const [entry, points] of model) book.loadPool(entry, [...points], time);
+            book.resume();
+          }
+          expect(pricesIn(book.graph).prices).to.deep.equal(pricesOf(model, time));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function remember(
+  model: Map<PoolEntry, { time: number; price: number }[]>,
+  at: { entry: PoolEntry; time: number },
+): void {
+  const points = model.get(at.entry) ?? [];
+  const root = Number((at.entry.state as V3State).sqrtPriceX96) / 2 ** 96;
+  model.set(at.entry, [
+    ...points.filter(({ time }) => time !== at.time),
+    { time: at.time, price: root * root },
+  ]);
+}
+
+/** Every pool's trusted price from all it ever had, and a walk over all. */
+function pricesOf(
+  model: ReadonlyMap<PoolEntry, { time: number; price: number }[]>,
+  now: number,
+): Map<string, WalkedPrice> {
+  const edges = [...model].map(
+    ([{ row, state }, points]): PriceEdge => ({
+      pool: row.poolAddress,
+      token0: row.token0Address,
+      token1: row.token1Address,
+      price: trustedPrice(points, now),
+      depth0: Number((state as V3State).reserve0) / 1e18,
+      depth1: Number((state as V3State).reserve1) / 1e18,
+    }),
+  );
+  return walkPrices(edges, { anchors: [USDC] });
+}

@@ -1,0 +1,179 @@
+import type { RowText } from "../../../shared/contract/endpoint.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import { swapFeeApr, totalApr } from "../../metrics/v2-apr.ts";
+import { feesUsdOf, volumeUsdOf } from "../../metrics/v2-bucket.ts";
+import { completedDays, hoursUpTo, v2NumbersOf } from "../../metrics/v2-window.ts";
+import type { Window } from "../../metrics/window.ts";
+import { priceFrom } from "../../price/link.ts";
+import type { CheckpointRow } from "../../store/collections.ts";
+import { getTokens } from "../../store/queries.ts";
+import { type RewardTokens, type TokenFacts, valueV2Pool } from "../../views/v2-facts.ts";
+import { readAtHead } from "../head.ts";
+import {
+  isCurrent,
+  loadTable,
+  TABLE_DAYS,
+  updateTable,
+  type V2Entry,
+  type V2PoolTable,
+} from "./v2-pool-table.ts";
+
+export interface V2PoolPage {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type V2PoolListRow = ReturnType<typeof rowOf>;
+
+/** What pages are made of, as it stands on one block. */
+interface HeadState {
+  readonly checkpoint: CheckpointRow;
+  readonly table: V2PoolTable;
+  readonly tokens: TokenFacts;
+  /** Rows that were asked for on this block, by their place in the list. */
+  readonly rows: RowText[];
+}
+
+/** The list of a chain's v2 pools, the youngest first. */
+export class V2PoolList {
+  readonly #store: Store;
+  readonly #chainId: number;
+  readonly #rewards: RewardTokens;
+  readonly #render: (row: V2PoolListRow) => RowText;
+  #headState: HeadState | undefined;
+  /** A table read while the ingest went on: good to be brought up to a head. */
+  #loaded: V2PoolTable | undefined;
+  /** One reader at a time: the others find what it leaves. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    store: Store,
+    {
+      chainId,
+      rewards,
+      render,
+    }: { chainId: number; rewards: RewardTokens; render: (row: V2PoolListRow) => RowText },
+  ) {
+    this.#store = store;
+    this.#chainId = chainId;
+    this.#rewards = rewards;
+    this.#render = render;
+  }
+
+  /** A page, all of it on one block; undefined where nothing is indexed yet. */
+  async read(page: V2PoolPage): Promise<{ rows: RowText[]; checkpoint: CheckpointRow } | undefined> {
+    const turn = this.#turn.then(() => this.#readAtHead());
+    this.#turn = turn.catch(() => undefined);
+    const standing = await turn;
+    if (standing === undefined) return undefined;
+    const { checkpoint, table, rows } = standing;
+    const at = createRowContext(standing, this.#rewards);
+    const end = Math.min(page.offset + page.limit, table.list.length);
+    for (let i = page.offset; i < end; i++) rows[i] ??= this.#render(rowOf(table.list[i] as V2Entry, at));
+    return { rows: rows.slice(page.offset, end), checkpoint };
+  }
+
+  async #readAtHead(): Promise<HeadState | undefined> {
+    const store = this.#store;
+    const found = await readAtHead(store, {
+      chainId: this.#chainId,
+      read: async (checkpoint): Promise<HeadState> => {
+        const known = this.#headState;
+        if (known !== undefined && isSame(known.checkpoint, checkpoint)) return known;
+        const base = await this.#tableFor(checkpoint);
+        const table = await updateTable(store, { table: base, checkpoint });
+        return { checkpoint, table, tokens: await this.#tokensOf(table), rows: [] };
+      },
+    });
+    // Only what was read between two looks at the same head is kept.
+    if (found === undefined) return undefined;
+    this.#headState = found.value;
+    this.#loaded = undefined;
+    return found.value;
+  }
+
+  /** A table that can be brought up to the checkpoint. */
+  async #tableFor(checkpoint: CheckpointRow): Promise<V2PoolTable> {
+    for (const table of [this.#loaded, this.#headState?.table]) {
+      if (table !== undefined && (await isCurrent(this.#store, { table, checkpoint }))) return table;
+    }
+    const rewards = this.#rewards.all(this.#chainId);
+    this.#loaded = await loadTable(this.#store, { checkpoint, tokens: rewards });
+    return this.#loaded;
+  }
+
+  async #tokensOf({ links }: V2PoolTable): Promise<TokenFacts> {
+    const chainId = this.#chainId;
+    const paid = await getTokens(this.#store, { chainId, addresses: this.#rewards.all(chainId) });
+    const decimals = new Map(paid.map((row) => [row.address, row.decimals]));
+    const prices = new Map<string, number | null>();
+    return {
+      priceUsd(token) {
+        let usd = prices.get(token);
+        if (usd === undefined) {
+          usd = priceFrom(token, (name) => links.get(name))?.usd ?? null;
+          prices.set(token, usd);
+        }
+        return usd;
+      },
+      decimals: (token) => decimals.get(token),
+    };
+  }
+}
+
+/** The same block of an index that begins at the same block. */
+function isSame(a: CheckpointRow, b: CheckpointRow): boolean {
+  return a.blockHash === b.blockHash && a.fromBlock === b.fromBlock && a.fromTime === b.fromTime;
+}
+
+/** What all rows of an answer share. */
+interface RowContext {
+  readonly now: number;
+  readonly indexedFrom: number;
+  readonly lastDay: Window;
+  readonly week: Window;
+  readonly tokens: TokenFacts;
+  readonly rewards: RewardTokens;
+}
+
+function createRowContext({ checkpoint, tokens }: HeadState, rewards: RewardTokens): RowContext {
+  const now = checkpoint.blockTime;
+  return {
+    now,
+    indexedFrom: checkpoint.fromTime,
+    lastDay: hoursUpTo(now, 24),
+    week: completedDays(now, TABLE_DAYS),
+    tokens,
+    rewards,
+  };
+}
+
+/** Written out: spread objects cost more than all the rest of a row. */
+function rowOf({ pool, holdings, hours, days }: V2Entry, at: RowContext) {
+  const coverage = { createdAt: pool.createdAt, indexedFrom: at.indexedFrom };
+  const lastDay = v2NumbersOf(hours, { window: at.lastDay, coverage });
+  const week = v2NumbersOf(days, { window: at.week, coverage });
+  const { tokens, now } = at;
+  const worth =
+    holdings && valueV2Pool(pool, { holdings, tokens, rewardToken: at.rewards.tokenOf(pool), now });
+  const tvlUsd = worth === undefined ? null : worth.tvlUsd;
+  const rewardApr7d = worth === undefined ? null : worth.rewardApr;
+  const fees7dUsd = week === undefined ? null : feesUsdOf(week);
+  const swapFeeApr7d = swapFeeApr(fees7dUsd, { days: TABLE_DAYS, tvlUsd });
+  return {
+    poolId: pool.poolAddress,
+    token0: pool.token0Address,
+    token0Symbol: pool.token0Symbol,
+    token0Decimals: pool.token0Decimals,
+    token1: pool.token1Address,
+    token1Symbol: pool.token1Symbol,
+    token1Decimals: pool.token1Decimals,
+    poolTvlUsd: tvlUsd,
+    volume24hUsd: lastDay === undefined ? null : volumeUsdOf(lastDay),
+    volume7dUsd: week === undefined ? null : volumeUsdOf(week),
+    fees7dUsd,
+    swapFeeApr7d,
+    rewardApr7d,
+    totalApr7d: totalApr(swapFeeApr7d, rewardApr7d),
+  };
+}

@@ -1,0 +1,275 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
+import { completedDays, hoursUpTo } from "../../metrics/v2-window.ts";
+import type { TokenLink } from "../../price/link.ts";
+import { holdingsOf, readV2Holdings, type V2Holdings } from "../../protocols/aerodrome-v2/state.ts";
+import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
+import {
+  type CheckpointRow,
+  inactivePools,
+  type PoolRow,
+  poolEvents,
+  poolStates,
+  pools,
+} from "../../store/collections.ts";
+import { basesOf, findChangedLinks, readLinks } from "../../store/price-links.ts";
+import { findV2Numbers, type V2NumbersRow } from "../../store/v2-queries.ts";
+import { stateWithoutEvents } from "../../views/v2-facts.ts";
+import { readAtHead } from "../head.ts";
+
+/** Days of buckets kept of each pool. */
+export const TABLE_DAYS = 7;
+/** Pools read in one go: between two the process can answer others. */
+const POOLS_A_READ = 2_000;
+/** Pools that are looked for in the store on each head, as long as nothing is known of them. */
+const UNKNOWN_A_READ = 1_000;
+/** Further behind, reading all anew costs less than looking for what has changed. */
+const MAX_BLOCKS_BEHIND = 100;
+
+/** A pool with what its row in the list is worked out from. */
+export interface V2Entry {
+  readonly pool: PoolRow;
+  /** Undefined where nothing of the pool is known. */
+  readonly holdings: V2Holdings | undefined;
+  readonly hours: readonly V2NumbersRow[];
+  readonly days: readonly V2NumbersRow[];
+}
+
+/**
+ * All v2 pools of a chain, in memory: a full page of them would take the store ten times as long as one may wait.
+ * It is brought up to a head by reading anew only the pools with events since its mark, the last event it has seen:
+ * while the mark is stored under the same block hash, nothing before it has changed.
+ */
+export interface V2PoolTable {
+  /** By address, the youngest pool first. */
+  readonly entries: ReadonlyMap<string, V2Entry>;
+  /** The same in their order. */
+  readonly list: readonly V2Entry[];
+  /** What the prices of their tokens rest on, and of what gauges pay. */
+  readonly links: Links;
+  /** One for each part that was read on a head of its own. */
+  readonly lastEvents: readonly EventRef[];
+  /** The head it was brought up to. */
+  readonly block: number;
+}
+
+type Links = ReadonlyMap<string, TokenLink | undefined>;
+
+interface EventRef {
+  readonly blockNumber: number;
+  readonly logIndex: number;
+  readonly blockHash: string;
+}
+
+/** Before the first event. */
+const NO_EVENT: EventRef = { blockNumber: -1, logIndex: -1, blockHash: "" };
+
+/** Whether a table can be brought up to a checkpoint. */
+export async function isCurrent(
+  store: Store,
+  { table, checkpoint }: { table: V2PoolTable; checkpoint: CheckpointRow },
+): Promise<boolean> {
+  const { chainId } = checkpoint;
+  if (checkpoint.blockNumber - table.block > MAX_BLOCKS_BEHIND) return false;
+  for (const { blockNumber, logIndex, blockHash } of table.lastEvents) {
+    const row = await store.get(poolEvents, { chainId, blockNumber, logIndex });
+    if (row?.blockHash !== blockHash) return false;
+  }
+  return true;
+}
+
+/**
+ * Reads the whole table part by part, so that an ingest that writes all the time leaves time for each.
+ * @param of.tokens whose prices are needed beside those of the pools' tokens
+ */
+export async function loadTable(
+  store: Store,
+  options: { checkpoint: CheckpointRow; tokens: readonly string[] },
+): Promise<V2PoolTable> {
+  const { checkpoint } = options;
+  const { chainId } = checkpoint;
+  const marks: EventRef[] = [];
+  const readPart = async <T>(read: (at: CheckpointRow) => Promise<T>): Promise<T> => {
+    const found = await readAtHead(store, {
+      chainId,
+      read: async (at) => ({ mark: await lastEvent(store, at), value: await read(at) }),
+    });
+    if (found === undefined) throw new Error(`Chain ${chainId} is not indexed any more.`);
+    marks.push(found.value.mark);
+    await new Promise(setImmediate);
+    return found.value.value;
+  };
+  const all = await readPart(() => store.find(pools, { filter: { chainId, protocol: aerodromeV2.kind } }));
+  const entries = new Map<string, V2Entry>();
+  const links = new Map<string, TokenLink | undefined>();
+  const readTokens = async (tokens: readonly string[]) => {
+    const wanted = new Set(tokens.filter((token) => !links.has(token)));
+    const read = (at: CheckpointRow) =>
+      readLinks(store, { chainId, tokens: wanted, block: at.blockNumber, known: links });
+    for (const [token, link] of await readPart(read)) links.set(token, link);
+  };
+  for (let from = 0; from < all.length; from += POOLS_A_READ) {
+    const some = all.slice(from, from + POOLS_A_READ);
+    for (const entry of await readPart((at) => readEntries(store, { pools: some, checkpoint: at }))) {
+      entries.set(entry.pool.poolAddress, entry);
+    }
+    await readTokens(some.flatMap(tokensOf));
+  }
+  await readTokens(options.tokens);
+  return tableOf(inOrder(entries), { links, marks: distinct(marks), checkpoint });
+}
+
+/** The table at a checkpoint: pools with events, pools created and prices changed since its marks are read anew. */
+export async function updateTable(
+  store: Store,
+  at: { table: V2PoolTable; checkpoint: CheckpointRow },
+): Promise<V2PoolTable> {
+  const { table, checkpoint } = at;
+  const { chainId } = checkpoint;
+  const since = Math.min(...table.lastEvents.map((mark) => mark.blockNumber));
+  // By its block alone, which an index serves: that of the protocol would be read through.
+  const newest = await store.find(pools, { filter: { chainId, createdBlock: { gt: since } } });
+  const created = newest.filter((pool) => pool.protocol === aerodromeV2.kind);
+  const events = await store.find(poolEvents, {
+    filter: { chainId, blockNumber: { gt: since } },
+    fields: ["poolAddress"],
+  });
+  const entries = new Map(table.entries);
+  // A pool of a block that is no more goes; one that is still there comes back at once.
+  for (const { pool } of table.list) if (pool.createdBlock > since) entries.delete(pool.poolAddress);
+  const stale = new Map(created.map((pool) => [pool.poolAddress, pool]));
+  const touched = [...events, ...(await findNewlyRead(store, at))];
+  for (const { poolAddress } of touched) {
+    const known = entries.get(poolAddress);
+    if (known !== undefined) stale.set(poolAddress, known.pool);
+  }
+  const staleList = [...stale.values()];
+  for (let from = 0; from < staleList.length; from += POOLS_A_READ) {
+    const some = staleList.slice(from, from + POOLS_A_READ);
+    for (const entry of await readEntries(store, { pools: some, checkpoint })) {
+      entries.set(entry.pool.poolAddress, entry);
+    }
+  }
+  const links = await linksUpTo(store, { links: table.links, since, pools: created, checkpoint });
+  const marks = [await lastEvent(store, checkpoint)];
+  const isSameSet = entries.size === table.entries.size && created.length === 0;
+  return tableOf(isSameSet ? entries : inOrder(entries), { links, marks, checkpoint });
+}
+
+/** Pools of which nothing was known, and which the ingest has read since without an event: some at a time, in turns. */
+function findNewlyRead(
+  store: Store,
+  { table, checkpoint }: { table: V2PoolTable; checkpoint: CheckpointRow },
+): Promise<{ poolAddress: string }[]> {
+  const unknown = table.list.filter(({ holdings }) => holdings === undefined);
+  const turns = Math.ceil(unknown.length / UNKNOWN_A_READ);
+  const from = (checkpoint.blockNumber % turns) * UNKNOWN_A_READ;
+  const addresses = unknown.slice(from, from + UNKNOWN_A_READ).map(({ pool }) => pool.poolAddress);
+  return addresses.length === 0
+    ? Promise.resolve([])
+    : store.find(inactivePools, {
+        filter: { chainId: checkpoint.chainId, poolAddress: { in: addresses } },
+        fields: ["poolAddress"],
+      });
+}
+
+async function linksUpTo(
+  store: Store,
+  at: { links: Links; since: number; pools: readonly PoolRow[]; checkpoint: CheckpointRow },
+): Promise<Links> {
+  const { chainId, blockNumber } = at.checkpoint;
+  const changed = await findChangedLinks(store, { chainId, after: at.since, upTo: blockNumber });
+  const links = new Map(at.links);
+  for (const [token, link] of changed) if (links.has(token)) links.set(token, link);
+  const wanted = basesOf(changed.values(), (base) => links.has(base));
+  for (const token of at.pools.flatMap(tokensOf)) if (!links.has(token)) wanted.add(token);
+  const fresh = await readLinks(store, { chainId, tokens: wanted, block: blockNumber, known: links });
+  for (const [token, link] of fresh) links.set(token, link);
+  return links;
+}
+
+function tokensOf(pool: PoolRow): string[] {
+  return [pool.token0Address, pool.token1Address];
+}
+
+function tableOf(
+  entries: ReadonlyMap<string, V2Entry>,
+  { links, marks, checkpoint }: { links: Links; marks: readonly EventRef[]; checkpoint: CheckpointRow },
+): V2PoolTable {
+  return { entries, list: [...entries.values()], links, lastEvents: marks, block: checkpoint.blockNumber };
+}
+
+function distinct(marks: readonly EventRef[]): EventRef[] {
+  return [...new Map(marks.map((mark) => [`${mark.blockHash}:${mark.logIndex}`, mark])).values()];
+}
+
+async function lastEvent(store: Store, { chainId, blockNumber }: CheckpointRow): Promise<EventRef> {
+  const [last] = await store.find(poolEvents, {
+    filter: { chainId, blockNumber: { lte: blockNumber } },
+    order: [
+      { field: "blockNumber", direction: "desc" },
+      { field: "logIndex", direction: "desc" },
+    ],
+    limit: 1,
+    fields: ["blockNumber", "logIndex", "blockHash"],
+  });
+  return last ?? NO_EVENT;
+}
+
+async function readEntries(
+  store: Store,
+  { checkpoint, pools }: { pools: readonly PoolRow[]; checkpoint: CheckpointRow },
+): Promise<V2Entry[]> {
+  const { chainId, blockTime } = checkpoint;
+  const addresses = pools.map((pool) => pool.poolAddress);
+  const key = { chainId, pools: addresses };
+  const fields = ["poolAddress", "state"] as const;
+  const filter = { chainId, poolAddress: { in: addresses } };
+  const [states, quiet, hours, days] = await Promise.all([
+    store.find(poolStates, { filter, fields }),
+    store.find(inactivePools, { filter, fields }),
+    findV2Numbers(store, { ...key, span: HOUR, ...hoursUpTo(blockTime, 24) }),
+    // Today's too: it will be one of the completed ones without a further event.
+    findV2Numbers(store, {
+      ...{ ...key, span: DAY },
+      ...{ start: completedDays(blockTime, TABLE_DAYS).start, end: startOf(blockTime, DAY) + DAY },
+    }),
+  ]);
+  // What events tell goes before what was read without any.
+  const stateOf = new Map([...quiet, ...states].map((row) => [row.poolAddress, row.state]));
+  const hoursOf = byPool(hours);
+  const daysOf = byPool(days);
+  return pools.map((pool) => ({
+    pool,
+    holdings: readHoldings(stateOf.get(pool.poolAddress), { pool, checkpoint }),
+    hours: hoursOf.get(pool.poolAddress) ?? [],
+    days: daysOf.get(pool.poolAddress) ?? [],
+  }));
+}
+
+function readHoldings(
+  stored: string | undefined,
+  { pool, checkpoint }: { pool: PoolRow; checkpoint: CheckpointRow },
+): V2Holdings | undefined {
+  if (stored !== undefined) return readV2Holdings(stored);
+  const state = stateWithoutEvents(pool, checkpoint);
+  return state && holdingsOf(state);
+}
+
+function byPool(rows: readonly V2NumbersRow[]): Map<string, V2NumbersRow[]> {
+  const pools = new Map<string, V2NumbersRow[]>();
+  for (const row of rows) {
+    const list = pools.get(row.poolAddress);
+    if (list === undefined) pools.set(row.poolAddress, [row]);
+    else list.push(row);
+  }
+  return pools;
+}
+
+/** A map keeps the order of its insertions, also where an entry is replaced. */
+function inOrder(entries: ReadonlyMap<string, V2Entry>): Map<string, V2Entry> {
+  const sorted = [...entries].sort(
+    ([a, { pool: poolA }], [b, { pool: poolB }]) => poolB.createdAt - poolA.createdAt || (a < b ? -1 : 1),
+  );
+  return new Map(sorted);
+}

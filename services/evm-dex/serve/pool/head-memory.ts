@@ -1,0 +1,41 @@
+import type { Snapshot, SnapshotHead } from "../../views/snapshot.ts";
+
+/** Some 4 KB each. */
+const MAX_ENTRIES = 5_000;
+
+interface HeadSnapshots {
+  readonly head: SnapshotHead;
+  readonly snapshots: Map<string, Snapshot>;
+}
+
+/** Snapshots of the head of each chain in this process. With the next head all go: nothing can outlive its block. */
+export class HeadMemory {
+  readonly #chains = new Map<number, HeadSnapshots>();
+  readonly #maxEntries: number;
+
+  constructor(maxEntries = MAX_ENTRIES) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get(at: { chainId: number; head: SnapshotHead; key: string }): Snapshot | undefined {
+    const kept = this.#chains.get(at.chainId);
+    return kept !== undefined && isSameHead(kept.head, at.head) ? kept.snapshots.get(at.key) : undefined;
+  }
+
+  put(at: { chainId: number; head: SnapshotHead; key: string }, snapshot: Snapshot): void {
+    let kept = this.#chains.get(at.chainId);
+    if (kept === undefined || !isSameHead(kept.head, at.head)) {
+      kept = { head: at.head, snapshots: new Map() };
+      this.#chains.set(at.chainId, kept);
+    }
+    kept.snapshots.set(at.key, snapshot);
+    // The one that came first: with the next block all are gone anyway.
+    if (kept.snapshots.size > this.#maxEntries) {
+      kept.snapshots.delete(kept.snapshots.keys().next().value as string);
+    }
+  }
+}
+
+export function isSameHead(a: SnapshotHead, b: SnapshotHead): boolean {
+  return a.blockHash === b.blockHash && a.fromBlock === b.fromBlock && a.fromTime === b.fromTime;
+}

@@ -1,0 +1,130 @@
+import type { Cache } from "../../../shared/cache/port.ts";
+import type { Store } from "../../../shared/storage/port.ts";
+import type { CheckpointRow } from "../../store/collections.ts";
+import { readSnapshot, type Snapshot, snapshotKey } from "../../views/snapshot.ts";
+import type { PoolView } from "../../views/view.ts";
+import type { Heads } from "../heads.ts";
+import { HeadMemory, isSameHead } from "./head-memory.ts";
+import { type PoolKey, readPool } from "./read-pool.ts";
+import { RequestedPools } from "./requested-pools.ts";
+
+/** Where an answer came from; `joined`: from a read that was already under way. */
+export type ReadSource = "memory" | "cache" | "store" | "joined";
+
+export interface PoolReaderDeps {
+  readonly store: Store;
+  readonly heads: Heads;
+  /** Snapshots that the ingest wrote ahead. */
+  readonly cache?: Cache;
+  /** Told of every answer; `ageMs` since its row was computed. */
+  readonly onRead?: (read: { source: ReadSource; ageMs: number }) => void;
+  /** A snapshot that cannot be read; the store answers in its place. */
+  readonly onFailure?: (error: Error) => void;
+}
+
+interface PoolResult {
+  readonly source: ReadSource;
+  readonly snapshot: Snapshot;
+  readonly checkpoint: CheckpointRow;
+}
+
+/**
+ * Views of single pools at the head: from this process's memory, from the cache, from the store, whichever has it
+ * first. Only the store is believed about which block the head is; what is of another block is not looked at.
+ */
+export class PoolReader {
+  readonly #deps: PoolReaderDeps;
+  readonly #memory = new HeadMemory();
+  readonly #requestedPools: RequestedPools | undefined;
+  readonly #inFlight = new Map<string, Promise<PoolResult | undefined>>();
+
+  constructor(deps: PoolReaderDeps) {
+    this.#deps = deps;
+    if (deps.cache !== undefined) this.#requestedPools = new RequestedPools(deps.cache);
+  }
+
+  /** Undefined where the family has no such pool. Throws what the view throws, and the store's errors. */
+  async read<R extends object>(
+    view: PoolView<R>,
+    key: PoolKey,
+  ): Promise<{ checkpoint: CheckpointRow; row: R } | undefined> {
+    const found = await this.#find(view, key);
+    if (found === undefined || found.snapshot.family !== key.family) return undefined;
+    const { source, snapshot, checkpoint } = found;
+    this.#requestedPools?.record({ ...key, view: view.name });
+    this.#deps.onRead?.({ source, ageMs: Math.max(0, Date.now() - snapshot.computedAtMs) });
+    return { checkpoint, row: snapshot.row as R };
+  }
+
+  async #find(view: PoolView, key: PoolKey): Promise<PoolResult | undefined> {
+    const head = this.#deps.heads.current(key.chainId);
+    const name = snapshotKey({ ...key, view: view.name });
+    if (head !== undefined) {
+      const snapshot = this.#memory.get({ chainId: key.chainId, head, key: name });
+      if (snapshot !== undefined) return { source: "memory", snapshot, checkpoint: head };
+    }
+    // By family too: to another one the pool does not exist, which is told without computing its row.
+    const flight = `${name} ${key.family} ${head?.blockHash}`;
+    const underWay = this.#inFlight.get(flight);
+    if (underWay !== undefined) {
+      const found = await underWay;
+      return found && { ...found, source: "joined" };
+    }
+    const reading = this.#fetch({ view, key, head, name }).finally(() => this.#inFlight.delete(flight));
+    this.#inFlight.set(flight, reading);
+    return reading;
+  }
+
+  async #fetch({
+    view,
+    key,
+    head,
+    name,
+  }: {
+    view: PoolView;
+    key: PoolKey;
+    head: CheckpointRow | undefined;
+    name: string;
+  }): Promise<PoolResult | undefined> {
+    const kept = head && (await this.#fromCache(name, head));
+    const found: PoolResult | undefined =
+      kept !== undefined && kept.family === key.family
+        ? { source: "cache", snapshot: kept, checkpoint: head as CheckpointRow }
+        : await this.#fromStore(view, key);
+    if (found === undefined) return undefined;
+    const { snapshot, checkpoint } = found;
+    // The head may have moved meanwhile: what is of a block behind it is answered once, and not kept.
+    const now = this.#deps.heads.current(key.chainId);
+    if (now !== undefined && isSameHead(now, checkpoint)) {
+      this.#memory.put({ chainId: key.chainId, head: checkpoint, key: name }, snapshot);
+    }
+    return found;
+  }
+
+  async #fromCache(name: string, head: CheckpointRow): Promise<Snapshot | undefined> {
+    const text = await this.#deps.cache?.get(name);
+    if (text === undefined) return undefined;
+    try {
+      return readSnapshot(text, head);
+    } catch (error) {
+      this.#deps.onFailure?.(error as Error);
+      return undefined;
+    }
+  }
+
+  async #fromStore(view: PoolView, key: PoolKey): Promise<PoolResult | undefined> {
+    const { store, heads } = this.#deps;
+    const found = await readPool(store, {
+      view,
+      key,
+      seen: (checkpoint, startedMs) => heads.saw(checkpoint, startedMs),
+    });
+    if (found === undefined) return undefined;
+    const snapshot = { family: key.family, row: found.row, computedAtMs: Date.now() };
+    return { source: "store", snapshot, checkpoint: found.checkpoint };
+  }
+
+  close(): void {
+    this.#requestedPools?.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { openCache } from "../../../shared/cache/open.ts";
+import { outages } from "../../../shared/cache/outage.ts";
+import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
+import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
+import type { Log } from "../../../shared/logging/log.ts";
+import type { Metrics } from "../../../shared/metrics/metrics.ts";
+import { blockSecondsOf } from "../../deployments.ts";
+import type { StoreDeps } from "../deps.ts";
+import { watchHeads } from "../heads.ts";
+import { PoolReader } from "./pool-reader.ts";
+import { createReadMetrics } from "./read-metrics.ts";
+
+/** A hot pool must come faster from the cache than from the store: what takes longer is not waited for. */
+const CACHE_TIMEOUT_MS = 20;
+
+export interface PoolReads {
+  readonly pools: PoolReader;
+  /** The version an answer would have now, from memory. */
+  dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;
+  maxAgeSeconds(endpoint: Endpoint, params: ParamsOf<Endpoint>): number;
+  close(): Promise<void>;
+}
+
+/** Watches the heads and opens the cache, neither of which is waited for: without them the store answers. */
+export async function openPoolReads(
+  options: StoreDeps & { redisUrl: string | undefined; log: Log; metrics: Metrics },
+): Promise<PoolReads> {
+  const { store, chains, redisUrl, log } = options;
+  const chainIds = chains.map((chain) => chain.chainId);
+  const heads = watchHeads(store, {
+    chainIds,
+    onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be read"),
+  });
+  const metrics = createReadMetrics(options.metrics, { heads, chainIds });
+  const tell = outages(({ failures, error }) =>
+    log.warn({ err: error, failures }, "the cache fails; the store answers in its place"),
+  );
+  const onFailure = (error: Error): void => {
+    metrics.cacheFailed();
+    tell(error);
+  };
+  const cache =
+    redisUrl === undefined
+      ? undefined
+      : await openCache({ redisUrl, commandTimeoutMs: CACHE_TIMEOUT_MS, onFailure });
+  if (cache !== undefined) metrics.watchCache(cache);
+  const pools = new PoolReader({
+    store,
+    heads,
+    onRead: metrics.read,
+    onFailure,
+    ...(cache && { cache }),
+  });
+  return {
+    pools,
+    dataVersion(_endpoint, { chain_id }) {
+      const head = typeof chain_id === "number" ? heads.current(chain_id) : undefined;
+      return head && versionOf(head);
+    },
+    maxAgeSeconds: (_endpoint, { chain_id }) => blockSecondsOf(chain_id),
+    async close() {
+      heads.close();
+      pools.close();
+      await cache?.close();
+    },
+  };
+}

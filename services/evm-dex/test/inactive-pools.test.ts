@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, it } from "mocha";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { openStore } from "../../shared/storage/open.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { COLLECTIONS, inactivePools, poolStates } from "../store/collections.ts";
+import { getCheckpoint, getPool } from "../store/queries.ts";
+import { v3PoolView } from "../views/v3-pool.ts";
+import { pricesOf, tvlOf } from "./pool-expectation.ts";
+
+const INGEST = new URL("../ingest/main.ts", import.meta.url);
+
+describeWithChain("evm-dex ingest: pools without events since the index began", () => {
+  let chain: TestChain;
+  let dataDir: string;
+  let store: Store;
+  let startBlock: number;
+
+  before(async () => {
+    chain = await createTestChain({});
+    await chain.mine(3, { intervalS: 2 });
+    startBlock = await chain.headNumber();
+    await chain.swap(chain.pools[0]?.address ?? "0x", { zeroForOne: true, amount: 10n ** 15n });
+    await chain.mine(2, { intervalS: 2 });
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-quiet-"));
+    store = await openStore({ service: "evm-dex", dataDir });
+    await store.declare(COLLECTIONS);
+  });
+  after(async () => {
+    await store?.close();
+    await chain?.stop();
+    if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const startIngest = () =>
+    startIngestProcess(INGEST, {
+      EVM_RPC_8453: chain.url,
+      EVM_RPC_1: undefined,
+      START_BLOCK_8453: `${startBlock}`,
+      DATA_DIR: dataDir,
+      DEPLOYMENTS_FILE: chain.deploymentsFile,
+    });
+
+  it("are told of as the chain has them: price, liquidity, TVL, and no swaps", async () => {
+    const ingest = startIngest();
+    await ingest.said("read pools without events");
+    await ingest.stop("SIGTERM");
+    const checkpoint = await getCheckpoint(store, 8453);
+    if (checkpoint === undefined) throw new Error("Nothing is indexed.");
+    const head = await chain.headNumber();
+    expect(await store.count(inactivePools, {})).to.equal(chain.pools.length - 1);
+    for (const pool of chain.pools.slice(1)) {
+      const row = await getPool(store, { chainId: 8453, poolAddress: pool.address });
+      if (row === undefined) throw new Error(`Pool ${pool.address} was not discovered.`);
+      const view = await v3PoolView.read(store, { pool: row, checkpoint });
+      const { sqrtPriceX96, tick } = await chain.slot0(pool.address, head);
+      expect(view).to.include({
+        currentSqrtPriceX96: sqrtPriceX96,
+        currentTick: tick,
+        currentLiquidity: await chain.liquidity(pool.address, head),
+      });
+      const tvlUsd = await tvlOf(chain, { pool, priceAt: pricesOf(chain), head });
+      if (tvlUsd === null) expect(view.poolTvlUsd).to.equal(null);
+      else expect(view.poolTvlUsd).to.be.closeTo(tvlUsd, tvlUsd * 1e-12);
+      expect(view.swapCount).to.deep.equal(Array(6).fill(null));
+    }
+  });
+
+  it("stand by their events as soon as they have some", async () => {
+    const pool = chain.pools[1]?.address ?? "0x";
+    await chain.swap(pool, { zeroForOne: true, amount: 10n ** 15n });
+    const head = await chain.mine(1, { intervalS: 2 });
+    const ingest = startIngest();
+    await ingest.said("indexing");
+    while ((await getCheckpoint(store, 8453))?.blockNumber !== head)
+      await new Promise((done) => setTimeout(done, 20));
+    await ingest.stop("SIGKILL");
+    const row = await getPool(store, { chainId: 8453, poolAddress: pool });
+    const checkpoint = await getCheckpoint(store, 8453);
+    if (row === undefined || checkpoint === undefined) throw new Error("Nothing is indexed.");
+    const view = await v3PoolView.read(store, { pool: row, checkpoint });
+    expect(view.currentSqrtPriceX96).to.equal((await chain.slot0(pool, head)).sqrtPriceX96);
+    expect(await store.count(poolStates, { chainId: 8453, poolAddress: pool })).to.equal(1);
+    expect(await store.count(inactivePools, {})).to.equal(chain.pools.length - 1);
+  });
+});

@@ -1,0 +1,196 @@
+import { ReorgDetected } from "../../chain-errors.ts";
+import type { Clock } from "../../rpc-client/clock.ts";
+import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
+import { decodeAggregate3, encodeAggregate3, type InnerCall, type InnerResult } from "./abi.ts";
+import type { BatchLimits } from "./batch-limits.ts";
+
+export interface BlockCallerOptions {
+  readonly source: Pick<EvmSource, "chainId" | "call" | "headers">;
+  /** Multicall3 on this chain. */
+  readonly address: Hex;
+  readonly batchLimits: BatchLimits;
+  readonly clock: Clock;
+}
+
+/** The block that calls are pinned to. */
+export interface PinnedBlock {
+  readonly number: number;
+  readonly hash: Hex;
+}
+
+/** getBlockNumber(): always answers where Multicall3 is, as long as there is gas. */
+const PROOF_DATA: Hex = "0x42cbb15c";
+/** A call that answers on every chain: the identity precompile gives back what it is sent. */
+const DIRECT_PROOF: InnerCall = { to: `0x${"04".padStart(40, "0")}`, data: "0x70726f6f66" };
+
+/** Direct calls in one request. */
+const DIRECT_CALLS = 100;
+/** Looks at a block that an endpoint does not know, while the chain still has it. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 250;
+
+/** Batches of calls at the end of one block. */
+export class BlockCaller {
+  readonly #options: BlockCallerOptions;
+  readonly #block: PinnedBlock;
+  #isAbsent = false;
+
+  constructor(at: BlockCallerOptions, block: PinnedBlock) {
+    this.#options = at;
+    this.#block = block;
+  }
+
+  /** Return data in the order asked; null where a call reverted, or nothing is at its address. Throws as Multicall. */
+  async call(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
+    const isAlone = calls.map((call) => this.#options.batchLimits.isIsolated(call));
+    const [together, alone] = await Promise.all([
+      this.#aggregate(calls.filter((_, i) => !isAlone[i])),
+      this.#callEach(calls.filter((_, i) => isAlone[i])),
+    ]);
+    return isAlone.map((is) => (is ? alone : together).shift() ?? null);
+  }
+
+  async #aggregate(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
+    if (this.#isAbsent || calls.length < 2) return this.#callEach(calls);
+    const results = await this.#callBatch(calls);
+    if (results === "absent") return this.#callEach(calls);
+    if (results === "failed") return this.#halve(calls);
+    this.#options.batchLimits.grow();
+    return this.#retryFailed(calls, results);
+  }
+
+  async #callBatch(calls: readonly InnerCall[]): Promise<InnerResult[] | "absent" | "failed"> {
+    const { address: to, batchLimits: memory } = this.#options;
+    const returned = await this.#callOrNull({
+      to,
+      data: encodeAggregate3([...calls, { to, data: PROOF_DATA }]),
+    });
+    if (returned === null) return "failed";
+    if (returned === "0x") {
+      memory.checkMulticallAbsent(this.#block.number, to);
+      this.#isAbsent = true;
+      return "absent";
+    }
+    const results = tryDecode(returned, calls.length + 1);
+    // Last of all: where it has no answer, what came before it took all the gas there was.
+    const proof = results?.pop();
+    if (results === undefined || proof?.success !== true || proof.data.length !== 66) return "failed";
+    memory.recordMulticallAt(this.#block.number);
+    return results;
+  }
+
+  /** Null also where no endpoint brings itself to answer this call, though they do answer others. */
+  async #callOrNull(call: InnerCall): Promise<Hex | null> {
+    try {
+      const [returned] = await this.#send([call]);
+      return returned ?? null;
+    } catch (error) {
+      if (!(error instanceof CallTooHeavy)) throw error;
+      await this.#proveAnswering();
+      return null;
+    }
+  }
+
+  #halve(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
+    const { batchLimits: memory } = this.#options;
+    memory.shrink(calls.length);
+    return inHalves(calls, (half) => {
+      if (half.length > 1) return this.#aggregate(half);
+      memory.isolate(half);
+      return this.#callEach(half);
+    });
+  }
+
+  /**
+   * Calls that failed without a word may have run out of the gas that others used up: they are asked again by
+   * themselves, and where one of them answers then, so are all that failed.
+   */
+  async #retryFailed(calls: readonly InnerCall[], results: readonly InnerResult[]): Promise<(Hex | null)[]> {
+    const answers = results.map(({ success, data }) => (success && data !== "0x" ? data : null));
+    const failed = [...results.keys()].filter((i) => results[i]?.success === false);
+    const isSilent = (i: number) => results[i]?.data === "0x";
+    const askAgain = async (indexes: readonly number[]): Promise<boolean> => {
+      const again = await this.#callEach(indexes.map((i) => calls[i] as InnerCall));
+      for (const [at, i] of indexes.entries()) answers[i] = again[at] ?? null;
+      return again.some((answer) => answer !== null);
+    };
+    if (await askAgain(failed.filter(isSilent))) {
+      this.#options.batchLimits.shrink(calls.length);
+      await askAgain(failed.filter((i) => !isSilent(i)));
+    }
+    return answers;
+  }
+
+  /** Each call as an eth_call of its own, with one among them that must answer. */
+  async #callEach(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
+    const parts: InnerCall[][] = [];
+    for (let at = 0; at < calls.length; at += DIRECT_CALLS) parts.push(calls.slice(at, at + DIRECT_CALLS));
+    return (await Promise.all(parts.map((part) => this.#callDirect(part)))).flat();
+  }
+
+  async #callDirect(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
+    try {
+      const answers = await this.#send([...calls, DIRECT_PROOF]);
+      if (answers.pop() !== DIRECT_PROOF.data) throw this.#unprovenError();
+      return answers.map((answer) => (answer === "0x" ? null : answer));
+    } catch (error) {
+      if (!(error instanceof CallTooHeavy)) throw error;
+    }
+    if (calls.length > 1) return inHalves(calls, (half) => this.#callDirect(half));
+    await this.#proveAnswering();
+    return [null];
+  }
+
+  /** Throws unless calls at this block are answered at all. */
+  async #proveAnswering(): Promise<void> {
+    try {
+      const [answer] = await this.#send([DIRECT_PROOF]);
+      if (answer === DIRECT_PROOF.data) return;
+    } catch (error) {
+      if (!(error instanceof CallTooHeavy)) throw error;
+    }
+    throw this.#unprovenError();
+  }
+
+  #unprovenError(): Error {
+    return new UpstreamError(
+      `chain ${this.#options.source.chainId}: at block ${this.#block.number} even a call that always answers did not`,
+    );
+  }
+
+  /** As EvmSource.call. Waits for endpoints that do not know the block yet. */
+  async #send(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
+    const { number, hash } = this.#block;
+    const { source, clock } = this.#options;
+    const pinned = calls.map((call) => ({ ...call, block: number, blockHash: hash }));
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await source.call(pinned);
+      } catch (error) {
+        if (!(error instanceof BlockUnavailable)) throw error;
+        const [now] = await source.headers([number]);
+        if (now?.hash !== hash)
+          throw new ReorgDetected(`Block ${number} was replaced while it was being read.`);
+        if (attempt === ATTEMPTS) throw error;
+        await clock.sleep(PAUSE_MS * 2 ** (attempt - 1));
+      }
+    }
+  }
+}
+
+async function inHalves<T>(
+  list: readonly InnerCall[],
+  ask: (half: readonly InnerCall[]) => Promise<T[]>,
+): Promise<T[]> {
+  const middle = Math.ceil(list.length / 2);
+  return (await Promise.all([ask(list.slice(0, middle)), ask(list.slice(middle))])).flat();
+}
+
+function tryDecode(returned: Hex, count: number): InnerResult[] | undefined {
+  try {
+    return decodeAggregate3(returned, count);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
