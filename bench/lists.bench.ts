@@ -20,9 +20,9 @@ import {
 import { toListings } from "../services/evm-dex/views/pool-listing.ts";
 import type { Cell } from "../services/shared/contract/column.ts";
 import type { OrderTerm } from "../services/shared/contract/order.ts";
+import { renderTable } from "../services/shared/contract/render-table.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
-import { renderTable } from "../services/shared/table.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { syntheticPools, USDC, WETH } from "./synthetic-pools.ts";
 

@@ -19,7 +19,7 @@ const { DATA_DIR = "", REDIS_URL } = process.env;
 const store = await openStore({ service: "evm-dex", dataDir: DATA_DIR });
 await store.declare(COLLECTIONS);
 const heads = watchHeads(store, { chainIds: [POOL.chainId] });
-const blind = { current: () => undefined, saw: () => {} };
+const blind = { current: () => undefined, observe: () => {} };
 
 /** A reader without a memory: each row comes from Redis as long as the ingest has put it there. */
 async function fromRedis(redisUrl: string): Promise<Pick<PoolReader, "read">> {

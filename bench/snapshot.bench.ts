@@ -60,7 +60,7 @@ try {
     DATA_DIR: dataDir,
     REDIS_URL: redis?.url,
   });
-  const { urls: origins } = service.lines[0] as unknown as { urls: Record<string, string> };
+  const { urls: origins } = service.entries[0] as unknown as { urls: Record<string, string> };
   const urls: Record<string, string> = { nowhere: `${origins.store}/evm/chains` };
   for (const [name, origin] of Object.entries(origins)) urls[name] = `${origin}${dexbPool.path}?${QUERY}`;
   const mining = setInterval(() => void mine(), BLOCK_MS);

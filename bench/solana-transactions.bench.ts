@@ -13,7 +13,7 @@ import { put } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { tokenTransactions } from "../services/solana/contract.ts";
-import { StretchKeeper } from "../services/solana/ingest/stretches.ts";
+import { SegmentBuilder } from "../services/solana/ingest/segments/segment-builder.ts";
 import {
   blocks,
   blockTimes,
@@ -21,7 +21,7 @@ import {
   COLLECTIONS,
   checkpoints,
   poolRows,
-  stretches,
+  segments,
   tokenRows,
 } from "../services/solana/store/collections.ts";
 import { FIRST_SLOT, FIRST_TIME, SOL, SyntheticSolana, timeOf } from "./synthetic-solana.ts";
@@ -90,7 +90,7 @@ async function fill(): Promise<number> {
   await mkdir(dataDir, { recursive: true });
   const store = await openStore({ service: "solana", dataDir });
   await store.declare(COLLECTIONS);
-  const keeper = new StretchKeeper({ store, guard: () => [] });
+  const keeper = new SegmentBuilder({ store, guard: () => [] });
   const startedMs = performance.now();
   let rows = 0;
   let fromSlot = FIRST_SLOT;
@@ -118,13 +118,13 @@ async function fill(): Promise<number> {
     put(blocks, [{ slot, blockhash, parentSlot: slot - 1, time }]),
     put(checkpoints, [checkpoint]),
   ]);
-  const counted = await store.count(stretches, {});
+  const counted = await store.count(segments, {});
   await store.close();
   await writeFile(noted, JSON.stringify({ rows: ROWS, lastSlot: slot }));
   const seconds = (performance.now() - startedMs) / 1_000;
   const bytes = (await stat(join(dataDir, "solana.sqlite"))).size;
   console.log(
-    `${rows} rows of tokens with those of pools and ${counted} stretches written in ${seconds.toFixed(0)} s, ${(bytes / rows).toFixed(0)} bytes a row`,
+    `${rows} rows of tokens with those of pools and ${counted} segments written in ${seconds.toFixed(0)} s, ${(bytes / rows).toFixed(0)} bytes a row`,
   );
   return slot;
 }

@@ -1,7 +1,7 @@
 import { createRandom, type Random } from "../deploy/devnet/random.ts";
 import { encodeBase58 } from "../services/shared/contract/base58.ts";
-import type { PoolRowRow, TokenRowRow } from "../services/solana/store/collections.ts";
-import { tokenSides } from "../services/solana/store/token-sides.ts";
+import type { PoolTransactionRow, TokenTransactionRow } from "../services/solana/store/collections.ts";
+import { toTokenRows } from "../services/solana/store/token-sides.ts";
 
 export const SOL = "So11111111111111111111111111111111111111112";
 export const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -27,8 +27,8 @@ interface Market {
 /** What is written for some slots. */
 export interface Slots {
   readonly lastSlot: number;
-  readonly tokenRows: TokenRowRow[];
-  readonly poolRows: PoolRowRow[];
+  readonly tokenRows: TokenTransactionRow[];
+  readonly poolRows: PoolTransactionRow[];
 }
 
 /**
@@ -64,14 +64,14 @@ export class SyntheticSolana {
 
   slots(of: { fromSlot: number; count: number }): Slots {
     const lastSlot = of.fromSlot + of.count - 1;
-    const poolRows: PoolRowRow[] = [];
+    const poolRows: PoolTransactionRow[] = [];
     for (let slot = of.fromSlot; slot <= lastSlot; slot++) {
       for (let i = 0; i < TRADES_A_SLOT; i++) poolRows.push(this.#row(slot));
     }
-    return { lastSlot, poolRows, tokenRows: poolRows.flatMap(tokenSides) };
+    return { lastSlot, poolRows, tokenRows: poolRows.flatMap(toTokenRows) };
   }
 
-  #row(slot: number): PoolRowRow {
+  #row(slot: number): PoolTransactionRow {
     const random = this.#random;
     const { mint, quote, pools, dex } = this.#market();
     const isBuy = random.below(2) === 0;

@@ -9,8 +9,8 @@ import { dexaPools } from "../services/evm-dex/contract.ts";
 import { dexaPoolsHandler } from "../services/evm-dex/endpoints/evm/dexa/v2/pools.handler.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { depsOf } from "../services/evm-dex/test/answers.ts";
+import { renderTable } from "../services/shared/contract/render-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
-import { renderTable } from "../services/shared/table.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic-v2.ts";
 

@@ -10,9 +10,9 @@ import { readPool } from "../services/evm-dex/serve/pool/read-pool.ts";
 import { COLLECTIONS, rollups } from "../services/evm-dex/store/collections.ts";
 import { v3PoolView } from "../services/evm-dex/views/v3-pool.ts";
 import { toCells } from "../services/shared/contract/cells.ts";
+import { renderTable } from "../services/shared/contract/render-table.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
-import { renderTable } from "../services/shared/table.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 

@@ -11,12 +11,12 @@ import { loadCurators } from "../services/lending/curators.ts";
 import { loadDeployments as loadLendingDeployments } from "../services/lending/deployments.ts";
 import { startLending } from "../services/lending/service.ts";
 import { createLog } from "../services/shared/logging/log.ts";
-import { logFormatOf, toText } from "../services/shared/logging/log-text.ts";
+import { formatLogLine, logFormatOf } from "../services/shared/logging/log-text.ts";
 import { runMain, type Stoppable } from "../services/shared/process/process.ts";
-import { makeFolder, openFolder } from "../services/shared/settings/folder.ts";
-import { findMisspeltNames } from "../services/shared/settings/setting-names.ts";
+import { ensureWritableFolder, makeFolder } from "../services/shared/settings/folder.ts";
+import { findMisspeltSettings } from "../services/shared/settings/misspelt-settings.ts";
 import { type Environment, readNamedFile } from "../services/shared/settings/settings.ts";
-import { LOCAL_FOLDER, markStore } from "../services/shared/settings/store-in-use.ts";
+import { LOCAL_FOLDER, writeStoreMarker } from "../services/shared/settings/store-location.ts";
 import { startSolana } from "../services/solana/service.ts";
 import { banner } from "./local/banner.ts";
 import { openLocalChains } from "./local/chains.ts";
@@ -36,7 +36,7 @@ type Indexed = (typeof INDEXED_EVM)[number] | "solana";
 
 const help = {
   command: "npm start",
-  about:
+  description:
     "Runs everything on this machine: the gateway, every service and every ingest; without EVM_RPC_8453 and EVM_RPC_1 on a local chain with pools and traders of its own. Ctrl-C stops it; the next start goes on where this one stopped.",
 };
 const say = (line: string) => console.error(line);
@@ -66,7 +66,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   const chains = listEndpoints(given);
   let absent: readonly string[] = [];
   await checkTogether([
-    openFolder("DATA_DIR", root),
+    ensureWritableFolder("DATA_DIR", root),
     checkPorts(listPorts(given, settings)),
     inspectChains(chains).then((found) => {
       absent = found;
@@ -74,7 +74,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   ]);
   for (const sentence of absent) say(sentence);
   await makeFolder(dataDir);
-  await markStore(root, mark);
+  await writeStoreMarker(root, mark);
 
   const parts = new Parts();
   stopping.addEventListener("abort", () => void parts.stop());
@@ -119,10 +119,10 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     parts.add("front", gateway);
     const { url, payUrl, adminUrl } = gateway;
     const localRpc = devnet && { 8453: devnet.url };
-    await markStore(root, { ...mark, ...(localRpc && { localRpc }), ...(payUrl && { payUrl }) });
+    await writeStoreMarker(root, { ...mark, ...(localRpc && { localRpc }), ...(payUrl && { payUrl }) });
     if (devnet !== undefined) await untilIndexed(url, { apiKey, pool: devnet.pool, signal: stopping });
     const startedInSeconds = (performance.now() - startedMs) / 1000;
-    const notes = [...absent, ...findMisspeltNames(given).warnings];
+    const notes = [...absent, ...findMisspeltSettings(given).warnings];
     const dataDirSetting = given.DATA_DIR?.trim();
     console.log(
       banner({ url, payUrl, adminUrl, apiKey, devnet, dataDir, dataDirSetting, startedInSeconds, notes }),
@@ -175,5 +175,5 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
 
 /** All that an ingest logs, in the form that was asked for. */
 function asLogged(line: string): string {
-  return logFormatOf(2) === "text" ? toText(line).trimEnd() : line;
+  return logFormatOf(2) === "text" ? formatLogLine(line).trimEnd() : line;
 }

@@ -79,7 +79,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
   const describeSpan = ({ service, kind, name }: CollectedSpan) => `${service} ${kind} ${name}`;
   const leaf = (what: string): Tree => ({ what, below: [] });
   const accessLine = async (of: ServiceProcess | undefined, session: string | null) => {
-    const find = () => of?.lines.find((line) => line.session === session && line.msg === "request");
+    const find = () => of?.entries.find((line) => line.session === session && line.msg === "request");
     await until(() => find() !== undefined);
     return find();
   };

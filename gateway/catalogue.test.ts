@@ -35,10 +35,10 @@ describe("catalogue", () => {
     });
 
     it(`parses ${endpoint.path} as it is declared`, () => {
-      for (const { name, query, expect: status, names } of deriveCases(endpoint)) {
+      for (const { name, query, expect: status, parameter } of deriveCases(endpoint)) {
         const refusal = refusalOf(endpoint, query);
         if (status === 200) expect(refusal, name).to.equal(undefined);
-        else expect(refusal, name).to.match(new RegExp(`^Cannot parse ${names}: .`));
+        else expect(refusal, name).to.match(new RegExp(`^Cannot parse ${parameter}: .`));
       }
     });
 
@@ -46,7 +46,7 @@ describe("catalogue", () => {
       const cases = deriveCases(endpoint);
       expect(new Set(cases.map((one) => one.name)).size, "names of cases").to.equal(cases.length);
       for (const doc of describeParameters(endpoint)) {
-        const refusals = cases.filter((one) => one.names === doc.name);
+        const refusals = cases.filter((one) => one.parameter === doc.name);
         const accepted = cases.filter(
           (one) => one.expect === 200 && new RegExp(`(^|&)${doc.name}=`).test(one.query),
         );

@@ -1,14 +1,14 @@
 import type { Family } from "../services/shared/contract/endpoint.ts";
 import { type AdminAddress, adminAddressOf } from "../services/shared/metrics/admin-server.ts";
-import { refuseMisspeltNames } from "../services/shared/settings/setting-names.ts";
+import { rejectMisspeltSettings } from "../services/shared/settings/misspelt-settings.ts";
 import {
   ConfigError,
+  collectConfigErrors,
   type Environment,
   type LogLevel,
   readSettings,
-  readTogether,
 } from "../services/shared/settings/settings.ts";
-import { findStore } from "../services/shared/settings/store-in-use.ts";
+import { locateStore } from "../services/shared/settings/store-location.ts";
 import { readTracingConfig, type TracingConfig } from "../services/shared/tracing/config.ts";
 import type { LimitSettings } from "./auth/limits/rule.ts";
 import type { UpstreamAddress } from "./proxy/upstream/upstream.ts";
@@ -85,7 +85,7 @@ export function readStoreConfig(env: Environment): StoreConfig {
 
 /** For commands beside a gateway: the store that it works on, which npm start may have put into a folder of its own. */
 export function findStoreConfig(env: Environment): StoreConfig & { readonly note: string | undefined } {
-  const { dataDir, mongodbUrl, note } = findStore(env);
+  const { dataDir, mongodbUrl, note } = locateStore(env);
   return { dataDir, mongodbUrl, note };
 }
 
@@ -97,12 +97,12 @@ const ADMIN_PORT = 9401;
 
 /** Throws ConfigError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
-  const [config] = readTogether(
+  const [config] = collectConfigErrors(
     () => readConfig(env),
     () => readUpstreams(env),
     () => readPaymentConfig(env),
     () => readTracingConfig(env, "gateway"),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   return config;
 }
@@ -248,7 +248,7 @@ function readUpstreams(env: Environment): GatewayConfig["upstreams"] {
     "SOLANA_URL",
     "SOLANA_GRPC",
   ]);
-  const [evmDex, lending, solana] = readTogether(
+  const [evmDex, lending, solana] = collectConfigErrors(
     () => pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
     () => pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
     () => pairUp("SOLANA", settings.SOLANA_URL, settings.SOLANA_GRPC),

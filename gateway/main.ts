@@ -5,29 +5,29 @@
 import cluster from "node:cluster";
 import { runMain } from "../services/shared/process/process.ts";
 import {
-  collectOldSeldom,
-  growYoungHeapAtOnce,
-  keepHeapInQuietHours,
-  makeObjectsYoung,
+  disableMemoryReducer,
+  disablePretenuring,
+  raiseOldSpaceGrowth,
+  startWithFullSemiSpace,
 } from "../services/shared/process/v8-flags.ts";
-import { openFolder } from "../services/shared/settings/folder.ts";
-import { markStore } from "../services/shared/settings/store-in-use.ts";
+import { ensureWritableFolder } from "../services/shared/settings/folder.ts";
+import { writeStoreMarker } from "../services/shared/settings/store-location.ts";
 import { readGatewayConfig, type StoreConfig } from "./config.ts";
 
-makeObjectsYoung();
-collectOldSeldom();
-growYoungHeapAtOnce();
-keepHeapInQuietHours();
+disablePretenuring();
+raiseOldSpaceGrowth();
+startWithFullSemiSpace();
+disableMemoryReducer();
 /** Shows that the folder can be used, and commands which one it is. */
 async function claimStore({ mongodbUrl, dataDir }: StoreConfig): Promise<void> {
   if (mongodbUrl !== undefined) return;
-  await openFolder("DATA_DIR", dataDir);
-  await markStore(dataDir, { folder: ".", usesMongodb: false, isLocalChain: false });
+  await ensureWritableFolder("DATA_DIR", dataDir);
+  await writeStoreMarker(dataDir, { folder: ".", usesMongodb: false, isLocalChain: false });
 }
 
 const help = {
   command: "npm run gateway",
-  about:
+  description:
     "Answers the public API from the services, with API keys, limits, documentation and payments (x402).",
   reads: ["gateway"],
 };

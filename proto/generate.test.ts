@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { catalogue } from "../gateway/catalogue.ts";
-import { faultsOf } from "../services/shared/contract/testkit/openapi-rules.ts";
+import { findOpenApiErrors } from "../services/shared/contract/testkit/openapi-schema.ts";
 import { generate, renderOpenApi } from "./generate.ts";
 
 describe("proto/openapi.json", () => {
@@ -31,7 +31,7 @@ describe("proto/openapi.json", () => {
 
   it("is a sound OpenAPI 3.0.0 document of all 32 endpoints and the gateway's own pages", () => {
     const document = JSON.parse(renderOpenApi());
-    expect(faultsOf(document)).to.deep.equal([]);
+    expect(findOpenApiErrors(document)).to.deep.equal([]);
     const own = ["/usage", "/readyz", "/livez"];
     expect(Object.keys(document.paths)).to.have.members([...catalogue.map(({ path }) => path), ...own]);
     expect(catalogue).to.have.length(32);

@@ -51,7 +51,7 @@ export async function build(outDir: string = join(HOUSE, "dist"), root: string =
   return [];
 }
 
-/** Where the programs that tests start are built, relative to the house: see testkit/program-command.ts. */
+/** Where the programs that tests start are built, relative to the house: see services/shared/testkit/process.ts. */
 export const TEST_DIST = ".cache/test-dist";
 
 /** What packages in CommonJS call for Node's own modules. */

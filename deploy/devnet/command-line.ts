@@ -1,5 +1,5 @@
 /** What the commands of both local chains share: words, signals, exit codes. */
-import { whenParentIsGone } from "../../services/shared/process/process.ts";
+import { onParentExit } from "../../services/shared/process/process.ts";
 
 const SAME_SIGNAL_MS = 500;
 
@@ -43,7 +43,7 @@ export async function runCommand(
     if (!isServing) process.exit(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
-  if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(end);
+  if (process.env.npm_lifecycle_event !== undefined) onParentExit(end);
   try {
     await main({
       signal: stop.signal,

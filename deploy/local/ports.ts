@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:net";
-import { reasonOf } from "../../services/shared/settings/folder.ts";
+import { describeSystemError } from "../../services/shared/settings/folder.ts";
 import { ConfigError, type Environment } from "../../services/shared/settings/settings.ts";
 import { isLocal } from "./settings.ts";
 
@@ -58,7 +58,7 @@ export async function checkPorts(wanted: readonly WantedPort[]): Promise<void> {
     try {
       servers.push(await listen(port, host));
     } catch (error) {
-      const reason = reasonOf(error as NodeJS.ErrnoException);
+      const reason = describeSystemError(error as NodeJS.ErrnoException);
       problems.push(
         `Cannot use ${setting}=${port} on ${host}: ${reason}. Another one is chosen by, for example, ${setting}=${(port % 65_535) + 1}.`,
       );

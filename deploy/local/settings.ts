@@ -1,10 +1,10 @@
+import { rejectMisspeltSettings } from "../../services/shared/settings/misspelt-settings.ts";
 import { readRpcUrls, readSolanaUrls } from "../../services/shared/settings/rpc-urls.ts";
-import { refuseMisspeltNames } from "../../services/shared/settings/setting-names.ts";
 import {
   ConfigError,
+  collectConfigErrors,
   type Environment,
   readSettings,
-  readTogether,
   SETTINGS,
   type SettingName,
 } from "../../services/shared/settings/settings.ts";
@@ -39,9 +39,9 @@ export function readAllSettings(
   );
   const read = Object.fromEntries(names.map((name) => [name, given[name]]));
   const env = { ...read, ...(isLocal(given) && { EVM_RPC_8453: SOME_RPC }) };
-  const [settings] = readTogether(
+  const [settings] = collectConfigErrors(
     () => readSettings(given, names),
-    () => refuseMisspeltNames(given),
+    () => rejectMisspeltSettings(given),
     () => readRpcUrls(given),
     () => readSolanaUrls(given),
     ...readParts.map((readPart) => () => readPart(env)),

@@ -3,10 +3,10 @@ import { parseArgs } from "node:util";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
-import { cleanText } from "../../services/shared/logging/log.ts";
+import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { describeError } from "../../services/shared/logging/log-text.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
-import { findStore } from "../../services/shared/settings/store-in-use.ts";
+import { locateStore } from "../../services/shared/settings/store-location.ts";
 import { demoPayer } from "../devnet/usdc/demo-wallets.ts";
 import { describeReceipt, describeRows } from "./describe.ts";
 
@@ -43,7 +43,7 @@ function readCall() {
   if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one word too many.`);
   const set = values.url ?? process.env.X402_PUBLIC_URL?.trim();
   // Where npm start has put its pay-per-request host, it says so in DATA_DIR.
-  const base = set || findStore(process.env).running?.payUrl || DEFAULT_URL;
+  const base = set || locateStore(process.env).running?.payUrl || DEFAULT_URL;
   return { url: `${base.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`, asJson: values.json === true };
 }
 
@@ -70,6 +70,6 @@ try {
   else process.exitCode = await pay(call);
 } catch (error) {
   const isUsage = error instanceof UsageError;
-  console.error(`${cleanText(describeError(error))}${isUsage ? `\n\n${USAGE}` : ""}`);
+  console.error(`${sanitizeText(describeError(error))}${isUsage ? `\n\n${USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

@@ -1,6 +1,6 @@
 /** `npm run reindex -- --chain <chain>`: deletes the index of a chain. Exit code 1 = nothing done, 2 = the call was wrong. */
 import { createInterface } from "node:readline/promises";
-import { cleanText } from "../../services/shared/logging/log.ts";
+import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError, readSettings } from "../../services/shared/settings/settings.ts";
 import { parseReindexCall, REINDEX_USAGE, type ReindexCall, UsageError } from "./arguments.ts";
 import { indexesOf, type ServiceIndex } from "./indexes.ts";
@@ -78,6 +78,6 @@ try {
   const isUsage = error instanceof UsageError;
   const message = error instanceof Error ? error.message : String(error);
   // The store's own words may hold its address with credentials.
-  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${REINDEX_USAGE}` : ""}`);
+  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${REINDEX_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

@@ -8,7 +8,7 @@ import { COLLECTIONS as ofLending } from "../../services/lending/store/collectio
 import {
   deleteIndex,
   finishReindex,
-  isReindexUnderWay,
+  isReindexRunning,
   partsOfIndex,
   reindexes,
 } from "../../services/shared/ingest/reindex.ts";
@@ -140,10 +140,10 @@ describeOnEngines(
           killed += 1;
           const rows = await countRows(store, { collections, ...own });
           const isWhole = JSON.stringify(rows) === JSON.stringify(all);
-          expect(isWhole || (rows.checkpoints === 0 && (await isReindexUnderWay(store, index)))).to.equal(
+          expect(isWhole || (rows.checkpoints === 0 && (await isReindexRunning(store, index)))).to.equal(
             true,
           );
-          const isMarked = await isReindexUnderWay(store, index);
+          const isMarked = await isReindexRunning(store, index);
           expect(await finishReindex({ store, index, guard: () => [] })).to.equal(isMarked);
           if (isMarked) {
             const left = Object.values(await countRows(store, { collections, ...own }));

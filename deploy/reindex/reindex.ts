@@ -1,5 +1,5 @@
-import { deleteIndex, isReindexUnderWay } from "../../services/shared/ingest/reindex.ts";
-import { findHolder, tryLease } from "../../services/shared/storage/lease.ts";
+import { deleteIndex, isReindexRunning } from "../../services/shared/ingest/reindex.ts";
+import { findLeaseHolder, tryAcquireLease } from "../../services/shared/storage/lease.ts";
 import type { ServiceIndex } from "./indexes.ts";
 import type { OpenedStore } from "./store.ts";
 
@@ -22,7 +22,7 @@ export async function countIndex(index: ServiceIndex, { store, name }: OpenedSto
   const rows: Record<string, number> = {};
   for (const { collection, filter } of index.parts)
     rows[collection.name] = await store.count(collection, filter);
-  return { service: index.service, store: name, rows, isUnfinished: await isReindexUnderWay(store, index) };
+  return { service: index.service, store: name, rows, isUnfinished: await isReindexRunning(store, index) };
 }
 
 export function isEmpty({ rows, isUnfinished }: Contents): boolean {
@@ -31,7 +31,7 @@ export function isEmpty({ rows, isUnfinished }: Contents): boolean {
 
 /** Throws IngestRuns where an ingest of the chain holds its lease. */
 export async function refuseBesideIngest(index: ServiceIndex, { store }: OpenedStore): Promise<void> {
-  const found = await findHolder(store, index);
+  const found = await findLeaseHolder(store, index);
   if (found === undefined) return;
   const seconds = Math.ceil(found.leftMs / 1_000);
   throw new IngestRuns(
@@ -47,7 +47,7 @@ export async function reindexStore(
 ): Promise<number> {
   const { store } = opened;
   const holder = `reindex-${process.pid}-${crypto.randomUUID()}`;
-  const lease = await tryLease(store, { name: index.name, holder, ttlMs });
+  const lease = await tryAcquireLease(store, { name: index.name, holder, ttlMs });
   if (lease === undefined) {
     await refuseBesideIngest(index, opened);
     throw new IngestRuns(`An ingest has just taken the lease ${index.name}. Nothing was deleted.`);

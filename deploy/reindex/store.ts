@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import type { Environment } from "../../services/shared/settings/settings.ts";
-import { findStore } from "../../services/shared/settings/store-in-use.ts";
+import { locateStore } from "../../services/shared/settings/store-location.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
 import { vacuumSqlite } from "../../services/shared/storage/sqlite/vacuum.ts";
@@ -18,7 +18,7 @@ export interface StorePlace {
 
 /** Throws ConfigError. */
 export function findPlace(env: Environment): StorePlace {
-  const { dataDir, mongodbUrl, note } = findStore(env);
+  const { dataDir, mongodbUrl, note } = locateStore(env);
   return { dataDir, mongodbUrl, note };
 }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { parseQuery } from "../../services/shared/contract/parse.ts";
-import { type ErrorCode, ServiceError, STATUS_OF } from "../../services/shared/errors.ts";
+import { type ErrorCode, HTTP_STATUS, ServiceError } from "../../services/shared/errors.ts";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 import type { RawAnswer } from "./raw-exchange.ts";
 
@@ -76,7 +76,7 @@ function judgeError(status: number, body: string, named: ReadonlyMap<string, str
   const error = JSON.parse(body) as { error: ErrorCode; message: string; session: string };
   const fields = status === 402 ? [...ERROR_FIELDS, ...OFFER_FIELDS] : ERROR_FIELDS;
   expect(Object.keys(error)).to.deep.equal(fields);
-  expect(STATUS_OF[error.error]).to.equal(status);
+  expect(HTTP_STATUS[error.error]).to.equal(status);
   expect(error.session).to.equal(named.get("x-session-id"));
   expect(error.message).to.match(/^[\x20-\x7e…]{10,1000}$/);
   // What a client sent may be quoted; what is left are our own words.

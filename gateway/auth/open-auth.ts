@@ -1,4 +1,4 @@
-import { outages } from "../../services/shared/cache/outage.ts";
+import { limitFailureReports } from "../../services/shared/cache/failure-reports.ts";
 import type { Log } from "../../services/shared/logging/log.ts";
 import type { Metrics } from "../../services/shared/metrics/metrics.ts";
 import type { GatewayConfig } from "../config.ts";
@@ -56,7 +56,7 @@ export async function openAuth(config: GatewayConfig, parts: AuthParts): Promise
   const { log, metrics, clock } = parts;
   const { limits, redisUrl } = config;
   const warnOfStore = (err: unknown) => log.warn({ err }, "the key store cannot be reached");
-  const warnOfUsage = outages(({ failures, error }) =>
+  const warnOfUsage = limitFailureReports(({ failures, error }) =>
     log.warn({ failures, err: error }, "usage cannot be read or written for now; it is kept"),
   );
   const onUsageFailure = (error: unknown) => warnOfUsage(error as Error);

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { exchangeOf } from "../../services/shared/http/exchange.ts";
+import { getExchange } from "../../services/shared/http/exchange.ts";
 import type { KeyAuthenticator, KeyHolder } from "./keys/key-authenticator.ts";
 import { SuspendedKeyError } from "./keys/key-authenticator.ts";
 import { type AddressKind, type AddressLimits, countsAgainstAddress } from "./limits/address-limits.ts";
@@ -39,7 +39,7 @@ export function createPublicLimits({
     const holder =
       authenticateKey.cached(sent) ?? (await authenticateKey(sent, { beforeLookup }).catch(() => undefined));
     if (holder === undefined || holder.isSuspended) return undefined;
-    exchangeOf(res).fields.key = holder.id;
+    getExchange(res).fields.key = holder.id;
     return holder;
   };
 

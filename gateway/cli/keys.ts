@@ -1,6 +1,6 @@
 /** `npm run keys`: what may be done to API keys in the gateway's store. Exit code 2 = the call was wrong. */
 
-import { cleanText } from "../../services/shared/logging/log.ts";
+import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
 import { publishKeyChanges } from "../auth/keys/key-changes.ts";
 import { openAuthStores } from "../auth/open-stores.ts";
@@ -36,6 +36,6 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
   // The store's own words may hold its address with credentials.
-  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${KEYS_USAGE}` : ""}`);
+  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${KEYS_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

@@ -1,6 +1,6 @@
 /** `npm run payments`: lists what was paid at the pay-per-request host. Exit code 2 = the call was wrong. */
 
-import { cleanText } from "../../services/shared/logging/log.ts";
+import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
 import { findStoreConfig } from "../config.ts";
 import { openStoredLedger } from "../payments/ledger/open-ledger.ts";
@@ -27,6 +27,6 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
   // The store's own words may hold its address with credentials.
-  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${PAYMENTS_USAGE}` : ""}`);
+  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${PAYMENTS_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { writeWhole } from "../../services/shared/logging/line-batch.ts";
+import { writeFully } from "../../services/shared/logging/line-writer.ts";
 
 /** Whether a descriptor is a pipe or a socket, to which several processes cannot write at once without mixing lines. */
 export function isPiped(descriptor: number): boolean {
@@ -13,7 +13,7 @@ const NEWLINE = 10;
 /** Writes what comes in to `write`, whole lines at a time; an unfinished last one at the end. */
 export function relayLines(
   stream: Readable,
-  write: (bytes: Buffer) => unknown = (bytes) => writeWhole(1, bytes),
+  write: (bytes: Buffer) => unknown = (bytes) => writeFully(1, bytes),
 ): void {
   let begun: Buffer[] = [];
   const flush = (): void => {

@@ -2,13 +2,13 @@ import type { Column } from "../../services/shared/contract/column.ts";
 import { ruleOf } from "../../services/shared/contract/derive/markdown.ts";
 import {
   describeParameters,
-  leastRequest,
+  minimalRequest,
   type ParameterDoc,
-  shownExamples,
+  selectExamples,
 } from "../../services/shared/contract/derive/parameters.ts";
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
 import type { ExampleParams, Examples } from "../../services/shared/contract/examples.ts";
-import { STATUS_OF } from "../../services/shared/errors.ts";
+import { HTTP_STATUS } from "../../services/shared/errors.ts";
 import { VERSION } from "../../services/shared/process/version.ts";
 import { DOCS_STYLE } from "./docs-style.ts";
 import { type Html, html } from "./html.ts";
@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<Family, string>> = {
   solana: "Solana",
 };
 
-const WHEN: Readonly<Record<keyof typeof STATUS_OF, string>> = {
+const WHEN: Readonly<Record<keyof typeof HTTP_STATUS, string>> = {
   bad_request:
     "A parameter is missing or breaks its rule; the message names the parameter, the rule and the value.",
   unauthorized: "No key, or one that is malformed, unknown, expired or revoked.",
@@ -142,9 +142,9 @@ RateLimit: "burst";r=199;t=1, "daily";r=4999;t=3600</pre>
 <p>Every error is JSON with <code>error</code>, <code>message</code> and <code>session</code>. The session is also the header <code>X-Session-Id</code> of every answer; quote it when you report a problem.</p>
 ${table(
   ["Status", "error", "When"],
-  Object.entries(STATUS_OF).map(
+  Object.entries(HTTP_STATUS).map(
     ([code, status]) =>
-      html`<tr><td>${status}</td><td><code>${code}</code></td><td class="text">${WHEN[code as keyof typeof STATUS_OF]}</td></tr>`,
+      html`<tr><td>${status}</td><td><code>${code}</code></td><td class="text">${WHEN[code as keyof typeof HTTP_STATUS]}</td></tr>`,
   ),
 )}
 </section>`;
@@ -173,7 +173,7 @@ function section(
 ): Html {
   const { path, summary, description, mediaType, columns, rowOrder, whenAbsent } = endpoint;
   const parameters = describeParameters(endpoint);
-  const example = leastRequest(parameters, shownExamples(parameters, live));
+  const example = minimalRequest(parameters, selectExamples(parameters, live));
   const order = rowOrder === "one row" ? "One row" : `Rows in order of ${rowOrder}`;
   const absence =
     whenAbsent === "not_found" ? "404 where nothing is known of the address" : "no rows where there are none";

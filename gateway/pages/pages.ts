@@ -1,5 +1,5 @@
 import type { Endpoint, Family } from "../../services/shared/contract/endpoint.ts";
-import { probes } from "../../services/shared/service/probes.ts";
+import { createProbes } from "../../services/shared/service/probes.ts";
 import type { Auth } from "../auth/open-auth.ts";
 import type { PublicLimits } from "../auth/public-limits.ts";
 import type { ServiceStatuses } from "../proxy/upstream/service-statuses.ts";
@@ -33,7 +33,7 @@ export interface PagesDeps {
  * what their refusal would, and a load balancer that shares its address with a flood must not take the gateway for dead.
  */
 export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
-  const router = probes({ readiness: (search) => readinessOf(deps, search) });
+  const router = createProbes({ readiness: (search) => readinessOf(deps, search) });
   const probe: Page = (req, res) =>
     new Promise((resolve, reject) => {
       res.once("close", resolve);

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../services/shared/errors.ts";
-import { exchangeOf, sendText } from "../../services/shared/http/exchange.ts";
+import { getExchange, sendText } from "../../services/shared/http/exchange.ts";
 import { type KeyAuthenticator, type KeyHolder, rejectSuspended } from "../auth/keys/key-authenticator.ts";
 import type { AddressLimits } from "../auth/limits/address-limits.ts";
 import { createRateLimitError, setLimitHeaders } from "../auth/limits/headers.ts";
@@ -59,7 +59,7 @@ export function createUsagePage(deps: UsagePageDeps): Page {
     const holder = await authenticateKey(typeof sent === "string" ? sent : undefined, {
       beforeLookup: () => addressLimits.admitLookup(req, res),
     });
-    exchangeOf(res).fields.key = holder.id;
+    getExchange(res).fields.key = holder.id;
     rejectSuspended(holder);
     const decision = await admit(holder);
     if (decision !== undefined) {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import { createLog } from "../../services/shared/logging/log.ts";
 import { type RunningService, runService } from "../../services/shared/service/run-service.ts";
-import { keepSecret } from "../../services/shared/settings/secrets.ts";
+import { registerSecret } from "../../services/shared/settings/secrets.ts";
 import { catalogue } from "../catalogue.ts";
 import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import { expectError } from "../testkit/expect-error.ts";
@@ -53,7 +53,7 @@ describe("gateway: the services' token", () => {
   };
 
   it("goes with every request to a service, whatever a client sends, and to no client", async () => {
-    keepSecret(TOKEN);
+    registerSecret(TOKEN);
     const gateway = await start({ serviceToken: TOKEN });
     const sent = { authorization: "Bearer of the client", "X-Service-Token": "x" };
     for (const headers of [{}, sent]) {

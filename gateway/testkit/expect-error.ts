@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type ErrorCode, STATUS_OF } from "../../services/shared/errors.ts";
+import { type ErrorCode, HTTP_STATUS } from "../../services/shared/errors.ts";
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -15,7 +15,7 @@ export function expectErrorForm({ status, type, session, body }: ErrorAnswer, co
   // A 402 also carries what is asked for.
   const more = error.error === "payment_required" ? ["x402Version", "resource", "accepts", "extensions"] : [];
   expect(Object.keys(error)).to.deep.equal(["error", "message", "session", ...more]);
-  expect(STATUS_OF[error.error], body).to.equal(status);
+  expect(HTTP_STATUS[error.error], body).to.equal(status);
   expect(error.message).to.be.a("string").with.length.greaterThan(10);
   expect(error.session).to.equal(session);
   expect(error.session).to.match(/^[0-9a-f-]{36}$/);

@@ -1,10 +1,15 @@
-import { openReadings } from "../shared/ingest-status/serve-readings.ts";
+import { openChainReadings } from "../shared/ingest-status/chain-readings.ts";
 import { createLog } from "../shared/logging/log.ts";
 import { createMetrics } from "../shared/metrics/metrics.ts";
 import { type RunningService, runService } from "../shared/service/run-service.ts";
 import type { Environment } from "../shared/settings/env.ts";
-import { refuseMisspeltNames } from "../shared/settings/setting-names.ts";
-import { readNamedFile, readServiceConfig, readSettings, readTogether } from "../shared/settings/settings.ts";
+import { rejectMisspeltSettings } from "../shared/settings/misspelt-settings.ts";
+import {
+  collectConfigErrors,
+  readNamedFile,
+  readServiceConfig,
+  readSettings,
+} from "../shared/settings/settings.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
 import { openTracing } from "../shared/tracing/open.ts";
@@ -19,17 +24,17 @@ import { createStatus } from "./serve/status.ts";
 import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
-/** Pages of large lists lie all over the file: read in place, they take two thirds of the time. */
+/** Pages of large lists are spread over the file: memory-mapped reads take two thirds of the time. */
 const MAPPED_BYTES = 2 ** 30;
 
 /** Starts the evm-dex service: its HTTP endpoints, and Prices, Status and health over gRPC. */
 export async function startEvmDex(env: Environment): Promise<RunningService> {
-  const [settings, config, tracingConfig, chains] = readTogether(
+  const [settings, config, tracingConfig, chains] = collectConfigErrors(
     () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "REDIS_URL"]),
     () => readServiceConfig("evm-dex", env),
     () => readTracingConfig(env, "evm-dex"),
     () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   const log = createLog({ name: "evm-dex", level: config.logLevel });
   const metrics = createMetrics({ name: "evm-dex" });
@@ -45,16 +50,16 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   const deps = { store, chains };
   const reading = await openPoolReads({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
   const chainIds = chains.map(({ chainId }) => chainId);
-  const readings = await openReadings({ store, chainIds, what: "The pools", env, log });
+  const readings = await openChainReadings({ store, chainIds, what: "The pools", env, log });
   return runService({
     name: "evm-dex",
     endpoints,
     handlers: createHandlers({ ...deps, pools: reading.pools }),
     config,
     status: createStatus({ ...deps, readings }),
-    whyNoData: createWhyNoData(store, readings),
+    missingDataError: createWhyNoData(store, readings),
     prices: createPriceSource(deps),
-    findScenes: findExampleScenes(deps),
+    findExampleCandidates: findExampleScenes(deps),
     dataVersion: reading.dataVersion,
     maxAgeSeconds: reading.maxAgeSeconds,
     log,

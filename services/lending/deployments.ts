@@ -71,10 +71,3 @@ function readJson(source: string | URL, where: string): unknown {
     throw new Error(`Cannot read deployments from ${where}: ${reason}`, { cause });
   }
 }
-
-const BLOCK_SECONDS: Readonly<Record<number, number>> = { 1: 12, 8453: 2 };
-
-/** About how long an answer stays the latest one; of a chain that is not known, that of the fastest. */
-export function blockSecondsOf(chainId: unknown): number {
-  return BLOCK_SECONDS[Number(chainId)] ?? 2;
-}

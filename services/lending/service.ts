@@ -1,15 +1,15 @@
 import { watchPeer } from "../shared/grpc/peer.ts";
-import { openReadings } from "../shared/ingest-status/serve-readings.ts";
+import { openChainReadings } from "../shared/ingest-status/chain-readings.ts";
 import { createLog } from "../shared/logging/log.ts";
 import { createMetrics, Gauge } from "../shared/metrics/metrics.ts";
 import { type RunningService, runService } from "../shared/service/run-service.ts";
-import { refuseMisspeltNames } from "../shared/settings/setting-names.ts";
+import { rejectMisspeltSettings } from "../shared/settings/misspelt-settings.ts";
 import {
+  collectConfigErrors,
   type Environment,
   readNamedFile,
   readServiceConfig,
   readSettings,
-  readTogether,
 } from "../shared/settings/settings.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
@@ -35,14 +35,14 @@ export async function startLending(
   of: { chains?: readonly ChainDeployments[] } = {},
 ): Promise<RunningService> {
   const name = "lending";
-  const [config, tracingConfig, settings, chains, curators] = readTogether(
+  const [config, tracingConfig, settings, chains, curators] = collectConfigErrors(
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
     () => readSettings(env, ["EVM_DEX_GRPC", "DATA_DIR", "MONGODB_URL", "PRICE_STALE_SECONDS"]),
     () =>
       of.chains ?? readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path) }),
     () => readNamedFile(env, { setting: "CURATORS_FILE", load: loadCurators }),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   const store = await openStore({
     service: name,
@@ -75,7 +75,7 @@ export async function startLending(
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });
   const chainIds = chains.map(({ chainId }) => chainId);
-  const readings = await openReadings({ store, chainIds, what: "The lending markets", env, log });
+  const readings = await openChainReadings({ store, chainIds, what: "The lending markets", env, log });
   const stop = async (): Promise<void> => {
     readings.close();
     evmDex.close();
@@ -88,13 +88,13 @@ export async function startLending(
       name,
       endpoints,
       handlers,
-      findScenes: findExampleScenes({ endpoints, handlers, chains }),
+      findExampleCandidates: findExampleScenes({ endpoints, handlers, chains }),
       config,
       log,
       metrics,
       tracing,
       status: createStatus({ ...serving, chains, readings, peers: () => [evmDex.status()] }),
-      whyNoData: createWhyNoData(store, { dataVersion: serving.dataVersion, readings }),
+      missingDataError: createWhyNoData(store, { dataVersion: serving.dataVersion, readings }),
       dataVersion: serving.dataVersion,
       maxAgeSeconds: serving.maxAgeSeconds,
       onStop: stop,

@@ -1,5 +1,5 @@
 /** The stable codes of the `error` field, each with its one HTTP status. */
-export const STATUS_OF = {
+export const HTTP_STATUS = {
   bad_request: 400,
   unauthorized: 401,
   payment_required: 402,
@@ -13,11 +13,11 @@ export const STATUS_OF = {
 } as const;
 
 /** Whether a status tells of a fault of ours; 505 is the one above 500 that a client brings about by itself. */
-export function isServerFault(status: number): boolean {
-  return status >= 500 && status !== STATUS_OF.http_version_not_supported;
+export function isServerError(status: number): boolean {
+  return status >= 500 && status !== HTTP_STATUS.http_version_not_supported;
 }
 
-export type ErrorCode = keyof typeof STATUS_OF;
+export type ErrorCode = keyof typeof HTTP_STATUS;
 
 /** The JSON body of every error: `session` is the request id, also sent as X-Session-Id. */
 export interface ErrorBody {
@@ -57,7 +57,7 @@ export class ServiceError extends Error {
   }
 
   get status(): number {
-    return STATUS_OF[this.code];
+    return HTTP_STATUS[this.code];
   }
 }
 
@@ -77,5 +77,5 @@ export function toErrorBody(
     message: "The service failed to answer; the session id names this request in its log.",
     session,
   } as const;
-  return { status: STATUS_OF.internal, body };
+  return { status: HTTP_STATUS.internal, body };
 }

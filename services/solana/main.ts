@@ -4,7 +4,7 @@ import { startSolana } from "./service.ts";
 await runMain("solana", () => startSolana(process.env), {
   help: {
     command: "npm run solana",
-    about: "Serves the tables of Solana from the store: HTTP for the gateway, health over gRPC.",
+    description: "Serves the tables of Solana from the store: HTTP for the gateway, health over gRPC.",
     reads: ["solana"],
   },
 });

@@ -1,13 +1,13 @@
-import { openReadings } from "../shared/ingest-status/serve-readings.ts";
+import { openChainReadings } from "../shared/ingest-status/chain-readings.ts";
 import { createLog } from "../shared/logging/log.ts";
 import { createMetrics } from "../shared/metrics/metrics.ts";
 import { type RunningService, runService } from "../shared/service/run-service.ts";
-import { refuseMisspeltNames } from "../shared/settings/setting-names.ts";
+import { rejectMisspeltSettings } from "../shared/settings/misspelt-settings.ts";
 import {
+  collectConfigErrors,
   type Environment,
   readServiceConfig,
   readSettings,
-  readTogether,
 } from "../shared/settings/settings.ts";
 import { openStore } from "../shared/storage/open.ts";
 import { readTracingConfig } from "../shared/tracing/config.ts";
@@ -15,7 +15,7 @@ import { openTracing } from "../shared/tracing/open.ts";
 import { traceStore } from "../shared/tracing/store.ts";
 import { endpoints } from "./contract.ts";
 import { createHandlers } from "./handlers.ts";
-import { versionOf } from "./serve/answer.ts";
+import { toDataVersion } from "./serve/answer.ts";
 import { createDeps } from "./serve/deps.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { hasData } from "./serve/head.ts";
@@ -31,11 +31,11 @@ import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
  */
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
-  const [settings, config, tracingConfig] = readTogether(
+  const [settings, config, tracingConfig] = collectConfigErrors(
     () => readSettings(env, ["DATA_DIR", "MONGODB_URL"]),
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   const log = createLog({ name, level: config.logLevel });
   const metrics = createMetrics({ name });
@@ -50,7 +50,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   const deps = createDeps(store);
   const heads = watchHead(store, { onFailure: (err) => log.warn({ err }, "the head cannot be read") });
   createServeMetrics(metrics, { heads, deps });
-  const readings = await openReadings({
+  const readings = await openChainReadings({
     ...{ store, chainIds: [CHAIN_ID], env, log },
     what: "Solana's transactions and tokens",
   });
@@ -69,14 +69,14 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       metrics,
       tracing,
       status: createStatus({ store, readings }),
-      findScenes: findExampleScenes(deps),
-      async whyNoData(_endpoint, { isAbsent }) {
+      findExampleCandidates: findExampleScenes(deps),
+      async missingDataError(_endpoint, { isAbsent }) {
         const isRead = hasData(await getCheckpoint(store));
-        return isRead && isAbsent ? undefined : readings.refusal(CHAIN_ID, isRead);
+        return isRead && isAbsent ? undefined : readings.missingDataError(CHAIN_ID, isRead);
       },
       dataVersion(endpoint) {
         const head = heads.current(CHAIN_ID);
-        return head && versionOf(endpoint, head);
+        return head && toDataVersion(endpoint, head);
       },
       onStop: stop,
     });

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { HISTORY_S } from "../history.ts";
 import type { GeneratorState } from "./generator.ts";
 import {
-  beginningOf,
+  computeDueMs,
+  computeSize,
+  computeTime,
   continueAt,
   createSchedule,
-  dueMs,
+  findBeginning,
   type ScheduleData,
-  sizeOf,
-  timeOf,
 } from "./schedule.ts";
 import { createLiveChain, type LiveChain } from "./server/live-chain.ts";
 import { type RpcServer, startRpcServer } from "./server/rpc-server.ts";
@@ -51,9 +51,9 @@ const FIRST_SLOT = 300_000_000;
 /** Slots between two snapshots: what is made anew after a stop is at most twice as many. */
 const SNAPSHOT_EVERY = 128;
 /** Slots beyond the last that was noted which may have been told to someone before a kill. */
-const UNNOTED = 8;
+const UNSAVED_SLOTS = 8;
 /** A process that comes so late was not running: slots are not made up for. */
-const ASLEEP_MS = 30_000;
+const MAX_DELAY_MS = 30_000;
 
 /** A chain of wallets that trade, kept over stops and kills: what was ever told is told again. */
 export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<SolanaDevnet> {
@@ -71,11 +71,11 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
   async function advance(): Promise<void> {
     const next = chain.slot() + 1;
     const now = Date.now();
-    if (now - dueMs(schedule, next) > ASLEEP_MS) {
+    if (now - computeDueMs(schedule, next) > MAX_DELAY_MS) {
       schedule = continueAt(schedule, { fromSlot: next, startMs: now });
       await saveChain(file, { seed, schedule, snapshots });
     }
-    chain.advance(timeOf(schedule, next));
+    chain.advance(computeTime(schedule, next));
     if (next % 2 === 0) await saveSlot(file, { seed, slot: next });
     if (next % SNAPSHOT_EVERY !== 0) return;
     snapshots = [...snapshots.slice(-1), chain.generator.state()];
@@ -92,13 +92,13 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
     pools: market.pools.map(({ name, address }) => ({ name, address })),
     async run(signal) {
       while (!signal.aborted) {
-        const waitMs = dueMs(schedule, chain.slot() + 1) - Date.now();
+        const waitMs = computeDueMs(schedule, chain.slot() + 1) - Date.now();
         if (waitMs > 0) await sleep(waitMs, signal);
         else await advance();
       }
       await server.close();
       // Nothing beyond this slot was told.
-      await saveSlot(file, { seed, slot: chain.slot() - UNNOTED });
+      await saveSlot(file, { seed, slot: chain.slot() - UNSAVED_SLOTS });
     },
   };
 }
@@ -113,7 +113,7 @@ interface Opened {
 function create({ slotMs, historyS }: { slotMs: number; historyS: number }): Opened {
   const seed = randomInt(2 ** 31);
   const schedule = createSchedule({ firstSlot: FIRST_SLOT, nowMs: Date.now(), historyS, slotMs });
-  const chain = createLiveChain({ seed, time: beginningOf(schedule), slot: FIRST_SLOT - 1 });
+  const chain = createLiveChain({ seed, time: findBeginning(schedule), slot: FIRST_SLOT - 1 });
   const snapshots = [chain.generator.state()];
   makeUpTo(chain, schedule, FIRST_SLOT + schedule.history.length - 1);
   return { chain, seed, schedule, snapshots };
@@ -124,11 +124,11 @@ function resume({ seed, schedule, snapshots }: SavedChain, lastSlot: number): Op
   const [resumed] = snapshots;
   const chain = createLiveChain({
     seed,
-    time: beginningOf(schedule),
+    time: findBeginning(schedule),
     slot: FIRST_SLOT - 1,
     ...(resumed !== undefined && { resume: resumed }),
   });
-  makeUpTo(chain, schedule, lastSlot + UNNOTED);
+  makeUpTo(chain, schedule, lastSlot + UNSAVED_SLOTS);
   const next = { fromSlot: chain.slot() + 1, startMs: Date.now() };
   return { chain, seed, schedule: continueAt(schedule, next), snapshots };
 }
@@ -136,19 +136,19 @@ function resume({ seed, schedule, snapshots }: SavedChain, lastSlot: number): Op
 function makeUpTo(chain: LiveChain, schedule: ScheduleData, slot: number): void {
   while (chain.slot() < slot) {
     const next = chain.slot() + 1;
-    chain.advance(timeOf(schedule, next), sizeOf(schedule, next));
+    chain.advance(computeTime(schedule, next), computeSize(schedule, next));
   }
 }
 
 /** On a free port: that of the last run where it is still free, so that who knows it finds the chain again. */
 async function listen(chain: LiveChain, { port, file }: { port: number; file: string }): Promise<RpcServer> {
   const server =
-    port === 0 ? await startAgain(chain, await loadPort(file)) : await startRpcServer(chain, { port });
+    port === 0 ? await startOnPortOrFree(chain, await loadPort(file)) : await startRpcServer(chain, { port });
   await savePort(file, Number(new URL(server.url).port));
   return server;
 }
 
-async function startAgain(chain: LiveChain, port: number): Promise<RpcServer> {
+async function startOnPortOrFree(chain: LiveChain, port: number): Promise<RpcServer> {
   try {
     return await startRpcServer(chain, { port });
   } catch (error) {

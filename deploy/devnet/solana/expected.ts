@@ -2,11 +2,11 @@
  * What an observer should find in a generated block, told by the programs that made it: no decoder had a hand in it.
  * Amounts are raw units, addresses base58.
  */
-import type { Told } from "./chain/execution.ts";
+import type { ExpectedBase } from "./chain/execution.ts";
 
 export type ExchangeName = "raydium" | "orca" | "meteora" | "pumpfun";
 
-interface AtPool extends Told {
+interface ExpectedPoolEvent extends ExpectedBase {
   readonly leg: number;
   readonly dex: ExchangeName;
   /** Name of the program in facts. */
@@ -16,7 +16,7 @@ interface AtPool extends Told {
 }
 
 /** `amountIn` is what the pool's vault received, `amountOut` what left it, both including what becomes fees. */
-export interface ToldTrade extends AtPool {
+export interface ExpectedTrade extends ExpectedPoolEvent {
   readonly kind: "trade";
   readonly tokenIn: string;
   readonly amountIn: bigint;
@@ -29,7 +29,7 @@ export interface ToldTrade extends AtPool {
   readonly reserveOut: bigint;
 }
 
-export interface ToldLiquidity extends AtPool {
+export interface ExpectedLiquidity extends ExpectedPoolEvent {
   readonly kind: "add_liquidity" | "remove_liquidity";
   readonly tokenA: string;
   readonly amountA: bigint;
@@ -39,7 +39,7 @@ export interface ToldLiquidity extends AtPool {
   readonly decimalsB: number;
 }
 
-export interface ToldSupply extends Told {
+export interface ExpectedSupply extends ExpectedBase {
   readonly kind: "mint" | "burn";
   readonly leg: 0;
   readonly mint: string;
@@ -49,7 +49,9 @@ export interface ToldSupply extends Told {
   readonly authority: string;
 }
 
-export type ExpectedEvent = (ToldTrade | ToldLiquidity | ToldSupply) & { readonly instructionIndex: number };
+export type ExpectedEvent = (ExpectedTrade | ExpectedLiquidity | ExpectedSupply) & {
+  readonly instructionIndex: number;
+};
 
 export interface ExpectedBalance {
   readonly tokenAccount: string;

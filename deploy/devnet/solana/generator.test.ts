@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import { before, describe, it } from "mocha";
 import type { SolanaTransaction } from "../../../services/solana/chain/port.ts";
-import { findMalformedTransaction, isVote } from "../../../services/solana/chain/read-transaction.ts";
-import type { ExpectedEvent, ExpectedTransaction, ToldTrade } from "./expected.ts";
+import {
+  findMalformedTransaction,
+  isVoteTransaction,
+} from "../../../services/solana/chain/validate-transaction.ts";
+import type { ExpectedEvent, ExpectedTrade, ExpectedTransaction } from "./expected.ts";
 import { createGenerator, type GeneratorOptions, type MadeBlock } from "./generator.ts";
 import { TOKENS, usdAt } from "./market/tokens.ts";
 import { keysOf, replayTokens, stepsOf } from "./test/replay.ts";
@@ -89,7 +92,7 @@ describe("Solana generator", () => {
 
   it("writes transactions that the reader of blocks accepts", () => {
     for (const transaction of transactions) expect(findMalformedTransaction(transaction)).to.equal(undefined);
-    const votes = transactions.filter(isVote);
+    const votes = transactions.filter(isVoteTransaction);
     expect(votes.length / transactions.length).to.be.within(0.15, 0.3);
     const versions = new Set(transactions.map(({ version }) => version));
     expect([...versions]).to.have.members(["legacy", 0]);
@@ -198,7 +201,7 @@ describe("Solana generator", () => {
 
 /** Trades whose pool the transaction touches once, with what its vaults gained. */
 function* listSingleTrades(transaction: SolanaTransaction, events: readonly ExpectedEvent[]) {
-  const trades = events.filter((event): event is ToldTrade & ExpectedEvent => event.kind === "trade");
+  const trades = events.filter((event): event is ExpectedTrade & ExpectedEvent => event.kind === "trade");
   const keys = keysOf(transaction);
   for (const trade of trades) {
     if (trade.program === "pump-fun" || trades.filter(({ pool }) => pool === trade.pool).length > 1) continue;
@@ -228,7 +231,7 @@ function* listSingleTrades(transaction: SolanaTransaction, events: readonly Expe
 }
 
 /** Vaults belong to the pool itself or to an authority that the instruction names first. */
-function isPoolSide(owner: string | undefined, trade: ToldTrade, accounts: readonly string[]): boolean {
+function isPoolSide(owner: string | undefined, trade: ExpectedTrade, accounts: readonly string[]): boolean {
   const authority = {
     "raydium-amm-v4": accounts[2],
     "raydium-cpmm": accounts[1],

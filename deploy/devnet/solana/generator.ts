@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createRandom } from "../random.ts";
-import { addressOf } from "./chain/addresses.ts";
+import { deriveAddress } from "./chain/addresses.ts";
 import type { LookupTables } from "./chain/keys.ts";
 import { Ledger, type LedgerState } from "./chain/ledger.ts";
 import { makeTransaction } from "./chain/transaction.ts";
 import type { ExpectedTransaction } from "./expected.ts";
 import { createGenesis, describeMarket, type Market } from "./market/genesis.ts";
 import { createLookupTables } from "./market/lookup-tables.ts";
-import { planSomething, planVote } from "./market/plans.ts";
+import { planTransaction, planVote } from "./market/plans.ts";
 
 export interface GeneratorOptions {
   readonly seed: number;
@@ -64,7 +64,7 @@ export interface Generator {
   state(): GeneratorState;
 }
 
-const KEPT = 64;
+const UNDO_SLOTS = 64;
 
 /** A chain made of nothing: wallets that trade on the four exchanges, and validators that vote. */
 export function createGenerator(options: GeneratorOptions): Generator {
@@ -73,25 +73,25 @@ export function createGenerator(options: GeneratorOptions): Generator {
   const { resume } = options;
   const ledger = resume === undefined ? createGenesis(market, options.time) : new Ledger(resume.ledger);
   const tables: LookupTables = createLookupTables(market.pools);
-  const genesisHash = addressOf("genesis", seed, options.time, options.slot);
+  const genesisHash = deriveAddress("genesis", seed, options.time, options.slot);
   let last = resume?.last ?? { slot: options.slot, blockhash: genesisHash, height: options.slot };
   /** What there was before each of the last slots. */
   const before = new Map<number, { mark: number; last: typeof last }>();
 
   function remember(slot: number): void {
     before.set(slot, { mark: ledger.undo.mark(), last });
-    const oldest = before.get(slot - KEPT);
+    const oldest = before.get(slot - UNDO_SLOTS);
     if (oldest === undefined) return;
     ledger.undo.forget(oldest.mark);
-    before.delete(slot - KEPT);
+    before.delete(slot - UNDO_SLOTS);
   }
 
   function make(slot: number, at: SlotOptions): MadeBlock | undefined {
     const { time, fork = 0 } = at;
     remember(slot);
-    const random = createRandom(seedOf(seed, slot, fork));
+    const random = createRandom(computeSeed(seed, slot, fork));
     if (isSkipped(slot, { seed, fork, skipped })) return undefined;
-    const blockhash = addressOf("block", last.blockhash, slot, time, fork);
+    const blockhash = deriveAddress("block", last.blockhash, slot, time, fork);
     const world = { ledger, slot, time, recentBlockhash: last.blockhash };
     const scene = { ledger, market, tables, random, time };
     const expected: ExpectedTransaction[] = [];
@@ -100,7 +100,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
     for (let i = 0; i < total; i++) {
       // Votes lie among the others.
       const isVote = Math.floor(((i + 1) * votes) / total) > Math.floor((i * votes) / total);
-      const plan = isVote ? planVote(scene) : planSomething(scene);
+      const plan = isVote ? planVote(scene) : planTransaction(scene);
       const made = makeTransaction(world, `${blockhash}/${i}`, plan);
       raws.push(made.raw);
       if (made.expected !== undefined && !isVote) expected.push(made.expected);
@@ -127,7 +127,9 @@ export function createGenerator(options: GeneratorOptions): Generator {
     goBack(slot) {
       const there = before.get(slot);
       if (there === undefined)
-        throw new RangeError(`Cannot go back to slot ${slot}: only the last ${KEPT} slots can be taken back`);
+        throw new RangeError(
+          `Cannot go back to slot ${slot}: only the last ${UNDO_SLOTS} slots can be taken back`,
+        );
       ledger.undo.backTo(there.mark);
       last = there.last;
       for (const later of [...before.keys()]) if (later >= slot) before.delete(later);
@@ -140,11 +142,11 @@ function isSkipped(
   slot: number,
   { seed, fork, skipped }: { seed: number; fork: number; skipped: number },
 ): boolean {
-  const leader = createRandom(seedOf(seed, Math.floor(slot / 4), fork)).next();
-  const own = createRandom(seedOf(seed + 1, slot, fork)).next();
+  const leader = createRandom(computeSeed(seed, Math.floor(slot / 4), fork)).next();
+  const own = createRandom(computeSeed(seed + 1, slot, fork)).next();
   return leader < skipped / 2 || own < skipped / 2;
 }
 
-function seedOf(...numbers: readonly number[]): number {
+function computeSeed(...numbers: readonly number[]): number {
   return createHash("sha256").update(numbers.join("/")).digest().readUInt32LE(0);
 }

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { beginningOf, continueAt, createSchedule, dueMs, sizeOf, timeOf } from "./schedule.ts";
+import {
+  computeDueMs,
+  computeSize,
+  computeTime,
+  continueAt,
+  createSchedule,
+  findBeginning,
+} from "./schedule.ts";
 
 const NOW = 1_763_000_000_000;
 const made = (historyS: number) => createSchedule({ firstSlot: 500, nowMs: NOW, historyS, slotMs: 400 });
@@ -10,13 +17,16 @@ describe("Solana devnet: schedule", () => {
   it("begins in the past and comes to now at an even pace", () => {
     const schedule = made(8 * 86_400);
     const live = 500 + schedule.history.length;
-    expect(beginningOf(schedule)).to.equal(schedule.history[0]);
-    expect(beginningOf(schedule)).to.be.below(NOW / 1_000 - 7 * 86_400);
-    expect(dueMs(schedule, live)).to.equal(NOW);
-    expect(dueMs(schedule, live + 10)).to.equal(NOW + 4_000);
-    expect(timeOf(schedule, live + 10)).to.equal(NOW / 1_000 + 4);
-    expect([sizeOf(schedule, 500), sizeOf(schedule, live)]).to.deep.equal([{ transactions: 4 }, {}]);
-    expect(timeOf(made(0), 500)).to.equal(NOW / 1_000);
+    expect(findBeginning(schedule)).to.equal(schedule.history[0]);
+    expect(findBeginning(schedule)).to.be.below(NOW / 1_000 - 7 * 86_400);
+    expect(computeDueMs(schedule, live)).to.equal(NOW);
+    expect(computeDueMs(schedule, live + 10)).to.equal(NOW + 4_000);
+    expect(computeTime(schedule, live + 10)).to.equal(NOW / 1_000 + 4);
+    expect([computeSize(schedule, 500), computeSize(schedule, live)]).to.deep.equal([
+      { transactions: 4 },
+      {},
+    ]);
+    expect(computeTime(made(0), 500)).to.equal(NOW / 1_000);
   });
 
   it("never goes back in time, whatever stops it, and leaves what has been as it was", () => {
@@ -29,13 +39,16 @@ describe("Solana devnet: schedule", () => {
         let schedule = made(86_400);
         let slot = 500 + schedule.history.length;
         for (const [slots, pauseMs] of stops) {
-          const before = Array.from({ length: slot + slots - 500 }, (_, i) => timeOf(schedule, 500 + i));
+          const before = Array.from({ length: slot + slots - 500 }, (_, i) => computeTime(schedule, 500 + i));
           slot += slots;
-          schedule = continueAt(schedule, { fromSlot: slot, startMs: dueMs(schedule, slot) + pauseMs });
-          expect(before.map((_, i) => timeOf(schedule, 500 + i))).to.deep.equal(before);
+          schedule = continueAt(schedule, {
+            fromSlot: slot,
+            startMs: computeDueMs(schedule, slot) + pauseMs,
+          });
+          expect(before.map((_, i) => computeTime(schedule, 500 + i))).to.deep.equal(before);
         }
         for (let each = 501; each < slot + 20; each++)
-          expect(timeOf(schedule, each)).to.be.at.least(timeOf(schedule, each - 1));
+          expect(computeTime(schedule, each)).to.be.at.least(computeTime(schedule, each - 1));
       }),
     );
   });

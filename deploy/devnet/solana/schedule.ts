@@ -1,7 +1,7 @@
 import { historyTimes } from "../history.ts";
 
-/** A stretch of slots that follow one another at an even pace. */
-export interface Stretch {
+/** Consecutive slots at an even pace. */
+export interface RunPeriod {
   readonly fromSlot: number;
   /** Unix milliseconds. */
   readonly startMs: number;
@@ -13,8 +13,8 @@ export interface ScheduleData {
   /** Unix seconds of the chain's first slots: a made-up past, which jumps. */
   readonly history: readonly number[];
   readonly slotMs: number;
-  /** The stretches in which the process ran, oldest first. */
-  readonly stretches: readonly Stretch[];
+  /** The periods in which the process ran, oldest first. */
+  readonly periods: readonly RunPeriod[];
 }
 
 export function createSchedule(of: {
@@ -30,41 +30,41 @@ export function createSchedule(of: {
     firstSlot,
     history,
     slotMs,
-    stretches: [{ fromSlot: firstSlot + history.length, startMs: nowMs }],
+    periods: [{ fromSlot: firstSlot + history.length, startMs: nowMs }],
   };
 }
 
 /** Unix seconds of the first slot. */
-export function beginningOf({ history, stretches }: ScheduleData): number {
-  return history[0] ?? Math.floor((stretches[0]?.startMs ?? 0) / 1000);
+export function findBeginning({ history, periods }: ScheduleData): number {
+  return history[0] ?? Math.floor((periods[0]?.startMs ?? 0) / 1000);
 }
 
 /** Unix seconds. */
-export function timeOf(schedule: ScheduleData, slot: number): number {
+export function computeTime(schedule: ScheduleData, slot: number): number {
   const { firstSlot, history, slotMs } = schedule;
   const past = history[slot - firstSlot];
   if (past !== undefined) return past;
-  const { fromSlot, startMs } = stretchOf(schedule, slot);
+  const { fromSlot, startMs } = findPeriod(schedule, slot);
   return Math.floor((startMs + (slot - fromSlot) * slotMs) / 1000);
 }
 
 /** Slots of the made-up past hold less, so that it is made in a moment. */
-export function sizeOf({ firstSlot, history }: ScheduleData, slot: number): { transactions?: number } {
+export function computeSize({ firstSlot, history }: ScheduleData, slot: number): { transactions?: number } {
   return slot - firstSlot < history.length ? { transactions: 4 } : {};
 }
 
-/** Unix milliseconds at which a slot of the last stretch is due. */
-export function dueMs(schedule: ScheduleData, slot: number): number {
-  const { fromSlot, startMs } = stretchOf(schedule, slot);
+/** Unix milliseconds at which a slot of the last period is due. */
+export function computeDueMs(schedule: ScheduleData, slot: number): number {
+  const { fromSlot, startMs } = findPeriod(schedule, slot);
   return startMs + (slot - fromSlot) * schedule.slotMs;
 }
 
 /** From this slot on, time goes on from now: after a stop, or when the machine has slept. */
-export function continueAt(schedule: ScheduleData, next: Stretch): ScheduleData {
-  const earlier = schedule.stretches.filter(({ fromSlot }) => fromSlot < next.fromSlot);
-  return { ...schedule, stretches: [...earlier, next] };
+export function continueAt(schedule: ScheduleData, next: RunPeriod): ScheduleData {
+  const earlier = schedule.periods.filter(({ fromSlot }) => fromSlot < next.fromSlot);
+  return { ...schedule, periods: [...earlier, next] };
 }
 
-function stretchOf({ stretches }: ScheduleData, slot: number): Stretch {
-  return stretches.findLast(({ fromSlot }) => fromSlot <= slot) ?? (stretches[0] as Stretch);
+function findPeriod({ periods }: ScheduleData, slot: number): RunPeriod {
+  return periods.findLast(({ fromSlot }) => fromSlot <= slot) ?? (periods[0] as RunPeriod);
 }

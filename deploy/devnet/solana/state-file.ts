@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { GeneratorState } from "./generator.ts";
 import type { ScheduleData } from "./schedule.ts";
 
-/** A file of another form than this is not read. */
+/** A file of another version is not read. */
 const VERSION = 1;
 
 export interface SavedChain {
@@ -30,7 +30,7 @@ export async function saveChain(file: string, chain: SavedChain): Promise<void> 
   await rename(temporary, file);
 }
 
-/** Undefined where there is none, or none that can be read; `say` learns why. */
+/** Undefined without a readable file; `say` receives the reason. */
 export async function loadChain(
   file: string,
   say: (message: string) => void,
@@ -45,8 +45,11 @@ export async function loadChain(
     const { version, ...chain } = JSON.parse(text, (_, value: unknown) =>
       typeof value === "string" && value.startsWith("bigint:") ? BigInt(value.slice(7)) : value,
     );
-    if (version === VERSION && chain.snapshots.length > 0) return chain;
-    say(`the saved chain is of form ${version}, not ${VERSION}: starting a new one`);
+    // Files of earlier releases name the periods `stretches`.
+    const { stretches, ...schedule } = chain.schedule;
+    if (version === VERSION && chain.snapshots.length > 0)
+      return { ...chain, schedule: { periods: stretches, ...schedule } };
+    say(`the saved chain is of version ${version}, not ${VERSION}: starting a new one`);
   } catch (error) {
     say(
       `the saved chain cannot be read (${error instanceof Error ? error.message : error}): starting a new one`,
@@ -55,17 +58,17 @@ export async function loadChain(
   return undefined;
 }
 
-/** The last slot that may have been told to anyone, beside the state: a few bytes, written all the time. */
+/** The last slot that a client may have seen: a few bytes beside the state, written every other slot. */
 export async function saveSlot(file: string, { seed, slot }: { seed: number; slot: number }): Promise<void> {
   await writeFile(`${file}.slot.tmp`, `${seed} ${slot}`);
   await rename(`${file}.slot.tmp`, `${file}.slot`);
 }
 
-/** 0 where it is unknown, or of another chain. */
+/** 0 if unknown, or of another chain. */
 export async function loadSlot(file: string, seed: number): Promise<number> {
   const text = await readFile(`${file}.slot`, "utf8").catch(() => "");
-  const [of, slot] = text.split(" ").map(Number);
-  return of === seed && Number.isSafeInteger(slot) ? (slot as number) : 0;
+  const [savedSeed, slot] = text.split(" ").map(Number);
+  return savedSeed === seed && Number.isSafeInteger(slot) ? (slot as number) : 0;
 }
 
 export async function savePort(file: string, port: number): Promise<void> {

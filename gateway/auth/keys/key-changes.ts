@@ -1,4 +1,4 @@
-import { outages } from "../../../services/shared/cache/outage.ts";
+import { limitFailureReports } from "../../../services/shared/cache/failure-reports.ts";
 import {
   publishRedis,
   type Subscription,
@@ -33,7 +33,7 @@ export async function subscribeKeyChanges({
     channel: CHANNEL,
     onMessage: (hash) => (HASH.test(hash) ? lookup.forget(hash) : lookup.forgetAll()),
     onConnected: () => lookup.forgetAll(),
-    onFailure: outages(({ failures, error }) =>
+    onFailure: limitFailureReports(({ failures, error }) =>
       log.warn({ failures, err: error }, "changes of keys are not heard of through Redis"),
     ),
   });

@@ -1,4 +1,4 @@
-import { outages } from "../../../services/shared/cache/outage.ts";
+import { limitFailureReports } from "../../../services/shared/cache/failure-reports.ts";
 import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
@@ -38,11 +38,11 @@ export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLi
   }
   const redis = await openRedisConnection({
     url: redisUrl,
-    onFailure: outages(({ failures, error }) =>
+    onFailure: limitFailureReports(({ failures, error }) =>
       log.debug({ failures, err: error }, "Redis did not answer the limiter"),
     ),
   });
-  await redis.untilReady(FIRST_CONNECTION_MS);
+  await redis.waitUntilReady(FIRST_CONNECTION_MS);
   const limiter = createRedisLimiter({ redis, buckets, onResult: watchSharing({ log, metrics }) });
   return { limiter: measureDecisions(limiter, metrics), close: () => redis.close() };
 }

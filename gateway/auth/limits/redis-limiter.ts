@@ -7,7 +7,7 @@ import type { LocalBuckets } from "./local-buckets.ts";
 import type { BucketResponse } from "./shared-buckets.ts";
 
 export interface RedisLimiterOptions {
-  readonly redis: Pick<RedisConnection, "ask">;
+  readonly redis: Pick<RedisConnection, "run">;
   /** What is known here: the last answer of Redis for each bucket, and where the next decision goes on without Redis. */
   readonly buckets: LocalBuckets;
   /** Told whether Redis made decisions, or was asked in vain. */
@@ -26,7 +26,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
       async take(questions) {
         const keys = questions.map(({ kind, subject }) => `${prefix}${kind}:${subject}`);
         const args = questions.flatMap(({ rule, want, known }) => scriptArguments(rule, want, known));
-        const answers = await redis.ask<readonly BucketResponse[] | undefined>(undefined, async (client) =>
+        const answers = await redis.run<readonly BucketResponse[] | undefined>(undefined, async (client) =>
           parseScriptResponse(await run(client, keys, args), questions.length),
         );
         onResult(answers !== undefined);

@@ -4,15 +4,15 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../../services/shared/errors.ts";
 import {
-  answerFailure,
-  answerUnknown,
-  exchangeOf,
+  answerNotFound,
+  createErrorHandler,
+  getExchange,
   sendText,
   trackExchanges,
 } from "../../../services/shared/http/exchange.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
-import { probes, type Readiness } from "../../../services/shared/service/probes.ts";
+import { createProbes, type Readiness } from "../../../services/shared/service/probes.ts";
 import { createTokenCheck, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
 import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
 
@@ -40,29 +40,29 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
   app.disable("x-powered-by");
   app.disable("etag");
   app.use(trackExchanges({ log, metrics, tracing, acceptSession: false, draining: isDraining }));
-  app.use(probes({ readiness: deps.readiness }));
+  app.use(createProbes({ readiness: deps.readiness }));
   app.use(checkToken(deps.token));
 
   app.get("/supported", (_req, res) => {
-    exchangeOf(res).route = "/supported";
+    getExchange(res).route = "/supported";
     sendJson(res, facilitator.getSupported());
   });
   app.post("/verify", express.json({ limit: MAX_BODY }), async (req, res) => {
-    exchangeOf(res).route = "/verify";
+    getExchange(res).route = "/verify";
     const { payload, requirements } = readBody(req);
     const refused = await deps.findRefusal(payload, requirements);
     const verdict =
       refused === undefined
         ? await facilitator.verify(payload, requirements)
         : { isValid: false, invalidReason: refused };
-    exchangeOf(res).fields.verdict = verdict.isValid ? "valid" : verdict.invalidReason;
+    getExchange(res).fields.verdict = verdict.isValid ? "valid" : verdict.invalidReason;
     // What lies behind a reason is for our log: it may hold words of an RPC endpoint.
     if (!verdict.isValid) log.info({ verdict }, "payment is not valid");
     const { isValid, invalidReason, payer } = verdict as typeof verdict & { payer?: string };
     sendJson(res, { isValid, invalidReason, payer });
   });
   app.post("/settle", express.json({ limit: MAX_BODY }), async (req, res) => {
-    exchangeOf(res).route = "/settle";
+    getExchange(res).route = "/settle";
     const { payload, requirements } = readBody(req);
     const { network } = requirements;
     const refused = await deps.findRefusal(payload, requirements);
@@ -70,23 +70,23 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
       refused === undefined
         ? await facilitator.settle(payload, requirements)
         : { success: false, errorReason: refused, transaction: "", network };
-    exchangeOf(res).fields.settlement = result.success ? result.transaction : result.errorReason;
+    getExchange(res).fields.settlement = result.success ? result.transaction : result.errorReason;
     if (!result.success) log.warn({ result }, "payment is not settled");
     const { success, errorReason, payer, transaction } = result as typeof result & { payer?: string };
     sendJson(res, { success, errorReason, payer, transaction, network });
   });
 
-  app.use(answerUnknown());
+  app.use(answerNotFound());
   app.use(answerBrokenBody);
-  app.use(answerFailure());
+  app.use(createErrorHandler());
   return app;
 }
 
 /** Everything but the probes needs the token, where there is one. */
 function checkToken(token: string | undefined) {
-  const isTrusted = createTokenCheck(token === undefined ? [] : [token]);
+  const isAuthorized = createTokenCheck(token === undefined ? [] : [token]);
   return (req: Request, _res: Response, next: () => void): void => {
-    if (isTrusted?.(req.headers[TOKEN_HEADER]) === false)
+    if (isAuthorized?.(req.headers[TOKEN_HEADER]) === false)
       throw new ServiceError("unauthorized", "The bearer token is missing or wrong.");
     next();
   };

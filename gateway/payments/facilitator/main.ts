@@ -5,7 +5,7 @@ import { readFacilitatorConfig, startFacilitator } from "./service.ts";
 await runMain("facilitator", async () => startFacilitator(readFacilitatorConfig(process.env)), {
   help: {
     command: "npm run facilitator",
-    about: "Checks payments (x402) and settles them on Base, from a wallet that pays for their gas.",
+    description: "Checks payments (x402) and settles them on Base, from a wallet that pays for their gas.",
     reads: ["facilitator"],
   },
 });

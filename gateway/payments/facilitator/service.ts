@@ -10,13 +10,13 @@ import {
 } from "../../../services/shared/metrics/admin-server.ts";
 import { Counter, createMetrics, type Metrics } from "../../../services/shared/metrics/metrics.ts";
 import { isLoopback } from "../../../services/shared/service/service-token.ts";
-import { refuseMisspeltNames } from "../../../services/shared/settings/setting-names.ts";
+import { rejectMisspeltSettings } from "../../../services/shared/settings/misspelt-settings.ts";
 import {
   ConfigError,
+  collectConfigErrors,
   type Environment,
   type LogLevel,
   readSettings,
-  readTogether,
 } from "../../../services/shared/settings/settings.ts";
 import { readTracingConfig, type TracingConfig } from "../../../services/shared/tracing/config.ts";
 import { openTracing } from "../../../services/shared/tracing/open.ts";
@@ -65,10 +65,10 @@ const ADMIN_PORT = 9402;
 
 /** Throws ConfigError naming every variable that is wrong or missing. */
 export function readFacilitatorConfig(env: Environment): FacilitatorConfig {
-  const [config] = readTogether(
+  const [config] = collectConfigErrors(
     () => readConfig(env),
     () => readTracingConfig(env, "facilitator"),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   return config;
 }

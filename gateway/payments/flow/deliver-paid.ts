@@ -36,7 +36,7 @@ export interface DeliveryTracker {
 export interface PaidDeliveryDeps {
   readonly ledger: Ledger;
   readonly forward: RequestForwarder;
-  readonly delivery: Pick<Delivery, "sendWhole">;
+  readonly delivery: Pick<Delivery, "sendComplete">;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
   /**
@@ -106,14 +106,14 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
     const name = nameOf(record);
     const own = {
       async look() {
-        await watch.look();
+        await watch.check();
         // Nothing speaks against it by now, and somebody has to know.
         confirm();
         await latest;
       },
     };
     followed.set(name, (followed.get(name) ?? new Set()).add(own));
-    void watch.over.then(async () => {
+    void watch.settled.then(async () => {
       confirm();
       // Still to be waited for while it is being written.
       await latest;
@@ -123,7 +123,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
     });
     return {
       async concluded() {
-        await Promise.race([watch.ended, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+        await Promise.race([watch.firstOutcome, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
         await latest;
       },
       cancel() {
@@ -168,7 +168,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
       };
       try {
         if (kept === undefined) await forward(context);
-        else await delivery.sendWhole(context, new EncodableResponse(kept), []);
+        else await delivery.sendComplete(context, new EncodableResponse(kept), []);
       } catch (error) {
         following?.cancel();
         throw error;

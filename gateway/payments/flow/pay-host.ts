@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
-import { outages } from "../../../services/shared/cache/outage.ts";
+import { limitFailureReports } from "../../../services/shared/cache/failure-reports.ts";
 import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
 import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
 import { closeHttpServer, listen } from "../../../services/shared/http/server.ts";
@@ -143,7 +143,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
 
 async function openLocks(redisUrl: string | undefined, log: Log): Promise<Locks> {
   if (redisUrl === undefined) return createMemoryLocks();
-  const onFailure = outages(({ failures, error }) =>
+  const onFailure = limitFailureReports(({ failures, error }) =>
     log.warn({ err: error, failures }, "Redis does not lock payments: this gateway locks by itself"),
   );
   return createRedisLocks(await openRedisConnection({ url: redisUrl, onFailure }));

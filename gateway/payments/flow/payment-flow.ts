@@ -31,7 +31,7 @@ export interface PaymentFlowDeps {
   readonly locks: Locks;
   readonly settlement: Settlement;
   readonly forward: RequestForwarder;
-  readonly delivery: Pick<Delivery, "sendWhole">;
+  readonly delivery: Pick<Delivery, "sendComplete">;
   readonly metrics: PaymentMetrics;
   /** Offers and payments are counted by address: an offer costs nothing, and a payment is work before it is known to be good. */
   readonly addressLimits: Pick<AddressLimits, "count">;

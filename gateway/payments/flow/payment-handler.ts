@@ -1,15 +1,14 @@
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../../services/shared/errors.ts";
-import { type ExchangeSinks, exchangeOf } from "../../../services/shared/http/exchange.ts";
-import { offerConnection } from "../../../services/shared/http/server.ts";
-import { runIn } from "../../../services/shared/tracing/active.ts";
+import { type ExchangeSinks, getExchange } from "../../../services/shared/http/exchange.ts";
+import { setKeepAliveHeader } from "../../../services/shared/http/server.ts";
+import { runWithSpan } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import type { Clock } from "../../request/clock.ts";
 import { payCors } from "../../request/cors.ts";
-import { createExchangeHandler } from "../../request/exchange-handler.ts";
-import { sendError } from "../../request/refuse.ts";
+import { checkRequest, createExchangeHandler, splitTarget } from "../../request/entry.ts";
+import { sendError } from "../../request/errors.ts";
 import { setSecurityHeaders } from "../../request/security-headers.ts";
-import { checkRequest, splitTarget } from "../../request/target.ts";
 import type { Offers } from "./offers.ts";
 import type { PaymentFlow } from "./payment-flow.ts";
 
@@ -39,7 +38,7 @@ export function createPaymentHandler({
     const arrivedMs = clock.monotonicMs();
     checkRequest(req);
     const { path, query } = splitTarget(req.url);
-    const exchange = exchangeOf(res);
+    const exchange = getExchange(res);
     const offer = offers.get(path);
     if (offer) exchange.route = path;
     if (offer && req.method === "OPTIONS") {
@@ -54,12 +53,12 @@ export function createPaymentHandler({
     await till.handlePaidRequest(context, offer);
   };
   return async (req, res) => {
-    res.setHeader("X-Session-Id", exchangeOf(res).session);
+    res.setHeader("X-Session-Id", getExchange(res).session);
     setSecurityHeaders(res);
-    offerConnection(res);
+    setKeepAliveHeader(res);
     payCors.allowAnyOrigin(res);
     try {
-      await runIn(exchangeOf(res).span, () => dispatch(req, res));
+      await runWithSpan(getExchange(res).span, () => dispatch(req, res));
     } catch (error) {
       sendError(res, await addressLimits.countError(error, req, res));
     }

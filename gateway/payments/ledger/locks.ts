@@ -77,11 +77,11 @@ export function createRedisLocks(connection: RedisConnection, { ttlMs = TTL_MS }
   /** Whether the key was set; true also where Redis is away. */
   const trySet = async (key: string, token: string): Promise<boolean> => {
     const options = { condition: "NX", expiration: { type: "PX", value: ttlMs } } as const;
-    const answer = await connection.ask<string | null>("away", (client) => client.set(key, token, options));
+    const answer = await connection.run<string | null>("away", (client) => client.set(key, token, options));
     return answer !== null;
   };
   const run = (script: string, key: string, args: string[]) =>
-    connection.ask<unknown>(undefined, (client) => client.eval(script, { keys: [key], arguments: args }));
+    connection.run<unknown>(undefined, (client) => client.eval(script, { keys: [key], arguments: args }));
 
   return {
     async acquire(name, { waitMs }) {

@@ -2,7 +2,7 @@ import { encodeCall } from "../../../services/shared/evm/abi.ts";
 import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-import { untrustedFault, parseHeader } from "../../../services/shared/evm/source/parse.ts";
+import { parseHeader, untrustedFault } from "../../../services/shared/evm/source/parse.ts";
 import type { RpcReply } from "../../../services/shared/rpc-client/transport.ts";
 import type { Outcome, Question } from "../../../services/shared/rpc-client/work.ts";
 

@@ -202,7 +202,9 @@ function authorizationUseRequest(
         if (!Array.isArray(result)) return untrustedFault("eth_getLogs gave no list");
         if (result.length === 0) return { value: "none" };
         const hash = parseHash(result[0]?.transactionHash);
-        return hash === undefined ? untrustedFault("eth_getLogs gave a log without transaction") : { value: hash };
+        return hash === undefined
+          ? untrustedFault("eth_getLogs gave a log without transaction")
+          : { value: hash };
       }),
     conclude: (refusals) =>
       refusals.some(({ kind }) => kind === "range") ? { value: "too many blocks" } : undefined,

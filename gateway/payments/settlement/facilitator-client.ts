@@ -8,7 +8,7 @@ import type {
 } from "@x402/core/types";
 import { z } from "zod";
 import { activeSpan } from "../../../services/shared/tracing/active.ts";
-import { beginClientSpan } from "../../../services/shared/tracing/http.ts";
+import { startClientSpan } from "../../../services/shared/tracing/http.ts";
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 
 /** The facilitator gave no answer that can be relied on. */
@@ -88,7 +88,7 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
     const parent = options.tracing && activeSpan();
     if (options.tracing === undefined || parent === undefined) return undefined;
     // What stands behind the host in its URL may be a credential.
-    return beginClientSpan(options.tracing, { parent, method, origin: new URL(base).origin, path });
+    return startClientSpan(options.tracing, { parent, method, origin: new URL(base).origin, path });
   };
   const post = <T>(path: string, schema: z.ZodType<T>, of: PaymentPost) => {
     const { payload, requirements, timeoutMs } = of;

@@ -1,4 +1,4 @@
-export const AUDIT_USAGE = `Holds rows of the store against the chain: each value is asked for anew, at the row's own block.
+export const AUDIT_USAGE = `Compares rows of the store with the chain: reads each value again, at the row's own block.
 
   npm run audit -- --chain 8453 [--pools 20] [--seed 1]
 

@@ -9,12 +9,12 @@ import { compareValues, type Finding } from "./finding.ts";
 import type { AuditRpc, RpcLog } from "./rpc.ts";
 import type { Picker } from "./sample.ts";
 
-/** Rows of a pool that are looked up by their receipt. */
+/** Rows of a pool that are compared with their receipts. */
 const ROWS_A_POOL = 4;
-/** Blocks before and after a minute's rows in which a swap that is no row would be found. */
+/** Blocks before and after a minute's rows that are searched for swaps without a row. */
 const MARGIN_BLOCKS = 10;
 
-/** Random rows of a pool against the receipts of their transactions: place, sender and amounts. */
+/** Compares random rows of a pool with the receipts of their transactions: position, sender and amounts. */
 export async function checkRows(
   rpc: AuditRpc,
   { store, pool, pick }: { store: Store; pool: PoolRow; pick: Picker },
@@ -58,7 +58,7 @@ export async function checkRows(
   });
 }
 
-/** What a log says of a pool: its own, its factory's, its voter's or its gauge's. */
+/** The event of a pool that a log holds: of the pool itself, its factory, its voter or its gauge. */
 function eventOf(pool: PoolRow, log: RpcLog | undefined): PoolEvent | undefined {
   if (log === undefined) return undefined;
   const reader = logDecoderOf(protocolOf(pool.protocol));
@@ -74,7 +74,10 @@ function amountsOf(pool: PoolRow, log: RpcLog | undefined): string | undefined {
   return writeIntegers([amount0, amount1]);
 }
 
-/** The swaps of one random minute against the pool's logs: none is missing, none too many, and the rollup counts them. */
+/**
+ * Compares the swaps of one random minute with the pool's logs: none is missing, none too many, and the rollup counts
+ * them.
+ */
 export async function checkMinute(
   rpc: AuditRpc,
   { store, pool, head, pick }: { store: Store; pool: PoolRow; head: number; pick: Picker },

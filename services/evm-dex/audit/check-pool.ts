@@ -14,7 +14,7 @@ const FACTORY = encodeCall("0xc45a0155");
 const DECIMALS = encodeCall("0x313ce567");
 const BALANCE_OF = "0x70a08231";
 
-/** What the pool's contract and its tokens say of themselves against the pool's row, at the block of its last event. */
+/** Compares the pool's row with the getters of the pool and its tokens, at the block of its last event. */
 export async function checkPool(
   rpc: AuditRpc,
   { pool, block }: { pool: PoolRow; block: number },
@@ -37,7 +37,10 @@ export async function checkPool(
   ];
 }
 
-/** What the pool tells when asked (slot0, getReserves …) at the block of its last event, and its balances at theirs. */
+/**
+ * Compares the stored state with the pool's getters (slot0, getReserves …) at the block of its last event, and its
+ * balances at their block.
+ */
 export async function checkState(
   rpc: AuditRpc,
   options: { pool: PoolRow; state: PoolStateRow; gauge: GaugeRow | undefined },
@@ -63,7 +66,7 @@ export async function checkState(
   ];
 }
 
-/** The fee that a pool names, at the block it was read at, of pools whose fee changes without an event. */
+/** Compares the stored fee with fee() at the block it was read at, for pools whose fee changes without an event. */
 export async function checkFee(
   rpc: AuditRpc,
   { store, pool }: { store: Store; pool: PoolRow },

@@ -15,10 +15,10 @@ import type { AuditRpc } from "./rpc.ts";
 import type { Picker } from "./sample.ts";
 
 const BALANCE_OF = "0x70a08231";
-/** Blocks before and after an hour's rows in which a swap that is no row would be found. */
+/** Blocks before and after an hour's rows that are searched for swaps without a row. */
 const MARGIN_BLOCKS = 10;
 
-/** The swaps and fees of one random hour of a v2 pool against its logs. */
+/** Compares the swaps and fees of one random hour of a v2 pool with its logs. */
 export async function checkHour(
   rpc: AuditRpc,
   { store, pool, head, pick }: { store: Store; pool: PoolRow; head: number; pick: Picker },
@@ -57,7 +57,7 @@ export async function checkHour(
   ];
 }
 
-/** A random LP position, of whatever pool, against balanceOf of its pool and gauge at its last event. */
+/** Compares a random LP position of any pool with balanceOf of its pool and gauge at its last event. */
 export async function checkPosition(
   rpc: AuditRpc,
   {

@@ -1,11 +1,11 @@
-/** One value of a row held against the chain. */
+/** One value of a row compared with the chain. */
 export interface Finding {
   readonly pool: string;
-  /** Where the value stands: collection and field. */
+  /** Collection and field of the value. */
   readonly field: string;
   readonly block: number;
   readonly stored: string;
-  /** Null where the node has no answer: not a difference, but not a proof either. */
+  /** Null where the node returns nothing: neither a difference nor a proof. */
   readonly chain: string | null;
 }
 

@@ -1,9 +1,11 @@
-/** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
+/**
+ * `npm run audit`: compares a sample of the store's rows with the chain. Exit code 1 = differences, 2 = wrong usage.
+ */
 
-import { cleanText } from "../../shared/logging/log.ts";
+import { sanitizeText } from "../../shared/logging/log.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../shared/settings/settings.ts";
-import { findStore } from "../../shared/settings/store-in-use.ts";
+import { locateStore } from "../../shared/settings/store-location.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";
@@ -18,7 +20,7 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   const isUsage = error instanceof UsageError;
-  process.stderr.write(`${cleanText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
+  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${AUDIT_USAGE}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }
 
@@ -26,15 +28,15 @@ function isHttp(url: string): boolean {
   return /^https?:/i.test(url);
 }
 
-/** Answers how many differences there are. */
+/** Returns the number of differences. */
 async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
-  const { dataDir, mongodbUrl, running, note } = findStore(process.env);
+  const { dataDir, mongodbUrl, running, note } = locateStore(process.env);
   if (note !== undefined) process.stderr.write(`${note}\n`);
   const url = running?.localRpc?.[chain] ?? readRpcUrls(process.env).get(chain)?.find(isHttp);
   if (url === undefined)
     throw new ConfigError([
       note === undefined || running?.isLocalChain
-        ? `EVM_RPC_${chain} must name an RPC endpoint to ask.`
+        ? `EVM_RPC_${chain} must name an RPC endpoint.`
         : "The local chain does not run: start it with npm start, or name an RPC endpoint in EVM_RPC_8453.",
     ]);
   const store = await openStore({
@@ -64,7 +66,7 @@ async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
     const differences = all.filter(isDifference).length;
     const unanswered = all.filter((finding) => finding.chain === null).length;
     console.log(
-      `${all.length} values of ${sampled} pools: ${differences} differ, ${unanswered} not to be had from the node (seed ${seed})`,
+      `${all.length} values of ${sampled} pools: ${differences} differ, ${unanswered} not available from the node (seed ${seed})`,
     );
     return differences;
   } finally {

@@ -5,7 +5,7 @@ import { OtherChain } from "../../shared/evm/finality/genesis.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntil } from "../../shared/ingest/run-ingest.ts";
+import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import { pause } from "../../shared/process/pause.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
@@ -34,7 +34,7 @@ export interface RunChainOptions {
   readonly guard: Guard;
   readonly gauges?: ChainGauges;
   /** Says what is done; absent in tests. */
-  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
+  readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
   /** Where services look for snapshots of hot pools; absent where they cannot share any. */
   readonly cache?: Cache;
 }
@@ -50,8 +50,8 @@ export async function runChain(options: RunChainOptions): Promise<void> {
   const { signal, log } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
   const { source, reporter } = options;
-  const onFailure = (error: unknown) => reporter?.failed(error);
-  await retryUntil(signal, { log, isFatal, onFailure }, () =>
+  const onFailure = (error: unknown) => reporter?.reportFailure(error);
+  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
     workInAgreement({ source, log, signal, onFailure }, () => indexOnce(options)),
   );
 }
@@ -65,7 +65,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
     startBlock: options.startBlock,
   });
   const head = await source.head();
-  options.gauges?.seeHead(head);
+  options.gauges?.setHead(head);
   const toBlock = Math.min(checkpoint.fromBlock - 1, head.number);
   const discovery = { chainId: chain.chainId, factories: chain.factories, toBlock };
   report({

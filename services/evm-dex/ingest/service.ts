@@ -1,21 +1,26 @@
+import { limitFailureReports } from "../../shared/cache/failure-reports.ts";
 import { openCache } from "../../shared/cache/open.ts";
-import { outages } from "../../shared/cache/outage.ts";
 import type { Cache } from "../../shared/cache/port.ts";
 import { evmEndpoints } from "../../shared/evm/endpoints.ts";
 import { createEvmSource } from "../../shared/evm/source/source.ts";
 import { readInThread, type ThreadConfig } from "../../shared/evm/thread/thread.ts";
-import { hostsOf } from "../../shared/ingest/endpoint-news.ts";
+import { hostsOf } from "../../shared/ingest/endpoint-monitor.ts";
 import { type ChainGauges, createIngestMetrics, serveMetrics } from "../../shared/ingest/metrics.ts";
 import { finishReindex, partsOfIndex } from "../../shared/ingest/reindex.ts";
-import { createReporter, type IngestReporter, noteWithoutSource } from "../../shared/ingest/reporter.ts";
-import { closeOnAbort, leadAndRun, runIngest } from "../../shared/ingest/run-ingest.ts";
+import { createReporter, type IngestReporter, storeMissingSource } from "../../shared/ingest/reporter.ts";
+import { closeOnAbort, runAsLeader, runIngest } from "../../shared/ingest/run-ingest.ts";
 import { ingestStatus } from "../../shared/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/logging/log.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import { checkEndpoints } from "../../shared/rpc-client/preflight.ts";
-import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/settings/env.ts";
-import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
-import { refuseMisspeltNames } from "../../shared/settings/setting-names.ts";
+import {
+  ConfigError,
+  collectConfigErrors,
+  type Environment,
+  readNamedFile,
+} from "../../shared/settings/env.ts";
+import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
+import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -46,10 +51,10 @@ interface ChainToRun {
 
 /** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const [settings, { toRun, withoutSource }] = readTogether(
+  const [settings, { toRun, withoutSource }] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
     () => chainsToRun(env),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   const log = createLog({ name: "evm-dex-ingest", level: settings.LOG_LEVEL });
   await checkEndpoints(
@@ -67,7 +72,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   await store.declare([...COLLECTIONS, ingestStatus]);
-  await noteWithoutSource(store, { chainIds: withoutSource, log });
+  await storeMissingSource(store, { chainIds: withoutSource, log });
   const cache = settings.REDIS_URL === undefined ? undefined : await openSharedCache(settings.REDIS_URL, log);
   const deps = {
     store,
@@ -84,9 +89,9 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
       const reporter = createReporter({
         ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
         hosts: hostsOf(each.urls),
-        words: { chain: name, finds: "pools", place: "block", brings: "events" },
+        words: { chain: name, discovered: "pools", blockNoun: "block", events: "events" },
       });
-      metrics.watch(chainId, reporter);
+      metrics.observe(chainId, reporter);
       return indexChain(each, { ...deps, gauges: metrics.chain(chainId), reporter, signal });
     }),
     async onStop() {
@@ -99,25 +104,21 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
 
 /** Redis, which is not waited for long: snapshots spare the services work, and must not cost the ingest its pace. */
 function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
-  const onFailure = outages(({ failures, error }) =>
+  const onFailure = limitFailureReports(({ failures, error }) =>
     log.warn({ err: error, failures }, "the cache fails; services read from the store"),
   );
   return openCache({ redisUrl, commandTimeoutMs: CACHE_TIMEOUT_MS, onFailure });
 }
 
 function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: number[] } {
-  const [settings, rpc, chains] = readTogether(
-    () => readSettings(env, ["START_BLOCK_8453", "START_BLOCK_1"]),
+  const [startBlocks, rpc, chains] = collectConfigErrors(
+    () => readStartBlocks(env),
     () => readRpcUrls(env),
     () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
   );
-  const start: Record<number, number | undefined> = {
-    1: settings.START_BLOCK_1,
-    8453: settings.START_BLOCK_8453,
-  };
   const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
-    return urls === undefined ? [] : [{ chain, urls, startBlock: start[chain.chainId] }];
+    return urls === undefined ? [] : [{ chain, urls, startBlock: startBlocks.get(chain.chainId) }];
   });
   if (toRun.length === 0) {
     throw new ConfigError([
@@ -155,8 +156,8 @@ async function indexChain(
   try {
     const name = `evm-dex-ingest-${chain.chainId}`;
     const index = { name, parts: partsOfIndex(COLLECTIONS, chain.chainId) };
-    await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.during({ ...lead, readHead: source.head }, async () => {
+    await runAsLeader({ store, name, ttlMs, log, signal }, (lead) =>
+      reporter.publishDuring({ ...lead, readHead: source.head }, async () => {
         if (await finishReindex({ store, index, ...lead }))
           log.warn("a reindex that was cut short is finished");
         await runChain({

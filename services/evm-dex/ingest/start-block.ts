@@ -11,8 +11,9 @@ import { startSteps } from "./write.ts";
 const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
 
 /**
- * The stored checkpoint, or on a first run one that stands just before the first block to index: `startBlock`, else
- * the first block of the last seven days; prices have their anchors from there on. Throws OtherChain where the store was made from a chain with another genesis.
+ * The stored checkpoint, or on a first run one just before the first block to index: `startBlock`, else the first
+ * block of the last seven days; prices have their anchors from there on. Throws OtherChain where the store has
+ * another genesis.
  */
 export async function openCheckpoint(
   store: Store,
@@ -23,7 +24,7 @@ export async function openCheckpoint(
   }: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
 ): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store, source.chainId);
-  // First of all: an endpoint of another chain is told apart from a store of another one.
+  // Comes first, to tell an endpoint of another chain from a store of another one.
   if (stored !== undefined)
     await requireStoredFinal({ store, source }, indexIdentityOf(store, stored, findLastRow));
   const genesisHash = await checkGenesis(source, stored?.genesisHash);

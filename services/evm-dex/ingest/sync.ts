@@ -117,7 +117,7 @@ export class ChainSync {
       checkpoint: () => this.#checkpoint,
       step: async () => {
         const head = await source.head();
-        gauges?.seeHead(head);
+        gauges?.setHead(head);
         return this.step(head);
       },
       handleReorg: () => this.handleReorg(),

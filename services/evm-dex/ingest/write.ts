@@ -1,7 +1,7 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
-import { atOnce, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -31,8 +31,8 @@ export interface Progress {
 }
 
 /**
- * Stores what an indexer took in: rows first, then what derives from them as whole rows, the checkpoint last.
- * One transaction on SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint.
+ * Writes the indexer's rows: events first, then the rows derived from them, the checkpoint last. One transaction on
+ * SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint.
  */
 export async function writeProgress(
   store: Store,
@@ -53,18 +53,18 @@ export async function writeProgress(
       : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })];
   await store.write([
     ...guard(),
-    // In this order, and before their events: without its row a pool's events could not be undone.
+    // In this order, and before their events: without its row a pool's events cannot be undone.
     put(tokens, taken.tokens),
     put(pools, taken.pools),
     put(poolListings, toListings(taken.pools)),
-    ...atOnce(
+    ...inParallel(
       put(poolEvents, taken.events),
       put(lpEvents, lp.events),
       put(gauges, taken.gauges),
       put(priceLinks, taken.links),
       put(headers, [...progress.headers]),
     ),
-    ...atOnce(
+    ...inParallel(
       put(poolUsers, users),
       put(rollups, rollupRows),
       put(v2Rollups, v2.rollups),
@@ -74,17 +74,17 @@ export async function writeProgress(
       put(poolFees, [...progress.fees]),
       ...oldHeaders,
     ),
-    // Again for MongoDB, where the steps before this one took their time.
+    // Again for MongoDB, where the steps before this one take time.
     ...guard(),
     put(checkpoints, [progress.checkpoint]),
   ]);
 }
 
-/** The steps of a first run: the checkpoint before the first block, and the anchors of prices from there on. */
+/** The steps of a first run: the checkpoint before the first block, and the price anchors from there on. */
 export function startSteps(checkpoint: CheckpointRow, anchors: readonly string[]): WriteStep[] {
   const { chainId, blockNumber } = checkpoint;
   return [
-    // Those of a first run that was killed between the steps, and began at another block.
+    // Removes those of a first run that was killed between the steps and began at another block.
     removeWhere(priceLinks, { chainId }),
     put(priceLinks, toAnchorRows(anchors, { chainId, blockNumber })),
     put(checkpoints, [checkpoint]),

@@ -1,6 +1,7 @@
 /**
- * The curves of Solidly-style pools in the contract's own integer arithmetic, wei for wei: every division rounds down,
- * and what makes the contract revert has no answer. Source: Aerodrome's Pool (_getAmountOut, _k, _f, _d, _get_y).
+ * The curves of Solidly-style pools in the contract's own integer arithmetic, wei for wei: every division rounds
+ * down, and inputs that make the contract revert give undefined. Source: Aerodrome's Pool (_getAmountOut, _k, _f, _d,
+ * _get_y).
  */
 export interface SolidlyPool {
   /** x³y + xy³ = k on reserves scaled to 18 decimals, else xy = k on raw reserves. */
@@ -19,8 +20,8 @@ const MAX_UINT256 = 2n ** 256n - 1n;
 const MAX_STEPS = 255;
 
 /**
- * What the pool pays for `amountIn`, raw units, fee taken from it first: getAmountOut(amountIn, tokenIn) of the
- * contract. Undefined where that reverts (an empty pool, an overflow, a curve that Newton's method does not solve).
+ * What the pool pays for `amountIn`, raw units, after the fee: getAmountOut(amountIn, tokenIn) of the contract.
+ * Undefined where that reverts (an empty pool, an overflow, a curve that Newton's method does not solve).
  */
 export function getAmountOut(
   pool: SolidlyPool,

@@ -4,7 +4,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 
-/** Attempts to read all of a response between two writes of the ingest. */
+/** Attempts to read a whole response between two writes of the ingest. */
 const MAX_ATTEMPTS = 4;
 
 /**

@@ -6,7 +6,7 @@ import { getCheckpoint } from "../store/queries.ts";
 
 export type Heads = HeadsOf<CheckpointRow>;
 
-/** Watches the indexed heads of this service's store. */
+/** Watches the indexed heads in this service's store. */
 export function watchHeads(
   store: Store,
   options: { chainIds: readonly number[]; onFailure?: (error: unknown, chainId: number) => void },

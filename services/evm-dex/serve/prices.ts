@@ -1,5 +1,5 @@
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource, PricesAnswer } from "../../shared/grpc/types.ts";
+import type { PriceSource, PricesResponse } from "../../shared/grpc/types.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
@@ -8,7 +8,7 @@ import { lastEventTime } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
 
-/** USD prices at the indexed head or any indexed block before it, for the peers that ask over gRPC. */
+/** USD prices at the indexed head or any indexed block before it, for gRPC peers. */
 export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
   return {
     async getPrices({ chainId, tokens, block }) {
@@ -33,7 +33,7 @@ export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
 async function readAnswer(
   store: Store,
   { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
-): Promise<PricesAnswer> {
+): Promise<PricesResponse> {
   const { chainId, blockNumber, blockTime, fromBlock, fromTime } = checkpoint;
   if (block < fromBlock || block > blockNumber) {
     throw new ServiceError(
@@ -56,7 +56,7 @@ async function readAnswer(
   };
 }
 
-/** Headers are kept of the last blocks only; before them, prices stand as the last block with events left them. */
+/** Only the last blocks have headers; before them, prices are those of the last block with events. */
 async function timeOf(store: Store, at: { chainId: number; block: number }): Promise<number | undefined> {
   const [header, eventTime] = await Promise.all([
     store.get(headers, { chainId: at.chainId, number: at.block }),

@@ -5,19 +5,19 @@ import type { ChainDeployments } from "../deployments.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
 
-/** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */
+/** A head this much older than now is stale: about 150 blocks of Base, 25 of Ethereum. */
 const STALE_AFTER_SECONDS = 300;
 
 /**
  * How far each chain is indexed. `empty` until one chain has a block; `stale` while every indexed chain lags.
- * `readings` says what is being read of a chain.
+ * `readings` has the progress of each chain's ingest.
  */
 export function createStatus(
   {
     store,
     chains,
     readings,
-  }: StoreDeps & { readonly readings: { of(chainId: number, hasData: boolean): ChainReading } },
+  }: StoreDeps & { readonly readings: { get(chainId: number, hasData: boolean): ChainReading } },
   now: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<OwnStatus> {
   const chainStatus = async (chain: ChainDeployments): Promise<ChainStatus> => {
@@ -26,11 +26,11 @@ export function createStatus(
     const chainHead = checkpoint?.chainHead ?? null;
     if (!hasData(checkpoint)) {
       const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
-      return { ...known, ...nothing, chainHead, lagBlocks: null, ...readings.of(chain.chainId, false) };
+      return { ...known, ...nothing, chainHead, lagBlocks: null, ...readings.get(chain.chainId, false) };
     }
     return {
       ...known,
-      ...readings.of(chain.chainId, true),
+      ...readings.get(chain.chainId, true),
       indexedBlock: checkpoint.blockNumber,
       indexedBlockHash: checkpoint.blockHash,
       indexedTime: checkpoint.blockTime,

@@ -1,5 +1,5 @@
 import type { Cell } from "../../shared/contract/column.ts";
-import type { Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
+import type { Endpoint, Handler, HandlerContext, ParamsOf } from "../../shared/contract/endpoint.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
@@ -12,7 +12,7 @@ export async function rowsOf<E extends Endpoint>(
   handler: Handler<E>,
   params: ParamsOf<E>,
 ): Promise<Record<string, Cell>[]> {
-  const answer = await handler(params, {} as RequestContext);
+  const answer = await handler(params, {} as HandlerContext);
   const rows = answer.rows.map((row) => (typeof row === "string" ? (JSON.parse(row) as Cell[]) : row));
   checkRows(endpoint, rows);
   return rows.map((cells) =>
@@ -25,7 +25,7 @@ export async function refusalOf<E extends Endpoint>(
   handler: Handler<E>,
   params: ParamsOf<E>,
 ): Promise<string | undefined> {
-  const error = await handler(params, {} as RequestContext).then(
+  const error = await handler(params, {} as HandlerContext).then(
     () => undefined,
     (caught: unknown) => caught,
   );
@@ -34,6 +34,6 @@ export async function refusalOf<E extends Endpoint>(
 
 /** What handlers stand on, over a store alone: no head is known beforehand, so that each answer is read from it. */
 export function depsOf(store: Store, chains: readonly ChainDeployments[] = []): ServeDeps {
-  const pools = new PoolReader({ store, heads: { current: () => undefined, saw: () => {} } });
+  const pools = new PoolReader({ store, heads: { current: () => undefined, observe: () => {} } });
   return { store, chains, pools };
 }

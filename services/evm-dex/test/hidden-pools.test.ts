@@ -10,7 +10,7 @@ import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
@@ -116,12 +116,12 @@ describeWithChain("evm-dex ingest: pools whose creation a node kept back", () =>
     const random = createRandom(9);
     for (let i = 0; i < kills; i++) {
       const ingest = startIngestProcess(INGEST, env);
-      await ingest.said("indexing");
+      await ingest.logged("indexing");
       await sleep(random.below(400));
       await ingest.stop("SIGKILL");
     }
     const ingest = startIngestProcess(INGEST, env);
-    await ingest.said("indexing");
+    await ingest.logged("indexing");
     const store = await openStore({ service: "evm-dex", dataDir });
     try {
       await store.declare(COLLECTIONS);

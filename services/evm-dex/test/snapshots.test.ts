@@ -12,13 +12,17 @@ import {
   type RedisServer,
 } from "../../shared/cache/testkit/redis-server.ts";
 import { toCells } from "../../shared/contract/cells.ts";
+import { renderTable } from "../../shared/contract/render-table.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { renderTable } from "../../shared/table.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { until } from "../../shared/testkit/fixture.ts";
-import { type IngestProcess, startIngestProcess } from "../../shared/testkit/ingest-process.ts";
-import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
+import type { TestProcess } from "../../shared/testkit/process.ts";
+import {
+  type ServiceProcess,
+  startIngestProcess,
+  startServiceProcess,
+} from "../../shared/testkit/service-process.ts";
 import { dexbPool } from "../contract.ts";
 import { readPool } from "../serve/pool/read-pool.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -38,7 +42,7 @@ describeWithChain("evm-dex with Redis", () => {
   let dataDir: string;
   let store: Store;
   let cache: Cache;
-  let ingest: IngestProcess;
+  let ingest: TestProcess;
   let service: ServiceProcess;
   let pool: string;
   let other: string;
@@ -207,9 +211,9 @@ describeWithChain("evm-dex with Redis", () => {
       });
       expect(await metric("cache_up"), outage).to.equal(1);
     }
-    const warned = service.lines.filter(({ msg }) => String(msg).startsWith("the cache fails"));
+    const warned = service.entries.filter(({ msg }) => String(msg).startsWith("the cache fails"));
     expect(warned, "once for all of it").to.have.length(1);
-    expect(service.lines.filter(({ level }) => level === "error" || level === "fatal")).to.deep.equal([]);
+    expect(service.entries.filter(({ level }) => level === "error" || level === "fatal")).to.deep.equal([]);
   });
 
   it("starts and answers where there is no Redis to be had", async () => {

@@ -48,7 +48,7 @@ export async function discoverUnits(store: Store, of: DiscoverOptions): Promise<
     scans: await planScans(store, { chainId, protocols: of.protocols, toBlock: of.toBlock }),
     // The scans of a first read go on as far as the chain has grown meanwhile.
     scansToHead: true,
-    units: of.book.size,
+    entities: of.book.size,
   });
   for (const { scan, of: deployed } of of.protocols.scans()) {
     // A request that names no contracts would be one for those of all.

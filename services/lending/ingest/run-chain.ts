@@ -1,7 +1,7 @@
 import { workInAgreement } from "../../shared/evm/finality/agreement.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntil } from "../../shared/ingest/run-ingest.ts";
+import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { SyncDeps } from "./load.ts";
 import { ChainSync } from "./sync.ts";
@@ -9,7 +9,7 @@ import { ChainSync } from "./sync.ts";
 export interface RunChainOptions extends Omit<SyncDeps, "log" | "report"> {
   readonly log: Log;
   /** Says what is done; absent in tests. */
-  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
+  readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface RunChainOptions extends Omit<SyncDeps, "log" | "report"> {
 export async function runChain(options: RunChainOptions): Promise<void> {
   const { log, source, signal, reporter, metrics } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
-  const onFailure = (error: unknown) => reporter?.failed(error);
+  const onFailure = (error: unknown) => reporter?.reportFailure(error);
   const indexOnce = async () => {
     const report = reporter?.report ?? (() => {});
     const sync = await ChainSync.open({
@@ -29,14 +29,14 @@ export async function runChain(options: RunChainOptions): Promise<void> {
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });
     const head = await source.head();
-    metrics?.seeHead(head);
+    metrics?.setHead(head);
     const stored = sync.checkpoint;
     if (stored !== undefined)
       metrics?.setIndexedBlock({ number: stored.blockNumber, time: stored.blockTime });
     log.info({ block: sync.checkpoint?.blockNumber ?? null, head: head.number }, "indexing");
     await sync.run();
   };
-  await retryUntil(signal, { log, isFatal, onFailure }, () =>
+  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
     workInAgreement({ source, log, signal, onFailure }, indexOnce),
   );
 }

@@ -1,17 +1,22 @@
 import { evmEndpoints } from "../../shared/evm/endpoints.ts";
 import { createEvmSource } from "../../shared/evm/source/source.ts";
-import { hostsOf } from "../../shared/ingest/endpoint-news.ts";
+import { hostsOf } from "../../shared/ingest/endpoint-monitor.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/ingest/metrics.ts";
 import { finishReindex, partsOfIndex } from "../../shared/ingest/reindex.ts";
-import { createReporter, type IngestReporter, noteWithoutSource } from "../../shared/ingest/reporter.ts";
-import { closeOnAbort, leadAndRun, runIngest } from "../../shared/ingest/run-ingest.ts";
+import { createReporter, type IngestReporter, storeMissingSource } from "../../shared/ingest/reporter.ts";
+import { closeOnAbort, runAsLeader, runIngest } from "../../shared/ingest/run-ingest.ts";
 import { ingestStatus } from "../../shared/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/logging/log.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import { checkEndpoints } from "../../shared/rpc-client/preflight.ts";
-import { ConfigError, type Environment, readNamedFile, readTogether } from "../../shared/settings/env.ts";
+import {
+  ConfigError,
+  collectConfigErrors,
+  type Environment,
+  readNamedFile,
+} from "../../shared/settings/env.ts";
+import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
-import { refuseMisspeltNames } from "../../shared/settings/setting-names.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -46,10 +51,10 @@ export async function startIngest(
   env: Environment,
   protocols: readonly LendingProtocol[] = PROTOCOLS,
 ): Promise<Stoppable> {
-  const [settings, { toRun, withoutSource }] = readTogether(
+  const [settings, { toRun, withoutSource }] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
     () => chainsToRun(env, protocols),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   const log = createLog({ name: "lending-ingest", level: settings.LOG_LEVEL });
   if (toRun.length === 0)
@@ -70,7 +75,7 @@ export async function startIngest(
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   await store.declare([...COLLECTIONS, ingestStatus]);
-  await noteWithoutSource(store, { chainIds: withoutSource, log });
+  await storeMissingSource(store, { chainIds: withoutSource, log });
   const deps = {
     store,
     log,
@@ -84,9 +89,9 @@ export async function startIngest(
       const reporter = createReporter({
         ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
         hosts: hostsOf(each.urls),
-        words: { chain: `${name} lending`, finds: "units", place: "block", brings: "units" },
+        words: { chain: `${name} lending`, discovered: "units", blockNoun: "block", events: "units" },
       });
-      metrics.watch(chainId, reporter);
+      metrics.observe(chainId, reporter);
       return indexChain(each, { ...deps, metrics: ofChain(chainId), reporter, signal });
     }),
     async onStop() {
@@ -100,7 +105,7 @@ function chainsToRun(
   env: Environment,
   protocols: readonly LendingProtocol[],
 ): { toRun: ChainToRun[]; withoutSource: number[] } {
-  const [rpc, chains] = readTogether(
+  const [rpc, chains] = collectConfigErrors(
     () => readRpcUrls(env),
     () =>
       readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path, protocols) }),
@@ -142,8 +147,8 @@ async function indexChain(
   try {
     const name = `lending-ingest-${chainId}`;
     const index = { name, parts: partsOfIndex(COLLECTIONS, chainId) };
-    await leadAndRun({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.during({ ...lead, readHead: source.head }, async () => {
+    await runAsLeader({ store, name, ttlMs, log, signal }, (lead) =>
+      reporter.publishDuring({ ...lead, readHead: source.head }, async () => {
         if (await finishReindex({ store, index, ...lead }))
           log.warn("a reindex that was cut short is finished");
         await runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead });

@@ -71,7 +71,7 @@ export class ChainSync {
       checkpoint: () => this.#checkpoint,
       step: async () => {
         const head = await source.head();
-        metrics?.seeHead(head);
+        metrics?.setHead(head);
         return this.step(head);
       },
     });

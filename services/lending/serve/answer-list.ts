@@ -1,6 +1,6 @@
-import type { Answer, Endpoint } from "../../shared/contract/endpoint.ts";
+import type { Endpoint, TableResult } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
-import { linkActive } from "../../shared/tracing/tracing.ts";
+import { linkActiveSpan } from "../../shared/tracing/tracing.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { ServeDeps } from "./deps.ts";
 import type { ProtocolTables } from "./protocol-tables.ts";
@@ -30,12 +30,12 @@ export async function answerList(
   { tables }: ServeDeps,
   list: List,
   { params, only = {} }: { params: ListParams; only?: NonNullable<SheetQuery["only"]> },
-): Promise<Answer> {
+): Promise<TableResult> {
   const { endpoint, protocol, tvl } = list;
   const found = await tables.find({ chainId: params.chain_id, protocol });
   if (found === undefined) return { rows: [] };
   const { lists, version, asked } = found;
-  linkActive(asked);
+  linkActiveSpan(asked);
   if (lists === undefined) return { rows: [], version };
   const { order, limit, offset, min_tvl_usd = 0 } = params;
   const sheet = list.sheetOf(lists);

@@ -1,7 +1,7 @@
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
-import type { FindScenes, Scene } from "../../shared/service/examples.ts";
+import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
 
 /** Rows of a list that are made into scenes, from its first on: those with the most in them. */
@@ -23,12 +23,12 @@ export interface SceneDeps {
  * `vaultAddress`). The list is the endpoint itself where it needs no parameters, else the list of the same protocol with
  * the most of its parameters.
  */
-export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): FindScenes {
+export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): FindExampleCandidates {
   const ids = chains
     .map(({ chainId }) => chainId)
     .sort((a, b) => Number(b === USUAL_CHAIN) - Number(a === USUAL_CHAIN));
   return async (endpoint) => {
-    const scenes: Scene[] = [];
+    const scenes: ExampleCandidate[] = [];
     for (const chainId of ids) {
       for (const list of listsFor(endpoint, endpoints)) {
         const rows = await readRows(list, { handlers, chainId });
@@ -85,7 +85,7 @@ async function readRows(
 function sceneOf(
   row: Row,
   { endpoint, list, chainId }: { endpoint: Endpoint; list: Endpoint; chainId: number },
-): Scene | undefined {
+): ExampleCandidate | undefined {
   const scene: Record<string, string | undefined> = {};
   for (const name of Object.keys(endpoint.params)) {
     if (name === "limit" || name === "offset") continue;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Span, SpanContext } from "@opentelemetry/api";
 import { ServiceError } from "../../shared/errors.ts";
-import { MAX_PRICE_TOKENS, type PriceSource, type PricesAnswer } from "../../shared/grpc/types.ts";
-import { errorTypeOf, inTrace, markFailed, type Tracing } from "../../shared/tracing/tracing.ts";
+import { MAX_PRICE_TOKENS, type PriceSource, type PricesResponse } from "../../shared/grpc/types.ts";
+import { errorTypeOf, markSpanFailed, type Tracing, withRootSpan } from "../../shared/tracing/tracing.ts";
 import { NO_PRICES, ORACLES_ONLY, PriceTable } from "./price-table.ts";
 
 /** evm-dex reads the same chain beside us: a block that it does not have yet is asked for again so often. */
@@ -84,7 +84,7 @@ export class PriceBook {
       "chaintables.block": of.head.blockNumber,
       "chaintables.tokens": of.tokens.size,
     };
-    return inTrace(tracing, { name: "refresh prices", attributes }, (span) => this.#refresh(of, span));
+    return withRootSpan(tracing, { name: "refresh prices", attributes }, (span) => this.#refresh(of, span));
   }
 
   async #refresh(
@@ -113,12 +113,12 @@ export class PriceBook {
     } catch (error) {
       if (!this.#isFailing) this.#options.onChange?.({ error, hadPrices });
       this.#isFailing = true;
-      if (span !== undefined) markFailed(span, errorTypeOf(error));
+      if (span !== undefined) markSpanFailed(span, errorTypeOf(error));
     }
   }
 
   /** Undefined where the chain is not indexed there. */
-  async #ask(block: number, tokens: readonly string[]): Promise<PricesAnswer[] | undefined> {
+  async #ask(block: number, tokens: readonly string[]): Promise<PricesResponse[] | undefined> {
     const { chainId, source } = this.#options;
     const [first = [], ...others] = batches(tokens);
     const answer = await this.#askFirst(block, first);
@@ -127,7 +127,7 @@ export class PriceBook {
     return [answer, ...(await Promise.all(rest))];
   }
 
-  async #askFirst(block: number, tokens: readonly string[]): Promise<PricesAnswer | undefined> {
+  async #askFirst(block: number, tokens: readonly string[]): Promise<PricesResponse | undefined> {
     const { chainId, source, patience = PATIENCE } = this.#options;
     const isBehind = this.#told?.at !== undefined && this.#told.at.block < this.#askedBlock;
     this.#askedBlock = block;
@@ -172,7 +172,7 @@ export class PriceBook {
 }
 
 /** Undefined where evm-dex does not know what was asked about. */
-async function orUnknown(asked: Promise<PricesAnswer>): Promise<PricesAnswer | undefined> {
+async function orUnknown(asked: Promise<PricesResponse>): Promise<PricesResponse | undefined> {
   try {
     return await asked;
   } catch (error) {

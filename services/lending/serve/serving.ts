@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DataVersion, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
+import { blockSecondsOf } from "../../shared/evm/chains.ts";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { isTokenRefused } from "../../shared/grpc/errors.ts";
 import { hasData } from "../../shared/index/evm/checkpoint.ts";
@@ -9,7 +10,7 @@ import { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../curators.ts";
-import { blockSecondsOf, type ChainDeployments } from "../deployments.ts";
+import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";

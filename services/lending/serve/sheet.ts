@@ -1,7 +1,7 @@
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint, RowText } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
-import { toRowText } from "../../shared/table.ts";
+import { toRowText } from "../../shared/contract/render-table.ts";
 import { type SortTerm, sortPositions } from "./order-positions.ts";
 import { cellOf, type SheetColumn } from "./sheet-columns.ts";
 import { Slices } from "./slices.ts";

@@ -15,7 +15,7 @@ export interface StatusOptions {
   readonly tables: Pick<LendingTables, "isStarting">;
   readonly peers: () => readonly PeerStatus[];
   /** What is being read of a chain. */
-  readonly readings: { of(chainId: number, hasData: boolean): ChainReading };
+  readonly readings: { get(chainId: number, hasData: boolean): ChainReading };
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -38,7 +38,7 @@ export function createStatus({
       const checkpoint = heads.last(chain.chainId);
       return {
         ...chainStatus(chain, checkpoint),
-        ...readings.of(chain.chainId, hasData(checkpoint)),
+        ...readings.get(chain.chainId, hasData(checkpoint)),
       };
     });
     const mode = tables.isStarting ? "starting" : modeOf(statuses, now() / 1000);

@@ -1,5 +1,5 @@
 import { hasData } from "../../shared/index/evm/checkpoint.ts";
-import type { Readings } from "../../shared/ingest-status/serve-readings.ts";
+import type { ChainReadings } from "../../shared/ingest-status/chain-readings.ts";
 import type { ServiceAppOptions } from "../../shared/service/service-app.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -8,12 +8,15 @@ import type { Serving } from "./serving.ts";
 /** The 503 of a table of a chain whose markets and vaults were never read, or of which no rows were made yet. */
 export function createWhyNoData(
   store: Store,
-  { dataVersion, readings }: Pick<Serving, "dataVersion"> & { readonly readings: Pick<Readings, "refusal"> },
-): NonNullable<ServiceAppOptions["whyNoData"]> {
+  {
+    dataVersion,
+    readings,
+  }: Pick<Serving, "dataVersion"> & { readonly readings: Pick<ChainReadings, "missingDataError"> },
+): NonNullable<ServiceAppOptions["missingDataError"]> {
   return async (endpoint, { params, isAbsent }) => {
     const { chain_id } = params;
     if (typeof chain_id !== "number") return undefined;
     if (isAbsent && dataVersion(endpoint, params) !== undefined) return undefined;
-    return readings.refusal(chain_id, hasData(await getCheckpoint(store, chain_id)));
+    return readings.missingDataError(chain_id, hasData(await getCheckpoint(store, chain_id)));
   };
 }

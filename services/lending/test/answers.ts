@@ -1,5 +1,11 @@
 import type { Cell } from "../../shared/contract/column.ts";
-import type { Answer, Endpoint, Handler, ParamsOf, RequestContext } from "../../shared/contract/endpoint.ts";
+import type {
+  Endpoint,
+  Handler,
+  HandlerContext,
+  ParamsOf,
+  TableResult,
+} from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import { CuratorRegistry } from "../curators.ts";
@@ -74,12 +80,12 @@ export function askHandler<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
   query: string,
-): Promise<Answer> {
-  return handler(parseQuery(endpoint, query).params as ParamsOf<E>, {} as RequestContext);
+): Promise<TableResult> {
+  return handler(parseQuery(endpoint, query).params as ParamsOf<E>, {} as HandlerContext);
 }
 
 /** The rows of an answer as objects by column, after a check against the declaration. */
-export function rowsIn(endpoint: Endpoint, answer: Answer): RowObject[] {
+export function rowsIn(endpoint: Endpoint, answer: TableResult): RowObject[] {
   const rows = answer.rows.map((row) => (typeof row === "string" ? (JSON.parse(row) as Cell[]) : row));
   checkRows(endpoint, rows);
   return rows.map((cells) =>

@@ -109,7 +109,7 @@ describeWithProcesses("lending and its peer evm-dex", () => {
     const tokens = ["the-token-of-evm-dex-0123456789abcdef", "a-wrong-token-0123456789abcdef0123"];
     const asked: number[] = [];
     const evmDex = await startGrpcServer({
-      ...{ host: "127.0.0.1", port: 0, isTrusted: createTokenCheck(tokens.slice(0, 1)) },
+      ...{ host: "127.0.0.1", port: 0, isAuthorized: createTokenCheck(tokens.slice(0, 1)) },
       services: {
         status: { getStatus: () => Promise.reject(new Error("nobody asks")) },
         prices: {
@@ -131,14 +131,14 @@ describeWithProcesses("lending and its peer evm-dex", () => {
         });
         service = started;
         const warning = () =>
-          started.lines.find(
+          started.entries.find(
             ({ level, msg }) => level === "warn" && msg === "evm-dex cannot be asked for prices",
           );
         await until(() => (isWrong ? warning() !== undefined : asked.length > 0));
         if (isWrong) expect(warning()?.reason).to.contain("refuses the SERVICE_TOKEN of this process");
         else expect(warning()).to.equal(undefined);
         expect(asked.length > 0).to.equal(!isWrong);
-        for (const secret of tokens) expect(JSON.stringify(started.lines)).not.to.contain(secret);
+        for (const secret of tokens) expect(JSON.stringify(started.entries)).not.to.contain(secret);
         await started.stop();
       }
     } finally {

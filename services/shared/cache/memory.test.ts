@@ -8,7 +8,7 @@ describeCache("memory", async () => {
   let nowMs = 0;
   return {
     cache: createMemoryCache({ now: () => nowMs }),
-    pass: async (ms) => {
+    advance: async (ms) => {
       nowMs += ms;
     },
   };

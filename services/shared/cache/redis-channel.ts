@@ -64,9 +64,9 @@ export async function publishRedis(
 ): Promise<boolean> {
   const redis = await openRedisConnection(options);
   try {
-    if (!(await redis.untilReady(options.timeoutMs))) return false;
+    if (!(await redis.waitUntilReady(options.timeoutMs))) return false;
     for (const message of messages) {
-      const heard = await redis.ask<number | undefined>(undefined, (client) =>
+      const heard = await redis.run<number | undefined>(undefined, (client) =>
         client.publish(options.channel, message),
       );
       if (heard === undefined) return false;

@@ -61,7 +61,7 @@ export class RedisConnection {
   }
 
   /** Resolves when the server can be asked, or after `timeoutMs`; answers which. */
-  async untilReady(timeoutMs: number): Promise<boolean> {
+  async waitUntilReady(timeoutMs: number): Promise<boolean> {
     const endMs = performance.now() + timeoutMs;
     while (!this.#closed && !this.#client.isReady && performance.now() < endMs)
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -69,7 +69,7 @@ export class RedisConnection {
   }
 
   /** The answer, or `otherwise` when there is none in time. */
-  async ask<T>(otherwise: T, command: (client: Client) => Promise<T>): Promise<T> {
+  async run<T>(otherwise: T, command: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;
     if (this.#closed || !client.isReady || performance.now() < this.#restUntilMs) return otherwise;
     let timer: NodeJS.Timeout | undefined;

@@ -22,7 +22,7 @@ if (url === undefined) {
   describeCache("redis", async () => {
     const cache = await openCache({ redisUrl: url });
     await untilHealthy(cache);
-    return { cache, pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
+    return { cache, advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
   });
 }
 

@@ -29,7 +29,7 @@ class RedisCache implements Cache {
   }
 
   get(key: string): Promise<string | undefined> {
-    return this.#connection.ask(
+    return this.#connection.run(
       undefined,
       async (client) => (await client.get(this.#prefix + key)) ?? undefined,
     );
@@ -40,7 +40,7 @@ class RedisCache implements Cache {
     for (const part of partsOf(keys)) {
       const absent = part.map(() => undefined);
       const prefixed = part.map((key) => this.#prefix + key);
-      const found = await this.#connection.ask<(string | null | undefined)[]>(absent, (client) =>
+      const found = await this.#connection.run<(string | null | undefined)[]>(absent, (client) =>
         client.mGet(prefixed),
       );
       for (const value of found) values.push(value ?? undefined);
@@ -60,7 +60,7 @@ class RedisCache implements Cache {
     const expiration = { type: "PX", value: wholeTtl(ttlMs) } as const;
     for (const part of partsOf(entries)) {
       // Written in one turn, the commands travel together.
-      await this.#connection.ask(undefined, async (client) => {
+      await this.#connection.run(undefined, async (client) => {
         await Promise.all(part.map(([key, value]) => client.set(this.#prefix + key, value, { expiration })));
       });
     }
@@ -68,7 +68,7 @@ class RedisCache implements Cache {
 
   async delete(keys: readonly string[]): Promise<void> {
     for (const part of partsOf(keys)) {
-      await this.#connection.ask(undefined, async (client) => {
+      await this.#connection.run(undefined, async (client) => {
         await client.unlink(part.map((key) => this.#prefix + key));
       });
     }
@@ -81,7 +81,7 @@ class RedisCache implements Cache {
   ): Promise<void> {
     const key = this.#prefix + set;
     for (const part of partsOf(members)) {
-      await this.#connection.ask(undefined, async (client) => {
+      await this.#connection.run(undefined, async (client) => {
         const nowMs = Date.now();
         await Promise.all([
           client.zAdd(
@@ -98,7 +98,7 @@ class RedisCache implements Cache {
 
   recent(set: string, { ttlMs, limit }: { ttlMs: number; limit: number }): Promise<string[]> {
     if (!(limit > 0)) return Promise.resolve([]);
-    return this.#connection.ask<string[]>([], (client) =>
+    return this.#connection.run<string[]>([], (client) =>
       client.zRange(this.#prefix + set, "+inf", `(${Date.now() - ttlMs}`, {
         BY: "SCORE",
         REV: true,

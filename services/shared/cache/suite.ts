@@ -6,14 +6,14 @@ import type { Cache } from "./port.ts";
 export interface CacheUnderTest {
   readonly cache: Cache;
   /** Lets the time pass that entries live by. */
-  pass(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
 }
 
 /** What is true of every cache while its engine is there. Run it from the engine's own test file. */
 export function describeCache(name: string, open: () => Promise<CacheUnderTest>): void {
   describe(`cache contract: ${name}`, () => {
     let cache: Cache;
-    let pass: CacheUnderTest["pass"];
+    let advance: CacheUnderTest["advance"];
     let scope: string;
     /** A key of this test alone: a server may be shared. */
     const own = (key: string): string => `${scope} ${key}`;
@@ -21,7 +21,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
 
     beforeEach(async () => {
       scope = randomUUID();
-      ({ cache, pass } = await open());
+      ({ cache, advance } = await open());
     });
     afterEach(() => cache.close());
 
@@ -73,7 +73,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       await cache.set(own("short"), "1", { ttlMs: 200 });
       await cache.set(own("long"), "2", { ttlMs: 60_000 });
       expect(await cache.getMany([own("short"), own("long")])).to.deep.equal(["1", "2"]);
-      await pass(250);
+      await advance(250);
       expect(await cache.getMany([own("short"), own("long")])).to.deep.equal([undefined, "2"]);
     });
 
@@ -82,7 +82,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       await cache.set(own("a"), "2", { ttlMs: 60_000 });
       await cache.set(own("b"), "1", { ttlMs: 60_000 });
       await cache.set(own("b"), "2", { ttlMs: 100 });
-      await pass(150);
+      await advance(150);
       expect(await cache.getMany([own("a"), own("b")])).to.deep.equal(["2", undefined]);
     });
 
@@ -116,7 +116,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       const all = { ttlMs: 60_000, limit: 100 };
       for (const member of ["a", "b", "c", "a"]) {
         await cache.touch(own("set"), [member], bounds);
-        await pass(2);
+        await advance(2);
       }
       expect(await cache.recent(own("set"), all)).to.deep.equal(["a", "c", "b"]);
       expect(await cache.recent(own("set"), { ...all, limit: 2 })).to.deep.equal(["a", "c"]);
@@ -129,20 +129,20 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
     it("forgets what was not touched for long, and the oldest beyond a number", async () => {
       const bounds = { ttlMs: 300, keep: 2 };
       await cache.touch(own("set"), ["old"], bounds);
-      await pass(200);
+      await advance(200);
       await cache.touch(own("set"), ["new"], bounds);
       expect(await cache.recent(own("set"), { ttlMs: 300, limit: 9 })).to.deep.equal(["new", "old"]);
-      await pass(150);
+      await advance(150);
       expect(await cache.recent(own("set"), { ttlMs: 300, limit: 9 })).to.deep.equal(["new"]);
       await cache.touch(own("set"), ["newer"], bounds);
       expect(await cache.recent(own("set"), { ttlMs: 60_000, limit: 9 }), "gone for good").to.deep.equal([
         "newer",
         "new",
       ]);
-      await pass(2);
+      await advance(2);
       await cache.touch(own("set"), ["newest"], bounds);
       expect(await cache.recent(own("set"), { ttlMs: 60_000, limit: 9 })).to.deep.equal(["newest", "newer"]);
-      await pass(400);
+      await advance(400);
       expect(await cache.recent(own("set"), { ttlMs: 300, limit: 9 })).to.deep.equal([]);
       const many = Array.from({ length: 1_200 }, (_, i) => `member ${i}`);
       await cache.touch(own("large"), many, { ttlMs: 60_000, keep: 2_000 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { formatDateTime, integerCell, type TypedRow, toCells } from "./cells.ts";
 import { checkRows } from "./testkit/check-rows.ts";
-import { sampleItem, sampleList } from "./testkit/sample.ts";
+import { sampleItem, sampleList } from "./testkit/sample-endpoints.ts";
 
 const item: TypedRow<typeof sampleItem> = {
   days: [[1, null, "x"]],

@@ -4,7 +4,7 @@ import type { Column } from "./column.ts";
 import { defineEndpoint, sortable, sortableNames } from "./define.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { integer } from "./param.ts";
-import { sampleItem, sampleList } from "./testkit/sample.ts";
+import { sampleItem, sampleList } from "./testkit/sample-endpoints.ts";
 
 const column: Column = { name: "a", type: "String", description: "A." };
 const size = integer({ min: 1 }, { description: "A size." });

@@ -83,13 +83,13 @@ declare const rowText: unique symbol;
 /** A row's cells as JSON, made and checked by `toRowText`. A list that keeps its rows so need not read each cell. */
 export type RowText = string & { readonly [rowText]: true };
 
-export interface Answer {
+export interface TableResult {
   /** Cells in the order of the endpoint's columns. */
   readonly rows: readonly (readonly Cell[] | RowText)[];
   readonly version?: DataVersion;
 }
 
-export interface RequestContext {
+export interface HandlerContext {
   /** Request id, the `session` of an error. */
   readonly session: string;
   /** Aborted when the client is gone or the deadline has passed. */
@@ -98,5 +98,5 @@ export interface RequestContext {
 
 export type Handler<E extends Endpoint = Endpoint> = (
   params: ParamsOf<E>,
-  context: RequestContext,
-) => Promise<Answer>;
+  context: HandlerContext,
+) => Promise<TableResult>;

@@ -1,4 +1,4 @@
-import { refuseValue } from "./refusal.ts";
+import { parameterValueError } from "./parameter-error.ts";
 
 export interface OrderTerm<Field extends string = string> {
   readonly field: Field;
@@ -23,8 +23,10 @@ export function combineOrder(lists: OrderLists, allowed: ReadonlySet<string>): O
   const add = (field: string | undefined, direction: "asc" | "desc"): void => {
     if (field === undefined || field === "") return;
     const parameter = `order_${direction}`;
-    if (!allowed.has(field)) throw refuseValue(parameter, field, `is not one of ${[...allowed].join(", ")}`);
-    if (seen.has(field)) throw refuseValue(parameter, field, "is named twice in order_asc and order_desc");
+    if (!allowed.has(field))
+      throw parameterValueError(parameter, field, `is not one of ${[...allowed].join(", ")}`);
+    if (seen.has(field))
+      throw parameterValueError(parameter, field, "is named twice in order_asc and order_desc");
     seen.add(field);
     terms.push({ field, direction });
   };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { evmChainName } from "../evm/chains.ts";
 import { isSolanaAddress } from "./base58.ts";
 
 /**
@@ -105,7 +106,7 @@ export function unixTime(docs: ParamDocs) {
 
 /** The chain ids an endpoint knows; 8453 where none is sent. */
 export function chainId<const V extends readonly [number, ...number[]]>(allowed: V) {
-  const description = `EVM chain ID: ${allowed.map((id) => (id === 1 ? "1 (Ethereum)" : "8453 (Base)")).join(" or ")}.`;
+  const description = `EVM chain ID: ${allowed.map((id) => `${id} (${evmChainName(id)})`).join(" or ")}.`;
   return z
     .preprocess(readInteger, z.literal(allowed).meta({ type: "integer" }))
     .default(8453 as V[number])

@@ -4,7 +4,7 @@ import { describe, it } from "mocha";
 import { ServiceError } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { parseQuery } from "./parse.ts";
-import { sampleItem, sampleList } from "./testkit/sample.ts";
+import { sampleItem, sampleList } from "./testkit/sample-endpoints.ts";
 
 const MINT = "So11111111111111111111111111111111111111112";
 

@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { sortableNames } from "./define.ts";
 import type { Endpoint, ParamsOf } from "./endpoint.ts";
 import { combineOrder } from "./order.ts";
-import { refuse, refuseValue } from "./refusal.ts";
+import { parameterError, parameterValueError } from "./parameter-error.ts";
 
 export interface ParsedQuery<E extends Endpoint> {
   readonly params: ParamsOf<E>;
@@ -74,7 +74,7 @@ export function parseQuery<E extends Endpoint>(endpoint: E, rawQuery: string): P
       params[param.name] = parseValue(param.schema, sent.names[at] as string, value);
     } else if (param.required) {
       const alias = param.alias === undefined ? "" : ` (or as ${param.alias})`;
-      throw refuse(param.name, `it is required${alias} and was not sent`);
+      throw parameterError(param.name, `it is required${alias} and was not sent`);
     } else {
       params[param.name] = param.absent;
     }
@@ -114,8 +114,9 @@ function readPair(pair: string, plan: Plan, sent: Sent): void {
     return;
   }
   const before = sent.names[at];
-  if (before === name) throw refuse(name, "it was sent more than once");
-  if (before !== undefined) throw refuse(name, `it was sent together with ${before}, which means the same`);
+  if (before === name) throw parameterError(name, "it was sent more than once");
+  if (before !== undefined)
+    throw parameterError(name, `it was sent together with ${before}, which means the same`);
   sent.values[at] = value;
   sent.names[at] = name;
 }
@@ -130,16 +131,17 @@ function decode(text: string, parameter?: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    if (parameter !== undefined) throw refuseValue(parameter, text, "is not valid percent-encoded UTF-8");
-    throw refuseValue("the query", text, "is not valid percent-encoded UTF-8");
+    if (parameter !== undefined)
+      throw parameterValueError(parameter, text, "is not valid percent-encoded UTF-8");
+    throw parameterValueError("the query", text, "is not valid percent-encoded UTF-8");
   }
 }
 
 function parseValue(schema: z.ZodType, parameter: string, value: string): unknown {
-  if (value === "") throw refuse(parameter, "its value is empty");
+  if (value === "") throw parameterError(parameter, "its value is empty");
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw refuseValue(parameter, value, ruleOf(result.error.issues));
+  throw parameterValueError(parameter, value, ruleOf(result.error.issues));
 }
 
 /** The broken rule as a phrase after the value. Of several the last is the narrowest: z.int's own range comes first. */

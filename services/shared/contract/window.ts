@@ -1,5 +1,5 @@
 import { LAST_UNIX_SECOND } from "./param.ts";
-import { refuseValue } from "./refusal.ts";
+import { parameterValueError } from "./parameter-error.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -19,7 +19,7 @@ export interface Window {
 /** Throws bad_request where both ends are sent and leave nothing between them. */
 export function checkWindow({ after_time, before_time }: WindowParams): void {
   if (after_time === undefined || before_time === undefined || after_time < before_time) return;
-  throw refuseValue("after_time", String(after_time), `is not below before_time ${before_time}`);
+  throw parameterValueError("after_time", String(after_time), `is not below before_time ${before_time}`);
 }
 
 /**

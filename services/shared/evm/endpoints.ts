@@ -1,13 +1,12 @@
 import type { ChainEndpoints } from "../rpc-client/preflight.ts";
+import { evmChainName } from "./chains.ts";
 import { parseQuantity } from "./hex.ts";
 import { classifyRpcError } from "./source/classify.ts";
-
-const CHAIN_NAMES: Readonly<Record<number, string>> = { 1: "Ethereum", 8453: "Base" };
 
 /** The endpoints of one EVM chain, for the check before a start. */
 export function evmEndpoints(chainId: number, urls: readonly string[]): ChainEndpoints {
   return {
-    name: CHAIN_NAMES[chainId] ?? `chain ${chainId}`,
+    name: evmChainName(chainId),
     setting: `EVM_RPC_${chainId}`,
     urls,
     method: "eth_chainId",

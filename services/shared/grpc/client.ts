@@ -8,7 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
 import { bearer, TOKEN_HEADER } from "../service/service-token.ts";
-import { beginRpcClient, endRpc } from "../tracing/rpc.ts";
+import { endGrpcSpan, startGrpcClientSpan } from "../tracing/grpc.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { fromGrpcError } from "./errors.ts";
 import { fromPricesMessage, fromStatusMessage, toPricesRequestMessage } from "./messages.ts";
@@ -75,15 +75,15 @@ function createCaller(
         const metadata = new Metadata();
         if (serviceToken !== undefined) metadata.set(TOKEN_HEADER, bearer(serviceToken));
         const { path } = definition;
-        const span = beginRpcClient(tracing, { path, target: targets[place] as string, metadata });
+        const span = startGrpcClientSpan(tracing, { path, target: targets[place] as string, metadata });
         try {
           const call = { definition, request, metadata, deadline, signal };
           const answer = await callOnce(channels[place] as Client, call);
-          endRpc(span, status.OK, "client");
+          endGrpcSpan(span, status.OK, "client");
           return answer;
         } catch (error) {
           failure = error as GrpcError;
-          endRpc(span, failure.code, "client");
+          endGrpcSpan(span, failure.code, "client");
           if (failure.code !== status.UNAVAILABLE) break;
         }
       }

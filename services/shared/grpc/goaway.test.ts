@@ -52,7 +52,7 @@ describeWithProcesses("rpc/goaway", () => {
   });
 
   it("lets this runtime outlive clients and servers that leave", async () => {
-    const entry = new URL("./testkit/farewells.ts", import.meta.url);
+    const entry = new URL("./testkit/goaway.main.ts", import.meta.url);
     const [command, ...args] = commandLineOf({ entry }, { graceMs: 1_000 });
     // glibc fills freed memory with this pattern: what reads it afterwards fails at once, not now and then.
     const env = { ...process.env, MALLOC_PERTURB_: "85" };

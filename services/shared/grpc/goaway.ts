@@ -6,7 +6,7 @@
  * GOAWAY refuses new streams by name and closes the connection when the old ones are done. Nothing here is used
  * on Node. To be removed when Deno is repaired.
  */
-export const NEEDS_REPAIR = process.versions.deno !== undefined;
+export const NEEDS_GOAWAY_MASK = process.versions.deno !== undefined;
 
 /** What a client sends before its first frame (RFC 9113 §3.4). */
 export const CLIENT_PREFACE_BYTES = 24;

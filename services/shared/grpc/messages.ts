@@ -2,8 +2,8 @@ import type {
   ChainState,
   ChainStatus,
   PeerState,
-  PricesAnswer,
   PricesRequest,
+  PricesResponse,
   ServiceMode,
   ServiceStatus,
 } from "./types.ts";
@@ -27,7 +27,7 @@ export function fromPricesRequestMessage(message: PricesRequestMessage): PricesR
   return message.block === undefined ? request : { ...request, block: message.block };
 }
 
-export function toPricesMessage(answer: PricesAnswer): PricesResponseMessage {
+export function toPricesMessage(answer: PricesResponse): PricesResponseMessage {
   return {
     block: answer.block,
     blockTime: answer.blockTime,
@@ -40,7 +40,7 @@ export function toPricesMessage(answer: PricesAnswer): PricesResponseMessage {
   };
 }
 
-export function fromPricesMessage(message: PricesResponseMessage): PricesAnswer {
+export function fromPricesMessage(message: PricesResponseMessage): PricesResponse {
   return {
     block: message.block,
     blockTime: message.blockTime,

@@ -1,8 +1,8 @@
 import { type Metadata, Server, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
 import { TOKEN_HEADER, type TokenCheck } from "../service/service-token.ts";
-import { runIn } from "../tracing/active.ts";
-import { beginRpcServer, endRpc } from "../tracing/rpc.ts";
+import { runWithSpan } from "../tracing/active.ts";
+import { endGrpcSpan, startGrpcServerSpan } from "../tracing/grpc.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { toGrpcStatus } from "./errors.ts";
 import { createHealthService } from "./health.ts";
@@ -28,7 +28,7 @@ export interface GrpcServerOptions {
     readonly health: () => Promise<boolean>;
   };
   /** Lets calls in by the service token, but health's, which answers everybody; absent = all of them. */
-  readonly isTrusted?: TokenCheck | undefined;
+  readonly isAuthorized?: TokenCheck | undefined;
   /** Told of every call that failed for a reason of our own. */
   readonly onInternalError?: (error: unknown, method: string) => void;
   /** How often health is asked for while somebody watches it. */
@@ -109,35 +109,35 @@ function unary<Q, A>(
   {
     onInternalError,
     tracing,
-    isTrusted,
-  }: Pick<GrpcServerOptions, "onInternalError" | "tracing" | "isTrusted">,
+    isAuthorized,
+  }: Pick<GrpcServerOptions, "onInternalError" | "tracing" | "isAuthorized">,
   answer: (request: Q, options: Required<CallOptions>) => Promise<A>,
 ) {
   return (call: ServerUnaryCall<Q, A>, callback: sendUnaryData<A>): void => {
     const controller = new AbortController();
     call.on("cancelled", () => controller.abort());
-    const span = beginRpcServer(tracing, { path: call.getPath(), metadata: call.metadata });
+    const span = startGrpcServerSpan(tracing, { path: call.getPath(), metadata: call.metadata });
     const answerTrusted = async (): Promise<A> => {
-      checkToken(isTrusted, call.metadata);
+      checkToken(isAuthorized, call.metadata);
       return answer(call.request, { signal: controller.signal });
     };
-    runIn(span, answerTrusted).then(
+    runWithSpan(span, answerTrusted).then(
       (message) => {
-        endRpc(span, status.OK, "server");
+        endGrpcSpan(span, status.OK, "server");
         callback(null, message);
       },
       (error) => {
         if (!(error instanceof ServiceError)) onInternalError?.(error, method);
         const refusal = toGrpcStatus(error);
-        endRpc(span, refusal.code, "server");
+        endGrpcSpan(span, refusal.code, "server");
         callback(refusal);
       },
     );
   };
 }
 
-function checkToken(isTrusted: TokenCheck | undefined, metadata: Metadata): void {
-  if (isTrusted === undefined || isTrusted(metadata.get(TOKEN_HEADER)[0]?.toString())) return;
+function checkToken(isAuthorized: TokenCheck | undefined, metadata: Metadata): void {
+  if (isAuthorized === undefined || isAuthorized(metadata.get(TOKEN_HEADER)[0]?.toString())) return;
   throw new ServiceError("unauthorized", "The service token is missing or wrong.");
 }
 

@@ -6,7 +6,7 @@ import {
   type Server as GrpcServer,
   ServerCredentials,
 } from "@grpc/grpc-js";
-import { CLIENT_PREFACE_BYTES, createGoawayMask, NEEDS_REPAIR } from "./goaway.ts";
+import { CLIENT_PREFACE_BYTES, createGoawayMask, NEEDS_GOAWAY_MASK } from "./goaway.ts";
 
 /** A socket whose received bytes went through `mask`; closing either side closes the other. */
 class RepairedSocket extends Duplex {
@@ -64,7 +64,7 @@ class RepairedSocket extends Duplex {
 /** Credentials without TLS for a client; on Deno its connections are repaired. */
 export function clientCredentials(): ChannelCredentials {
   const plain = credentials.createInsecure();
-  if (!NEEDS_REPAIR) return plain;
+  if (!NEEDS_GOAWAY_MASK) return plain;
   const create = plain._createSecureConnector.bind(plain);
   plain._createSecureConnector = (...args) => {
     const connector = create(...args);
@@ -104,7 +104,7 @@ export interface GrpcListener {
 /** Binds a server without TLS; on Deno its connections are repaired. Throws naming address and cause. */
 export async function listenGrpc(server: GrpcServer, address: Address): Promise<GrpcListener> {
   try {
-    return NEEDS_REPAIR ? await listenRepaired(server, address) : await listenPlain(server, address);
+    return NEEDS_GOAWAY_MASK ? await listenRepaired(server, address) : await listenPlain(server, address);
   } catch (cause) {
     throw new Error(`Cannot listen for gRPC on ${joinAddress(address)}: ${(cause as Error).message}`, {
       cause,

@@ -22,7 +22,7 @@ export interface TokenPrice {
   readonly depthUsd: number | null;
 }
 
-export interface PricesAnswer {
+export interface PricesResponse {
   /** The block whose state the prices stand on. */
   readonly block: number;
   /** Its Unix seconds; where it is long past and had no event, those of the last block before it that had one. */
@@ -36,7 +36,7 @@ export interface PricesAnswer {
  * Throws ServiceError: bad_request, not_found (chain or block not indexed) or unavailable.
  */
 export interface PriceSource {
-  getPrices(request: PricesRequest, options?: CallOptions): Promise<PricesAnswer>;
+  getPrices(request: PricesRequest, options?: CallOptions): Promise<PricesResponse>;
 }
 
 export interface CallOptions {

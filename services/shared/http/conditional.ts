@@ -24,7 +24,7 @@ export function entityTag(
 }
 
 /** Whether an If-None-Match header names tags, and not just any answer (`*`). */
-export function namesTags(ifNoneMatch: string | undefined): boolean {
+export function hasEntityTags(ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*";
 }
 

@@ -2,13 +2,13 @@ import type { Response } from "express";
 import { ServiceError } from "../errors.ts";
 
 /** The client went away: nobody reads the answer, and the access log knows it without an error. */
-export class ClientGone extends Error {
-  override readonly name = "ClientGone";
+export class ClientDisconnected extends Error {
+  override readonly name = "ClientDisconnected";
 }
 
 /**
  * Runs `work` with a signal that aborts when the deadline passes or the client goes away, and stops waiting then:
- * throws ServiceError request_timeout or ClientGone even where the work does not look at its signal.
+ * throws ServiceError request_timeout or ClientDisconnected even where the work does not look at its signal.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -25,7 +25,7 @@ export async function withDeadline<T>(
   const timer = setTimeout(() => {
     giveUp(new ServiceError("request_timeout", `The service did not answer within ${deadlineMs} ms.`));
   }, deadlineMs);
-  const onClose = () => giveUp(new ClientGone("the client closed the connection"));
+  const onClose = () => giveUp(new ClientDisconnected("the client closed the connection"));
   res.once("close", onClose);
   try {
     return await Promise.race([work(controller.signal), given]);

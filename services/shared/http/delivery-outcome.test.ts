@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { type DeliveryOutcome, isCutOff, watchDelivery } from "./delivery-outcome.ts";
-import { type ConnectionEnds, keyOf, openSendQueue } from "./send-queue.ts";
+import { type DeliveryOutcome, isConnectionBroken, watchDelivery } from "./delivery-outcome.ts";
+import { keyOf, openSendQueue, type TcpEndpoints } from "./send-queue.ts";
 
 const isDeno = "Deno" in globalThis;
 const KB = 1_024;
@@ -13,7 +13,7 @@ const LARGE = 24_000 * KB;
 
 interface Answered {
   readonly outcomes: DeliveryOutcome[];
-  readonly look: () => Promise<void>;
+  readonly check: () => Promise<void>;
   /** As an access log would judge it when the response closes. */
   cutOff: boolean | undefined;
 }
@@ -33,14 +33,17 @@ describe("delivery outcome", () => {
   });
 
   /** A server of answers of so many bytes; `/n` is the place of the request. */
-  const serve = async (bytes: number | readonly number[], doubtMs = 5_000) => {
+  const serve = async (bytes: number | readonly number[], resetWindowMs = 5_000) => {
     server = createServer((req: IncomingMessage, res: ServerResponse) => {
       const outcomes: DeliveryOutcome[] = [];
-      const { look } = watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), doubtMs });
-      const one: Answered = { outcomes, look, cutOff: undefined };
+      const { check } = watchDelivery(
+        { req, res },
+        { onOutcome: (one) => void outcomes.push(one), resetWindowMs },
+      );
+      const one: Answered = { outcomes, check, cutOff: undefined };
       const place = answered.push(one) - 1;
       res.on("close", () => {
-        one.cutOff = isCutOff(req.socket);
+        one.cutOff = isConnectionBroken(req.socket);
       });
       const size = typeof bytes === "number" ? bytes : (bytes[place] ?? 0);
       res.setHeader("Content-Length", size);
@@ -124,7 +127,7 @@ describe("delivery outcome", () => {
     await until(() => outcomesOf().length > 0);
     client.destroy();
     await sleep(2);
-    await answered[0]?.look();
+    await answered[0]?.check();
     expect(outcomesOf()).to.deep.equal(["delivered", "aborted"]);
   });
 
@@ -206,11 +209,11 @@ describe("delivery outcome", () => {
     server = createServer((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
       const openQueue = () => ({ read: async () => "unknown" as const, isShown: false });
-      const { look } = watchDelivery(
+      const { check } = watchDelivery(
         { req, res },
         { onOutcome: (one) => void outcomes.push(one), openQueue },
       );
-      answered.push({ outcomes, look, cutOff: undefined });
+      answered.push({ outcomes, check, cutOff: undefined });
       res.end(Buffer.alloc(answered.length === 1 ? 10 * KB : LARGE));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -233,11 +236,11 @@ describe("delivery outcome", () => {
       server = createServer((req, res) => {
         const outcomes: DeliveryOutcome[] = [];
         const openQueue = () => ({ read: async () => "gone" as const, isShown });
-        const { look } = watchDelivery(
+        const { check } = watchDelivery(
           { req, res },
           { onOutcome: (one) => void outcomes.push(one), openQueue },
         );
-        answered.push({ outcomes, look, cutOff: undefined });
+        answered.push({ outcomes, check, cutOff: undefined });
         res.end(Buffer.alloc(1 * KB));
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -264,9 +267,9 @@ describe("delivery outcome", () => {
 describe("send queue", () => {
   it("believes that a connection is gone when five readings of the table have left it out", async () => {
     const socket = { localAddress: "127.0.0.1", localPort: 1, remoteAddress: "127.0.0.1", remotePort: 2 };
-    const line = `0: ${keyOf(socket as ConnectionEnds)} 01 0000000A:00000000`;
+    const line = `0: ${keyOf(socket as TcpEndpoints)} 01 0000000A:00000000`;
     const tables = ["other", "other", "other", "other", line];
-    const queue = openSendQueue(socket as ConnectionEnds, async () => tables.shift() ?? "other");
+    const queue = openSendQueue(socket as TcpEndpoints, async () => tables.shift() ?? "other");
     const isLinux = process.platform === "linux";
     expect(await queue.read()).to.equal(isLinux ? 10 : "unknown");
     expect(await queue.read()).to.equal(isLinux ? "gone" : "unknown");

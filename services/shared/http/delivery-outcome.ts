@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { holdEnd } from "./held-end.ts";
+import { deferEnd } from "./defer-end.ts";
 import { openSendQueue, type SendQueueReader } from "./send-queue.ts";
 
 /**
@@ -18,7 +18,9 @@ export type DeliveryOutcome =
  * Whether a connection was cut with something left to send. `finish` and `writableFinished` of a response do not say so:
  * Node sets both too where the socket was reset with a write under way.
  */
-export function isCutOff(socket: Pick<Socket, "destroyed" | "errored" | "writableFinished">): boolean {
+export function isConnectionBroken(
+  socket: Pick<Socket, "destroyed" | "errored" | "writableFinished">,
+): boolean {
   // Deno may leave `errored` undefined where Node has null.
   return socket.errored != null || (socket.destroyed && !socket.writableFinished);
 }
@@ -27,20 +29,20 @@ export interface DeliveryWatchOptions {
   /** Called with the outcome, and again where a delivered answer turns out to be aborted. */
   readonly onOutcome: (outcome: DeliveryOutcome) => void;
   /** How long a reset after the last byte was acknowledged still counts: the client may not have read it all. */
-  readonly doubtMs?: number;
+  readonly resetWindowMs?: number;
   /** How long a peer may take to acknowledge what lies in the kernel. */
-  readonly drainMs?: number;
+  readonly ackTimeoutMs?: number;
   /** Where the send queue is read; tests put another one there. */
   readonly openQueue?: (socket: Socket) => SendQueueReader;
 }
 
 export interface DeliveryWatch {
   /** Resolves with the first outcome. Never rejects. */
-  readonly ended: Promise<DeliveryOutcome>;
+  readonly firstOutcome: Promise<DeliveryOutcome>;
   /** Resolves when the outcome can no longer change. Never rejects. */
-  readonly over: Promise<void>;
+  readonly settled: Promise<void>;
   /** Looks at the connection now; after that, a reset that the kernel has seen has been told to `onOutcome`. */
-  look(): Promise<void>;
+  check(): Promise<void>;
 }
 
 /** What watches of one connection do when it is used for another answer. */
@@ -67,10 +69,10 @@ export function watchDelivery(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   options: DeliveryWatchOptions,
 ): DeliveryWatch {
-  const { onOutcome, doubtMs = DOUBT_MS, drainMs = DRAIN_MS, openQueue = openSendQueue } = options;
+  const { onOutcome, resetWindowMs = DOUBT_MS, ackTimeoutMs = DRAIN_MS, openQueue = openSendQueue } = options;
   const { socket } = req;
   const queueOf = openQueue(socket);
-  const letGo = holdEnd(socket);
+  const letGo = deferEnd(socket);
   let latest: DeliveryOutcome | undefined;
   let wasSeen = false;
   const startedAt = bytesWrittenTo(socket);
@@ -121,7 +123,7 @@ export function watchDelivery(
     if (latest?.kind === "delivered") stop();
   };
   const onFinish = (): void => {
-    if (isCutOff(socket)) abort();
+    if (isConnectionBroken(socket)) abort();
     else {
       endsAt = bytesWrittenTo(socket);
       void drain(endsAt);
@@ -144,7 +146,7 @@ export function watchDelivery(
     else bytesLeft = 0;
   };
   const drain = async (end: number): Promise<void> => {
-    const untilMs = performance.now() + drainMs;
+    const untilMs = performance.now() + ackTimeoutMs;
     for (let pauseMs = FIRST_PAUSE_MS; bytesLeft !== 0; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       if (bytesLeft !== undefined) await pause(pauseMs);
       if (!isCertain) await judge(end);
@@ -169,9 +171,9 @@ export function watchDelivery(
       return stop();
     }
     const isEnding = letGo();
-    const untilMs = performance.now() + (isEnding ? LINGER_MS : doubtMs);
+    const untilMs = performance.now() + (isEnding ? LINGER_MS : resetWindowMs);
     while (!isCertain && performance.now() < untilMs) {
-      await pause(Math.min(MAX_PAUSE_MS, doubtMs));
+      await pause(Math.min(MAX_PAUSE_MS, resetWindowMs));
       noteUse();
     }
     if (isCertain) return;
@@ -186,7 +188,7 @@ export function watchDelivery(
   socket.on("close", onClose);
   socket.on("end", onEnd);
   if (socket.destroyed) abort();
-  return { ended: ended.promise, over: over.promise, look };
+  return { firstOutcome: ended.promise, settled: over.promise, check: look };
 }
 
 function makeDeferred<T>() {

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Span } from "@opentelemetry/api";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
-import { isServerFault, ServiceError, toErrorBody } from "../errors.ts";
+import { isServerError, ServiceError, toErrorBody } from "../errors.ts";
 import type { Log } from "../logging/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { beginServerSpan, endServerSpan } from "../tracing/http.ts";
+import { endServerSpan, startServerSpan } from "../tracing/http.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { writeAccessLine } from "./access-log.ts";
-import { isCutOff } from "./delivery-outcome.ts";
+import { isConnectionBroken } from "./delivery-outcome.ts";
 
 /** What is known of one request while it is answered; one access log line and one observation come of it. */
 export interface Exchange {
@@ -23,7 +23,7 @@ export interface Exchange {
   /** Told when the answer has been sent or the client is gone; one that waits for it at a time. */
   onClose?: (() => void) | undefined;
   /** Probes are logged at debug level only. */
-  quiet?: boolean;
+  isProbe?: boolean;
   /** Its span, where requests are traced. */
   span?: Span | undefined;
   /** More fields for the access log line. */
@@ -42,7 +42,7 @@ interface Tracked {
 }
 
 /** The exchange of a request that passed `trackExchanges`. */
-export function exchangeOf(res: Response): Exchange {
+export function getExchange(res: Response): Exchange {
   const exchange = (res as Tracked)[EXCHANGE];
   if (exchange === undefined) throw new Error("trackExchanges is not the first middleware of this app");
   return exchange;
@@ -74,7 +74,7 @@ export function beginExchange(
 }
 
 function beginTrace(exchange: Exchange, tracing: Tracing, req: Request): void {
-  exchange.span = beginServerSpan(tracing, req);
+  exchange.span = startServerSpan(tracing, req);
   if (exchange.span !== undefined) exchange.fields.traceId = exchange.span.spanContext().traceId;
 }
 
@@ -112,8 +112,8 @@ function report(
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
   const isExpected = failure instanceof ServiceError && failure.isExpected;
-  const isQuiet = exchange.quiet === true && failure === undefined;
-  const level = isQuiet ? "debug" : isServerFault(status) && !isExpected ? "error" : "info";
+  const isQuiet = exchange.isProbe === true && failure === undefined;
+  const level = isQuiet ? "debug" : isServerError(status) && !isExpected ? "error" : "info";
   if (failure instanceof ServiceError) fields.code = failure.code;
   else if (failure !== undefined) fields.code = "internal";
   if (exchange.span !== undefined) endTrace(exchange.span, { req, exchange, status });
@@ -124,13 +124,13 @@ function report(
 }
 
 /** What the access line says besides, as far as traces should say it too: words of ours, and nobody's names. */
-const TOLD = ["cache", "payment", "upstream"] as const;
+const TRACED_FIELDS = ["cache", "payment", "upstream"] as const;
 
 function endTrace(span: Span, of: { req: Request; exchange: Exchange; status: number }): void {
   const { req, exchange, status } = of;
   const { fields, session, route } = exchange;
   const attributes: Record<string, string> = { "chaintables.session": session };
-  for (const name of TOLD) {
+  for (const name of TRACED_FIELDS) {
     if (typeof fields[name] === "string") attributes[`chaintables.${name}`] = fields[name];
   }
   endServerSpan(span, {
@@ -148,13 +148,13 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
 /** The status that was sent, or what became of an answer that was not sent to its end. */
 function statusOf({ res, socket }: { res: Response; socket: Socket }, failure: unknown): number {
-  if (res.writableFinished && !isCutOff(socket)) return res.statusCode;
+  if (res.writableFinished && !isConnectionBroken(socket)) return res.statusCode;
   return failure === undefined ? CLIENT_GONE : toErrorBody(failure, "").status;
 }
 
 /** Answers a thrown value in the one error shape, or cuts the connection when an answer has already begun. */
-export function sendFailure(res: Response, error: unknown): void {
-  const exchange = exchangeOf(res);
+export function sendErrorBody(res: Response, error: unknown): void {
+  const exchange = getExchange(res);
   exchange.failure = error;
   if (res.headersSent) {
     res.destroy();
@@ -177,11 +177,11 @@ export function sendText(res: Response, answer: { status: number; type: string; 
 }
 
 /** Last route of an app: an unknown path or method. */
-export function answerUnknown(): RequestHandler {
+export function answerNotFound(): RequestHandler {
   return (req, res) => {
     const known = req.method === "GET" || req.method === "HEAD";
     const what = known ? "path" : "method";
-    sendFailure(
+    sendErrorBody(
       res,
       new ServiceError(
         "not_found",
@@ -192,6 +192,7 @@ export function answerUnknown(): RequestHandler {
 }
 
 /** Error middleware of an app. */
-export function answerFailure() {
-  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => sendFailure(res, error);
+export function createErrorHandler() {
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void =>
+    sendErrorBody(res, error);
 }

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-export interface QuietLimits {
+export interface IdleLimits {
   /** Between requests. */
   readonly idleMs: number;
   /** With an answer waiting of which the client takes nothing; noticed after this and before twice as much. */
@@ -9,7 +9,7 @@ export interface QuietLimits {
 }
 
 /** Node notes there what it is answering. */
-export type AnsweringSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
+export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 interface Seen {
   bytesRead: number;
@@ -24,11 +24,11 @@ const SWEEP_MS = 5_000;
  * them every few seconds: Node's own `keepAliveTimeout` and `timeout` set and refresh timers with every request, at a
  * twentieth of what a short answer costs. An idle connection may live longer by one look.
  */
-export function closeQuietConnections(server: Server, { idleMs, stallMs }: QuietLimits): void {
+export function closeIdleConnections(server: Server, { idleMs, stallMs }: IdleLimits): void {
   server.keepAliveTimeout = 0;
   server.timeout = 0;
-  const connections = new Map<AnsweringSocket, Seen>();
-  server.on("connection", (socket: AnsweringSocket) => {
+  const connections = new Map<HttpSocket, Seen>();
+  server.on("connection", (socket: HttpSocket) => {
     connections.set(socket, { bytesRead: 0, sinceMs: performance.now() });
     socket.once("close", () => connections.delete(socket));
   });
@@ -38,7 +38,7 @@ export function closeQuietConnections(server: Server, { idleMs, stallMs }: Quiet
     else socket.setTimeout(0);
   });
 
-  const look = (socket: AnsweringSocket, seen: Seen, nowMs: number): void => {
+  const look = (socket: HttpSocket, seen: Seen, nowMs: number): void => {
     const { bytesRead } = socket;
     // One that has said nothing yet is late with its first request, which the server answers itself.
     if (bytesRead !== seen.bytesRead || bytesRead === 0 || socket._httpMessage) {

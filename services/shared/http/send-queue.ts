@@ -4,7 +4,7 @@ import { endianness } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** The two ends of a TCP connection: they are no longer known once its socket is closed. */
-export type ConnectionEnds = Pick<
+export type TcpEndpoints = Pick<
   Socket,
   "localAddress" | "localPort" | "remoteAddress" | "remotePort" | "remoteFamily"
 >;
@@ -36,10 +36,7 @@ const PAUSE_MS = 20;
 const shown = new Set<string>();
 
 /** A reader for one connection, made while its socket is open; tables are shared by all readers. Linux only. */
-export function openSendQueue(
-  socket: ConnectionEnds,
-  readTable: ReadTable = readSharedTable,
-): SendQueueReader {
+export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readSharedTable): SendQueueReader {
   const key = keyOf(socket);
   if (key === undefined || process.platform !== "linux")
     return { read: async () => "unknown", isShown: false };
@@ -78,7 +75,7 @@ export function findSendQueue(table: string, key: string): number | "gone" {
 }
 
 /** Both ends as the table writes them: addresses as words in the order of the machine, all in upper-case hex. */
-export function keyOf(ends: ConnectionEnds): string | undefined {
+export function keyOf(ends: TcpEndpoints): string | undefined {
   const local = endOf(ends.localAddress, ends.localPort);
   const remote = endOf(ends.remoteAddress, ends.remotePort);
   return local === undefined || remote === undefined ? undefined : `${local} ${remote}`;

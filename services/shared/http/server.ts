@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
-import { reasonOf } from "../settings/folder.ts";
-import { type AnsweringSocket, closeQuietConnections, type QuietLimits } from "./idle-connections.ts";
-import { versionNotSupported } from "./request-line.ts";
+import { describeSystemError } from "../settings/folder.ts";
+import { closeIdleConnections, type HttpSocket, type IdleLimits } from "./idle-connections.ts";
+import { versionNotSupported } from "./request-checks.ts";
 
 /** How long clients may keep a connection waiting, in milliseconds. */
-export interface HttpTimeouts extends QuietLimits {
+export interface HttpTimeouts extends IdleLimits {
   /** From the first moment of a connection, or the first byte of a further request, to the end of its head. */
   readonly headersMs: number;
   /** The same to the end of its body. */
@@ -30,7 +30,7 @@ export const keepAliveHeader: readonly [name: string, value: string] = [
 ];
 
 /** Says so on an answer that is put together header by header, unless its connection is closed after it. */
-export function offerConnection(res: ServerResponse): void {
+export function setKeepAliveHeader(res: ServerResponse): void {
   if (res.shouldKeepAlive) res.setHeader(...keepAliveHeader);
 }
 
@@ -62,10 +62,10 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   const server = createServer(options, app);
   // Beyond so many Node would leave headers out, a Content-Length too; their size is bounded anyway.
   server.maxHeadersCount = 0;
-  closeQuietConnections(server, { idleMs, stallMs });
+  closeIdleConnections(server, { idleMs, stallMs });
   server.on("clientError", answerBrokenHttp);
   server.on("connect", (_request, socket) =>
-    whenAnswered(socket as AnsweringSocket, () => sendRaw(socket, noSuchMethod())),
+    whenAnswered(socket as HttpSocket, () => sendRaw(socket, noSuchMethod())),
   );
   return server;
 }
@@ -80,7 +80,7 @@ type ClientError = NodeJS.ErrnoException & {
 const broken = new WeakSet<Duplex>();
 
 function answerBrokenHttp(error: ClientError, stream: unknown): void {
-  const socket = stream as AnsweringSocket;
+  const socket = stream as HttpSocket;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -95,7 +95,7 @@ function answerBrokenHttp(error: ClientError, stream: unknown): void {
  * Calls back when the requests before have their answers: raw text would be taken for one of these, or a part of it. A
  * client that does not read its answers is cut by the watch over quiet connections.
  */
-function whenAnswered(socket: AnsweringSocket, then: () => void): void {
+function whenAnswered(socket: HttpSocket, then: () => void): void {
   const answering = socket._httpMessage;
   if (!socket.writable) return;
   if (!answering) then();
@@ -161,7 +161,7 @@ export async function listen(server: Server, address: { host: string; port: numb
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
       // Without the cause itself: loggers would say it a second time.
-      const message = `Cannot listen for HTTP on ${address.host}:${address.port}: ${reasonOf(cause)}`;
+      const message = `Cannot listen for HTTP on ${address.host}:${address.port}: ${describeSystemError(cause)}`;
       reject(Object.assign(new Error(message), { code: cause.code }));
     };
     server.once("error", fail);

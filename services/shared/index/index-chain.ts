@@ -1,5 +1,5 @@
 import type { IngestReporter } from "../ingest/reporter.ts";
-import { retryUntil } from "../ingest/run-ingest.ts";
+import { retryUntilAborted } from "../ingest/run-ingest.ts";
 import type { ProgressReport } from "../ingest-status/progress.ts";
 import type { Log } from "../logging/log.ts";
 import type { SyncLog } from "./follow-head.ts";
@@ -9,7 +9,7 @@ export interface IndexChainOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Shows the progress; absent in tests. */
-  readonly reporter?: Pick<IngestReporter, "report" | "failed"> | undefined;
+  readonly reporter?: Pick<IngestReporter, "report" | "reportFailure"> | undefined;
   /** Errors after which the index would be wrong if it went on: they are thrown. */
   readonly isFatal?: (error: unknown) => boolean;
   /** See StallOptions. */
@@ -31,12 +31,12 @@ export async function indexChain(
   { log, signal, reporter, isFatal = () => false, stallRetryMs }: IndexChainOptions,
   attempt: (context: IndexAttempt) => Promise<void>,
 ): Promise<void> {
-  const onFailure = (error: unknown) => reporter?.failed(error);
+  const onFailure = (error: unknown) => reporter?.reportFailure(error);
   const stalls = new StallMonitor({ log, signal, onFailure, retryMs: stallRetryMs });
   const context: IndexAttempt = {
     stalls,
     report: reporter?.report ?? (() => {}),
     log: (level, message, fields) => log[level](fields ?? {}, message),
   };
-  await retryUntil(signal, { log, isFatal, onFailure }, () => stalls.run(() => attempt(context)));
+  await retryUntilAborted(signal, { log, isFatal, onFailure }, () => stalls.run(() => attempt(context)));
 }

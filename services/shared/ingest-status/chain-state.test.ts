@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { judgeChain, neverRead } from "./chain-state.ts";
+import { deriveChainReading, notReadYetError } from "./chain-state.ts";
 import type { IngestStatusRow } from "./status-row.ts";
 import { statusRow } from "./testkit.ts";
 
@@ -9,10 +9,10 @@ const judge = (
   { hasData = false, isStale = false, isExpected = false, chainId = 8453 } = {},
 ) => {
   const seen = row === undefined ? undefined : { row: statusRow(row), isStale };
-  return judgeChain({ hasData, seen, isExpected, chainId });
+  return deriveChainReading({ hasData, seen, isExpected, chainId });
 };
 
-describe("judgeChain", () => {
+describe("deriveChainReading", () => {
   it("serves what is stored, whether or not an ingest ever said something", () => {
     expect(judge(undefined, { hasData: true }).state).to.equal("serving");
     expect(judge({ state: "backfilling", share: 0.5 }, { hasData: true })).to.include({
@@ -57,9 +57,9 @@ describe("judgeChain", () => {
   });
 });
 
-describe("neverRead", () => {
+describe("notReadYetError", () => {
   const refuse = (chainId: number, reading = judge({})) =>
-    neverRead("The lending markets", { chainId, reading });
+    notReadYetError("The lending markets", { chainId, reading });
 
   it("says how far the first read is and when to come back", () => {
     const { message, code, retryAfterSeconds } = refuse(8453);

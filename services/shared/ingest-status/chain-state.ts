@@ -1,7 +1,7 @@
 import { ServiceError } from "../errors.ts";
 import type { ChainReading } from "../grpc/types.ts";
 import { formatSeconds } from "./progress-line.ts";
-import type { SeenIngest } from "./watch.ts";
+import type { ObservedIngest } from "./status-watcher.ts";
 
 /** A client that waits for a first read asks again after so many seconds, at least and at most. */
 const MIN_RETRY_SECONDS = 5;
@@ -17,9 +17,9 @@ export function sourceSetting(chainId: number): string {
  * said. `isExpected`: this process knows of a source (one machine, one environment), so that an ingest that has not
  * said anything yet is on its way.
  */
-export function judgeChain(at: {
+export function deriveChainReading(at: {
   readonly hasData: boolean;
-  readonly seen: SeenIngest | undefined;
+  readonly seen: ObservedIngest | undefined;
   readonly isExpected: boolean;
   readonly chainId: number;
 }): ChainReading {
@@ -49,7 +49,7 @@ function noSource(chainId: number): string {
 }
 
 /** The 503 for a table that was never read. `what` is the subject of its sentence, in the plural. */
-export function neverRead(
+export function notReadYetError(
   what: string,
   { chainId, reading }: { readonly chainId: number; readonly reading: ChainReading },
 ): ServiceError {
@@ -73,7 +73,7 @@ export function neverRead(
 }
 
 /** Between the first write of the ingest and the first answer from it. */
-export function justRead(what: string): ServiceError {
+export function justReadError(what: string): ServiceError {
   return new ServiceError(
     "unavailable",
     `${what} have just been read for the first time. Try again in 1 s.`,

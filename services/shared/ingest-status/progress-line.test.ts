@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { formatSeconds, headLine, type LineWords, progressLine } from "./progress-line.ts";
+import { formatSeconds, headLine, type ProgressLabels, progressLine } from "./progress-line.ts";
 import type { ProgressView } from "./progress-model.ts";
 
-const WORDS: LineWords = { chain: "Base", finds: "pools", place: "block", brings: "events" };
+const WORDS: ProgressLabels = { chain: "Base", discovered: "pools", blockNoun: "block", events: "events" };
 const VIEW: ProgressView = {
   ...{ state: "backfilling", share: 0.35, etaSeconds: 1_625, done: 1_050_000, size: 3_000_000 },
   ...{ perSecond: 1_200, eventsPerSecond: 15_000, scans: 0, toCome: [], head: 2_999_999, block: 1_049_999 },
@@ -30,7 +30,7 @@ describe("progressLine", () => {
       },
       toCome: [{ stage: "reading", size: 1_840 }],
     };
-    expect(progressLine(view, { ...WORDS, chain: "Base lending", finds: "units" })).to.equal(
+    expect(progressLine(view, { ...WORDS, chain: "Base lending", discovered: "units" })).to.equal(
       "Base lending discovery ██████████░░░░░░░░░░ 50 % · 40,000,000 of 80,000,000 blocks in 4 scans · 1,200 blocks/s · 2 units/s · about 27 m 5 s left, with 1,840 units to come",
     );
   });
@@ -76,7 +76,7 @@ describe("headLine", () => {
       "Base head · block 1,577 · 2 s behind · 35 events/s · 1.9 calls/s to rpc.example.org",
     );
     const slots: ProgressView = { ...view, head: 1_600, lagSeconds: undefined };
-    expect(headLine(slots, { ...WORDS, place: "slot" }, endpoint)).to.contain(" · 23 slots behind · ");
+    expect(headLine(slots, { ...WORDS, blockNoun: "slot" }, endpoint)).to.contain(" · 23 slots behind · ");
   });
 });
 

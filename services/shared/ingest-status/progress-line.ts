@@ -2,14 +2,14 @@ import type { ProgressView } from "./progress-model.ts";
 
 const BAR_WIDTH = 20;
 
-export interface LineWords {
+export interface ProgressLabels {
   /** What the line begins with, for example "Base lending". */
   readonly chain: string;
   /** What discovery finds. */
-  readonly finds: string;
-  readonly place: "block" | "slot";
+  readonly discovered: string;
+  readonly blockNoun: "block" | "slot";
   /** What a block near the head brings. */
-  readonly brings: string;
+  readonly events: string;
 }
 
 const STAGE_OF: Readonly<Record<ProgressView["state"], string>> = {
@@ -24,33 +24,37 @@ const STAGE_OF: Readonly<Record<ProgressView["state"], string>> = {
  * `Base backfill ███████░░░░░░░░░░░░░ 35 % · block 1,234,567 of 3,000,000 · 1,200 blocks/s · 15,000 events/s · 2 m 10 s left`:
  * bar and share are of all stages together, so that they fill once. Undefined before anything is known.
  */
-export function progressLine(view: ProgressView, words: LineWords): string | undefined {
+export function progressLine(view: ProgressView, words: ProgressLabels): string | undefined {
   const { state, share = 0, perSecond, eventsPerSecond } = view;
   if (state === "starting") return undefined;
   const filled = Math.min(BAR_WIDTH - 1, Math.floor(share * BAR_WIDTH));
   const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
-  const noun = state === "reading" ? "unit" : words.place;
+  const noun = state === "reading" ? "unit" : words.blockNoun;
   return [
     `${words.chain} ${STAGE_OF[state]} ${bar} ${Math.floor(share * 100)} %`,
     placeOf(view, words),
     ...(perSecond === undefined ? [] : [`${formatCount(perSecond)} ${noun}s/s`]),
     ...(state === "reading" || eventsPerSecond === undefined
       ? []
-      : [`${formatCount(eventsPerSecond)} ${state === "discovering" ? words.finds : words.brings}/s`]),
+      : [`${formatCount(eventsPerSecond)} ${state === "discovering" ? words.discovered : words.events}/s`]),
     leftOf(view, words),
   ].join(" · ");
 }
 
-function placeOf(view: ProgressView, { place }: LineWords): string {
+function placeOf(view: ProgressView, { blockNoun }: ProgressLabels): string {
   const [done, size] = [formatCount(view.done), formatCount(view.size)];
   if (view.state === "reading") return `unit ${done} of ${size}`;
   if (view.state === "discovering")
-    return `${done} of ${size} ${place}s${view.scans > 1 ? ` in ${view.scans} scans` : ""}`;
-  return `${place} ${formatCount(view.block ?? 0)} of ${formatCount(view.head ?? view.block ?? 0)}`;
+    return `${done} of ${size} ${blockNoun}s${view.scans > 1 ? ` in ${view.scans} scans` : ""}`;
+  return `${blockNoun} ${formatCount(view.block ?? 0)} of ${formatCount(view.head ?? view.block ?? 0)}`;
 }
 
-function leftOf(view: ProgressView, { place }: LineWords): string {
-  const nouns = { discovery: `${place}s of discovery`, backfill: `${place}s of backfill`, reading: "units" };
+function leftOf(view: ProgressView, { blockNoun }: ProgressLabels): string {
+  const nouns = {
+    discovery: `${blockNoun}s of discovery`,
+    backfill: `${blockNoun}s of backfill`,
+    reading: "units",
+  };
   const coming = view.toCome.map(({ stage, size }) => `${formatCount(size)} ${nouns[stage]}`).join(" and ");
   if (view.isFallingBehind) return "the chain grows as fast as it is read";
   if (view.etaSeconds === undefined)
@@ -62,17 +66,17 @@ function leftOf(view: ProgressView, { place }: LineWords): string {
 /** The live line of an index that has reached the head: `Base head · block 1,577 · 2 s behind · 35 events/s · 19 calls/s to rpc.example.org`. */
 export function headLine(
   view: ProgressView,
-  words: LineWords,
+  words: ProgressLabels,
   endpoint: { readonly callsPerSecond: number; readonly host: string | undefined },
 ): string {
   const { block = 0, head = block, lagSeconds } = view;
   const behind =
-    lagSeconds === undefined ? `${formatCount(head - block)} ${words.place}s` : formatSeconds(lagSeconds);
+    lagSeconds === undefined ? `${formatCount(head - block)} ${words.blockNoun}s` : formatSeconds(lagSeconds);
   return [
     `${words.chain} head`,
-    `${words.place} ${formatCount(block)}`,
+    `${words.blockNoun} ${formatCount(block)}`,
     `${behind} behind`,
-    `${formatRate(view.eventsPerSecond ?? 0)} ${words.brings}/s`,
+    `${formatRate(view.eventsPerSecond ?? 0)} ${words.events}/s`,
     `${formatRate(endpoint.callsPerSecond)} calls/s${endpoint.host === undefined ? "" : ` to ${endpoint.host}`}`,
   ].join(" · ");
 }

@@ -41,7 +41,7 @@ describe("ProgressModel", () => {
 
   it("counts in the time left what comes after the stage: the backfill after the scans", () => {
     const model = new ProgressModel();
-    model.seeHead({ number: 1_099 }, 0);
+    model.setHead({ number: 1_099 }, 0);
     model.apply({ stage: "plan", scans: [scan("a", [0, 999_999])], backfill: { from: 1_000, at: 999 } }, 0);
     for (let second = 0; second <= 10; second++)
       model.apply(
@@ -71,12 +71,12 @@ describe("ProgressModel", () => {
 
   it("measures the backfill against the head as it is now", () => {
     const model = new ProgressModel();
-    model.seeHead({ number: 1_000, timestamp: 10_000 }, 0);
+    model.setHead({ number: 1_000, timestamp: 10_000 }, 0);
     model.apply({ stage: "plan", scans: [], backfill: { from: 1, at: 0 } }, 0);
     model.setIndexedBlock({ number: 500, time: 5_000 }, SECOND);
     expect(model.view(SECOND).share).to.be.closeTo(0.5, 1e-9);
     model.setIndexedBlock({ number: 744, time: 7_440 }, 2 * SECOND);
-    model.seeHead({ number: 1_500, timestamp: 15_000 }, 2 * SECOND);
+    model.setHead({ number: 1_500, timestamp: 15_000 }, 2 * SECOND);
     const view = model.view(2 * SECOND);
     expect(view).to.include({ state: "backfilling", block: 744, head: 1_500, lagSeconds: 7_560 });
     expect(view.done / view.size).to.be.closeTo(744 / 1_500, 1e-9);
@@ -87,25 +87,25 @@ describe("ProgressModel", () => {
   it("is whole at the head only, and says how far behind answers are", () => {
     const model = new ProgressModel();
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
-    model.seeHead({ number: 1_000, timestamp: 100_000 }, 0);
+    model.setHead({ number: 1_000, timestamp: 100_000 }, 0);
     // All that was to be read when it began: the head has moved on by ten minutes.
     model.setIndexedBlock({ number: 1_000, time: 100_000 }, SECOND);
     expect(model.view(SECOND)).to.include({ state: "following", share: 1, etaSeconds: 0 });
-    model.seeHead({ number: 1_300, timestamp: 100_600 }, 2 * SECOND);
+    model.setHead({ number: 1_300, timestamp: 100_600 }, 2 * SECOND);
     const late = model.view(2 * SECOND);
     expect(late.state).to.equal("backfilling");
     expect(late.share).to.be.below(1);
     model.setIndexedBlock({ number: 1_299, time: 100_598 }, 3 * SECOND);
     expect(model.view(3 * SECOND)).to.include({ state: "following", share: 1 });
     // Two blocks of a chain that makes one every few days.
-    model.seeHead({ number: 1_301, timestamp: 900_000 }, 4 * SECOND);
+    model.setHead({ number: 1_301, timestamp: 900_000 }, 4 * SECOND);
     expect(model.view(4 * SECOND)).to.include({ state: "following", lagSeconds: 799_402 });
   });
 
   it("counts slots where heads carry no time", () => {
     const model = new ProgressModel();
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
-    model.seeHead({ number: 10_000 }, 0);
+    model.setHead({ number: 10_000 }, 0);
     model.setIndexedBlock({ number: 9_900, time: 1 }, SECOND);
     expect(model.view(SECOND).state).to.equal("backfilling");
     model.setIndexedBlock({ number: 9_960, time: 1 }, SECOND);
@@ -116,7 +116,7 @@ describe("ProgressModel", () => {
     const model = new ProgressModel();
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
     for (let second = 0; second <= 30; second++) {
-      model.seeHead({ number: 10_000 + second * 10, timestamp: second * 20 }, second * SECOND);
+      model.setHead({ number: 10_000 + second * 10, timestamp: second * 20 }, second * SECOND);
       model.setIndexedBlock({ number: second * 5, time: -100_000 }, second * SECOND);
     }
     expect(model.view(30 * SECOND)).to.include({ isFallingBehind: true, etaSeconds: undefined });
@@ -126,7 +126,7 @@ describe("ProgressModel", () => {
     const model = new ProgressModel();
     model.apply({ stage: "plan", scans: [], backfill: { from: 0, at: -1 } }, 0);
     for (let second = 0; second <= 30; second++) {
-      model.seeHead({ number: 10_000 + second * 10, timestamp: second }, second * SECOND);
+      model.setHead({ number: 10_000 + second * 10, timestamp: second }, second * SECOND);
       model.setIndexedBlock({ number: second * 20, time: -100_000 }, second * SECOND);
     }
     // 9,700 blocks are left; 20 a second are read, and 10 come.
@@ -189,7 +189,7 @@ class RandomRun {
   #ms = 0;
 
   constructor() {
-    this.#model.seeHead({ number: this.#head, timestamp: 1_000_000 }, 0);
+    this.#model.setHead({ number: this.#head, timestamp: 1_000_000 }, 0);
     this.#plan();
   }
 
@@ -197,7 +197,7 @@ class RandomRun {
   #plan(): void {
     const scans = Object.entries(this.#at).map(([name, done]) => scan(name, [0, 999], done));
     const backfill = { from: 0, at: this.#block };
-    this.#model.apply({ stage: "plan", scans, backfill, units: 50 }, this.#ms);
+    this.#model.apply({ stage: "plan", scans, backfill, entities: 50 }, this.#ms);
   }
 
   take(step: RandomStep) {
@@ -209,7 +209,7 @@ class RandomRun {
       model.apply({ stage: "discovery", scan: step.name, from: 0, at, to: 999, events: 1 }, this.#ms);
     } else if (step.kind === "head") {
       this.#head += step.by;
-      model.seeHead({ number: this.#head, timestamp: 1_000_000 }, this.#ms);
+      model.setHead({ number: this.#head, timestamp: 1_000_000 }, this.#ms);
     } else if (step.kind === "stand") {
       this.#block = Math.min(this.#head - 10, this.#block + step.by);
       model.setIndexedBlock({ number: this.#block, time: 0 }, this.#ms);

@@ -74,7 +74,7 @@ export class ProgressModel {
       const { stage: _, scans, ...plan } = step;
       this.#scans = new Map(scans.map((scan) => [scan.name, scan]));
       this.#plan = plan;
-      this.#units = plan.units === undefined ? undefined : { done: 0, size: plan.units };
+      this.#units = plan.entities === undefined ? undefined : { done: 0, size: plan.entities };
       return;
     }
     if (step.stage === "discovery") this.#discover(step, nowMs);
@@ -100,7 +100,7 @@ export class ProgressModel {
     if (this.#units !== undefined) this.#units = { ...this.#units, size: this.#units.size + step.events };
   }
 
-  seeHead(head: { readonly number: number; readonly timestamp?: number | undefined }, nowMs: number): void {
+  setHead(head: { readonly number: number; readonly timestamp?: number | undefined }, nowMs: number): void {
     const grown = this.#head === undefined ? 0 : Math.max(0, head.number - this.#head.number);
     this.#growth.add(grown, nowMs);
     this.#head = { number: head.number, time: head.timestamp };

@@ -16,7 +16,7 @@ export interface ProgressPlan {
   /** Blocks from `from` up to the head, of which those up to `at` are indexed. */
   readonly backfill?: { readonly from: number; readonly at: number };
   /** Units that are known before the discovery; those that it finds are added. They are read after it. */
-  readonly units?: number;
+  readonly entities?: number;
 }
 
 export interface DiscoveryStep {

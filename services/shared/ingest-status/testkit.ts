@@ -1,11 +1,11 @@
 import type { ChainReading } from "../grpc/types.ts";
-import { judgeChain } from "./chain-state.ts";
+import { deriveChainReading } from "./chain-state.ts";
 import type { IngestStatusRow } from "./status-row.ts";
 
 /** For tests of status: chains of which no ingest has ever said anything. */
 export const unreported = {
-  of: (chainId: number, hasData: boolean): ChainReading =>
-    judgeChain({ hasData, seen: undefined, isExpected: false, chainId }),
+  get: (chainId: number, hasData: boolean): ChainReading =>
+    deriveChainReading({ hasData, seen: undefined, isExpected: false, chainId }),
 };
 
 const NOTHING = { share: null, etaSeconds: null, since: null };

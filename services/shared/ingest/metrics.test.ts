@@ -27,7 +27,7 @@ describe("an ingest's metrics", () => {
       method: "eth_call",
       message: "slow down",
     });
-    chain.seeHead({ number: 110, timestamp: 1_020 });
+    chain.setHead({ number: 110, timestamp: 1_020 });
     chain.setIndexedBlock({ number: 100, time: 1_000 });
     const text = await metrics.render();
     const labels = 'chain="8453",host="rpc.test"';
@@ -47,15 +47,15 @@ describe("an ingest's metrics", () => {
   it("show progress and failure, and let a watcher hear the same", async () => {
     const metrics = createIngestMetrics({ name: "some-ingest" });
     const heard: unknown[] = [];
-    metrics.watch(8453, {
+    metrics.observe(8453, {
       onEvent: (event) => heard.push(event.kind),
-      seeHead: (head) => heard.push(head),
+      setHead: (head) => heard.push(head),
       setIndexedBlock: (block) => heard.push(block),
     });
     const chain = metrics.chain(8453);
-    metrics.chain(1).seeHead({ number: 5 });
+    metrics.chain(1).setHead({ number: 5 });
     chain.onEvent({ kind: "circuit", host: "rpc.test", open: true });
-    chain.seeHead({ number: 110, timestamp: 1_020 });
+    chain.setHead({ number: 110, timestamp: 1_020 });
     chain.setIndexedBlock({ number: 100, time: 1_000, events: 7 });
     expect(heard).to.deep.equal([
       "circuit",

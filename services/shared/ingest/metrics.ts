@@ -3,9 +3,9 @@ import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "../metri
 import type { SourceEvent } from "../rpc-client/endpoint.ts";
 
 /** Hears the same of a chain as its metrics. */
-export interface ChainWatcher {
+export interface ChainObserver {
   readonly onEvent: (event: SourceEvent) => void;
-  seeHead(head: { readonly number: number; readonly timestamp?: number | undefined }): void;
+  setHead(head: { readonly number: number; readonly timestamp?: number | undefined }): void;
   setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
 
@@ -23,7 +23,7 @@ export interface ChainGauges {
   /** For the source's onEvent. */
   readonly onEvent: (event: SourceEvent) => void;
   /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads do not tell it. */
-  seeHead(head: { readonly number: number; readonly timestamp?: number }): void;
+  setHead(head: { readonly number: number; readonly timestamp?: number }): void;
   /** The block that the store stands on; `events` that were written with it. */
   setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
@@ -33,7 +33,7 @@ export interface IngestMetrics extends Metrics {
   chain(chainId: number | string): ChainGauges;
   progress(chainId: number | string): ProgressGauges;
   /** Whatever the chain's gauges hear, the watcher hears too. */
-  watch(chainId: number | string, watcher: ChainWatcher): void;
+  observe(chainId: number | string, watcher: ChainObserver): void;
 }
 
 /** The metrics of an ingest's process: those of every process, its RPC requests, and how far it is behind. */
@@ -95,10 +95,10 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     labelNames: ["chain"],
     registers,
   });
-  const watchers = new Map<string, ChainWatcher>();
+  const watchers = new Map<string, ChainObserver>();
   return {
     ...metrics,
-    watch: (chainId, watcher) => void watchers.set(String(chainId), watcher),
+    observe: (chainId, watcher) => void watchers.set(String(chainId), watcher),
     progress(chainId) {
       const chain = String(chainId);
       return {
@@ -127,8 +127,8 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
             calls.inc({ chain, host, method }, event.calls);
           } else if (event.kind === "fault") faults.inc({ chain, host: event.host, fault: event.fault });
         },
-        seeHead({ number, timestamp }) {
-          watcher()?.seeHead({ number, timestamp });
+        setHead({ number, timestamp }) {
+          watcher()?.setHead({ number, timestamp });
           head.set({ chain }, number);
           if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
           showLag();

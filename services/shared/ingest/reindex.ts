@@ -73,12 +73,12 @@ export async function deleteIndex({ store, index, guard }: Deletion): Promise<vo
 /** Finishes a deletion that was killed; returns whether there was one. */
 export async function finishReindex(deletion: Deletion): Promise<boolean> {
   const { store, index } = deletion;
-  if (!(await isReindexUnderWay(store, index))) return false;
+  if (!(await isReindexRunning(store, index))) return false;
   await deleteIndex(deletion);
   return true;
 }
 
-export async function isReindexUnderWay(store: Store, { name }: ChainIndex): Promise<boolean> {
+export async function isReindexRunning(store: Store, { name }: ChainIndex): Promise<boolean> {
   await store.declare([reindexes]);
   return (await store.get(reindexes, { name })) !== undefined;
 }

@@ -6,7 +6,7 @@ import { createLog } from "../logging/log.ts";
 import { put, requireRow, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { until } from "../testkit/fixture.ts";
-import { createReporter, noteWithoutSource } from "./reporter.ts";
+import { createReporter, storeMissingSource } from "./reporter.ts";
 
 async function setUp() {
   const store = await openSqliteStore({ path: ":memory:" });
@@ -22,7 +22,7 @@ async function setUp() {
   const shown: { share: number | undefined; isFailing: boolean }[] = [];
   const reporter = createReporter({
     ...{ store: given, chainId: 8453, hosts: ["rpc.test"], log },
-    words: { chain: "Base", finds: "pools", place: "block", brings: "events" },
+    words: { chain: "Base", discovered: "pools", blockNoun: "block", events: "events" },
     gauges: { showProgress: (progress) => void shown.push(progress) },
     now: () => clock.ms,
   });
@@ -37,7 +37,7 @@ describe("IngestReporter", () => {
     const { reporter, clock, store } = await setUp();
     expect(reporter.row().state).to.equal("starting");
     clock.ms = 10_000;
-    reporter.failed(
+    reporter.reportFailure(
       new Error("Cannot reach mongodb://user:hunter2@db.test:27017/x (refused)\n    at somewhere"),
     );
     const failing = reporter.row();
@@ -45,15 +45,15 @@ describe("IngestReporter", () => {
     expect(Date.now() - failing.sinceMs).to.be.within(0, 1_000);
     // It fails again and again: the first time counts.
     clock.ms = 60_000;
-    reporter.seeHead({ number: 100, timestamp: 1_000 });
-    reporter.failed(new Error("refused"));
+    reporter.setHead({ number: 100, timestamp: 1_000 });
+    reporter.reportFailure(new Error("refused"));
     expect(reporter.row()).to.include({ state: "failing", why: "refused", sinceMs: failing.sinceMs });
-    reporter.seeHead({ number: 100, timestamp: 1_000 });
+    reporter.setHead({ number: 100, timestamp: 1_000 });
     clock.ms = 64_999;
     expect(reporter.row().state, "it may fail again at once").to.equal("failing");
     clock.ms = 65_000;
     expect(reporter.row()).to.include({ state: "starting", why: null });
-    reporter.failed(new Error("refused"));
+    reporter.reportFailure(new Error("refused"));
     reporter.setIndexedBlock({ number: 100, time: 1_000 });
     expect(reporter.row()).to.include({ state: "following", share: 1, block: 100, head: 100 });
     await store.close();
@@ -81,9 +81,9 @@ describe("IngestReporter", () => {
 
   it("publishes row, line and metrics of one truth while the work runs", async () => {
     const { reporter, store, stored, lines, shown } = await setUp();
-    await reporter.during(LEAD, async () => {
+    await reporter.publishDuring(LEAD, async () => {
       await until(async () => (await stored())?.state === "starting");
-      reporter.seeHead({ number: 1_099, timestamp: 100_000 });
+      reporter.setHead({ number: 1_099, timestamp: 100_000 });
       const scans = [{ name: "a", from: 0, at: -1, to: 999 }];
       reporter.report({ stage: "plan", scans, backfill: { from: 1_000, at: 999 } });
       reporter.report({ stage: "discovery", scan: "a", from: 0, at: 499, to: 999, events: 3 });
@@ -106,7 +106,7 @@ describe("IngestReporter", () => {
       failures += 1;
       return Promise.reject(new Error("the store is down"));
     };
-    const answer = await reporter.during(LEAD, async () => {
+    const answer = await reporter.publishDuring(LEAD, async () => {
       await until(() => failures >= 2);
       given.write = (steps) => store.write(steps);
       await until(async () => (await stored()) !== undefined);
@@ -123,9 +123,9 @@ describe("IngestReporter", () => {
       throw new TypeError("the store is closed");
     };
     const said = () => lines.filter(({ msg }) => msg === "the ingest's status cannot be stored");
-    expect(await reporter.during(LEAD, () => until(() => said().length === 1).then(() => "done"))).to.equal(
-      "done",
-    );
+    expect(
+      await reporter.publishDuring(LEAD, () => until(() => said().length === 1).then(() => "done")),
+    ).to.equal("done");
     await store.close();
   });
 
@@ -133,7 +133,7 @@ describe("IngestReporter", () => {
     const { reporter, given, store } = await setUp();
     given.write = () => new Promise(() => {});
     const startedMs = performance.now();
-    await reporter.during(LEAD, async () => {});
+    await reporter.publishDuring(LEAD, async () => {});
     expect(performance.now() - startedMs).to.be.below(3_000);
     await store.close();
   });
@@ -148,7 +148,7 @@ describe("IngestReporter", () => {
       tries += 1;
       return [requireRow(ingestStatus, { chainId: 8453 }, { block: 76 })];
     };
-    await reporter.during({ ...LEAD, guard }, () => until(() => tries >= 2));
+    await reporter.publishDuring({ ...LEAD, guard }, () => until(() => tries >= 2));
     expect(await stored()).to.deep.equal(other);
     expect(lines).to.deep.equal([]);
     await store.close();
@@ -157,20 +157,21 @@ describe("IngestReporter", () => {
   it("looks at the chain's head itself where the stage does not", async () => {
     const { reporter, store, clock } = await setUp();
     clock.ms = 1;
-    await reporter.during({ ...LEAD, readHead: async () => ({ number: 4_711, timestamp: 9 }) }, async () =>
-      until(() => reporter.row().head === 4_711),
+    await reporter.publishDuring(
+      { ...LEAD, readHead: async () => ({ number: 4_711, timestamp: 9 }) },
+      async () => until(() => reporter.row().head === 4_711),
     );
     await store.close();
   });
 });
 
-describe("noteWithoutSource", () => {
+describe("storeMissingSource", () => {
   it("notes chains without an endpoint, but not over an ingest that has one", async () => {
     const { store, log } = await setUp();
     const alive = statusRow({ chainId: 8453, state: "following" });
     const gone = statusRow({ chainId: 1, state: "following", updatedAtMs: Date.now() - 60_000 });
     await store.write([put(ingestStatus, [alive, gone])]);
-    await noteWithoutSource(store, { chainIds: [1, 8453, 10], log });
+    await storeMissingSource(store, { chainIds: [1, 8453, 10], log });
     const states = (await store.find(ingestStatus, {})).map(({ chainId, state }) => [chainId, state]);
     expect(states).to.deep.equal([
       [1, "no_source"],

@@ -1,14 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProgressReport } from "../ingest-status/progress.ts";
-import { formatSeconds, headLine, type LineWords, progressLine } from "../ingest-status/progress-line.ts";
+import {
+  formatSeconds,
+  headLine,
+  type ProgressLabels,
+  progressLine,
+} from "../ingest-status/progress-line.ts";
 import { ProgressModel, type ProgressView } from "../ingest-status/progress-model.ts";
 import { type IngestState, type IngestStatusRow, ingestStatus } from "../ingest-status/status-row.ts";
-import { cleanText, type Log } from "../logging/log.ts";
+import { type Log, sanitizeText } from "../logging/log.ts";
 import type { SourceEvent } from "../rpc-client/endpoint.ts";
 import type { Guard } from "../storage/lease.ts";
 import { ConflictError, put, type Store } from "../storage/port.ts";
-import { EndpointNews } from "./endpoint-news.ts";
-import type { ChainWatcher, ProgressGauges } from "./metrics.ts";
+import { EndpointMonitor } from "./endpoint-monitor.ts";
+import type { ChainObserver, ProgressGauges } from "./metrics.ts";
 
 const TICK_MS = 1_000;
 /** A row that does not change is written anew this often: the service sees that the ingest is alive. */
@@ -31,7 +36,7 @@ export interface ReporterOptions {
   readonly chainId: number;
   /** Hosts of the RPC endpoints. */
   readonly hosts: readonly string[];
-  readonly words: LineWords;
+  readonly words: ProgressLabels;
   readonly log: Log;
   readonly gauges?: ProgressGauges;
   /** Milliseconds of a clock that never goes back. */
@@ -49,15 +54,15 @@ export interface Leading {
  * Says of one chain what its ingest does: a row in the store, lines in the log, metrics. All of it derives from one
  * model, so that they never contradict one another. Nothing here can fail the indexing.
  */
-export interface IngestReporter extends ChainWatcher {
+export interface IngestReporter extends ChainObserver {
   readonly report: ProgressReport;
   /** The work ended with this error, and is tried again. */
-  failed(error: unknown): void;
+  reportFailure(error: unknown): void;
   /**
    * Publishes while `work` runs: for the process that holds the chain's lease, and fenced by it. `readHead` is asked for
    * the chain's head in stages that do not look at it themselves.
    */
-  during<T>(lead: Leading, work: () => Promise<T>): Promise<T>;
+  publishDuring<T>(lead: Leading, work: () => Promise<T>): Promise<T>;
   /** What is published, for tests. */
   row(): IngestStatusRow;
 }
@@ -77,7 +82,7 @@ class Reporter implements IngestReporter {
   readonly #options: ReporterOptions;
   readonly #now: () => number;
   readonly #model = new ProgressModel();
-  readonly #news: EndpointNews;
+  readonly #news: EndpointMonitor;
   #failure: Failure | undefined;
   #state:
     | { readonly name: IngestState; readonly why: string | undefined; readonly sinceMs: number }
@@ -94,16 +99,16 @@ class Reporter implements IngestReporter {
   constructor(options: ReporterOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#news = new EndpointNews(options.hosts);
+    this.#news = new EndpointMonitor(options.hosts);
   }
 
   readonly report: ProgressReport = (step) => this.#model.apply(step, this.#now());
 
   readonly onEvent = (event: SourceEvent): void => this.#news.onEvent(event, this.#now());
 
-  readonly seeHead = (head: { readonly number: number; readonly timestamp?: number | undefined }): void => {
+  readonly setHead = (head: { readonly number: number; readonly timestamp?: number | undefined }): void => {
     this.#headSeenMs = this.#now();
-    this.#model.seeHead(head, this.#headSeenMs);
+    this.#model.setHead(head, this.#headSeenMs);
     // Heads are looked at once store and source have answered: the work goes on, unless it fails again at once.
     if (this.#failure !== undefined && this.#failure.goesOnMs === undefined)
       this.#failure = { ...this.#failure, goesOnMs: this.#headSeenMs };
@@ -118,12 +123,12 @@ class Reporter implements IngestReporter {
     this.#failure = undefined;
   };
 
-  failed(error: unknown): void {
+  reportFailure(error: unknown): void {
     const sinceMs = this.#failure?.sinceMs ?? this.#now();
     this.#failure = { why: reasonOf(error), sinceMs };
   }
 
-  async during<T>(lead: Leading, work: () => Promise<T>): Promise<T> {
+  async publishDuring<T>(lead: Leading, work: () => Promise<T>): Promise<T> {
     this.#startedMs = this.#now();
     const tick = () => {
       try {
@@ -172,7 +177,7 @@ class Reporter implements IngestReporter {
       .then(
         (head) => {
           this.#headSeenMs = this.#now();
-          this.#model.seeHead(head, this.#headSeenMs);
+          this.#model.setHead(head, this.#headSeenMs);
         },
         // The endpoints' own events say why.
         () => {},
@@ -185,7 +190,7 @@ class Reporter implements IngestReporter {
   #judge(view: ProgressView, nowMs: number): void {
     const goesOnMs = this.#failure?.goesOnMs;
     if (goesOnMs !== undefined && nowMs - goesOnMs >= RECOVERED_MS) this.#failure = undefined;
-    const down = this.#news.whyDown(nowMs);
+    const down = this.#news.describeOutage(nowMs);
     const failure = down ?? this.#failure;
     const name: IngestState = failure === undefined ? view.state : "failing";
     const why = failure?.why;
@@ -205,7 +210,7 @@ class Reporter implements IngestReporter {
 
   #say(view: ProgressView, nowMs: number): void {
     const { log, words } = this.#options;
-    const news = this.#news.takeNews(nowMs);
+    const news = this.#news.takeReport(nowMs);
     if (news !== undefined) log.info({ screen: true }, `${this.#name} endpoints · ${news}`);
     if (this.#state?.name === "failing") {
       this.#sayFailure(this.#state, nowMs);
@@ -219,7 +224,7 @@ class Reporter implements IngestReporter {
     const isLong = nowMs - this.#startedMs > LONG_RUN_MS;
     const everyMs = isFollowing ? HEAD_LINE_MS : isLong ? LONG_RUN_LINE_MS : PROGRESS_LINE_MS;
     if (nowMs - this.#lineMs < everyMs - TICK_MS / 2) return;
-    const callsPerSecond = isFollowing ? this.#news.takeCallRate(nowMs) : 0;
+    const callsPerSecond = isFollowing ? this.#news.measureCallRate(nowMs) : 0;
     const line = isFollowing
       ? headLine(view, words, { callsPerSecond, host: this.#news.hosts[0] })
       : progressLine(view, words);
@@ -298,14 +303,14 @@ class Reporter implements IngestReporter {
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const [line = ""] = text.trim().split("\n");
-  return cleanText(line === "" ? "an error without a text" : line).slice(0, 400);
+  return sanitizeText(line === "" ? "an error without a text" : line).slice(0, 400);
 }
 
 /**
  * Notes that this installation's ingest has no endpoint for chains. A row that another ingest keeps up is left alone:
  * one with an endpoint for the chain may run beside this one.
  */
-export async function noteWithoutSource(
+export async function storeMissingSource(
   store: Store,
   { chainIds, log }: { readonly chainIds: readonly number[]; readonly log: Log },
 ): Promise<void> {

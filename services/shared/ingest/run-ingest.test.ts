@@ -4,17 +4,17 @@ import { createLog } from "../logging/log.ts";
 import { leases } from "../storage/lease.ts";
 import { put } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
-import { closeOnAbort, leadAndRun, retryUntil, runIngest } from "./run-ingest.ts";
+import { closeOnAbort, retryUntilAborted, runAsLeader, runIngest } from "./run-ingest.ts";
 
 const log = createLog({ name: "test", level: "silent" });
 
-describe("leadAndRun", () => {
+describe("runAsLeader", () => {
   it("works while it leads, stops when another takes the lease, and works again when that one is done", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const stop = new AbortController();
     const tokens: number[] = [];
     const name = "chain";
-    const run = leadAndRun(
+    const run = runAsLeader(
       { store, name, ttlMs: 200, log, signal: stop.signal },
       async ({ signal, guard }) => {
         await store.write([...guard()]);
@@ -39,7 +39,7 @@ describe("leadAndRun", () => {
   it("throws what the work throws, and gives the lease up", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const { signal } = new AbortController();
-    const error = await leadAndRun({ store, name: "chain", ttlMs: 60_000, log, signal }, () =>
+    const error = await runAsLeader({ store, name: "chain", ttlMs: 60_000, log, signal }, () =>
       Promise.reject(new Error("no")),
     ).catch((caught: unknown) => caught);
     expect(String(error)).to.equal("Error: no");
@@ -48,11 +48,11 @@ describe("leadAndRun", () => {
   });
 });
 
-describe("retryUntil", () => {
+describe("retryUntilAborted", () => {
   it("tries again after a failure, and ends with the signal", async () => {
     const stop = new AbortController();
     let runs = 0;
-    await retryUntil(stop.signal, { log, isFatal: () => false }, async () => {
+    await retryUntilAborted(stop.signal, { log, isFatal: () => false }, async () => {
       if (++runs === 1) throw new Error("the store is down");
       stop.abort();
     });
@@ -63,7 +63,7 @@ describe("retryUntil", () => {
     const { signal } = new AbortController();
     const fatal = new TypeError("another chain");
     const isFatal = (error: unknown) => error === fatal;
-    const error = await retryUntil(signal, { log, isFatal }, () => Promise.reject(fatal)).catch(
+    const error = await retryUntilAborted(signal, { log, isFatal }, () => Promise.reject(fatal)).catch(
       (caught: unknown) => caught,
     );
     expect(error).to.equal(fatal);

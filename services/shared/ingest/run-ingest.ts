@@ -5,16 +5,16 @@ import { acquireLease, type Guard } from "../storage/lease.ts";
 import type { Store } from "../storage/port.ts";
 
 /** What work gets that is done by one process at a time. */
-export interface Lead {
+export interface Leadership {
   /** Aborted when the lease is lost, or the process stops. */
   readonly signal: AbortSignal;
   readonly guard: Guard;
 }
 
 /** Waits for the lease, works while it holds, and waits again when it is lost. Throws what the work throws. */
-export async function leadAndRun(
+export async function runAsLeader(
   of: { store: Store; name: string; ttlMs: number; log: Log; signal: AbortSignal },
-  work: (lead: Lead) => Promise<void>,
+  work: (lead: Leadership) => Promise<void>,
 ): Promise<void> {
   const { store, name, ttlMs, log, signal } = of;
   while (!signal.aborted) {
@@ -39,7 +39,7 @@ const MAX_RETRY_MS = 15_000;
  * Works until the signal. Any failure (no RPC endpoint answers, the store is down) is logged and tried again after a
  * pause that grows while it keeps failing; only a fatal one, and one after the signal, is thrown.
  */
-export async function retryUntil(
+export async function retryUntilAborted(
   signal: AbortSignal,
   of: { log: Log; isFatal: (error: unknown) => boolean; onFailure?: ((error: unknown) => void) | undefined },
   work: () => Promise<void>,

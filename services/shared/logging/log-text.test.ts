@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createLog } from "./log.ts";
-import { describeError, toText } from "./log-text.ts";
+import { describeError, formatLogLine } from "./log-text.ts";
 
 describe("host/log-text", () => {
   it("writes a line with its time, level, service, reason and fields", () => {
@@ -12,10 +12,10 @@ describe("host/log-text", () => {
       destination: { write: (line: string) => lines.push(line) },
     });
     log.warn({ chainId: 8453, host: "node.example", err: new Error("refused") }, "endpoint fails");
-    expect(toText(lines[0] as string)).to.match(
+    expect(formatLogLine(lines[0] as string)).to.match(
       /^\d\d:\d\d:\d\d warn gateway: chain 8453: endpoint fails \(refused\) host=node\.example\n$/,
     );
-    expect(toText("a panic of the runtime\n")).to.equal("a panic of the runtime\n");
+    expect(formatLogLine("a panic of the runtime\n")).to.equal("a panic of the runtime\n");
   });
 
   it("tells each cause once", () => {

@@ -5,7 +5,7 @@ export type LogFormat = "json" | "text";
 let preferred: LogFormat | undefined;
 
 /** For a process that speaks to a person wherever its output goes; LOG_FORMAT still decides where it is set. */
-export function preferText(): void {
+export function preferTextLogs(): void {
   preferred = "text";
 }
 
@@ -21,7 +21,7 @@ export function logFormatOf(fd: 1 | 2): LogFormat {
 const LEFT_OUT = new Set(["level", "time", "pid", "version", "service", "msg", "err", "chainId", "traceId"]);
 
 /** A line of pino as text; a line that is not JSON stays as it is. */
-export function toText(line: string): string {
+export function formatLogLine(line: string): string {
   let entry: Record<string, unknown>;
   try {
     entry = JSON.parse(line);

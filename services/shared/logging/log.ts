@@ -1,10 +1,10 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import { VERSION } from "../process/version.ts";
-import { hideSecrets } from "../settings/secrets.ts";
+import { redactSecrets } from "../settings/secrets.ts";
 import type { LogLevel } from "../settings/settings.ts";
 import { activeSpan } from "../tracing/active.ts";
-import { LineBatch } from "./line-batch.ts";
-import { logFormatOf, toText } from "./log-text.ts";
+import { LineWriter } from "./line-writer.ts";
+import { formatLogLine, logFormatOf } from "./log-text.ts";
 
 export type Log = Logger;
 
@@ -34,8 +34,8 @@ export function redactText(text: string): string {
 }
 
 /** Text of others, such as an error's message, as it may be printed: without URLs' tails, keys, and settings that are secret. */
-export function cleanText(text: string): string {
-  return redactText(hideSecrets(text));
+export function sanitizeText(text: string): string {
+  return redactText(redactSecrets(text));
 }
 
 function keepHost(whole: string, scheme: string, rest: string): string {
@@ -44,13 +44,13 @@ function keepHost(whole: string, scheme: string, rest: string): string {
   return `${scheme}://${authority.slice(authority.lastIndexOf("@") + 1)}`;
 }
 
-const batches = new Map<1 | 2, LineBatch>();
+const batches = new Map<1 | 2, LineWriter>();
 
 /** One for all loggers of a process, so that their lines stay in order. */
-function batchOf(dest: 1 | 2): LineBatch {
+function batchOf(dest: 1 | 2): LineWriter {
   const known = batches.get(dest);
   if (known !== undefined) return known;
-  const batch = new LineBatch(dest);
+  const batch = new LineWriter(dest);
   batches.set(dest, batch);
   return batch;
 }
@@ -59,7 +59,7 @@ function batchOf(dest: 1 | 2): LineBatch {
 function streamTo(dest: 1 | 2): DestinationStream & { flushSync(): void } {
   const batch = batchOf(dest);
   if (logFormatOf(dest) === "json") return batch;
-  return { write: (line) => batch.write(toText(line)), flushSync: () => batch.flushSync() };
+  return { write: (line) => batch.write(formatLogLine(line)), flushSync: () => batch.flushSync() };
 }
 
 /** The trace that a line belongs to. Always an object of its own: pino puts the line's fields into it. */
@@ -90,7 +90,7 @@ export function createLog(options: {
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),
       },
-      hooks: { streamWrite: cleanText },
+      hooks: { streamWrite: sanitizeText },
     },
     stream,
   );

@@ -1,9 +1,9 @@
-import { createLastWords } from "../logging/last-words.ts";
-import { writeWhole } from "../logging/line-batch.ts";
-import { preferText } from "../logging/log-text.ts";
+import { writeFully } from "../logging/line-writer.ts";
+import { preferTextLogs } from "../logging/log-text.ts";
 import { ConfigError } from "../settings/env.ts";
-import { answerWords, type ProcessHelp } from "../settings/help.ts";
-import { findMisspeltNames } from "../settings/setting-names.ts";
+import { type ProcessHelp, parseArguments } from "../settings/help.ts";
+import { findMisspeltSettings } from "../settings/misspelt-settings.ts";
+import { createProcessMessages } from "./process-messages.ts";
 
 export interface Stoppable {
   /** Bounded in time by itself. */
@@ -43,16 +43,16 @@ export async function runMain(
   start: (stopping: AbortSignal) => Promise<Stoppable>,
   { help, prefersText = false }: MainOptions = {},
 ): Promise<void> {
-  const answer = help && answerWords(process.argv.slice(2), help);
+  const answer = help && parseArguments(process.argv.slice(2), help);
   if (answer !== undefined) {
-    writeWhole(answer.exitCode === 0 ? 1 : 2, Buffer.from(answer.text));
+    writeFully(answer.exitCode === 0 ? 1 : 2, Buffer.from(answer.text));
     process.exit(answer.exitCode);
   }
-  if (prefersText) preferText();
-  const say = createLastWords(name);
+  if (prefersText) preferTextLogs();
+  const say = createProcessMessages(name);
   // Its supervisor has said it already, in whose environment the names are too.
   if (process.env[SUPERVISED] === undefined)
-    for (const warning of findMisspeltNames(process.env).warnings) say.warning(warning);
+    for (const warning of findMisspeltSettings(process.env).warnings) say.warning(warning);
   let dying = false;
   const die = (err: unknown, message: string): void => {
     // A log that cannot be written (its reader is gone) would bring us here again.
@@ -99,7 +99,7 @@ function onTermination(stop: (why: string) => void): void {
   if (process.env[SUPERVISED] === undefined) {
     // npm that is killed tells nobody, and its program would keep the ports for ever. (Its scripts say `exec`: a shell
     // in between would be our parent for ever.)
-    if (process.env.npm_lifecycle_event !== undefined) whenParentIsGone(() => stop("npm is gone"));
+    if (process.env.npm_lifecycle_event !== undefined) onParentExit(() => stop("npm is gone"));
     return;
   }
   // Own children are supervised only if somebody says so again.
@@ -112,7 +112,7 @@ function onTermination(stop: (why: string) => void): void {
 const LOOK_FOR_PARENT_MS = 500;
 
 /** A process whose parent ends gets another one. */
-export function whenParentIsGone(then: () => void): void {
+export function onParentExit(then: () => void): void {
   const parent = process.ppid;
   const look = setInterval(() => {
     if (process.ppid === parent) return;

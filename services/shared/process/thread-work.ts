@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { parentPort, type ResourceLimits, Worker } from "node:worker_threads";
 
 /** What a thread says to the one that started it. */
-type ThreadWord =
+type ThreadMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "told"; readonly what: unknown }
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: unknown };
 
-interface Asked<Q> {
+interface ThreadRequest<Q> {
   readonly id: number;
   readonly question: Q;
 }
@@ -33,19 +33,19 @@ export interface ThreadWork<Q> {
   /** The first that the thread is told. */
   readonly task: unknown;
   /** Answers here what the thread does not: all of it until it is up, and again what it owed when it died. */
-  readonly local: (question: Q) => Promise<unknown>;
+  readonly fallback: (question: Q) => Promise<unknown>;
   /** Of an error only data survives the way between threads: makes one of it again. */
   readonly toError: (failure: unknown) => Error;
   /** What the thread says besides answers. */
-  readonly onTold: (what: unknown) => void;
+  readonly onMessage: (what: unknown) => void;
   readonly onFailure: (reason: string) => void;
   /** The error of questions that are under way when it is closed. */
-  readonly closed: (question: Q) => Error;
+  readonly closedError: (question: Q) => Error;
 }
 
 /** Asks a thread, and who stands in for it where it is not there. `close` ends the thread. */
-export function askThread<Q>(of: ThreadWork<Q>): {
-  ask(question: Q): Promise<unknown>;
+export function createThreadClient<Q>(of: ThreadWork<Q>): {
+  request(question: Q): Promise<unknown>;
   close(): Promise<void>;
 } {
   const waiting = new Map<
@@ -55,11 +55,11 @@ export function askThread<Q>(of: ThreadWork<Q>): {
   let nextId = 1;
   let isUp = false;
   let isClosed = false;
-  const { worker, local } = of;
+  const { worker, fallback } = of;
 
-  function hear(word: ThreadWord): void {
+  function hear(word: ThreadMessage): void {
     if (word.kind === "ready") isUp = !isClosed;
-    else if (word.kind === "told") of.onTold(word.what);
+    else if (word.kind === "told") of.onMessage(word.what);
     else {
       const asked = waiting.get(word.id);
       waiting.delete(word.id);
@@ -72,8 +72,8 @@ export function askThread<Q>(of: ThreadWork<Q>): {
   function takeOver(): void {
     isUp = false;
     for (const { question, resolve, reject } of waiting.values()) {
-      if (isClosed) reject(of.closed(question));
-      else local(question).then(resolve, reject);
+      if (isClosed) reject(of.closedError(question));
+      else fallback(question).then(resolve, reject);
     }
     waiting.clear();
   }
@@ -83,12 +83,12 @@ export function askThread<Q>(of: ThreadWork<Q>): {
   worker.on("exit", takeOver);
   worker.postMessage(of.task);
   return {
-    ask(question) {
-      if (!isUp) return local(question);
+    request(question) {
+      if (!isUp) return fallback(question);
       const id = nextId++;
       return new Promise((resolve, reject) => {
         waiting.set(id, { question, resolve, reject });
-        worker.postMessage({ id, question } satisfies Asked<Q>);
+        worker.postMessage({ id, question } satisfies ThreadRequest<Q>);
       });
     },
     async close() {
@@ -103,16 +103,16 @@ export function askThread<Q>(of: ThreadWork<Q>): {
  * The other side, called by the thread's file: `start` gets the task and answers questions from then on; `tell` says
  * what is no answer.
  */
-export function answerInThread<T, Q>(of: {
+export function serveThread<T, Q>(of: {
   start(task: T, tell: (what: unknown) => void): (question: Q) => Promise<unknown>;
   toFailure(error: unknown): unknown;
 }): void {
   const port = parentPort;
   if (port === null) throw new Error("This file runs as a worker thread only.");
-  const say = (word: ThreadWord) => port.postMessage(word);
+  const say = (word: ThreadMessage) => port.postMessage(word);
   port.once("message", (task: T) => {
     const answer = of.start(task, (what) => say({ kind: "told", what }));
-    port.on("message", ({ id, question }: Asked<Q>) => {
+    port.on("message", ({ id, question }: ThreadRequest<Q>) => {
       answer(question).then(
         (value) => say({ kind: "answer", id, value }),
         (error: unknown) => say({ kind: "failure", id, failure: of.toFailure(error) }),

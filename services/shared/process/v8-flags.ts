@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
  * its first second on, that much is copied about for nothing: a fifteenth of a backfill's CPU, and no memory that the
  * process would not come to take.
  */
-export function growYoungHeapAtOnce(): void {
+export function startWithFullSemiSpace(): void {
   if ("Deno" in globalThis) return;
   setFlagsFromString("--semi-space-growth-factor=32");
   setFlagsFromString("--min-semi-space-size=32");
@@ -18,7 +18,7 @@ export function growYoungHeapAtOnce(): void {
  * young all the same; only a full collection finds them, and until then they keep all that they hold, request by
  * request. Measured on the gateway with a full cache: a fifth of its CPU, and pauses five times as long.
  */
-export function makeObjectsYoung(): void {
+export function disablePretenuring(): void {
   if ("Deno" in globalThis) return;
   setFlagsFromString("--no-allocation-site-pretenuring");
 }
@@ -28,7 +28,7 @@ export function makeObjectsYoung(): void {
  * full collection every few seconds, each some tens of milliseconds in which requests wait, for megabytes. Measured on
  * the gateway at half of its load: the 99th percentile of latency falls from 10 ms to 6 or 7.
  */
-export function collectOldSeldom(): void {
+export function raiseOldSpaceGrowth(): void {
   if ("Deno" in globalThis) return;
   setFlagsFromString("--heap-growing-percent=100");
 }
@@ -38,7 +38,7 @@ export function collectOldSeldom(): void {
  * to a megabyte, for a process that answers a steady half of its load, too: the next half second it collects all the time
  * and requests wait. What it would give back is what the process takes again with the next requests.
  */
-export function keepHeapInQuietHours(): void {
+export function disableMemoryReducer(): void {
   if ("Deno" in globalThis) return;
   setFlagsFromString("--no-memory-reducer");
 }
@@ -47,7 +47,7 @@ export function keepHeapInQuietHours(): void {
  * Bounds the young part of the heap in threads started from now on, whatever the process was given: two large ones are a
  * quarter of a small container's memory.
  */
-export function limitYoungHeapOfThreads(megabytes: number): void {
+export function limitSemiSpaceOfThreads(megabytes: number): void {
   if ("Deno" in globalThis) return;
   setFlagsFromString(`--max-semi-space-size=${megabytes}`);
 }

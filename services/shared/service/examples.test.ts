@@ -3,15 +3,15 @@ import { describe, it } from "mocha";
 import type { Handler } from "../contract/endpoint.ts";
 import { ServiceError } from "../errors.ts";
 import { collectingLog, itemEndpoint, listEndpoint, startTestApp } from "../testkit/fixture.ts";
-import { ExampleFinder, type FindScenes } from "./examples.ts";
-import { absent, handle } from "./handlers.ts";
+import { ExampleFinder, type FindExampleCandidates } from "./examples.ts";
+import { handle, notFoundError } from "./handlers.ts";
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 
 describe("host/examples", () => {
   /** A finder over the two endpoints of the fixture; the items `known` are there. */
   const setUp = (options: {
-    findScenes: FindScenes;
+    findExampleCandidates: FindExampleCandidates;
     item?: Handler<typeof itemEndpoint>;
     patienceMs?: number;
   }) => {
@@ -19,7 +19,7 @@ describe("host/examples", () => {
     const asked: string[] = [];
     const answerItem: Handler<typeof itemEndpoint> = async (params) => {
       asked.push(params.pool_address);
-      if (!known.has(params.pool_address)) throw absent(itemEndpoint, params as never);
+      if (!known.has(params.pool_address)) throw notFoundError(itemEndpoint, params as never);
       return { rows: [["a", 1]] };
     };
     const clock = { ms: 0 };
@@ -32,7 +32,7 @@ describe("host/examples", () => {
         }),
         handle(itemEndpoint, options.item ?? answerItem),
       ]),
-      findScenes: options.findScenes,
+      findExampleCandidates: options.findExampleCandidates,
       ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
       log: collectingLog([]),
       now: () => clock.ms,
@@ -43,7 +43,7 @@ describe("host/examples", () => {
 
   it("takes the first scene that answers, by the names of an endpoint's parameters", async () => {
     const { finder, asked } = setUp({
-      findScenes: async () => [
+      findExampleCandidates: async () => [
         { pool_address: "not an address", chain_id: "8453" },
         { pool_address: address("a"), chain_id: "8453" },
         { pool_address: address("b"), chain_id: "1", no_such_parameter: "x" },
@@ -60,28 +60,31 @@ describe("host/examples", () => {
 
   it("shows no example of a parameter that the scene has none for", async () => {
     const { finder } = setUp({
-      findScenes: async () => [{ pool_address: address("b"), chain_id: undefined }],
+      findExampleCandidates: async () => [{ pool_address: address("b"), chain_id: undefined }],
     });
     expect((await finder.find())["/test/thing"]).to.deep.equal({ pool_address: address("b") });
   });
 
   it("has none where nothing is stored, nothing answers with rows, or the store fails", async () => {
-    expect(await setUp({ findScenes: async () => [] }).finder.find()).to.deep.equal({});
-    const none = { findScenes: async () => scenesOf(address("b")), item: async () => ({ rows: [] }) };
+    expect(await setUp({ findExampleCandidates: async () => [] }).finder.find()).to.deep.equal({});
+    const none = {
+      findExampleCandidates: async () => scenesOf(address("b")),
+      item: async () => ({ rows: [] }),
+    };
     expect(await setUp(none).finder.find()).to.have.keys("/test/things");
     const broken = setUp({
-      findScenes: async () => scenesOf(address("b")),
+      findExampleCandidates: async () => scenesOf(address("b")),
       item: () => Promise.reject(new ServiceError("unavailable", "The store is away.")),
     });
     expect(await broken.finder.find()).to.have.keys("/test/things");
-    const failing = setUp({ findScenes: () => Promise.reject(new Error("the store is away")) });
+    const failing = setUp({ findExampleCandidates: () => Promise.reject(new Error("the store is away")) });
     expect(await failing.finder.find()).to.deep.equal({});
   });
 
   it("looks once for all who ask, not at once again, and keeps what it has found for ten minutes", async () => {
     let looks = 0;
     const { finder, known, clock } = setUp({
-      findScenes: async ({ path }) => {
+      findExampleCandidates: async ({ path }) => {
         if (path === itemEndpoint.path) looks += 1;
         return scenesOf(address("d"), address("b"));
       },
@@ -104,7 +107,7 @@ describe("host/examples", () => {
 
   it("is held up for a bounded time by an endpoint that never answers", async () => {
     const { finder } = setUp({
-      findScenes: async () => scenesOf(address("b")),
+      findExampleCandidates: async () => scenesOf(address("b")),
       item: () => new Promise(() => {}),
       patienceMs: 20,
     });
@@ -113,7 +116,7 @@ describe("host/examples", () => {
 
   it("tries a bounded number of scenes", async () => {
     const { finder, asked } = setUp({
-      findScenes: async () => Array.from({ length: 500 }, () => ({ pool_address: address("e") })),
+      findExampleCandidates: async () => Array.from({ length: 500 }, () => ({ pool_address: address("e") })),
     });
     await finder.find();
     expect(asked).to.have.length(20);

@@ -1,10 +1,10 @@
 import {
   describeParameters,
-  leastRequest,
+  minimalRequest,
   type ParameterDoc,
-  shownExamples,
+  selectExamples,
 } from "../contract/derive/parameters.ts";
-import type { Answer, Endpoint } from "../contract/endpoint.ts";
+import type { Endpoint, TableResult } from "../contract/endpoint.ts";
 import type { ExampleParams, Examples } from "../contract/examples.ts";
 import { parseQuery } from "../contract/parse.ts";
 import { ServiceError } from "../errors.ts";
@@ -16,15 +16,15 @@ import type { AnyHandler, HandlerTable } from "./handlers.ts";
  * has examples without a word about it here. A parameter that is not named keeps its declaration's example; one that is
  * undefined has none.
  */
-export type Scene = Readonly<Record<string, string | undefined>>;
+export type ExampleCandidate = Readonly<Record<string, string | undefined>>;
 
 /** Scenes out of the stored data for an endpoint, the best first; none where nothing is stored for it. */
-export type FindScenes = (endpoint: Endpoint) => Promise<readonly Scene[]>;
+export type FindExampleCandidates = (endpoint: Endpoint) => Promise<readonly ExampleCandidate[]>;
 
 export interface ExampleFinderOptions {
   readonly endpoints: readonly Endpoint[];
   readonly handlers: HandlerTable;
-  readonly findScenes: FindScenes;
+  readonly findExampleCandidates: FindExampleCandidates;
   readonly log: Log;
   /** What one endpoint's example may take at the most, in milliseconds: a store that hangs holds up no other. */
   readonly patienceMs?: number;
@@ -86,12 +86,12 @@ export class ExampleFinder {
   }
 
   async #findFor(endpoint: Endpoint): Promise<ExampleParams | undefined> {
-    const { handlers, findScenes } = this.#options;
+    const { handlers, findExampleCandidates } = this.#options;
     const handler = handlers[endpoint.path];
     if (handler === undefined) return undefined;
     const docs = describeParameters(endpoint);
     const isFree = docs.every(({ name }) => FREE_PARAMS.has(name));
-    for (const scene of (await findScenes(endpoint)).slice(0, MAX_SCENES)) {
+    for (const scene of (await findExampleCandidates(endpoint)).slice(0, MAX_SCENES)) {
       const example = exampleOf(docs, scene);
       if (isFree || (await hasRows({ endpoint, handler, docs, example }))) return example;
     }
@@ -112,8 +112,8 @@ async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   }
 }
 
-function exampleOf(docs: readonly ParameterDoc[], scene: Scene): ExampleParams {
-  const shown = shownExamples(docs.filter(({ name }) => !(name in scene)));
+function exampleOf(docs: readonly ParameterDoc[], scene: ExampleCandidate): ExampleParams {
+  const shown = selectExamples(docs.filter(({ name }) => !(name in scene)));
   for (const { name } of docs) {
     const value = scene[name];
     if (value !== undefined) shown.set(name, value);
@@ -133,7 +133,7 @@ async function hasRows(of: {
 }): Promise<boolean> {
   const { docs, example } = of;
   const whole = Object.entries(example);
-  const least = leastRequest(docs, new Map(whole));
+  const least = minimalRequest(docs, new Map(whole));
   return (await countRows(of, whole)) > 0 && (await countRows(of, least)) > 0;
 }
 
@@ -148,7 +148,7 @@ async function countRows(
   try {
     const { params } = parseQuery(endpoint, query);
     const context = { session: "examples", signal: AbortSignal.timeout(DEADLINE_MS) };
-    const answer: Answer = await handler(params, context);
+    const answer: TableResult = await handler(params, context);
     return answer.rows.length;
   } catch (error) {
     if (error instanceof ServiceError && REFUSALS.has(error.code)) return 0;

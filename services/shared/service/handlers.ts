@@ -19,7 +19,7 @@ export function handle<E extends Endpoint>(
  * The answer for an address without data, by the endpoint's `whenAbsent`: no rows, or a thrown not_found that names
  * what was asked for. Handlers of single-item endpoints throw the same by `throw absent(endpoint, params)`.
  */
-export function absent(endpoint: Endpoint, params: ParamsOf<Endpoint>): ServiceError {
+export function notFoundError(endpoint: Endpoint, params: ParamsOf<Endpoint>): ServiceError {
   const address = Object.entries(params).find(
     ([name, value]) => name.endsWith("_address") && typeof value === "string",
   );

@@ -81,11 +81,11 @@ describe("HeadWatcher", () => {
     const heads = watch(ASLEEP);
     const before = performance.now() - 1_000;
     await untilAt(heads, 200);
-    heads.saw(at(201), performance.now());
+    heads.observe(at(201), performance.now());
     expect(heads.current(CHAIN_ID)?.block).to.equal(201);
-    heads.saw(at(199), before);
+    heads.observe(at(199), before);
     expect(heads.current(CHAIN_ID)?.block, "a slow read must not take the head back").to.equal(201);
-    heads.saw(at(200, 1), performance.now());
+    heads.observe(at(200, 1), performance.now());
     expect(heads.current(CHAIN_ID)?.hash, "a reorg may").to.equal(at(200, 1).hash);
   });
 

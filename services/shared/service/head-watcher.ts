@@ -10,7 +10,7 @@ export interface Heads<C extends Checkpoint> {
   /** The checkpoint as last seen; undefined where nothing is indexed, or nothing was seen for long. */
   current(chainId: number): C | undefined;
   /** Tells what a read saw that began at `startedMs` (performance.now): what it began before is not taken back. */
-  saw(checkpoint: C, startedMs: number): void;
+  observe(checkpoint: C, startedMs: number): void;
 }
 
 /** How long ago each head was confirmed, for metrics. */
@@ -77,7 +77,7 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     return this.#answered.has(chainId);
   }
 
-  saw(checkpoint: C, startedMs: number): void {
+  observe(checkpoint: C, startedMs: number): void {
     const seen = this.#seen.get(checkpoint.chainId);
     if (seen !== undefined && seen.startedMs > startedMs) return;
     this.#seen.set(checkpoint.chainId, { checkpoint, startedMs });
@@ -103,7 +103,7 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
         const startedMs = performance.now();
         const checkpoint = await read(chainId);
         if (signal.aborted) break;
-        if (checkpoint !== undefined) this.saw(checkpoint, startedMs);
+        if (checkpoint !== undefined) this.observe(checkpoint, startedMs);
         else this.#sawNone(chainId, startedMs);
         this.#answered.add(chainId);
         failing = false;

@@ -1,5 +1,5 @@
 import { type Request, Router } from "express";
-import { exchangeOf, sendText } from "../http/exchange.ts";
+import { getExchange, sendText } from "../http/exchange.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 
 export interface Readiness {
@@ -13,12 +13,12 @@ export interface Readiness {
  * /livez (the process runs), /readyz (200 or 503) and, where the port is no public one, /metrics (Prometheus text), as a
  * router.
  */
-export function probes(options: {
+export function createProbes(options: {
   readonly metrics?: Metrics;
   /** `search` of the request, with its question mark; empty where there is none. */
   readonly readiness: (search: string) => Promise<Readiness>;
   /** Whether a request may see the details and not just the status; absent = every request may. */
-  readonly mayKnow?: ((req: Request) => boolean) | undefined;
+  readonly mayShowDetails?: ((req: Request) => boolean) | undefined;
 }): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use((_req, res, next) => {
@@ -33,7 +33,7 @@ export function probes(options: {
     mark(res, "/readyz");
     const queryAt = req.url.indexOf("?");
     const { ready, details } = await options.readiness(queryAt < 0 ? "" : req.url.slice(queryAt));
-    const shown = options.mayKnow?.(req) === false ? undefined : details;
+    const shown = options.mayShowDetails?.(req) === false ? undefined : details;
     const text = JSON.stringify({ status: ready ? "ready" : "not_ready", ...shown });
     sendText(res, { status: ready ? 200 : 503, type: "application/json", text });
   });
@@ -46,8 +46,8 @@ export function probes(options: {
   return router;
 }
 
-function mark(res: Parameters<typeof exchangeOf>[0], route: string): void {
-  const exchange = exchangeOf(res);
+function mark(res: Parameters<typeof getExchange>[0], route: string): void {
+  const exchange = getExchange(res);
   exchange.route = route;
-  exchange.quiet = true;
+  exchange.isProbe = true;
 }

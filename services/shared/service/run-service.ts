@@ -8,7 +8,7 @@ import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { VERSION } from "../process/version.ts";
 import type { ServiceConfig, ServiceName } from "../settings/settings.ts";
 import type { Tracing } from "../tracing/tracing.ts";
-import { ExampleFinder, type FindScenes } from "./examples.ts";
+import { ExampleFinder, type FindExampleCandidates } from "./examples.ts";
 import type { HandlerTable } from "./handlers.ts";
 import type { Readiness } from "./probes.ts";
 import { createServiceApp, type ServiceAppOptions } from "./service-app.ts";
@@ -27,12 +27,12 @@ export interface ServiceOptions {
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
   /** Finds examples of the endpoints' parameters in the stored data; absent = the service offers none. */
-  readonly findScenes?: FindScenes;
+  readonly findExampleCandidates?: FindExampleCandidates;
   /** See ServiceAppOptions. */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
   /** See ServiceAppOptions. */
-  readonly whyNoData?: ServiceAppOptions["whyNoData"];
+  readonly missingDataError?: ServiceAppOptions["missingDataError"];
   /** Made from name and config where absent. */
   readonly log?: Log;
   readonly metrics?: Metrics;
@@ -79,13 +79,14 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
       return { ready: false };
     }
   };
-  const { endpoints, handlers, findScenes } = options;
-  const finder = findScenes && new ExampleFinder({ endpoints, handlers, findScenes, log });
-  const isTrusted = createTokenCheck(config.serviceTokens);
+  const { endpoints, handlers, findExampleCandidates } = options;
+  const finder =
+    findExampleCandidates && new ExampleFinder({ endpoints, handlers, findExampleCandidates, log });
+  const isAuthorized = createTokenCheck(config.serviceTokens);
   const app = createServiceApp({
     endpoints,
     handlers,
-    isTrusted,
+    isAuthorized,
     examples: finder && (() => finder.find()),
     log,
     metrics,
@@ -93,7 +94,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     deadlineMs: config.deadlineMs,
     readiness,
     draining: () => draining,
-    ...(options.whyNoData && { whyNoData: options.whyNoData }),
+    ...(options.missingDataError && { missingDataError: options.missingDataError }),
     ...(options.dataVersion && { dataVersion: options.dataVersion }),
     ...(options.maxAgeSeconds && { maxAgeSeconds: options.maxAgeSeconds }),
   });
@@ -101,7 +102,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const grpc = await startGrpcServer({
     host: config.bindHost,
     port: config.grpcPort,
-    isTrusted,
+    isAuthorized,
     tracing: options.tracing,
     services: {
       status,
@@ -120,7 +121,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const running = { httpUrl: `http://${host}:${httpPort}`, grpcAddress: grpc.address };
   log.info(running, "listening");
-  if (isTrusted === undefined && !isLoopback(config.bindHost)) {
+  if (isAuthorized === undefined && !isLoopback(config.bindHost)) {
     log.warn(
       { httpPort, grpcAddress: grpc.address },
       "Requests that reach these ports directly skip keys, limits and payment: set SERVICE_TOKEN, or admit only the gateway and the other services in your network.",

@@ -17,7 +17,7 @@ describe("host/service-app over tables that were never read", () => {
       handlers: {
         "/test/things": async () => (hasVersion ? { rows: [], version: VERSION } : { rows: [] }),
       },
-      async whyNoData(_endpoint, { isAbsent }) {
+      async missingDataError(_endpoint, { isAbsent }) {
         asked.push(isAbsent);
         const options = { retryAfterSeconds: 42, isExpected: true };
         return new ServiceError("unavailable", "The things are being read for the first time.", options);

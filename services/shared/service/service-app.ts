@@ -1,26 +1,26 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import type { Answer, DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
+import type { DataVersion, Endpoint, ParamsOf, TableResult } from "../contract/endpoint.ts";
 import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
 import { parseQuery } from "../contract/parse.ts";
+import { renderTable } from "../contract/render-table.ts";
 import { ServiceError } from "../errors.ts";
-import { entityTag, matchesTag, namesTags } from "../http/conditional.ts";
-import { ClientGone, withDeadline } from "../http/deadline.ts";
+import { entityTag, hasEntityTags, matchesTag } from "../http/conditional.ts";
+import { ClientDisconnected, withDeadline } from "../http/deadline.ts";
 import {
-  answerFailure,
-  answerUnknown,
-  exchangeOf,
-  sendFailure,
+  answerNotFound,
+  createErrorHandler,
+  getExchange,
+  sendErrorBody,
   sendText,
   trackExchanges,
 } from "../http/exchange.ts";
-import { admitForm, refuseBadForm } from "../http/request-line.ts";
+import { acceptRequest, rejectMalformedRequests } from "../http/request-checks.ts";
 import type { Log } from "../logging/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { renderTable } from "../table.ts";
-import { runIn } from "../tracing/active.ts";
-import { inStep, type Tracing } from "../tracing/tracing.ts";
-import { type AnyHandler, absent, type HandlerTable } from "./handlers.ts";
-import { probes, type Readiness } from "./probes.ts";
+import { runWithSpan } from "../tracing/active.ts";
+import { type Tracing, withSpan } from "../tracing/tracing.ts";
+import { type AnyHandler, type HandlerTable, notFoundError } from "./handlers.ts";
+import { createProbes, type Readiness } from "./probes.ts";
 import { TOKEN_HEADER, type TokenCheck } from "./service-token.ts";
 
 export interface ServiceAppOptions {
@@ -30,7 +30,7 @@ export interface ServiceAppOptions {
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
   /** Lets requests in by the service token; absent = all of them. */
-  readonly isTrusted?: TokenCheck | undefined;
+  readonly isAuthorized?: TokenCheck | undefined;
   /** Milliseconds until 408. */
   readonly deadlineMs: number;
   /** For /readyz. */
@@ -47,7 +47,7 @@ export interface ServiceAppOptions {
    * The 503 for an endpoint whose table was never read; undefined where the table has data or needs none. Asked only
    * about answers that rest on no block: rows without a version, and 404s (`isAbsent`).
    */
-  readonly whyNoData?: (
+  readonly missingDataError?: (
     endpoint: Endpoint,
     at: { readonly params: ParamsOf<Endpoint>; readonly isAbsent: boolean },
   ) => Promise<ServiceError | undefined>;
@@ -76,7 +76,7 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   app.enable("strict routing");
   const { log, metrics, tracing, readiness } = options;
   app.use((req, res, next) => {
-    if (admitForm(req, res)) next();
+    if (acceptRequest(req, res)) next();
   });
   app.use(
     trackExchanges({
@@ -87,33 +87,33 @@ export function createServiceApp(options: ServiceAppOptions): Express {
       ...(options.draining && { draining: options.draining }),
     }),
   );
-  app.use(refuseBadForm());
-  const isTrusted = options.isTrusted && ofRequest(options.isTrusted);
-  if (isTrusted !== undefined) app.use(demandToken(isTrusted));
+  app.use(rejectMalformedRequests());
+  const isAuthorized = options.isAuthorized && authorizeRequest(options.isAuthorized);
+  if (isAuthorized !== undefined) app.use(requireServiceToken(isAuthorized));
   for (const endpoint of options.endpoints) {
     app.get(endpoint.path, serveEndpoint(endpoint, options.handlers[endpoint.path], options));
   }
   if (options.examples !== undefined) app.get(EXAMPLES_PATH, serveExamples(options.examples));
-  app.use(probes({ metrics, readiness, mayKnow: isTrusted }));
-  app.use(answerUnknown());
-  app.use(answerFailure());
+  app.use(createProbes({ metrics, readiness, mayShowDetails: isAuthorized }));
+  app.use(answerNotFound());
+  app.use(createErrorHandler());
   return app;
 }
 
 /** Probes of orchestrators cannot read a Secret: these answer everybody, and say no more than a status. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz"]);
 
-function ofRequest(isTrusted: TokenCheck) {
-  return (req: Request): boolean => isTrusted(req.headers[TOKEN_HEADER]);
+function authorizeRequest(isAuthorized: TokenCheck) {
+  return (req: Request): boolean => isAuthorized(req.headers[TOKEN_HEADER]);
 }
 
 /**
  * 401 without the service token. WWW-Authenticate on the answer of an open path (RFC 9110 allows it on any) lets a
  * gateway's health check notice that its requests would be refused.
  */
-function demandToken(isTrusted: (req: Request) => boolean): RequestHandler {
+function requireServiceToken(isAuthorized: (req: Request) => boolean): RequestHandler {
   return (req, res, next) => {
-    if (isTrusted(req)) return next();
+    if (isAuthorized(req)) return next();
     res.setHeader("WWW-Authenticate", "Bearer");
     if (OPEN_PATHS.has(req.path)) return next();
     throw new ServiceError(
@@ -125,9 +125,9 @@ function demandToken(isTrusted: (req: Request) => boolean): RequestHandler {
 
 function serveExamples(find: () => Promise<Examples>): RequestHandler {
   return async (_req, res) => {
-    const exchange = exchangeOf(res);
+    const exchange = getExchange(res);
     exchange.route = EXAMPLES_PATH;
-    exchange.quiet = true;
+    exchange.isProbe = true;
     const text = JSON.stringify(await find());
     res.setHeader("Cache-Control", "no-store");
     sendText(res, { status: 200, type: "application/json", text });
@@ -141,19 +141,19 @@ function serveEndpoint(
 ): RequestHandler {
   const answer = handler ?? answerWithoutData(endpoint);
   return async (req, res) => {
-    const exchange = exchangeOf(res);
+    const exchange = getExchange(res);
     exchange.route = endpoint.path;
     try {
-      await runIn(exchange.span, () => answerRequest({ endpoint, answer, req, res, options }));
+      await runWithSpan(exchange.span, () => answerRequest({ endpoint, answer, req, res, options }));
     } catch (error) {
-      if (!(error instanceof ClientGone)) sendFailure(res, error);
+      if (!(error instanceof ClientDisconnected)) sendErrorBody(res, error);
     }
   };
 }
 
 function answerWithoutData(endpoint: Endpoint): AnyHandler {
   return async (params) => {
-    if (endpoint.whenAbsent === "not_found") throw absent(endpoint, params);
+    if (endpoint.whenAbsent === "not_found") throw notFoundError(endpoint, params);
     return { rows: [] };
   };
 }
@@ -173,18 +173,18 @@ async function answerRequest(request: {
   const wanted = req.headers["if-none-match"];
   const maxAge = options.maxAgeSeconds?.(endpoint, params) ?? DEFAULT_MAX_AGE_SECONDS;
   // "*" asks whether there is any answer at all, which only the handler knows.
-  const known = namesTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
+  const known = hasEntityTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
   if (known !== undefined) {
     const tag = entityTag({ endpoint, params }, { version: known });
     if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version: known, maxAge });
   }
 
-  const { session } = exchangeOf(res);
+  const { session } = getExchange(res);
   const { tracing, deadlineMs } = options;
   const read = (signal: AbortSignal) => answerFromData(request, { params, session, signal });
-  const work = (signal: AbortSignal) => inStep(tracing, { name: "read rows" }, () => read(signal));
+  const work = (signal: AbortSignal) => withSpan(tracing, { name: "read rows" }, () => read(signal));
   const answer = await withDeadline(work, { res, deadlineMs });
-  const text = inStep(tracing, { name: "render table" }, (span) => {
+  const text = withSpan(tracing, { name: "render table" }, (span) => {
     const rendered = renderTable(endpoint, answer.rows);
     span?.setAttribute("chaintables.table.characters", rendered.length);
     return rendered;
@@ -203,11 +203,11 @@ async function answerRequest(request: {
 async function answerFromData(
   request: { readonly endpoint: Endpoint; readonly answer: AnyHandler; readonly options: ServiceAppOptions },
   at: { readonly params: ParamsOf<Endpoint>; readonly session: string; readonly signal: AbortSignal },
-): Promise<Answer> {
+): Promise<TableResult> {
   const { endpoint, answer, options } = request;
   const { params, session, signal } = at;
   const refuseWithoutData = async (isAbsent: boolean): Promise<void> => {
-    const refusal = await options.whyNoData?.(endpoint, { params, isAbsent });
+    const refusal = await options.missingDataError?.(endpoint, { params, isAbsent });
     if (refusal !== undefined) throw refusal;
   };
   try {
@@ -222,7 +222,7 @@ async function answerFromData(
 
 interface CacheState {
   readonly tag: string;
-  readonly version: Answer["version"];
+  readonly version: TableResult["version"];
   readonly maxAge: number;
 }
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import { createHealthClient, createPricesClient, createStatusClient } from "../grpc/client.ts";
 import { isTokenRefused } from "../grpc/errors.ts";
-import { hideSecrets } from "../settings/secrets.ts";
+import { redactSecrets } from "../settings/secrets.ts";
 import { ConfigError, readServiceConfig } from "../settings/settings.ts";
 import { bodyOf, collectingLog, listEndpoint } from "../testkit/fixture.ts";
 import { type RunningService, runService, type ServiceOptions } from "./run-service.ts";
@@ -59,16 +59,16 @@ describe("host/service-token", () => {
         .with.property("message")
         .not.contain("short");
     }
-    expect(hideSecrets(`header "Bearer ${OLD}" and ${NEW}`)).to.equal(
+    expect(redactSecrets(`header "Bearer ${OLD}" and ${NEW}`)).to.equal(
       'header "Bearer [secret]" and [secret]',
     );
   });
 
   it("accepts every token of the list as a bearer token, and nothing else", () => {
-    const isTrusted = createTokenCheck([NEW, OLD]);
-    for (const token of [OLD, NEW]) expect(isTrusted?.(`Bearer ${token}`)).to.equal(true);
+    const isAuthorized = createTokenCheck([NEW, OLD]);
+    for (const token of [OLD, NEW]) expect(isAuthorized?.(`Bearer ${token}`)).to.equal(true);
     const wrong = [undefined, "", "Bearer ", OLD, `Bearer ${OLD} `, `bearer ${OLD}`, `Bearer ${STRANGE}`];
-    for (const sent of wrong) expect(isTrusted?.(sent), sent).to.equal(false);
+    for (const sent of wrong) expect(isAuthorized?.(sent), sent).to.equal(false);
     expect(createTokenCheck([])).to.equal(undefined);
   });
 

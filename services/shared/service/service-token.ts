@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Parse } from "../settings/env.ts";
-import { list, RuleBroken } from "../settings/env.ts";
-import { keepSecret } from "../settings/secrets.ts";
+import { InvalidSetting, list } from "../settings/env.ts";
+import { registerSecret } from "../settings/secrets.ts";
 
 /** As many hexadecimal digits are 128 bits, which nobody guesses. */
 const MIN_LENGTH = 32;
@@ -10,9 +10,9 @@ const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /** Comma-separated tokens. Each is a secret by itself: the text of the whole list may never appear in a line. */
 export const serviceTokens: Parse<readonly string[]> = list((value) => {
-  keepSecret(value);
+  registerSecret(value);
   if (value.length < MIN_LENGTH || !TOKEN.test(value))
-    throw new RuleBroken(`a token of at least ${MIN_LENGTH} letters, digits or -._~+/`);
+    throw new InvalidSetting(`a token of at least ${MIN_LENGTH} letters, digits or -._~+/`);
   return value;
 });
 

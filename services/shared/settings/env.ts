@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 
 /** Typed reading of environment variables. Knows rules and errors; the product's own variables stand in config.ts. */
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { keepSecret } from "./secrets.ts";
+import { registerSecret } from "./secrets.ts";
 
-/** Turns the text of a variable into its value; throws RuleBroken with the rule in words. */
+/** Turns the text of a variable into its value; throws InvalidSetting with the rule in words. */
 export type Parse<T> = (text: string) => T;
 
 /** One environment variable: how it is read and what a reader of the documentation needs to know. */
@@ -32,8 +32,8 @@ export type Settings = Readonly<Record<string, Setting<any>>>;
 export type EnvOf<S extends Settings> = { readonly [K in keyof S]: ValueOf<S[K]> };
 
 /** The rule that a value broke, in words that complete "must be …". */
-export class RuleBroken extends Error {
-  override readonly name = "RuleBroken";
+export class InvalidSetting extends Error {
+  override readonly name = "InvalidSetting";
 }
 
 /** One or more variables are missing or wrong. A restart cannot heal it, so supervisors do not retry. */
@@ -61,11 +61,11 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
       values[name] = undefined;
       continue;
     }
-    if (setting.secret) keepSecret(text);
+    if (setting.secret) registerSecret(text);
     try {
       values[name] = setting.parse(text);
     } catch (error) {
-      if (!(error instanceof RuleBroken)) throw error;
+      if (!(error instanceof InvalidSetting)) throw error;
       const shown = setting.secret
         ? "the value is not shown since it may hold a credential"
         : JSON.stringify(text);
@@ -82,7 +82,7 @@ type Results<R extends readonly (() => unknown)[]> = { -readonly [K in keyof R]:
  * Runs every reader and returns their results. Throws one ConfigError with the problems of all of them: a person who
  * has to fix settings wants to see every wrong one at the first try.
  */
-export function readTogether<const R extends readonly (() => unknown)[]>(...readers: R): Results<R> {
+export function collectConfigErrors<const R extends readonly (() => unknown)[]>(...readers: R): Results<R> {
   const problems = new Set<string>();
   const results = readers.map((read) => {
     try {
@@ -125,7 +125,7 @@ export function integer(bounds: { min: number; max: number }): Parse<number> {
   return (value) => {
     const number = Number(value);
     if (!/^\d{1,15}$/.test(value) || number < bounds.min || number > bounds.max) {
-      throw new RuleBroken(`an integer from ${bounds.min} to ${bounds.max}`);
+      throw new InvalidSetting(`an integer from ${bounds.min} to ${bounds.max}`);
     }
     return number;
   };
@@ -137,7 +137,9 @@ export function decimal(rule: { min: number; max: number; decimals: number }): P
   return (value) => {
     const number = Number(value);
     if (!shape.test(value) || number < rule.min || number > rule.max) {
-      throw new RuleBroken(`a number from ${rule.min} to ${rule.max} with at most ${rule.decimals} decimals`);
+      throw new InvalidSetting(
+        `a number from ${rule.min} to ${rule.max} with at most ${rule.decimals} decimals`,
+      );
     }
     return number;
   };
@@ -156,7 +158,7 @@ export function portOr<const T extends string>(word: T): Parse<number | T> {
     try {
       return parse(value);
     } catch (error) {
-      throw error instanceof RuleBroken ? new RuleBroken(`${error.message}, or ${word}`) : error;
+      throw error instanceof InvalidSetting ? new InvalidSetting(`${error.message}, or ${word}`) : error;
     }
   };
 }
@@ -164,7 +166,7 @@ export function portOr<const T extends string>(word: T): Parse<number | T> {
 export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
   return (value) => {
     const found = allowed.find((item) => item === value);
-    if (found === undefined) throw new RuleBroken(`one of ${allowed.join(", ")}`);
+    if (found === undefined) throw new InvalidSetting(`one of ${allowed.join(", ")}`);
     return found;
   };
 }
@@ -176,7 +178,7 @@ export function url(schemes: readonly string[]): Parse<string> {
     // mongodb:// may list several hosts, which URL refuses: the scheme is checked here, the rest by the driver.
     const parses = scheme?.startsWith("mongodb") === true || URL.canParse(value);
     if (scheme === undefined || !schemes.includes(scheme) || !parses || /\s/.test(value)) {
-      throw new RuleBroken(`a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`);
+      throw new InvalidSetting(`a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`);
     }
     return value;
   };
@@ -189,17 +191,17 @@ export function list<T>(item: Parse<T>): Parse<readonly T[]> {
       try {
         return item(part.trim());
       } catch (error) {
-        if (error instanceof RuleBroken)
-          throw new RuleBroken(`a comma-separated list, each item ${error.message}`);
+        if (error instanceof InvalidSetting)
+          throw new InvalidSetting(`a comma-separated list, each item ${error.message}`);
         throw error;
       }
     });
 }
 
 /** Text of one form; `rule` completes "must be …". */
-export function matching(form: RegExp, rule: string): Parse<string> {
+export function pattern(form: RegExp, rule: string): Parse<string> {
   return (value) => {
-    if (!form.test(value)) throw new RuleBroken(rule);
+    if (!form.test(value)) throw new InvalidSetting(rule);
     return value;
   };
 }
@@ -215,11 +217,11 @@ export function pairs(
     const read = items.map((item) => {
       const [left = "", right = "", ...rest] = item.split("=").map((part) => part.trim());
       if (rest.length > 0 || !name.test(left) || !value.test(right))
-        throw new RuleBroken(`a comma-separated list, each item ${rule}`);
+        throw new InvalidSetting(`a comma-separated list, each item ${rule}`);
       return [left, right] as const;
     });
     if (new Set(read.map(([left]) => left)).size < read.length)
-      throw new RuleBroken("a comma-separated list that names nothing twice");
+      throw new InvalidSetting("a comma-separated list that names nothing twice");
     return read;
   };
 }
@@ -227,11 +229,11 @@ export function pairs(
 /** An address of an EVM chain. One in mixed case carries a checksum (EIP-55), which must be right. */
 export const evmAddress: Parse<string> = (value) => {
   const rule = "an address: 0x and 40 hexadecimal digits";
-  if (!/^0x[0-9a-fA-F]{40}$/.test(value)) throw new RuleBroken(rule);
+  if (!/^0x[0-9a-fA-F]{40}$/.test(value)) throw new InvalidSetting(rule);
   const digits = value.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   if (isMixed && digits !== withChecksum(digits.toLowerCase()))
-    throw new RuleBroken(`${rule}, whose upper and lower case fit (EIP-55)`);
+    throw new InvalidSetting(`${rule}, whose upper and lower case fit (EIP-55)`);
   return value;
 };
 
@@ -247,7 +249,7 @@ function withChecksum(digits: string): string {
 export function grpcAddress(): Parse<string> {
   return (value) => {
     if (!/^([a-z0-9]+:(\/\/[^/\s]*\/)?)?[^\s/]+:\d{1,5}$/i.test(value))
-      throw new RuleBroken("an address host:port");
+      throw new InvalidSetting("an address host:port");
     return value;
   };
 }
@@ -259,7 +261,7 @@ export function network(): Parse<string> {
     const longest = isIP(address) === 4 ? 32 : 128;
     const isLength = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
     if (isIP(address) === 0 || address.includes("%") || !isLength || rest.length > 0)
-      throw new RuleBroken("an IP address or a network such as 10.0.0.0/8");
+      throw new InvalidSetting("an IP address or a network such as 10.0.0.0/8");
     return value;
   };
 }

@@ -34,14 +34,16 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** Makes the folder that a setting names and shows that it can be written. Throws ConfigError in one sentence. */
-export async function openFolder(setting: string, path: string): Promise<void> {
+export async function ensureWritableFolder(setting: string, path: string): Promise<void> {
   const probe = join(path, `.writable-${randomUUID()}`);
   try {
     await makeFolder(path);
     await writeFile(probe, "");
     await rm(probe);
   } catch (error) {
-    throw new ConfigError([`Cannot use ${setting}=${path}: ${reasonOf(error as NodeJS.ErrnoException)}.`]);
+    throw new ConfigError([
+      `Cannot use ${setting}=${path}: ${describeSystemError(error as NodeJS.ErrnoException)}.`,
+    ]);
   }
 }
 
@@ -60,6 +62,6 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** A system's error in words. */
-export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+export function describeSystemError({ code, message }: NodeJS.ErrnoException): string {
   return REASONS[code ?? ""] ?? message;
 }

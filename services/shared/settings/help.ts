@@ -5,7 +5,7 @@ export interface ProcessHelp {
   /** As a person types it, such as "npm run gateway". */
   readonly command: string;
   /** What it does, in one or two sentences. */
-  readonly about: string;
+  readonly description: string;
   /** Entries of `usedBy` in SETTINGS whose settings it reads; absent = all. */
   readonly reads?: readonly string[];
 }
@@ -13,7 +13,7 @@ export interface ProcessHelp {
 const WIDTH = 100;
 const INDENT = "      ";
 
-export function describeProcess({ command, about, reads }: ProcessHelp): string {
+export function describeProcess({ command, description, reads }: ProcessHelp): string {
   const settings = Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const { usedBy, meaning } = setting;
     if (reads !== undefined && !usedBy.some((each) => (reads as readonly string[]).includes(each))) return [];
@@ -23,7 +23,7 @@ export function describeProcess({ command, about, reads }: ProcessHelp): string 
   return [
     `Usage: ${command}`,
     "",
-    about,
+    description,
     "",
     "It takes no arguments. Settings are environment variables, defaults in brackets:",
     "",
@@ -49,7 +49,7 @@ function wrap(text: string): string[] {
  * What the words after the program's name ask for: undefined = run; else a text to print and the exit code, 0 for
  * --help and 2 for a word that the process does not know.
  */
-export function answerWords(
+export function parseArguments(
   words: readonly string[],
   help: ProcessHelp,
 ): { readonly text: string; readonly exitCode: 0 | 2 } | undefined {

@@ -2,8 +2,8 @@ import {
   decimal,
   evmAddress,
   integer,
-  matching,
   pairs,
+  pattern,
   port,
   portOr,
   type Settings,
@@ -82,7 +82,7 @@ export const PAYMENT_SETTINGS = {
       "Port on which operators read the built-in facilitator's /metrics; 9402 when unset, or any free port where that is in use or FACILITATOR_PORT is 0; 0 = any free port, off = none",
   },
   FACILITATOR_PRIVATE_KEY: {
-    parse: matching(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hexadecimal digits"),
+    parse: pattern(/^0x[0-9a-fA-F]{64}$/, "0x and 64 hexadecimal digits"),
     secret: true,
     usedBy: ["facilitator"],
     meaning:

@@ -1,16 +1,27 @@
-import { ConfigError, type Environment, readSettings, readTogether } from "./settings.ts";
+import { EVM_CHAINS, type EvmChainId } from "../evm/chains.ts";
+import { ConfigError, collectConfigErrors, type Environment, readSettings } from "./settings.ts";
 
 /** JSON-RPC endpoints by chain id, of the EVM chains that have some. Throws ConfigError. */
 export function readRpcUrls(env: Environment): ReadonlyMap<number, readonly string[]> {
-  const [ofEthereum, ofBase] = readTogether(
-    () => readUrls(env, "EVM_RPC_1"),
-    () => readUrls(env, "EVM_RPC_8453"),
+  const all = collectConfigErrors(
+    ...EVM_CHAINS.map(
+      ({ id }) =>
+        () =>
+          [id, readUrls(env, `EVM_RPC_${id}`)] as const,
+    ),
   );
-  const all = [
-    [1, ofEthereum],
-    [8453, ofBase],
-  ] as const;
   return new Map(all.flatMap(([chainId, urls]) => (urls === undefined ? [] : [[chainId, urls] as const])));
+}
+
+/** First blocks to index by chain id, of the EVM chains for which one is set. Throws ConfigError. */
+export function readStartBlocks(env: Environment): ReadonlyMap<number, number> {
+  const all = collectConfigErrors(
+    ...EVM_CHAINS.map(({ id }) => () => {
+      const name = `START_BLOCK_${id}` as const;
+      return [id, readSettings(env, [name])[name]] as const;
+    }),
+  );
+  return new Map(all.flatMap(([chainId, block]) => (block === undefined ? [] : [[chainId, block] as const])));
 }
 
 /** JSON-RPC endpoints of Solana, where there are some. Throws ConfigError. */
@@ -20,7 +31,7 @@ export function readSolanaUrls(env: Environment): readonly string[] | undefined 
 
 function readUrls(
   env: Environment,
-  name: "EVM_RPC_1" | "EVM_RPC_8453" | "SOLANA_RPC",
+  name: `EVM_RPC_${EvmChainId}` | "SOLANA_RPC",
 ): readonly string[] | undefined {
   const urls = readSettings(env, [name])[name];
   if (urls !== undefined && !urls.some((url) => /^https?:/i.test(url)))

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createLog } from "../logging/log.ts";
-import { hideSecrets, keepSecret } from "./secrets.ts";
+import { redactSecrets, registerSecret } from "./secrets.ts";
 
 /** What becomes of a text once the setting has been read. */
 function hidden(setting: string, text: string): string {
-  keepSecret(setting);
-  return hideSecrets(text);
+  registerSecret(setting);
+  return redactSecrets(text);
 }
 
 describe("host/secrets", () => {
@@ -17,26 +17,28 @@ describe("host/secrets", () => {
   });
 
   it("hides a password as it was sent, decoded, and as HTTP sends it; hosts and names stay", () => {
-    keepSecret("redis://chain:p%40ss-of-redis@cache.example:6379/3");
+    registerSecret("redis://chain:p%40ss-of-redis@cache.example:6379/3");
     const basic = Buffer.from("chain:p@ss-of-redis").toString("base64");
     for (const secret of ["p%40ss-of-redis", "p@ss-of-redis", basic])
-      expect(hideSecrets(`AUTH ${secret} at cache.example`)).to.equal("AUTH [secret] at cache.example");
-    expect(hideSecrets("chain is up")).to.equal("chain is up");
+      expect(redactSecrets(`AUTH ${secret} at cache.example`)).to.equal("AUTH [secret] at cache.example");
+    expect(redactSecrets("chain is up")).to.equal("chain is up");
   });
 
   it("hides passwords that nobody escaped", () => {
     const address = "mongodb://writer:sl/ash@at'quote@db.example,db2.example/tables?replicaSet=setofthree";
     expect(hidden(address, "Unescaped sl/ash@at'quote in it")).to.equal("Unescaped [secret] in it");
-    expect(hideSecrets("db2.example of setofthree and tables")).to.equal(
+    expect(redactSecrets("db2.example of setofthree and tables")).to.equal(
       "db2.example of setofthree and tables",
     );
   });
 
   it("hides keys in the paths, queries and user parts of a list of endpoints, and no names", () => {
-    keepSecret("https://rpc.example/mainnet/KEY-IN-PATH, wss://KEY-AS-USER@ws.example?apikey=KEY-IN-QUERY");
+    registerSecret(
+      "https://rpc.example/mainnet/KEY-IN-PATH, wss://KEY-AS-USER@ws.example?apikey=KEY-IN-QUERY",
+    );
     for (const key of ["KEY-IN-PATH", "KEY-AS-USER", "KEY-IN-QUERY"])
-      expect(hideSecrets(`POST ${key} at ws.example`)).to.equal("POST [secret] at ws.example");
-    expect(hideSecrets("mainnet at rpc.example")).to.equal("mainnet at rpc.example");
+      expect(redactSecrets(`POST ${key} at ws.example`)).to.equal("POST [secret] at ws.example");
+    expect(redactSecrets("mainnet at rpc.example")).to.equal("mainnet at rpc.example");
   });
 
   it("hides what options of a database carry", () => {
@@ -46,9 +48,9 @@ describe("host/secrets", () => {
 
   it("hides a private key without its prefix, in lower case and as a number", () => {
     const digits = "AbCdEf".repeat(10).padEnd(64, "0");
-    keepSecret(`0x${digits}`);
+    registerSecret(`0x${digits}`);
     for (const text of [`0x${digits}`, digits, digits.toLowerCase(), String(BigInt(`0x${digits}`))])
-      expect(hideSecrets(`signed by ${text}`)).to.match(/^signed by (0x)?\[secret\]$/);
+      expect(redactSecrets(`signed by ${text}`)).to.match(/^signed by (0x)?\[secret\]$/);
   });
 
   it("leaves words alone that a short secret would blank", () => {
@@ -63,7 +65,7 @@ describe("host/secrets", () => {
       level: "info",
       destination: { write: (line) => void lines.push(line) },
     });
-    keepSecret('quoted "secret" text');
+    registerSecret('quoted "secret" text');
     log.warn(
       { err: new Error('cannot use quoted "secret" text'), deep: { any: ['quoted "secret" text'] } },
       "failed",

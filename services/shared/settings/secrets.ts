@@ -16,7 +16,7 @@ const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 const NEXT_ADDRESS = /,(?=\s*[a-z][a-z0-9+.-]*:\/\/)/i;
 
 /** Remembers the value of a setting: one text, or a comma-separated list of addresses. */
-export function keepSecret(value: string): void {
+export function registerSecret(value: string): void {
   const pieces = SCHEME.test(value) ? value.split(NEXT_ADDRESS).flatMap(secretsOfAddress) : [value];
   for (const piece of pieces) {
     if (piece.length < MIN_LENGTH) continue;
@@ -34,7 +34,7 @@ function formsOfKey(key: string): string[] {
 }
 
 /** The text without what was remembered. */
-export function hideSecrets(text: string): string {
+export function redactSecrets(text: string): string {
   let clean = text;
   for (const secret of ordered) if (clean.includes(secret)) clean = clean.replaceAll(secret, SHOWN);
   return clean;

@@ -17,7 +17,7 @@ import { PAYMENT_SETTINGS } from "./payment-settings.ts";
 import { TRACING_SETTINGS } from "./tracing-settings.ts";
 
 // biome-ignore lint/performance/noBarrelFile: who reads settings needs their errors, and no second import.
-export { ConfigError, type Environment, readEnv, readNamedFile, readTogether } from "./env.ts";
+export { ConfigError, collectConfigErrors, type Environment, readEnv, readNamedFile } from "./env.ts";
 
 /** The deployable services with the ports they listen on when nothing is configured. */
 export const SERVICE_PORTS = {

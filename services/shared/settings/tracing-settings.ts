@@ -1,4 +1,4 @@
-import { decimal, oneOf, type Parse, RuleBroken, type Settings, text, url } from "./env.ts";
+import { decimal, InvalidSetting, oneOf, type Parse, type Settings, text, url } from "./env.ts";
 
 const tracedProcesses = ["gateway", "evm-dex", "lending", "solana", "facilitator"];
 
@@ -62,11 +62,11 @@ function keyValues(name: RegExp, rule: string): Parse<readonly (readonly [name: 
       const key = item.slice(0, Math.max(0, at)).trim();
       const value = decode(item.slice(at + 1).trim());
       if (!name.test(key) || value === undefined || /[\r\n\0]/.test(value))
-        throw new RuleBroken(`a comma-separated list, each item ${rule}`);
+        throw new InvalidSetting(`a comma-separated list, each item ${rule}`);
       return [key, value] as const;
     });
     if (new Set(read.map(([key]) => key)).size < read.length)
-      throw new RuleBroken("a comma-separated list that names nothing twice");
+      throw new InvalidSetting("a comma-separated list that names nothing twice");
     return read;
   };
 }

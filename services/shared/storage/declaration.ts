@@ -14,7 +14,7 @@ export interface DeclaredIndex {
 }
 
 /** A checked declaration in the shape the adapters work with. */
-export interface Declared {
+export interface CompiledCollection {
   readonly name: string;
   readonly fields: readonly FieldInfo[];
   readonly byName: ReadonlyMap<string, FieldInfo>;
@@ -29,7 +29,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]{0,59}$/;
 const TYPES: ReadonlySet<string> = new Set(["text", "int", "float", "bool", "bigint", "json"]);
 
 /** Checks a declaration. @throws TypeError that names the collection and the fault. */
-export function compileCollection(collection: Collection): Declared {
+export function compileCollection(collection: Collection): CompiledCollection {
   const { name } = collection;
   const fail = (fault: string): never => {
     throw new TypeError(`Cannot declare collection "${name}": ${fault}`);
@@ -118,7 +118,7 @@ function describeIndex({ fields, unique, descending, carries }: DeclaredIndex): 
 
 /** The error for a collection whose stored declaration is another one. */
 export function changedDeclarationError(
-  declared: Declared,
+  declared: CompiledCollection,
   options: { stored: string; place: string },
 ): Error {
   const before = JSON.parse(options.stored) as Record<string, unknown>;
@@ -142,7 +142,7 @@ export function changedDeclarationError(
 }
 
 /** The collections one open store knows, found by their declaration object. */
-export class DeclaredCollections<T extends { readonly declared: Declared }> {
+export class DeclaredCollections<T extends { readonly declared: CompiledCollection }> {
   readonly #byName = new Map<string, T>();
   readonly #byObject = new WeakMap<Collection, T>();
 
@@ -152,7 +152,7 @@ export class DeclaredCollections<T extends { readonly declared: Declared }> {
   }
 
   /** @throws Error if `declare` was not called for it, or was called with other fields under its name. */
-  of(collection: Collection): T {
+  get(collection: Collection): T {
     const known = this.#byObject.get(collection);
     if (known !== undefined) return known;
     const entry = this.#byName.get(collection.name);

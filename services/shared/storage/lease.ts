@@ -56,7 +56,7 @@ export async function acquireLease(store: Store, options: LeaseOptions): Promise
   const pollMs = options.pollMs ?? Math.min(1_000, Math.ceil(ttlMs / 4));
   await store.declare([leases]);
   while (!signal?.aborted) {
-    const row = await tryToTake(store, options);
+    const row = await tryAcquire(store, options);
     if (row !== undefined) return new HeldLease(store, row, options);
     // Half to one and a half pauses: waiters should not look in step.
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal === undefined ? {} : { signal }).catch(
@@ -67,14 +67,14 @@ export async function acquireLease(store: Store, options: LeaseOptions): Promise
 }
 
 /** Takes the lease if it is free now; undefined where another holds it. */
-export async function tryLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
+export async function tryAcquireLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
   await store.declare([leases]);
-  const row = await tryToTake(store, options);
+  const row = await tryAcquire(store, options);
   return row && new HeldLease(store, row, options);
 }
 
 /** Who holds the lease now, and for how long if it is not renewed; undefined where it is free. */
-export async function findHolder(
+export async function findLeaseHolder(
   store: Store,
   { name, now = Date.now }: Pick<LeaseOptions, "name" | "now">,
 ): Promise<{ readonly holder: string; readonly leftMs: number } | undefined> {
@@ -84,7 +84,7 @@ export async function findHolder(
   return row === undefined || leftMs <= 0 ? undefined : { holder: row.holder, leftMs };
 }
 
-async function tryToTake(
+async function tryAcquire(
   store: Store,
   { name, holder, ttlMs, now = Date.now }: LeaseOptions,
 ): Promise<LeaseRow | undefined> {

@@ -30,10 +30,10 @@ export async function openStore({
     const { openMongoStore } = await import("./mongodb/store.ts");
     return openMongoStore({ url: mongodbUrl, database: `chaintables_${service.replaceAll("-", "_")}` });
   }
-  const { openFolder } = await import("../settings/folder.ts");
+  const { ensureWritableFolder } = await import("../settings/folder.ts");
   const { join } = await import("node:path");
   const { openSqliteStore } = await import("./sqlite/store.ts");
-  await openFolder("DATA_DIR", dataDir);
+  await ensureWritableFolder("DATA_DIR", dataDir);
   const path = join(dataDir, `${service}.sqlite`);
   return openSqliteStore({ path, ...(mappedBytes !== undefined && { mappedBytes }) });
 }

@@ -160,7 +160,7 @@ export function requireRow<C extends Collection>(
  * Steps of different collections that need no order among themselves: MongoDB does them side by side, where each would
  * else wait for a round trip of the one before.
  */
-export function atOnce(...steps: readonly WriteStep[]): WriteStep[] {
+export function inParallel(...steps: readonly WriteStep[]): WriteStep[] {
   const group = Symbol("at once");
   return steps.map((step) => ({ ...step, group }));
 }
@@ -173,7 +173,7 @@ export function isEmpty(step: WriteStep): boolean {
 }
 
 /** The steps by what may be done side by side, in order. */
-export function groupsOf(steps: readonly WriteStep[]): WriteStep[][] {
+export function parallelGroups(steps: readonly WriteStep[]): WriteStep[][] {
   const groups: WriteStep[][] = [];
   for (const step of steps) {
     const last = groups.at(-1);

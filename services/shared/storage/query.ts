@@ -1,4 +1,4 @@
-import type { Declared, DeclaredIndex, FieldInfo } from "./declaration.ts";
+import type { CompiledCollection, DeclaredIndex, FieldInfo } from "./declaration.ts";
 import type { OrderBy } from "./port.ts";
 import type { Stored } from "./values.ts";
 
@@ -39,7 +39,7 @@ export interface ParsedQuery extends ParsedSelection {
 export type Encoders = ReadonlyMap<string, (value: unknown) => Stored>;
 
 /** A query whose field names are not known to the compiler. */
-export interface LooseQuery {
+export interface UntypedQuery {
   readonly filter?: Readonly<Record<string, unknown>>;
   readonly anyOf?: readonly Readonly<Record<string, unknown>>[];
   readonly via?: readonly string[];
@@ -55,7 +55,7 @@ const BOUNDS = ["gt", "gte", "lt", "lte"] as const;
 
 /** @throws TypeError that names collection, field and fault. */
 export function parseFilter(
-  declared: Declared,
+  declared: CompiledCollection,
   encoders: Encoders,
   filter: Readonly<Record<string, unknown>>,
 ): Predicate[] {
@@ -106,7 +106,7 @@ function parseCondition(
  * any two rows apart, the key follows in the direction of the last field (so that one index can serve it).
  */
 export function completeOrder(
-  declared: Declared,
+  declared: CompiledCollection,
   where: readonly Predicate[],
   order: readonly OrderBy<Record<string, unknown>>[],
 ): OrderTerm[] {
@@ -138,7 +138,7 @@ function excludesNull(predicate: Predicate): boolean {
 }
 
 /** The fields of a sum, which must be numbers. @throws TypeError that names collection and field. */
-export function summable(declared: Declared, names: readonly string[]): FieldInfo[] {
+export function summable(declared: CompiledCollection, names: readonly string[]): FieldInfo[] {
   return names.map((name) => {
     const field = declared.byName.get(name);
     if (field?.type !== "int" && field?.type !== "float")
@@ -149,7 +149,7 @@ export function summable(declared: Declared, names: readonly string[]): FieldInf
 
 /** One total each of `fields`, as an engine gave it. @throws RangeError where it is not what was summed. */
 export function totalsOf(
-  declared: Declared,
+  declared: CompiledCollection,
   fields: readonly FieldInfo[],
   totals: readonly unknown[],
 ): Record<string, number> {
@@ -162,15 +162,15 @@ export function totalsOf(
   );
 }
 
-export function tooLarge(declared: Declared, what: string): RangeError {
+export function tooLarge(declared: CompiledCollection, what: string): RangeError {
   return new RangeError(`Cannot sum ${what} of ${declared.name}: the total is too large`);
 }
 
 /** @throws TypeError that names collection and fault. */
 export function parseSelection(
-  declared: Declared,
+  declared: CompiledCollection,
   encoders: Encoders,
-  query: Pick<LooseQuery, "filter" | "anyOf" | "via">,
+  query: Pick<UntypedQuery, "filter" | "anyOf" | "via">,
 ): ParsedSelection {
   if (query.anyOf?.length === 0) throw new TypeError(`Cannot read ${declared.name}: anyOf is empty`);
   return {
@@ -180,7 +180,7 @@ export function parseSelection(
   };
 }
 
-function indexOf(declared: Declared, fields: readonly string[]): DeclaredIndex | "key" {
+function indexOf(declared: CompiledCollection, fields: readonly string[]): DeclaredIndex | "key" {
   const isSame = (names: readonly string[]): boolean =>
     names.length === fields.length && names.every((name, i) => name === fields[i]);
   if (isSame(declared.key.map((field) => field.name))) return "key";
@@ -190,7 +190,11 @@ function indexOf(declared: Declared, fields: readonly string[]): DeclaredIndex |
   return index;
 }
 
-export function parseQuery(declared: Declared, encoders: Encoders, query: LooseQuery): ParsedQuery {
+export function parseQuery(
+  declared: CompiledCollection,
+  encoders: Encoders,
+  query: UntypedQuery,
+): ParsedQuery {
   const selection = parseSelection(declared, encoders, query);
   const { where } = selection;
   const count = (name: "skip" | "limit", absent: number): number => {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeParameters, leastRequest } from "../contract/derive/parameters.ts";
+import { describeParameters, minimalRequest } from "../contract/derive/parameters.ts";
 import type { Endpoint } from "../contract/endpoint.ts";
 import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
 import { type DerivedCase, deriveCases } from "../contract/testkit/test-cases.ts";
-import { type ErrorBody, type ErrorCode, STATUS_OF } from "../errors.ts";
+import { type ErrorBody, type ErrorCode, HTTP_STATUS } from "../errors.ts";
 import { createHealthClient, createStatusClient } from "../grpc/client.ts";
 import type { ServiceStatus } from "../grpc/types.ts";
 import { VERSION } from "../process/version.ts";
@@ -80,7 +80,7 @@ export function describeService(suite: ServiceSuite): void {
         if (endpoint === undefined) throw new Error(`${path} is not declared`);
         const docs = describeParameters(endpoint);
         const example = new Map(Object.entries(offered[path] ?? {}));
-        for (const pairs of [[...example], leastRequest(docs, example)]) {
+        for (const pairs of [[...example], minimalRequest(docs, example)]) {
           const query = pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
           const answer = await fetch(`${service.httpUrl}${path}?${query}`);
           expect(answer.status, `${path}?${query}`).to.equal(200);
@@ -108,14 +108,16 @@ export function describeService(suite: ServiceSuite): void {
 
     it("logs JSON lines without queries", async () => {
       await fetch(`${service.httpUrl}/no/such?secret=hunter2`);
-      const requests = service.lines.filter((line) => line.msg === "request");
+      const requests = service.entries.filter((line) => line.msg === "request");
       expect(requests).not.to.be.empty;
-      expect(JSON.stringify(service.lines)).not.to.contain("hunter2").and.not.to.contain("no_such_parameter");
+      expect(JSON.stringify(service.entries))
+        .not.to.contain("hunter2")
+        .and.not.to.contain("no_such_parameter");
     });
 
     it("drains and exits with 0 on SIGTERM", async () => {
       expect(await service.stop("SIGTERM")).to.deep.equal({ code: 0, signal: null });
-      expect(service.lines.map((line) => line.msg)).to.include.members(["draining", "stopped"]);
+      expect(service.entries.map((line) => line.msg)).to.include.members(["draining", "stopped"]);
       const refused = await fetch(`${service.httpUrl}/livez`).catch(() => "refused");
       expect(refused).to.equal("refused");
     });
@@ -149,7 +151,7 @@ async function checkCase(
   if (one.expect === 400) {
     const { message } = await checkError(response, "bad_request", title);
     expect(message, title).to.match(/^Cannot parse /);
-    if (one.names !== undefined) expect(message, title).to.contain(` ${one.names}: `);
+    if (one.parameter !== undefined) expect(message, title).to.contain(` ${one.parameter}: `);
     return;
   }
   if (!one.isRead) {
@@ -186,7 +188,7 @@ export function checkTable(endpoint: Endpoint, body: unknown): void {
 }
 
 async function checkError(response: Response, code: ErrorCode, title = response.url): Promise<ErrorBody> {
-  expect(response.status, title).to.equal(STATUS_OF[code]);
+  expect(response.status, title).to.equal(HTTP_STATUS[code]);
   expect(response.headers.get("content-type"), title).to.equal("application/json");
   const body = await bodyOf(response);
   expect(body, title).to.have.keys("error", "message", "session").and.include({ error: code });

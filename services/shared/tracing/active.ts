@@ -9,6 +9,6 @@ export function activeSpan(): Span | undefined {
 }
 
 /** Runs the work, and all that it begins, for a span; where there is none, as it is. */
-export function runIn<T>(span: Span | undefined, work: () => T): T {
+export function runWithSpan<T>(span: Span | undefined, work: () => T): T {
   return span === undefined ? work() : storage.run(span, work);
 }

@@ -1,4 +1,4 @@
-import { keepSecret } from "../settings/secrets.ts";
+import { registerSecret } from "../settings/secrets.ts";
 import { type Environment, readSettings } from "../settings/settings.ts";
 import type { SAMPLER_NAMES } from "../settings/tracing-settings.ts";
 
@@ -32,7 +32,7 @@ export function readTracingConfig(env: Environment, name: string): TracingConfig
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
   // Known as a whole by then, percent-encoded; what is sent is each value by itself.
-  for (const [, value] of settings.OTEL_EXPORTER_OTLP_HEADERS ?? []) keepSecret(value);
+  for (const [, value] of settings.OTEL_EXPORTER_OTLP_HEADERS ?? []) registerSecret(value);
   return {
     tracesUrl: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
     headers: Object.fromEntries(settings.OTEL_EXPORTER_OTLP_HEADERS ?? []),

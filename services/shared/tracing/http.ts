@@ -1,8 +1,8 @@
 /** Spans of HTTP requests, by OpenTelemetry's semantic conventions. */
 import type { IncomingMessage } from "node:http";
 import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
-import { isServerFault } from "../errors.ts";
-import { markFailed, type Tracing } from "./tracing.ts";
+import { isServerError } from "../errors.ts";
+import { markSpanFailed, type Tracing } from "./tracing.ts";
 
 /** Asked for all the time by machines, and never of interest. */
 const UNTRACED = new Set(["/livez", "/readyz", "/metrics"]);
@@ -11,13 +11,13 @@ const UNTRACED = new Set(["/livez", "/readyz", "/metrics"]);
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
 
 /** Begins the span of a request that came in, below the caller's if the request names one. */
-export function beginServerSpan(
+export function startServerSpan(
   tracing: Tracing,
   { headers, method = "", url = "" }: Pick<IncomingMessage, "headers" | "method" | "url">,
 ): Span | undefined {
   if (UNTRACED.has(url)) return undefined;
   const { traceparent, tracestate } = headers as Readonly<Record<string, string | undefined>>;
-  return tracing.begin(METHODS.has(method) ? method : "HTTP", {
+  return tracing.startSpan(METHODS.has(method) ? method : "HTTP", {
     kind: SpanKind.SERVER,
     parent: { headers: { traceparent, tracestate } },
   });
@@ -55,20 +55,20 @@ export function endServerSpan(span: Span, ended: EndedRequest): void {
     });
     if (status === undefined) span.setAttribute("error.type", "client_gone");
     // What a client did wrong is no failure of the server.
-    else if (isServerFault(status)) markFailed(span, errorType ?? String(status));
+    else if (isServerError(status)) markSpanFailed(span, errorType ?? String(status));
     else if (errorType !== undefined) span.setAttribute("error.type", errorType);
   }
   span.end();
 }
 
 /** A request that goes out: its headers, and its end, which may be told twice. */
-export interface ClientCall {
+export interface ClientSpan {
   readonly headers: Readonly<Record<string, string>>;
   end(outcome: { readonly status: number } | { readonly errorType: string }): void;
 }
 
 /** Begins the span of a request to another process, below `parent`. `path` must not hold what nobody may see. */
-export function beginClientSpan(
+export function startClientSpan(
   tracing: Tracing,
   of: {
     readonly parent: Span | undefined;
@@ -77,9 +77,9 @@ export function beginClientSpan(
     readonly path: string;
     readonly attributes?: Attributes;
   },
-): ClientCall {
+): ClientSpan {
   const { method, origin, path } = of;
-  const span = tracing.begin(`${method} ${path}`, {
+  const span = tracing.startSpan(`${method} ${path}`, {
     kind: SpanKind.CLIENT,
     ...(of.parent && { parent: { span: of.parent } }),
   });
@@ -96,15 +96,15 @@ export function beginClientSpan(
   }
   let isOver = false;
   return {
-    headers: tracing.headersOf(span),
+    headers: tracing.propagationHeaders(span),
     end(outcome) {
       if (isOver) return;
       isOver = true;
-      if ("errorType" in outcome) markFailed(span, outcome.errorType);
+      if ("errorType" in outcome) markSpanFailed(span, outcome.errorType);
       else {
         span.setAttribute("http.response.status_code", outcome.status);
         // For who asks, an answer of 400 is a failure too.
-        if (outcome.status >= 400) markFailed(span, String(outcome.status));
+        if (outcome.status >= 400) markSpanFailed(span, String(outcome.status));
       }
       span.end();
     },

@@ -1,4 +1,4 @@
-import { outages } from "../cache/outage.ts";
+import { limitFailureReports } from "../cache/failure-reports.ts";
 import type { Log } from "../logging/log.ts";
 import { Counter, type Metrics } from "../metrics/metrics.ts";
 import type { TracingConfig } from "./config.ts";
@@ -24,7 +24,7 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing 
     labelNames: ["outcome"],
     registers: [metrics.registry],
   });
-  const complain = outages(({ error, failures }) =>
+  const complain = limitFailureReports(({ error, failures }) =>
     log.warn({ err: error, failures }, "traces cannot be sent to the collector"),
   );
   return startSdk({

@@ -66,8 +66,8 @@ export function startSdk(options: SdkOptions): Tracing {
     return propagator.extract(ROOT_CONTEXT.setValue(FROM_CALLER, true), parent.headers, defaultTextMapGetter);
   };
   return {
-    begin: (name, { parent, ...options }) => tracer.startSpan(name, options, contextOf(parent)),
-    headersOf(span) {
+    startSpan: (name, { parent, ...options }) => tracer.startSpan(name, options, contextOf(parent)),
+    propagationHeaders(span) {
       const headers: Record<string, string> = {};
       propagator.inject(trace.setSpan(ROOT_CONTEXT, span), headers, defaultTextMapSetter);
       return headers;

@@ -1,7 +1,7 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import type { Collection, Store } from "../storage/port.ts";
 import { activeSpan } from "./active.ts";
-import { inStep, type Tracing } from "./tracing.ts";
+import { type Tracing, withSpan } from "./tracing.ts";
 
 /** Methods of a store that answer rows or numbers of one collection, which is their first argument. */
 const READS = ["get", "getMany", "getLast", "find", "count", "sum"] as const;
@@ -30,7 +30,7 @@ function traceRead(store: Store, name: (typeof READS)[number], tracing: Tracing)
       "db.collection.name": from.name,
     };
     const step = { name: `${name} ${from.name}`, kind: SpanKind.CLIENT, attributes };
-    return inStep(tracing, step, async (span) => {
+    return withSpan(tracing, step, async (span) => {
       const answer = await read(from, ...rest);
       if (Array.isArray(answer)) span?.setAttribute("db.response.returned_rows", answer.length);
       return answer;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, it } from "mocha";
 import { ServiceError } from "../errors.ts";
 import { createPricesClient, createStatusClient } from "../grpc/client.ts";
 import { startGrpcServer } from "../grpc/server.ts";
-import type { PricesAnswer } from "../grpc/types.ts";
+import type { PricesResponse } from "../grpc/types.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { handle } from "../service/handlers.ts";
 import { collection } from "../storage/port.ts";
@@ -23,7 +23,7 @@ import { openTracing } from "./open.ts";
 import { traceStore } from "./store.ts";
 import { startTestCollector, type TestCollector } from "./testkit/collector.ts";
 import { tracingConfig } from "./testkit/config.ts";
-import { inStep, inTrace, linkActive, type Tracing } from "./tracing.ts";
+import { linkActiveSpan, type Tracing, withRootSpan, withSpan } from "./tracing.ts";
 
 const THEIRS = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
 const parentOf = (flags: string) => `00-${THEIRS.trace}-${THEIRS.span}-${flags}`;
@@ -79,8 +79,8 @@ describeLong("traces", () => {
     const app = await startApp(undefined);
     await fetch(`${app.url}/test/things?chain_id=1`, { headers: { traceparent: parentOf("01") } });
     expect(await accessLine(app)).not.to.have.property("traceId");
-    expect(inStep(undefined, { name: "step" }, (span) => span)).to.equal(undefined);
-    expect(await inTrace(undefined, { name: "trace" }, async (span) => span)).to.equal(undefined);
+    expect(withSpan(undefined, { name: "step" }, (span) => span)).to.equal(undefined);
+    expect(await withRootSpan(undefined, { name: "trace" }, async (span) => span)).to.equal(undefined);
     const store = await openSqliteStore({ path: ":memory:" });
     expect(traceStore(store, undefined)).to.equal(store);
     await store.close();
@@ -168,7 +168,7 @@ describeLong("traces", () => {
     const { tracing } = await open();
     let carried: Readonly<Record<string, string>> = {};
     const handler = handle(listEndpoint, async () => {
-      carried = tracing.headersOf(activeSpan() as NonNullable<ReturnType<typeof activeSpan>>);
+      carried = tracing.propagationHeaders(activeSpan() as NonNullable<ReturnType<typeof activeSpan>>);
       return { rows: [] };
     });
     const app = await startApp(tracing, { handlers: Object.fromEntries([handler]) });
@@ -186,14 +186,14 @@ describeLong("traces", () => {
     const headers = { traceparent: `00-${"0".repeat(31)}1-${THEIRS.span}-01` };
     const half = await open({ trustsCallers: false, sampler: "traceidratio", samplerArgument: 0.5 });
     const begin = (tracing: Tracing, traceparent = headers.traceparent) =>
-      tracing.begin("request", { kind: SpanKind.SERVER, parent: { headers: { traceparent } } });
+      tracing.startSpan("request", { kind: SpanKind.SERVER, parent: { headers: { traceparent } } });
     expect(begin(nothing.tracing).isRecording()).to.equal(false);
     expect(begin(everything.tracing, parentOf("00")).isRecording()).to.equal(true);
     expect(begin(everything.tracing, parentOf("00")).spanContext().traceId).to.equal(THEIRS.trace);
     const taken = Array.from({ length: 400 }, () => begin(half.tracing)).filter((span) => span.isRecording());
     expect(taken.length).to.be.within(100, 300);
     // What comes below follows the decision.
-    const child = half.tracing.begin("step", {
+    const child = half.tracing.startSpan("step", {
       kind: SpanKind.INTERNAL,
       parent: { span: taken[0] as NonNullable<(typeof taken)[0]> },
     });
@@ -205,7 +205,10 @@ describeLong("traces", () => {
     const wrong = ["", "x", parentOf("01").toUpperCase(), `00-${"0".repeat(32)}-${THEIRS.span}-01`];
     const longer = [`${parentOf("01")}-more`, `ff${parentOf("01").slice(2)}`];
     for (const traceparent of [...wrong, ...longer]) {
-      const span = tracing.begin("request", { kind: SpanKind.SERVER, parent: { headers: { traceparent } } });
+      const span = tracing.startSpan("request", {
+        kind: SpanKind.SERVER,
+        parent: { headers: { traceparent } },
+      });
       expect(span.spanContext().traceId).to.match(/^[0-9a-f]{32}$/);
       expect(span.spanContext().traceId).not.to.equal(THEIRS.trace);
     }
@@ -214,21 +217,21 @@ describeLong("traces", () => {
   it("go through gRPC: the client's span below who asks, the server's below the client's", async () => {
     const { tracing } = await open({ name: "lending" });
     const { tracing: theirs } = await open({ name: "evm-dex" });
-    const answer: PricesAnswer = { block: 7, blockTime: 8, prices: [] };
+    const answer: PricesResponse = { block: 7, blockTime: 8, prices: [] };
     const server = await startGrpcServer({
       ...{ host: "127.0.0.1", port: 0, tracing: theirs },
       services: {
         status: { getStatus: () => Promise.reject(new ServiceError("unavailable", "Not yet.")) },
         health: async () => true,
-        prices: { getPrices: async () => inStep(theirs, { name: "read prices" }, async () => answer) },
+        prices: { getPrices: async () => withSpan(theirs, { name: "read prices" }, async () => answer) },
       },
     });
     closing.push(() => server.stop({ timeoutMs: 100 }));
     const prices = createPricesClient(server.address, { tracing });
     const status = createStatusClient(server.address, { tracing });
     closing.push(async () => [prices, status].map((client) => client.close()));
-    await inTrace(tracing, { name: "refresh" }, () => prices.getPrices({ chainId: 1, tokens: [] }));
-    await inTrace(tracing, { name: "look" }, () => status.getStatus().catch(() => {}));
+    await withRootSpan(tracing, { name: "refresh" }, () => prices.getPrices({ chainId: 1, tokens: [] }));
+    await withRootSpan(tracing, { name: "look" }, () => status.getStatus().catch(() => {}));
     // Asked by nobody: only the other end, which cannot know, tells.
     await prices.getPrices({ chainId: 1, tokens: [] });
 
@@ -266,10 +269,10 @@ describeLong("traces", () => {
 
   it("are linked where one rests on another", async () => {
     const { tracing } = await open();
-    const first = inTrace(tracing, { name: "first" }, (span) => span?.spanContext());
-    inTrace(tracing, { name: "second" }, () => {
-      linkActive(first);
-      linkActive(undefined);
+    const first = withRootSpan(tracing, { name: "first" }, (span) => span?.spanContext());
+    withRootSpan(tracing, { name: "second" }, () => {
+      linkActiveSpan(first);
+      linkActiveSpan(undefined);
     });
     const second = (await found(2)).find(({ name }) => name === "second");
     expect(second?.links).to.deep.equal([{ traceId: first?.traceId, spanId: first?.spanId }]);
@@ -281,7 +284,7 @@ describeLong("traces", () => {
       ...{ sendEveryMs: 3_600_000, headers: { authorization: "Bearer abc" } },
       ...{ serviceName: "mine", resourceAttributes: { "deployment.environment.name": "test" } },
     });
-    for (let n = 0; n < 100; n++) inTrace(tracing, { name: "work" }, () => {});
+    for (let n = 0; n < 100; n++) withRootSpan(tracing, { name: "work" }, () => {});
     expect(collector.requests).to.deep.equal([]);
     await tracing.close();
     expect(collector.spans).to.have.length(100);
@@ -301,7 +304,7 @@ describeLong("traces", () => {
       for (let n = 0; n < 20; n++)
         expect((await fetch(`${app.url}/test/things?chain_id=1`)).status).to.equal(200);
       // With the requests' own three each, more than may wait: the others are dropped, and memory stays bounded.
-      for (let n = 0; n < 5_000; n++) inTrace(tracing, { name: "work" }, () => {});
+      for (let n = 0; n < 5_000; n++) withRootSpan(tracing, { name: "work" }, () => {});
       const dropped = /trace_spans_total\{outcome="dropped",service="evm-dex"\} (\d+)/;
       expect(Number(dropped.exec(await metrics.render())?.[1])).to.be.within(
         5_000 - 2_048 - 512,

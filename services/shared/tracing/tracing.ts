@@ -7,7 +7,7 @@ import {
   SpanStatusCode,
   TraceFlags,
 } from "@opentelemetry/api";
-import { activeSpan, runIn } from "./active.ts";
+import { activeSpan, runWithSpan } from "./active.ts";
 
 /** Headers that carry a trace from process to process (W3C Trace Context), names in lower case. */
 export interface TraceHeaders {
@@ -32,9 +32,9 @@ export interface NewSpan {
  */
 export interface Tracing {
   /** Begins a span; who begins it ends it. Whether it is recorded is decided here (`isRecording`). */
-  begin(name: string, of: NewSpan): Span;
+  startSpan(name: string, of: NewSpan): Span;
   /** Headers that make the other end's spans children of this one. */
-  headersOf(span: Span): Readonly<Record<string, string>>;
+  propagationHeaders(span: Span): Readonly<Record<string, string>>;
   /** Sends what was recorded, for a bounded time; spans that end later are lost. Never rejects. */
   close(): Promise<void>;
 }
@@ -43,35 +43,38 @@ export interface Tracing {
  * Runs a step of the work at hand in a span of its own, below the active one; without a span that is recorded, just
  * runs it. `work` may answer a promise: the span then lasts until it settles.
  */
-export function inStep<T>(
+export function withSpan<T>(
   tracing: Tracing | undefined,
   { name, kind = SpanKind.INTERNAL, attributes }: { name: string; kind?: SpanKind; attributes?: Attributes },
   work: (span: Span | undefined) => T,
 ): T {
   const parent = tracing && activeSpan();
   if (tracing === undefined || !parent?.isRecording()) return work(undefined);
-  const span = tracing.begin(name, { kind, parent: { span: parent }, ...(attributes && { attributes }) });
+  const span = tracing.startSpan(name, { kind, parent: { span: parent }, ...(attributes && { attributes }) });
   return runToEnd(span, work);
 }
 
 /** Runs work that no request asked for, as a trace of its own. */
-export function inTrace<T>(
+export function withRootSpan<T>(
   tracing: Tracing | undefined,
   { name, attributes }: { name: string; attributes?: Attributes },
   work: (span: Span | undefined) => T,
 ): T {
   if (tracing === undefined) return work(undefined);
-  return runToEnd(tracing.begin(name, { kind: SpanKind.INTERNAL, ...(attributes && { attributes }) }), work);
+  return runToEnd(
+    tracing.startSpan(name, { kind: SpanKind.INTERNAL, ...(attributes && { attributes }) }),
+    work,
+  );
 }
 
 function runToEnd<T>(span: Span, work: (span: Span) => T): T {
   const fail = (error: unknown): never => {
-    markFailed(span, errorTypeOf(error));
+    markSpanFailed(span, errorTypeOf(error));
     span.end();
     throw error;
   };
   try {
-    const done = runIn(span, () => work(span));
+    const done = runWithSpan(span, () => work(span));
     if (done instanceof Promise) {
       return done.then((value) => {
         span.end();
@@ -86,7 +89,7 @@ function runToEnd<T>(span: Span, work: (span: Span) => T): T {
 }
 
 /** Says of a span that it failed. Messages stay out: they may hold words of others. */
-export function markFailed(span: Span, errorType: string): void {
+export function markSpanFailed(span: Span, errorType: string): void {
   span.setAttribute("error.type", errorType);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
@@ -99,7 +102,7 @@ export function errorTypeOf(error: unknown): string {
 }
 
 /** Tells the active span what else its work rests on: a span of another trace. Only one that is recorded is worth it. */
-export function linkActive(context: SpanContext | undefined): void {
+export function linkActiveSpan(context: SpanContext | undefined): void {
   if (context === undefined || (context.traceFlags & TraceFlags.SAMPLED) === 0) return;
   activeSpan()?.addLink({ context });
 }

@@ -25,7 +25,7 @@ const PRUNED_CODES = new Set(["-32001", "-32011", "-32015"]);
 /** -32005 unhealthy, -32014 status not yet available, -32016 below the minimum context slot. */
 const BEHIND_CODES = new Set(["-32005", "-32014", "-32016"]);
 
-const say =
+const createRule =
   (kind: Fault["kind"], applies: (words: Parameters<Rule>[0]) => boolean): Rule =>
   (words) =>
     applies(words) ? { kind, message: words.message } : undefined;
@@ -34,21 +34,24 @@ const say =
 const RULES: readonly Rule[] = [
   batchRule,
   createRateRule(["429", "-32429", "-32029"]),
-  say("missing", ({ text }) => MISSING.test(text)),
-  say("state", ({ text }) => PRUNED.test(text)),
-  say("behind", ({ text }) => BEHIND.test(text)),
-  say("missing", ({ code }) => MISSING_CODES.has(code)),
-  say("state", ({ code }) => PRUNED_CODES.has(code)),
-  say("behind", ({ code }) => BEHIND_CODES.has(code)),
+  createRule("missing", ({ text }) => MISSING.test(text)),
+  createRule("state", ({ text }) => PRUNED.test(text)),
+  createRule("behind", ({ text }) => BEHIND.test(text)),
+  createRule("missing", ({ code }) => MISSING_CODES.has(code)),
+  createRule("state", ({ code }) => PRUNED_CODES.has(code)),
+  createRule("behind", ({ code }) => BEHIND_CODES.has(code)),
   // Nodes give up on this mint, or it is none: the next one may be asked about at once.
-  say("state", ({ input, code }) => input.method === LARGEST_ACCOUNTS && /^-32(?:602|012)$/.test(code)),
+  createRule(
+    "state",
+    ({ input, code }) => input.method === LARGEST_ACCOUNTS && /^-32(?:602|012)$/.test(code),
+  ),
   // Not offered, or not for this key, which is good for everything else.
-  say(
+  createRule(
     "method",
     ({ input }) => input.method === LARGEST_ACCOUNTS && [401, 403, 410].includes(input.httpStatus ?? 0),
   ),
   createMethodRule(["-32601"]),
-  say("method", ({ input, text }) => input.httpStatus === 410 || /have been disabled/.test(text)),
+  createRule("method", ({ input, text }) => input.httpStatus === 410 || /have been disabled/.test(text)),
   fatalRule,
 ];
 

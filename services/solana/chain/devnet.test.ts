@@ -7,9 +7,9 @@ import { encodeBase58 } from "../../shared/contract/base58.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import { METADATA_PROGRAM, metadataAddress, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./program-address.ts";
-import { isVote } from "./read-transaction.ts";
 import { scanBlocks } from "./scan.ts";
-import { failure } from "./testkit.ts";
+import { catchError } from "./testkit.ts";
+import { isVoteTransaction } from "./validate-transaction.ts";
 
 const FIRST = 300_000_001;
 const QUICK = { options: { backoffMs: 5, behindTotalMs: 300, totalMs: 2_000 } };
@@ -29,7 +29,7 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(slotsOf(blocks)).to.deep.equal(made.map(({ slot }) => slot));
     for (const [i, block] of blocks.entries()) {
       const { raw } = made[i] as MadeBlock;
-      const transactions = (raw.transactions as unknown[]).filter((each) => !isVote(each));
+      const transactions = (raw.transactions as unknown[]).filter((each) => !isVoteTransaction(each));
       expect(block.transactions).to.deep.equal(JSON.parse(JSON.stringify(transactions)));
       expect([block.blockhash, block.parentSlot, block.blockTime]).to.deep.equal([
         raw.blockhash,
@@ -82,7 +82,7 @@ describeWithChain("createSolanaSource at a node", () => {
       if (solana.servers[0] !== undefined) solana.servers[0].faults.missingCode = code;
       hidden?.add(FIRST + 5);
       const range = { fromSlot: FIRST, toSlot: FIRST + 10, commitment: "confirmed" } as const;
-      const error = await failure(source.blocks(range));
+      const error = await catchError(source.blocks(range));
       expect(error).to.be.instanceOf(SolanaUpstreamError);
       expect(error.message).to.contain(
         `slot ${FIRST + 5} has no block, and slot ${FIRST + 6} names it as its parent`,

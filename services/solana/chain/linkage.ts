@@ -1,7 +1,7 @@
 import type { BlockLink } from "./port.ts";
 
 /** Something that does not fit between a block and the one before it. */
-export interface Doubt {
+export interface Inconsistency {
   /** Slots to read again, ascending: those on both sides, and the one that is missing between them. */
   readonly slots: readonly number[];
   readonly reason: string;
@@ -12,18 +12,22 @@ export interface Doubt {
  * the end of the range. Each block must name the one before it as its parent, by slot and by hash: whatever lies between
  * them has then been skipped.
  */
-export function findDoubts(links: readonly BlockLink[], fromSlot: number): Doubt[] {
-  const doubts: Doubt[] = [];
+export function findInconsistencies(links: readonly BlockLink[], fromSlot: number): Inconsistency[] {
+  const doubts: Inconsistency[] = [];
   let before: BlockLink | undefined;
   for (const block of links) {
-    const doubt = findDoubt(before, block, fromSlot);
+    const doubt = findInconsistency(before, block, fromSlot);
     if (doubt !== undefined) doubts.push(doubt);
     before = block;
   }
   return doubts;
 }
 
-function findDoubt(before: BlockLink | undefined, block: BlockLink, fromSlot: number): Doubt | undefined {
+function findInconsistency(
+  before: BlockLink | undefined,
+  block: BlockLink,
+  fromSlot: number,
+): Inconsistency | undefined {
   const { slot, parentSlot, previousBlockhash } = block;
   const previous = before?.slot ?? fromSlot - 1;
   if (parentSlot > previous) {

@@ -114,7 +114,7 @@ export interface AccountsAt {
 }
 
 /** Addresses that one question for accounts may name: what nodes allow. */
-export const ACCOUNTS_AT_ONCE = 100;
+export const MAX_ACCOUNTS_PER_REQUEST = 100;
 
 /** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
 export class SolanaUpstreamError extends Error {
@@ -138,9 +138,9 @@ export interface SolanaSource {
    * What endpoints are checked against, at first use and every few seconds: one that contradicts it is set aside, and
    * checked again. Without a genesis hash, that of the first answer counts.
    */
-  anchor(anchor: ChainAnchor): void;
+  setAnchor(anchor: ChainAnchor): void;
   /** As `anchor` was last called, with the genesis as it was found. */
-  anchored(): ChainAnchor;
+  getAnchor(): ChainAnchor;
   /** Checks every endpoint now. Returns how they contradict the anchor; empty while one does not. */
   recheck(): Promise<readonly Contradiction[]>;
   /** The first slot that the endpoints still have. */

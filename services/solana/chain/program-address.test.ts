@@ -5,8 +5,8 @@ import type { SolanaTransaction, TransactionMeta } from "./port.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   associatedTokenAddress,
+  decodeAddress,
   findProgramAddress,
-  keyBytes,
   METADATA_PROGRAM,
   metadataAddress,
 } from "./program-address.ts";
@@ -30,7 +30,7 @@ describe("findProgramAddress", () => {
   });
 
   it("refuses what is no address", () => {
-    expect(() => keyBytes("abc")).to.throw(TypeError, "abc is not 32 bytes");
+    expect(() => decodeAddress("abc")).to.throw(TypeError, "abc is not 32 bytes");
   });
 
   it("gives the token accounts and metadata of recorded transactions", function () {

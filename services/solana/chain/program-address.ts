@@ -14,7 +14,7 @@ const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
  */
 export function findProgramAddress(seeds: readonly (string | Uint8Array)[], program: string): string {
   const parts = seeds.map((seed) => (typeof seed === "string" ? new TextEncoder().encode(seed) : seed));
-  const tail = [keyBytes(program), MARKER];
+  const tail = [decodeAddress(program), MARKER];
   for (let bump = 255; bump >= 0; bump--) {
     const hash = createHash("sha256");
     for (const part of [...parts, Uint8Array.of(bump), ...tail]) hash.update(part);
@@ -27,18 +27,21 @@ export function findProgramAddress(seeds: readonly (string | Uint8Array)[], prog
 /** The token account that wallets send to by default. */
 export function associatedTokenAddress(owner: string, mint: string, tokenProgram: string): string {
   return findProgramAddress(
-    [keyBytes(owner), keyBytes(tokenProgram), keyBytes(mint)],
+    [decodeAddress(owner), decodeAddress(tokenProgram), decodeAddress(mint)],
     ASSOCIATED_TOKEN_PROGRAM,
   );
 }
 
 /** Where Metaplex keeps a mint's name and symbol. */
 export function metadataAddress(mint: string): string {
-  return findProgramAddress(["metadata", keyBytes(METADATA_PROGRAM), keyBytes(mint)], METADATA_PROGRAM);
+  return findProgramAddress(
+    ["metadata", decodeAddress(METADATA_PROGRAM), decodeAddress(mint)],
+    METADATA_PROGRAM,
+  );
 }
 
 /** The 32 bytes of an address; throws TypeError where the text is none. */
-export function keyBytes(address: string): Uint8Array {
+export function decodeAddress(address: string): Uint8Array {
   const bytes = decodeBase58(address);
   if (bytes?.length === 32) return bytes;
   throw new TypeError(`Cannot read an address: ${address.slice(0, 60)} is not 32 bytes in base58`);

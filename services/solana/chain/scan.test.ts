@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { createFakeClock, type FakeClock } from "../../shared/rpc-client/testkit.ts";
 import { type SolanaBlock, type SolanaSource, SolanaUpstreamError } from "./port.ts";
-import { type ScannedSlots, type SlotScanOptions, scanBlocks } from "./scan.ts";
-import { failure, fakeBlocks, fakeTransaction } from "./testkit.ts";
+import { type BlockBatch, type SlotScanOptions, scanBlocks } from "./scan.ts";
+import { catchError, fakeBlocks, fakeTransaction } from "./testkit.ts";
 
 const COMMITMENT = "finalized" as const;
 
@@ -31,8 +31,8 @@ function createFakeSource(
   return { source, asked, mostInFlight: () => mostInFlight };
 }
 
-async function collect(scan: AsyncGenerator<ScannedSlots>): Promise<ScannedSlots[]> {
-  const parts: ScannedSlots[] = [];
+async function collect(scan: AsyncGenerator<BlockBatch>): Promise<BlockBatch[]> {
+  const parts: BlockBatch[] = [];
   for await (const part of scan) parts.push(part);
   return parts;
 }
@@ -66,7 +66,7 @@ describe("scanBlocks", () => {
           const parts = await clock
             .run(collect(scanBlocks(fake.source, options({ toSlot: 299, concurrency }))))
             .catch(() => undefined);
-          // Six failures may hit the same stretch; what has been given is whole even then.
+          // Six failures may hit the same segment; what has been given is whole even then.
           if (parts === undefined) return;
           expect(parts.flatMap(({ blocks }) => blocks)).to.deep.equal(all);
           const ends = parts.map(({ fromSlot, toSlot }) => [fromSlot, toSlot]);
@@ -108,7 +108,7 @@ describe("scanBlocks", () => {
     expect(parts.flatMap(({ blocks }) => blocks)).to.have.length(400);
   });
 
-  it("gives everything before a stretch that cannot be had, then throws", async () => {
+  it("gives everything before a segment that cannot be had, then throws", async () => {
     const clock = createFakeClock();
     const all = fakeBlocks(Array.from({ length: 100 }, (_, i) => 100 + i));
     const fake = createFakeSource(clock, () => all);
@@ -123,7 +123,7 @@ describe("scanBlocks", () => {
       for await (const { blocks } of scanBlocks(source, options()))
         given.push(...blocks.map(({ slot }) => slot));
     };
-    expect((await failure(clock.run(run()))).message).to.equal("slot 150 cannot be had");
+    expect((await catchError(clock.run(run()))).message).to.equal("slot 150 cannot be had");
     expect(given).to.deep.equal(all.slice(0, given.length).map(({ slot }) => slot));
     expect(given.length).to.be.at.least(40);
   });
@@ -141,7 +141,7 @@ describe("scanBlocks", () => {
     expect(parts.flatMap(({ blocks }) => blocks)).to.deep.equal(forks[0]);
     calls = 0;
     const torn = createFakeSource(clock, () => forks[calls++ >= 3 ? 1 : 0] ?? []);
-    const error = await failure(clock.run(collect(scanBlocks(torn.source, options(size)))));
+    const error = await catchError(clock.run(collect(scanBlocks(torn.source, options(size)))));
     expect(error).to.be.instanceOf(SolanaUpstreamError);
     expect(error.message).to.contain("slot 106 names slot 105 as its parent");
   });
@@ -153,11 +153,11 @@ describe("scanBlocks", () => {
       () => [],
       () => new RangeError("ours"),
     );
-    expect(await failure(clock.run(collect(scanBlocks(fake.source, options()))))).to.be.instanceOf(
+    expect(await catchError(clock.run(collect(scanBlocks(fake.source, options()))))).to.be.instanceOf(
       RangeError,
     );
     const stop = AbortSignal.abort(new Error("stopped"));
-    expect((await failure(collect(scanBlocks(fake.source, options({ signal: stop }))))).message).to.equal(
+    expect((await catchError(collect(scanBlocks(fake.source, options({ signal: stop }))))).message).to.equal(
       "stopped",
     );
     expect(await collect(scanBlocks(fake.source, options({ toSlot: 99 })))).to.deep.equal([]);

@@ -30,14 +30,14 @@ export interface SlotScanOptions<B = SolanaBlock> {
   readonly signal?: AbortSignal;
 }
 
-export interface ScannedSlots<B = SolanaBlock> {
+export interface BlockBatch<B = SolanaBlock> {
   readonly fromSlot: number;
   /** Inclusive; every slot up to it is in `blocks` or proven to have been skipped. */
   readonly toSlot: number;
   readonly blocks: readonly B[];
 }
 
-/** Failures of one stretch after which the scan gives the error to its caller; each is a long time of retries. */
+/** Failures of one segment after which the scan gives the error to its caller; each is a long time of retries. */
 const MAX_FAILURES = 3;
 
 /**
@@ -48,7 +48,7 @@ const MAX_FAILURES = 3;
 export async function* scanBlocks<B extends ScannedBlock>(
   source: { blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<B[]> },
   options: SlotScanOptions<B>,
-): AsyncGenerator<ScannedSlots<B>, void, undefined> {
+): AsyncGenerator<BlockBatch<B>, void, undefined> {
   const { commitment, concurrency = 3, weigh = (block: B) => block.transactions.length } = options;
   const size = createRangeSize({
     initial: options.initialRange ?? 4,
@@ -83,8 +83,8 @@ export async function* scanBlocks<B extends ScannedBlock>(
   for await (const { from, to, value } of ranges) {
     let blocks = value;
     // Read at another moment than the range before it: once more, now that that one is known.
-    if (!continues(last, blocks)) blocks = await readRange(from, to);
-    if (!continues(last, blocks)) {
+    if (!isContinuation(last, blocks)) blocks = await readRange(from, to);
+    if (!isContinuation(last, blocks)) {
       const { slot, parentSlot } = blocks[0] as B;
       throw new SolanaUpstreamError(
         `solana: slot ${slot} names slot ${parentSlot} as its parent, another block than slot ${last?.slot}'s`,
@@ -95,7 +95,7 @@ export async function* scanBlocks<B extends ScannedBlock>(
   }
 }
 
-function continues(last: BlockLink | undefined, [first]: readonly BlockLink[]): boolean {
+function isContinuation(last: BlockLink | undefined, [first]: readonly BlockLink[]): boolean {
   if (last === undefined || first === undefined) return true;
   return first.parentSlot === last.slot && first.previousBlockhash === last.blockhash;
 }

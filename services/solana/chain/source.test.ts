@@ -7,7 +7,7 @@ import { SolanaUpstreamError } from "./port.ts";
 import { createSolanaSource } from "./source.ts";
 import {
   answerHonestly,
-  failure,
+  catchError,
   fakeBlocks,
   fakeChain,
   fakeKey,
@@ -64,7 +64,7 @@ describe("createSolanaSource", () => {
     expect(network.asked("b.test")).to.have.length(0);
 
     const fixed = setUpSource({ "a.test": honest(CHAIN) }, { genesisHash: fakeKey(9, 8) });
-    const error = await failure(fixed.clock.run(fixed.source.head("confirmed")));
+    const error = await catchError(fixed.clock.run(fixed.source.head("confirmed")));
     expect(error).to.be.instanceOf(SolanaUpstreamError);
     expect(error.message).to.match(/^solana: getSlot confirmed failed at a\.test: wrong cluster/);
     expect(error.message).not.to.contain("key-0123456789");
@@ -115,7 +115,7 @@ describe("createSolanaSource", () => {
       { "a.test": (calls) => (calls[0]?.method === "getBlock" ? "hang" : honest(CHAIN)(calls)) },
       { options: { timeoutMs: 1_000, totalMs: 10_000 } },
     );
-    const error = await failure(clock.run(source.blocks(RANGE)));
+    const error = await catchError(clock.run(source.blocks(RANGE)));
     expect(error).to.be.instanceOf(SolanaUpstreamError);
     expect(error.message).to.contain("no answer within 1000 ms");
   });
@@ -127,7 +127,7 @@ describe("createSolanaSource", () => {
     // What one has lost is read from the other.
     expect(await clock.run(source.blocks(RANGE))).to.have.length(3);
     const alone = setUpSource({ "a.test": () => "reset" }, { options: { behindTotalMs: 100 } });
-    expect(await failure(alone.clock.run(alone.source.firstAvailableSlot()))).to.be.instanceOf(
+    expect(await catchError(alone.clock.run(alone.source.firstAvailableSlot()))).to.be.instanceOf(
       SolanaUpstreamError,
     );
   });
@@ -156,7 +156,7 @@ describe("createSolanaSource", () => {
     const [asked] = network.asked("a.test").flatMap(({ calls }) => calls);
     expect(asked?.params[1]).to.deep.equal({ encoding: "base64", commitment: "finalized" });
     const tooMany = source.accounts([...addresses, fakeKey(1, 100)], "confirmed");
-    expect(await failure(tooMany)).to.be.instanceOf(RangeError);
+    expect(await catchError(tooMany)).to.be.instanceOf(RangeError);
   });
 
   it("does not believe accounts that are too few or cut off", async () => {
@@ -171,7 +171,7 @@ describe("createSolanaSource", () => {
         { "a.test": instead("getMultipleAccounts", () => result) },
         { options: { totalMs: 1_000 } },
       );
-      expect(await failure(clock.run(source.accounts([fakeKey(1, 1)], "confirmed")))).to.be.instanceOf(
+      expect(await catchError(clock.run(source.accounts([fakeKey(1, 1)], "confirmed")))).to.be.instanceOf(
         SolanaUpstreamError,
       );
       expect(lines.join()).to.contain("untrustworthy answer");
@@ -237,6 +237,6 @@ describe("createSolanaSource", () => {
     await clock.run(waiting);
     expect(clock.now()).to.equal(0);
     await source.close();
-    expect(await failure(source.blocks(RANGE))).to.be.instanceOf(SolanaUpstreamError);
+    expect(await catchError(source.blocks(RANGE))).to.be.instanceOf(SolanaUpstreamError);
   });
 });

@@ -1,11 +1,17 @@
 import { createRpcClient, type RpcOptions } from "../../shared/rpc-client/client.ts";
 import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint.ts";
-import { AnchorKeeper } from "./anchor.ts";
-import { createBlockReader } from "./blocks.ts";
+import { AnchorVerifier } from "./anchor-verifier.ts";
+import { createBlockFetcher } from "./block-fetcher.ts";
 import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
-import { createHeadTracker } from "./head.ts";
-import { ACCOUNTS_AT_ONCE, type AccountsAt, type SolanaSource, SolanaUpstreamError } from "./port.ts";
-import { askAccounts, askFirstAvailable, askGenesis, askLargest, askLink } from "./questions.ts";
+import { createHeadTracker } from "./head-tracker.ts";
+import { type AccountsAt, MAX_ACCOUNTS_PER_REQUEST, type SolanaSource, SolanaUpstreamError } from "./port.ts";
+import {
+  createAccountsRequest,
+  createFirstAvailableRequest,
+  createGenesisRequest,
+  createLargestAccountsRequest,
+  createLinkRequest,
+} from "./requests.ts";
 
 export interface SolanaSourceConfig {
   /**
@@ -27,7 +33,7 @@ export interface SolanaSourceConfig {
  */
 export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
   const { log = () => {}, onEvent = () => {}, options = {}, genesisHash } = config;
-  const keeper = new AnchorKeeper(genesisHash === undefined ? {} : { genesisHash });
+  const keeper = new AnchorVerifier(genesisHash === undefined ? {} : { genesisHash });
   const rpc = createRpcClient({
     name: "solana",
     fields: { chain: "solana" },
@@ -52,7 +58,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     confirmed: createHeadTracker({ pool, clock, log, commitment: "confirmed" }),
     finalized: createHeadTracker({ pool, clock, log, commitment: "finalized" }),
   };
-  const readBlocks = createBlockReader({
+  const readBlocks = createBlockFetcher({
     pool,
     voters,
     clock,
@@ -68,15 +74,15 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       return range.toSlot < range.fromSlot ? [] : readBlocks(range);
     },
     async link(slot, commitment) {
-      const [link] = await pool.ask([askLink(slot, commitment)], `getBlock of slot ${slot}`);
+      const [link] = await pool.ask([createLinkRequest(slot, commitment)], `getBlock of slot ${slot}`);
       return link ?? undefined;
     },
     async genesisHash() {
-      const [found] = await pool.ask([askGenesis()], "getGenesisHash");
+      const [found] = await pool.ask([createGenesisRequest()], "getGenesisHash");
       return found;
     },
-    anchor: (anchor) => keeper.set(anchor),
-    anchored: () => keeper.anchor,
+    setAnchor: (anchor) => keeper.set(anchor),
+    getAnchor: () => keeper.anchor,
     async recheck() {
       await rpc.recheck();
       // An endpoint that has just been found out may have told its head once more.
@@ -85,23 +91,26 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     },
     async firstAvailableSlot() {
       const answers = await Promise.allSettled(
-        voters.map(({ pool: one }) => one.ask([askFirstAvailable()], "getFirstAvailableBlock")),
+        voters.map(({ pool: one }) => one.ask([createFirstAvailableRequest()], "getFirstAvailableBlock")),
       );
       const slots = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (slots.length > 0) return Math.min(...slots);
       throw answers.find((answer) => answer.status === "rejected")?.reason;
     },
     async accounts(addresses, commitment) {
-      if (addresses.length > ACCOUNTS_AT_ONCE)
+      if (addresses.length > MAX_ACCOUNTS_PER_REQUEST)
         throw new RangeError(
-          `Cannot ask for ${addresses.length} accounts at once: ${ACCOUNTS_AT_ONCE} at most`,
+          `Cannot ask for ${addresses.length} accounts at once: ${MAX_ACCOUNTS_PER_REQUEST} at most`,
         );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
-      const [found] = await pool.ask([askAccounts(addresses, commitment)], about);
+      const [found] = await pool.ask([createAccountsRequest(addresses, commitment)], about);
       return found as AccountsAt;
     },
     async largestTokenAccounts(mint) {
-      const [largest] = await pool.ask([askLargest(mint)], `${LARGEST_ACCOUNTS} of ${mint}`);
+      const [largest] = await pool.ask(
+        [createLargestAccountsRequest(mint)],
+        `${LARGEST_ACCOUNTS} of ${mint}`,
+      );
       return largest;
     },
     waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),

@@ -141,7 +141,7 @@ export function setUpSource(
 }
 
 /** The error a promise ends with. */
-export async function failure(promise: Promise<unknown>): Promise<Error> {
+export async function catchError(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;
   } catch (error) {

@@ -6,29 +6,32 @@ export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
 /** Token accounts of a transaction by the index of their key: before and after. A hole = no token account then. */
-export interface Balances {
+export interface TokenBalances {
   readonly before: readonly (TokenBalance | undefined)[];
   readonly after: readonly (TokenBalance | undefined)[];
 }
 
-export function layBalances(meta: TransactionMeta, keyCount: number): Balances {
-  return { before: byKey(meta.preTokenBalances, keyCount), after: byKey(meta.postTokenBalances, keyCount) };
+export function indexBalances(meta: TransactionMeta, keyCount: number): TokenBalances {
+  return {
+    before: indexByAccount(meta.preTokenBalances, keyCount),
+    after: indexByAccount(meta.postTokenBalances, keyCount),
+  };
 }
 
-function byKey(
+function indexByAccount(
   balances: TransactionMeta["preTokenBalances"],
   keyCount: number,
 ): (TokenBalance | undefined)[] {
-  const laid: (TokenBalance | undefined)[] = [];
-  if (balances === undefined || balances === null) return laid;
+  const indexed: (TokenBalance | undefined)[] = [];
+  if (balances === undefined || balances === null) return indexed;
   for (const balance of balances) {
     const { accountIndex } = balance;
     if (!(accountIndex >= 0 && accountIndex < keyCount)) {
       throw new BrokenTransactionError(`A token balance names account ${accountIndex} of ${keyCount}.`);
     }
-    laid[accountIndex] = balance;
+    indexed[accountIndex] = balance;
   }
-  return laid;
+  return indexed;
 }
 
 /** What a token account holds. */
@@ -38,7 +41,7 @@ export interface Token {
   readonly isToken2022: boolean;
 }
 
-export function tokenOf(balances: Balances, account: number): Token | undefined {
+export function findToken(balances: TokenBalances, account: number): Token | undefined {
   const balance = balances.after[account] ?? balances.before[account];
   if (balance === undefined) return undefined;
   return {
@@ -48,8 +51,8 @@ export function tokenOf(balances: Balances, account: number): Token | undefined 
   };
 }
 
-/** Decimals of a mint, told by any token account of it. */
-export function decimalsOf(balances: Balances, mint: string): number | undefined {
+/** Decimals of a mint, from any of its token accounts. */
+export function findDecimals(balances: TokenBalances, mint: string): number | undefined {
   const sides = [balances.after, balances.before];
   for (const side of sides) {
     for (const balance of side) if (balance?.mint === mint) return balance.uiTokenAmount.decimals;
@@ -57,16 +60,16 @@ export function decimalsOf(balances: Balances, mint: string): number | undefined
   return undefined;
 }
 
-/** What an account gained (or lost), exact; 0 for an account that is none of tokens. */
-export function gainOf(balances: Balances, account: number): bigint {
-  return amountOf(balances.after[account]) - amountOf(balances.before[account]);
+/** What an account gained (or lost), exact; 0 for an account without tokens. */
+export function balanceGain(balances: TokenBalances, account: number): bigint {
+  return parseAmount(balances.after[account]) - parseAmount(balances.before[account]);
 }
 
 /**
- * Token accounts whose amount, owner or mint is another than before. An account that was handed to another wallet, or
- * closed and opened again for another mint, gives a row for either.
+ * Token accounts whose amount, owner or mint changed. An account that another wallet took over, or that was closed and
+ * opened again for another mint, gives two rows.
  */
-export function balanceChanges(balances: Balances, keys: readonly string[]): BalanceChange[] {
+export function listBalanceChanges(balances: TokenBalances, keys: readonly string[]): BalanceChange[] {
   const { before, after } = balances;
   const changes: BalanceChange[] = [];
   const end = Math.max(before.length, after.length);
@@ -75,37 +78,37 @@ export function balanceChanges(balances: Balances, keys: readonly string[]): Bal
     const is = after[account];
     if (was !== undefined && is !== undefined && was.mint === is.mint && was.owner === is.owner) {
       if (was.uiTokenAmount.amount !== is.uiTokenAmount.amount) {
-        changes.push(change(keys[account] as string, was, is));
+        changes.push(toBalanceChange(keys[account] as string, was, is));
       }
       continue;
     }
     if (was !== undefined && was.uiTokenAmount.amount !== "0") {
-      changes.push(change(keys[account] as string, was, undefined));
+      changes.push(toBalanceChange(keys[account] as string, was, undefined));
     }
     if (is !== undefined && is.uiTokenAmount.amount !== "0") {
-      changes.push(change(keys[account] as string, undefined, is));
+      changes.push(toBalanceChange(keys[account] as string, undefined, is));
     }
   }
   return changes;
 }
 
-function change(
+function toBalanceChange(
   tokenAccount: string,
   was: TokenBalance | undefined,
   is: TokenBalance | undefined,
 ): BalanceChange {
-  const told = (is ?? was) as TokenBalance;
+  const known = (is ?? was) as TokenBalance;
   return {
     tokenAccount,
-    mint: told.mint,
-    owner: told.owner ?? null,
-    decimals: told.uiTokenAmount.decimals,
-    isToken2022: told.programId === TOKEN_2022_PROGRAM,
-    before: amountOf(was),
-    after: amountOf(is),
+    mint: known.mint,
+    owner: known.owner ?? null,
+    decimals: known.uiTokenAmount.decimals,
+    isToken2022: known.programId === TOKEN_2022_PROGRAM,
+    before: parseAmount(was),
+    after: parseAmount(is),
   };
 }
 
-function amountOf(balance: TokenBalance | undefined): bigint {
+function parseAmount(balance: TokenBalance | undefined): bigint {
   return balance === undefined ? 0n : BigInt(balance.uiTokenAmount.amount);
 }

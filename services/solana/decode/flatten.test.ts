@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { SolanaTransaction } from "../chain/port.ts";
-import { endOfCalls, flatten } from "./flatten.ts";
+import { findScopeEnd, flatten } from "./flatten.ts";
 import { decodeMade } from "./test/decode-made.ts";
 import { HandMade } from "./test/hand-made.ts";
 
@@ -47,12 +47,12 @@ describe("flatten", () => {
         const transaction = make(of);
         const expected = inOrder(of);
         const flat = flatten(transaction);
-        expect(flat.heights).to.deep.equal(expected.map(({ depth }) => depth));
+        expect(flat.stackHeights).to.deep.equal(expected.map(({ depth }) => depth));
         expect(flat.instructions).to.have.length(expected.length);
         expect(new Set(flat.instructions.map(({ data }) => data)).size).to.equal(expected.length);
         expected.forEach(({ size }, at) => {
           expect(
-            endOfCalls(flat, at, () => false),
+            findScopeEnd(flat, at, () => false),
             `instruction ${at}`,
           ).to.equal(at + 1 + size);
         });
@@ -69,8 +69,8 @@ describe("flatten", () => {
           flatten(make(of)).instructions.map(({ data }) => data),
         );
         expected.forEach(({ depth, size }, at) => {
-          expect(flat.heights[at]).to.equal(depth === 1 ? 1 : 0);
-          if (depth === 1) expect(endOfCalls(flat, at, () => true)).to.equal(at + 1 + size);
+          expect(flat.stackHeights[at]).to.equal(depth === 1 ? 1 : 0);
+          if (depth === 1) expect(findScopeEnd(flat, at, () => true)).to.equal(at + 1 + size);
         });
       }),
     );
@@ -79,21 +79,21 @@ describe("flatten", () => {
   it("without depths gives a call what follows it, up to the next that stands for itself", () => {
     const flat = flatten(make([{ inside: [leaf(2), leaf(0), leaf(1)] }, leaf(1)], true));
     const isOther = (at: number) => at === 4;
-    expect(endOfCalls(flat, 0, isOther)).to.equal(7);
-    expect(endOfCalls(flat, 1, isOther)).to.equal(4);
-    expect(endOfCalls(flat, 4, isOther)).to.equal(7);
-    expect(endOfCalls(flat, 7, isOther)).to.equal(9);
+    expect(findScopeEnd(flat, 0, isOther)).to.equal(7);
+    expect(findScopeEnd(flat, 1, isOther)).to.equal(4);
+    expect(findScopeEnd(flat, 4, isOther)).to.equal(7);
+    expect(findScopeEnd(flat, 7, isOther)).to.equal(9);
   });
 
-  it("routes tell the same rows whether depths are told or not", () => {
+  it("routes give the same rows with and without depths", () => {
     const leg = fc.record({ pool: fc.nat(2), amount: fc.integer({ min: 1, max: 10 ** 9 }) });
     fc.assert(
       fc.property(fc.array(fc.array(leg, { maxLength: 5 }), { maxLength: 3 }), (routes) => {
-        const told = decodeMade(routed(routes, false));
+        const exact = decodeMade(routed(routes, false));
         const guessed = decodeMade(routed(routes, true));
-        expect(told.trades).to.have.length(routes.flat().length);
-        expect(guessed.decoded).to.deep.equal(told.decoded);
-        expect(told.disagreements).to.deep.equal([]);
+        expect(exact.trades).to.have.length(routes.flat().length);
+        expect(guessed.decoded).to.deep.equal(exact.decoded);
+        expect(exact.disagreements).to.deep.equal([]);
       }),
     );
   });

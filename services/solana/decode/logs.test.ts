@@ -19,7 +19,11 @@ function read(lines: readonly string[], of = made()) {
   const { accountKeys } = transaction.transaction.message;
   const flat = flatten(transaction);
   const programs = flat.instructions.map(({ programIdIndex }) => accountKeys[programIdIndex] as string);
-  return readLogs(lines, flat, programs).map(({ at, source, text }) => [at, source, text]);
+  return readLogs(lines, flat, programs).map(({ instructionIndex, source, text }) => [
+    instructionIndex,
+    source,
+    text,
+  ]);
 }
 
 function linesOf(of: HandMade): readonly string[] {
@@ -27,7 +31,7 @@ function linesOf(of: HandMade): readonly string[] {
 }
 
 describe("readLogs", () => {
-  it("tells which instruction logged what", () => {
+  it("finds the instruction that logged each line", () => {
     expect(read(linesOf(made()))).to.deep.equal([
       [1, "log", "AQ=="],
       [0, "log", "Ag=="],

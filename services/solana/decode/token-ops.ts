@@ -1,4 +1,4 @@
-/** What the two token programs were told to do: transfers, mints and burns. */
+/** Instructions of the two token programs: transfers, mints and burns. */
 
 import { decodeBase58 } from "../../shared/contract/base58.ts";
 import type { SolanaInstruction } from "../chain/port.ts";
@@ -7,25 +7,25 @@ import { BrokenTransactionError } from "./errors.ts";
 
 /** Accounts are indexes of the transaction's keys. */
 export interface Transfer {
-  /** Place of the instruction in the order of execution. */
-  readonly at: number;
+  /** In the order of execution. */
+  readonly instructionIndex: number;
   readonly source: number;
   readonly destination: number;
   /** What left the source. */
   readonly amount: bigint;
-  /** What arrived: less Token-2022's transfer fee, which is found out later where the instruction does not say it. */
+  /** What arrived: less Token-2022's transfer fee. findTransferFees computes a fee that the instruction does not have. */
   received: bigint;
-  readonly isFeeTold: boolean;
+  readonly isFeeKnown: boolean;
   /** Of a checked transfer; else undefined. */
   readonly mint: number | undefined;
   readonly decimals: number | undefined;
 }
 
 export interface SupplyOp {
-  readonly at: number;
+  readonly instructionIndex: number;
   readonly kind: "mint" | "burn";
   readonly mint: number;
-  /** Token account that got or gave the tokens. */
+  /** Token account that received or lost the tokens. */
   readonly tokenAccount: number;
   readonly authority: number | undefined;
   readonly accountCount: number;
@@ -36,7 +36,7 @@ export interface SupplyOp {
 export interface TokenOps {
   readonly transfers: Transfer[];
   readonly supply: SupplyOp[];
-  /** Decimals of mints that were made here, by the key's index. */
+  /** Decimals of mints that the transaction creates, by the key's index. */
   readonly newMints: { readonly mint: number; readonly decimals: number }[];
 }
 
@@ -57,30 +57,35 @@ const OP = {
 } as const;
 
 /** One instruction, on its own or within a batch. */
-interface Call {
-  readonly at: number;
+interface TokenInstruction {
+  readonly instructionIndex: number;
   readonly accounts: readonly number[];
   readonly data: Uint8Array;
 }
 
-/** Adds what an instruction of a token program does. Throws BrokenTransactionError for what no node would send. */
-export function readTokenInstruction(ops: TokenOps, at: number, instruction: SolanaInstruction): void {
+/** Adds what an instruction of a token program does. Throws BrokenTransactionError for a malformed one. */
+export function readTokenInstruction(
+  ops: TokenOps,
+  instructionIndex: number,
+  instruction: SolanaInstruction,
+): void {
   const data = decodeBase58(instruction.data);
-  if (data === undefined) throw new BrokenTransactionError(`Instruction ${at}: its data is no base58.`);
-  if (data[0] === OP.batch) readBatch(ops, { at, accounts: instruction.accounts, data });
-  else readCall(ops, { at, accounts: instruction.accounts, data });
+  if (data === undefined)
+    throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is not base58.`);
+  if (data[0] === OP.batch) readBatch(ops, { instructionIndex, accounts: instruction.accounts, data });
+  else readInstruction(ops, { instructionIndex, accounts: instruction.accounts, data });
 }
 
 /** After the first byte: of each instruction the number of its accounts, the length of its data, and the data. */
-function readBatch(ops: TokenOps, { at, accounts, data }: Call): void {
+function readBatch(ops: TokenOps, { instructionIndex, accounts, data }: TokenInstruction): void {
   let offset = 1;
   let used = 0;
   while (offset + 2 <= data.length) {
     const accountCount = data[offset] as number;
     const start = offset + 2;
     const end = start + (data[offset + 1] as number);
-    readCall(ops, {
-      at,
+    readInstruction(ops, {
+      instructionIndex,
       accounts: accounts.slice(used, used + accountCount),
       data: data.subarray(start, end),
     });
@@ -89,21 +94,21 @@ function readBatch(ops: TokenOps, { at, accounts, data }: Call): void {
   }
 }
 
-function readCall(ops: TokenOps, call: Call): void {
-  const { data } = call;
+function readInstruction(ops: TokenOps, instruction: TokenInstruction): void {
+  const { data } = instruction;
   switch (data[0]) {
     case OP.transfer:
-      addTransfer(ops, call, { accounts: [0, 1], mint: undefined, decimalsAt: undefined });
+      addTransfer(ops, instruction, { accounts: [0, 1], mint: undefined, decimalsAt: undefined });
       break;
     case OP.transferChecked:
-      addTransfer(ops, call, { accounts: [0, 2], mint: 1, decimalsAt: 9 });
+      addTransfer(ops, instruction, { accounts: [0, 2], mint: 1, decimalsAt: 9 });
       break;
     case OP.transferFeeExtension:
-      if (data[1] === 1) addTransferWithFee(ops, call);
+      if (data[1] === 1) addTransferWithFee(ops, instruction);
       break;
     case OP.mintTo:
     case OP.mintToChecked:
-      addSupply(ops, call, {
+      addSupply(ops, instruction, {
         kind: "mint",
         mint: 0,
         tokenAccount: 1,
@@ -112,90 +117,95 @@ function readCall(ops: TokenOps, call: Call): void {
       break;
     case OP.burn:
     case OP.burnChecked:
-      addSupply(ops, call, { kind: "burn", mint: 1, tokenAccount: 0, isChecked: data[0] === OP.burnChecked });
+      addSupply(ops, instruction, {
+        kind: "burn",
+        mint: 1,
+        tokenAccount: 0,
+        isChecked: data[0] === OP.burnChecked,
+      });
       break;
     case OP.initializeMint:
     case OP.initializeMint2:
-      ops.newMints.push({ mint: accountOf(call, 0), decimals: byteOf(call, 1) });
+      ops.newMints.push({ mint: readAccount(instruction, 0), decimals: readByte(instruction, 1) });
   }
 }
 
-interface TransferForm {
+interface TransferLayout {
   readonly accounts: readonly [number, number];
   readonly mint: number | undefined;
   readonly decimalsAt: number | undefined;
 }
 
-function addTransfer(ops: TokenOps, call: Call, form: TransferForm): void {
-  const amount = amountOf(call, 1);
+function addTransfer(ops: TokenOps, instruction: TokenInstruction, layout: TransferLayout): void {
+  const amount = readAmount(instruction, 1);
   ops.transfers.push({
-    at: call.at,
-    source: accountOf(call, form.accounts[0]),
-    destination: accountOf(call, form.accounts[1]),
+    instructionIndex: instruction.instructionIndex,
+    source: readAccount(instruction, layout.accounts[0]),
+    destination: readAccount(instruction, layout.accounts[1]),
     amount,
     received: amount,
-    isFeeTold: false,
-    mint: form.mint === undefined ? undefined : accountOf(call, form.mint),
-    decimals: form.decimalsAt === undefined ? undefined : byteOf(call, form.decimalsAt),
+    isFeeKnown: false,
+    mint: layout.mint === undefined ? undefined : readAccount(instruction, layout.mint),
+    decimals: layout.decimalsAt === undefined ? undefined : readByte(instruction, layout.decimalsAt),
   });
 }
 
-function addTransferWithFee(ops: TokenOps, call: Call): void {
-  const amount = amountOf(call, 2);
+function addTransferWithFee(ops: TokenOps, instruction: TokenInstruction): void {
+  const amount = readAmount(instruction, 2);
   ops.transfers.push({
-    at: call.at,
-    source: accountOf(call, 0),
-    destination: accountOf(call, 2),
+    instructionIndex: instruction.instructionIndex,
+    source: readAccount(instruction, 0),
+    destination: readAccount(instruction, 2),
     amount,
-    received: amount - amountOf(call, 11),
-    isFeeTold: true,
-    mint: accountOf(call, 1),
-    decimals: byteOf(call, 10),
+    received: amount - readAmount(instruction, 11),
+    isFeeKnown: true,
+    mint: readAccount(instruction, 1),
+    decimals: readByte(instruction, 10),
   });
 }
 
-interface SupplyForm {
+interface SupplyLayout {
   readonly kind: "mint" | "burn";
   readonly mint: number;
   readonly tokenAccount: number;
   readonly isChecked: boolean;
 }
 
-function addSupply(ops: TokenOps, call: Call, form: SupplyForm): void {
+function addSupply(ops: TokenOps, instruction: TokenInstruction, layout: SupplyLayout): void {
   ops.supply.push({
-    at: call.at,
-    kind: form.kind,
-    mint: accountOf(call, form.mint),
-    tokenAccount: accountOf(call, form.tokenAccount),
-    authority: call.accounts[2],
-    accountCount: call.accounts.length,
-    amount: amountOf(call, 1),
-    decimals: form.isChecked ? byteOf(call, 9) : undefined,
+    instructionIndex: instruction.instructionIndex,
+    kind: layout.kind,
+    mint: readAccount(instruction, layout.mint),
+    tokenAccount: readAccount(instruction, layout.tokenAccount),
+    authority: instruction.accounts[2],
+    accountCount: instruction.accounts.length,
+    amount: readAmount(instruction, 1),
+    decimals: layout.isChecked ? readByte(instruction, 9) : undefined,
   });
 }
 
-function accountOf({ at, accounts }: Call, position: number): number {
+function readAccount({ instructionIndex, accounts }: TokenInstruction, position: number): number {
   const account = accounts[position];
   if (account === undefined) {
     throw new BrokenTransactionError(
-      `Instruction ${at}: a token instruction without its account ${position}, of ${accounts.length}.`,
+      `Instruction ${instructionIndex}: a token instruction without its account ${position}, of ${accounts.length}.`,
     );
   }
   return account;
 }
 
-function byteOf({ at, data }: Call, position: number): number {
+function readByte({ instructionIndex, data }: TokenInstruction, position: number): number {
   const byte = data[position];
-  if (byte === undefined) throw tooShort(at, data);
+  if (byte === undefined) throw createTooShortError(instructionIndex, data);
   return byte;
 }
 
-function amountOf({ at, data }: Call, position: number): bigint {
-  if (position + 8 > data.length) throw tooShort(at, data);
+function readAmount({ instructionIndex, data }: TokenInstruction, position: number): bigint {
+  if (position + 8 > data.length) throw createTooShortError(instructionIndex, data);
   return readU64(data, position);
 }
 
-function tooShort(at: number, data: Uint8Array): BrokenTransactionError {
+function createTooShortError(at: number, data: Uint8Array): BrokenTransactionError {
   return new BrokenTransactionError(
     `Instruction ${at}: ${data.length} bytes are too few for token instruction ${data[0]}.`,
   );

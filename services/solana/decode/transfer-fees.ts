@@ -1,27 +1,27 @@
 /**
- * Token-2022 withholds a transfer fee from what arrives, and a plain TransferChecked does not say how much. What an
- * account's transfers would have given it beyond what its balance gained was withheld.
+ * Token-2022 withholds a transfer fee from what arrives, and a plain TransferChecked does not have its amount. The fee is
+ * the difference between the account's transfers and the gain of its balance.
  */
-import { type Balances, gainOf, tokenOf } from "./balances.ts";
+import { balanceGain, findToken, type TokenBalances } from "./balances.ts";
 import type { TokenOps, Transfer } from "./token-ops.ts";
 
 /**
  * Lowers `received` of the transfers into Token-2022 accounts by what was withheld of them. Only checked transfers can
  * pay a fee.
  */
-export function findTransferFees(ops: TokenOps, balances: Balances): void {
+export function findTransferFees(ops: TokenOps, balances: TokenBalances): void {
   const done = new Set<number>();
-  for (const { destination, mint, isFeeTold } of ops.transfers) {
-    if (isFeeTold || mint === undefined || done.has(destination)) continue;
+  for (const { destination, mint, isFeeKnown } of ops.transfers) {
+    if (isFeeKnown || mint === undefined || done.has(destination)) continue;
     done.add(destination);
-    // An account that is gone has no balance to compare with.
-    if (balances.after[destination] === undefined || !tokenOf(balances, destination)?.isToken2022) continue;
-    withholdAt(destination, ops, balances);
+    // A closed account has no balance to compare with.
+    if (balances.after[destination] === undefined || !findToken(balances, destination)?.isToken2022) continue;
+    applyWithheldFees(destination, ops, balances);
   }
 }
 
-function withholdAt(account: number, ops: TokenOps, balances: Balances): void {
-  let withheld = -gainOf(balances, account);
+function applyWithheldFees(account: number, ops: TokenOps, balances: TokenBalances): void {
+  let withheld = -balanceGain(balances, account);
   for (const transfer of ops.transfers) {
     if (transfer.destination === account) withheld += transfer.received;
     if (transfer.source === account) withheld -= transfer.amount;
@@ -30,9 +30,9 @@ function withholdAt(account: number, ops: TokenOps, balances: Balances): void {
     if (tokenAccount === account) withheld += kind === "mint" ? amount : -amount;
   }
   if (withheld <= 0n) return;
-  spread(
+  spreadFees(
     ops.transfers.filter(
-      (transfer) => transfer.destination === account && !transfer.isFeeTold && transfer.mint !== undefined,
+      (transfer) => transfer.destination === account && !transfer.isFeeKnown && transfer.mint !== undefined,
     ),
     withheld,
   );
@@ -44,7 +44,7 @@ const BASIS_POINTS = 10_000n;
  * Spreads a sum of fees over several transfers into one account: at the one rate, in whole basis points and rounded up
  * as the program does, that gives the sum; where there is none (a fee at its maximum), by amount.
  */
-function spread(transfers: readonly Transfer[], withheld: bigint): void {
+function spreadFees(transfers: readonly Transfer[], withheld: bigint): void {
   const total = transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);
   if (total < withheld) return;
   const guess = (withheld * BASIS_POINTS) / total;

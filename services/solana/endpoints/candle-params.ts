@@ -1,4 +1,4 @@
-import { refuse } from "../../shared/contract/refusal.ts";
+import { parameterError } from "../../shared/contract/parameter-error.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -72,7 +72,7 @@ export function countCandles({ after_time, before_time, interval }: CandleRange)
 export function checkCandles(range: CandleRange): void {
   const candles = countCandles(range);
   if (candles <= MAX_CANDLES) return;
-  throw refuse(
+  throw parameterError(
     "interval",
     `"${range.interval}" makes ${candles} candles of this time range, which is above ${MAX_CANDLES}`,
   );

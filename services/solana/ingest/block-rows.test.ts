@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { DecodedTransaction, LiquidityChange, Trade } from "../decode/model.ts";
-import { ANCHORS, PriceBook } from "../price/price-book.ts";
-import { rowsOfBlock } from "./block-rows.ts";
+import { ANCHORS, PriceTracker } from "../price/price-tracker.ts";
+import { buildBlockRows } from "./block-rows.ts";
 
 const USDC = ANCHORS[0] as string;
 const SOL = "So11111111111111111111111111111111111111112";
@@ -49,7 +49,7 @@ const addition: LiquidityChange = {
 
 describe("rows of a Solana block", () => {
   it("have a trade in the lists of both tokens, a sale for one and a purchase for the other", () => {
-    const rows = rowsOfBlock([transaction(sale)], { ...at, book: new PriceBook() });
+    const rows = buildBlockRows([transaction(sale)], { ...at, book: new PriceTracker() });
     const common = { ...place, instructionIndex: 3, dex: 1, pool: "pool", valueUsd: 300 };
     expect(rows.tokenRows).to.deep.equal([
       { ...common, mint: SOL, txType: 1, amount: 2, priceUsd: 150 },
@@ -75,8 +75,8 @@ describe("rows of a Solana block", () => {
   });
 
   it("value liquidity at the prices before it, the pool's only where both sides have one", () => {
-    const book = new PriceBook();
-    const rows = rowsOfBlock([transaction(addition, sale, addition)], { ...at, book });
+    const book = new PriceTracker();
+    const rows = buildBlockRows([transaction(addition, sale, addition)], { ...at, book });
     const [before, , after] = rows.poolRows;
     expect(before).to.deep.include({ kind: 1, valueUsd: null, priceInUsd: null, amountOut: 5 });
     expect(after).to.deep.include({ kind: 1, valueUsd: null, priceInUsd: 150, priceOutUsd: null });
@@ -90,9 +90,9 @@ describe("rows of a Solana block", () => {
   });
 
   it("leave out the side of which nothing moved, which costs nothing", () => {
-    const book = new PriceBook();
+    const book = new PriceTracker();
     const oneSided: LiquidityChange = { ...addition, kind: "remove_liquidity", amountB: 0n };
-    const rows = rowsOfBlock([transaction(sale, oneSided)], { ...at, book });
+    const rows = buildBlockRows([transaction(sale, oneSided)], { ...at, book });
     expect(rows.tokenRows.slice(2)).to.deep.equal([
       {
         ...place,
@@ -111,7 +111,7 @@ describe("rows of a Solana block", () => {
 
   it("keep dust out of candles, though not out of the lists", () => {
     const dust: Trade = { ...sale, amountIn: 999n, amountOut: 1n };
-    const rows = rowsOfBlock([transaction(dust)], { ...at, book: new PriceBook() });
+    const rows = buildBlockRows([transaction(dust)], { ...at, book: new PriceTracker() });
     expect(rows.tokenRows).to.have.length(2);
     expect(rows.candleTrades).to.deep.equal([]);
   });
@@ -127,7 +127,7 @@ describe("rows of a Solana block", () => {
       accountCount: 3,
       authority: "owner",
     } as const;
-    const rows = rowsOfBlock([transaction(burn)], { ...at, book: new PriceBook() });
+    const rows = buildBlockRows([transaction(burn)], { ...at, book: new PriceTracker() });
     expect(rows.supplyRows).to.deep.equal([
       {
         mint: "MEME",

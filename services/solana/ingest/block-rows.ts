@@ -1,15 +1,15 @@
 import type { DecodedTransaction, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
 import { toWhole } from "../metrics/amount.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
-import { MIN_RAW_AMOUNT, type PriceBook } from "../price/price-book.ts";
+import { MIN_RAW_AMOUNT, type PriceTracker } from "../price/price-tracker.ts";
 import {
   EXCHANGES,
   POOL_TX_TYPES,
-  type PoolRowRow,
+  type PoolTransactionRow,
   type SupplyRow,
-  type TokenRowRow,
+  type TokenTransactionRow,
 } from "../store/collections.ts";
-import { tokenSides, worth } from "../store/token-sides.ts";
+import { computeValueUsd, toTokenRows } from "../store/token-sides.ts";
 
 /** A trade that stands in a token's candles. */
 export interface TokenCandleTrade extends CandleTrade {
@@ -18,13 +18,13 @@ export interface TokenCandleTrade extends CandleTrade {
 
 /** All rows of one block, and what its trades add to candles, in order. */
 export interface BlockRows {
-  readonly tokenRows: TokenRowRow[];
-  readonly poolRows: PoolRowRow[];
+  readonly tokenRows: TokenTransactionRow[];
+  readonly poolRows: PoolTransactionRow[];
   readonly supplyRows: SupplyRow[];
   readonly candleTrades: TokenCandleTrade[];
 }
 
-interface At {
+interface BlockPosition {
   readonly slot: number;
   /** Unix seconds. */
   readonly time: number;
@@ -34,9 +34,9 @@ interface At {
  * The rows of a block's transactions, in their order, at the prices of the book, which its trades change.
  * A trade is worth what PriceBook.take says; a token added to or removed from a pool its amount at the book's price.
  */
-export function rowsOfBlock(
+export function buildBlockRows(
   transactions: readonly DecodedTransaction[],
-  of: At & { readonly book: PriceBook },
+  of: BlockPosition & { readonly book: PriceTracker },
 ): BlockRows {
   const rows: BlockRows = { tokenRows: [], poolRows: [], supplyRows: [], candleTrades: [] };
   for (const { signature, events } of transactions) {
@@ -50,14 +50,14 @@ export function rowsOfBlock(
   return rows;
 }
 
-type Within = At & { readonly book: PriceBook; readonly signature: string };
+type TransactionContext = BlockPosition & { readonly book: PriceTracker; readonly signature: string };
 
-function addTrade(rows: BlockRows, trade: Trade, of: Within): void {
+function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
   const { tokenIn, tokenOut, pool } = trade;
   const { slot, time } = of;
   const amountIn = toWhole(trade.amountIn, trade.decimalsIn);
   const amountOut = toWhole(trade.amountOut, trade.decimalsOut);
-  const value = of.book.take({
+  const value = of.book.applyTrade({
     pool,
     tokenIn,
     amountIn,
@@ -70,8 +70,8 @@ function addTrade(rows: BlockRows, trade: Trade, of: Within): void {
     time,
   });
   const { valueUsd, priceInUsd, priceOutUsd } = value;
-  const row: PoolRowRow = {
-    ...placeOf(trade, of),
+  const row: PoolTransactionRow = {
+    ...buildRowBase(trade, of),
     pool,
     kind: POOL_TX_TYPES.indexOf("trade"),
     tokenIn,
@@ -84,26 +84,26 @@ function addTrade(rows: BlockRows, trade: Trade, of: Within): void {
     account: trade.account,
   };
   rows.poolRows.push(row);
-  for (const side of tokenSides(row)) {
+  for (const side of toTokenRows(row)) {
     rows.tokenRows.push(side);
     const { mint, amount, priceUsd } = side;
-    const isFirm = mint === tokenIn ? value.isFirmIn : value.isFirmOut;
+    const isFirm = mint === tokenIn ? value.isReliableIn : value.isReliableOut;
     if (isFirm && valueUsd !== null && priceUsd !== null)
       rows.candleTrades.push({ mint, priceUsd, valueUsd, amount });
   }
 }
 
-function addLiquidity(rows: BlockRows, change: LiquidityChange, of: Within): void {
+function addLiquidity(rows: BlockRows, change: LiquidityChange, of: TransactionContext): void {
   const { pool, tokenA: tokenIn, tokenB: tokenOut } = change;
   const amountIn = toWhole(change.amountA, change.decimalsA);
   const amountOut = toWhole(change.amountB, change.decimalsB);
   const priceInUsd = of.book.usd(tokenIn, of.time);
   const priceOutUsd = of.book.usd(tokenOut, of.time);
   // Nothing of a token is worth nothing, whatever it costs.
-  const valueIn = amountIn === 0 ? 0 : worth(amountIn, priceInUsd);
-  const valueOut = amountOut === 0 ? 0 : worth(amountOut, priceOutUsd);
-  const row: PoolRowRow = {
-    ...placeOf(change, of),
+  const valueIn = amountIn === 0 ? 0 : computeValueUsd(amountIn, priceInUsd);
+  const valueOut = amountOut === 0 ? 0 : computeValueUsd(amountOut, priceOutUsd);
+  const row: PoolTransactionRow = {
+    ...buildRowBase(change, of),
     pool,
     kind: POOL_TX_TYPES.indexOf(change.kind),
     tokenIn,
@@ -116,10 +116,10 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, of: Within): voi
     account: change.account,
   };
   rows.poolRows.push(row);
-  rows.tokenRows.push(...tokenSides(row));
+  rows.tokenRows.push(...toTokenRows(row));
 }
 
-function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
+function addSupply(rows: BlockRows, change: SupplyChange, of: TransactionContext): void {
   const { mint, instructionIndex, leg, accountCount, authority, amount, decimals } = change;
   const isMint = change.kind === "mint";
   const { slot, time, signature } = of;
@@ -138,7 +138,7 @@ function addSupply(rows: BlockRows, change: SupplyChange, of: Within): void {
   });
 }
 
-function placeOf(event: Trade | LiquidityChange, { slot, time, signature }: Within) {
+function buildRowBase(event: Trade | LiquidityChange, { slot, time, signature }: TransactionContext) {
   const { instructionIndex, leg } = event;
   return { slot, instructionIndex, signature, leg, time, dex: EXCHANGES.indexOf(event.dex) };
 }

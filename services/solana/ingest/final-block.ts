@@ -17,12 +17,12 @@ export async function readFinalBlock(store: Store, checkpoint: CheckpointRow): P
   return { chainId: CHAIN_ID, slot, blockhash, genesisHash: null };
 }
 
-export function anchorOf({ slot, blockhash, genesisHash }: FinalBlockRow): ChainAnchor {
+export function toAnchor({ slot, blockhash, genesisHash }: FinalBlockRow): ChainAnchor {
   return { final: { slot, blockhash }, ...(genesisHash !== null && { genesisHash }) };
 }
 
 /** What the stored index knows of its cluster for good; nothing before the first index. */
 export async function readAnchor(store: Store): Promise<ChainAnchor> {
   const checkpoint = await getCheckpoint(store);
-  return checkpoint === undefined ? {} : anchorOf(await readFinalBlock(store, checkpoint));
+  return checkpoint === undefined ? {} : toAnchor(await readFinalBlock(store, checkpoint));
 }

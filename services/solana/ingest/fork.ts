@@ -2,15 +2,15 @@ import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
 import { type BlockRow, blocks, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
-import type { ReadBlock } from "./read/read-block.ts";
+import type { DecodedBlock } from "./read/decoded-block.ts";
 import { contradicted, Standstill } from "./standstill.ts";
 
 /**
  * Throws ReorgDetected unless each block is the child of the one before it, and the first one of the checkpoint. Every
  * block passes here before it is written, wherever it was read from.
  */
-export function checkLinks(read: readonly ReadBlock[], checkpoint: CheckpointRow): void {
-  let before: Pick<ReadBlock, "slot" | "blockhash"> = checkpoint;
+export function checkLinks(read: readonly DecodedBlock[], checkpoint: CheckpointRow): void {
+  let before: Pick<DecodedBlock, "slot" | "blockhash"> = checkpoint;
   for (const block of read) {
     checkFollows(block, { before, checkpoint });
     before = block;
@@ -18,8 +18,8 @@ export function checkLinks(read: readonly ReadBlock[], checkpoint: CheckpointRow
 }
 
 function checkFollows(
-  block: ReadBlock,
-  at: { before: Pick<ReadBlock, "slot" | "blockhash">; checkpoint: CheckpointRow },
+  block: DecodedBlock,
+  at: { before: Pick<DecodedBlock, "slot" | "blockhash">; checkpoint: CheckpointRow },
 ): void {
   const { before, checkpoint } = at;
   const { slot, blockhash, parentSlot, previousBlockhash } = block;

@@ -3,19 +3,19 @@ import fc from "fast-check";
 import { it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
-import { ANCHORS } from "../price/price-book.ts";
+import { ANCHORS } from "../price/price-tracker.ts";
 import { type CheckpointRow, candles, journal } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { contents, openTestStore } from "../test/store.ts";
 import { Indexer } from "./indexer.ts";
-import type { DecodedBlock } from "./indexer-block.ts";
-import { takeBack, writeBatch } from "./write.ts";
+import type { TimedBlock } from "./timed-block.ts";
+import { rollBack, writeBatch } from "./write.ts";
 
 const USDC = ANCHORS[0] as string;
 const START = 1_700_000_000;
 
 /** A chain of blocks; every third slot or so was skipped. */
-const chain: fc.Arbitrary<DecodedBlock[]> = fc
+const chain: fc.Arbitrary<TimedBlock[]> = fc
   .array(fc.record({ skipped: fc.nat(2), seconds: fc.nat(90), transactions }), {
     minLength: 1,
     maxLength: 12,
@@ -50,7 +50,7 @@ const guard = () => [];
 
 async function index(
   store: Store,
-  of: { indexer: Indexer; blocks: readonly DecodedBlock[]; from: CheckpointRow; finalizedSlot?: number },
+  of: { indexer: Indexer; blocks: readonly TimedBlock[]; from: CheckpointRow; finalizedSlot?: number },
 ): Promise<CheckpointRow> {
   const { indexer, blocks, from } = of;
   const last = blocks[blocks.length - 1];
@@ -65,7 +65,7 @@ async function index(
   return checkpoint;
 }
 
-async function fresh(blocks: readonly DecodedBlock[]): Promise<Record<string, unknown[]>> {
+async function fresh(blocks: readonly TimedBlock[]): Promise<Record<string, unknown[]>> {
   const store = await openTestStore();
   try {
     await index(store, { indexer: new Indexer(store), blocks, from: first });
@@ -115,7 +115,7 @@ describeLong("Solana indexer", () => {
             checkpoint = await index(store, { indexer, blocks: [block], from: checkpoint });
           const kept = blocks.slice(0, forkSeed % (blocks.length + 1));
           const after = kept.at(-1)?.slot ?? first.slot;
-          checkpoint = await takeBack(store, { checkpoint, after, guard });
+          checkpoint = await rollBack(store, { checkpoint, after, guard });
           indexer.clear();
           const base = kept.length === 0 ? first : checkpoint;
           if (kept.length > 0) expect(checkpoint.slot).to.equal(after);
@@ -136,7 +136,7 @@ describeLong("Solana indexer", () => {
   it("keeps journals until their slots are final", async () => {
     const store = await openTestStore();
     const indexer = new Indexer(store);
-    const block = (slot: number): DecodedBlock => ({
+    const block = (slot: number): TimedBlock => ({
       slot,
       parentSlot: slot - 1,
       blockhash: `hash-${slot}`,

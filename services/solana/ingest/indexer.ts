@@ -1,19 +1,19 @@
 import type { Store } from "../../shared/storage/port.ts";
-import { PriceBook } from "../price/price-book.ts";
-import type { PoolRowRow, SupplyRow, TokenRowRow } from "../store/collections.ts";
-import { type BlockRows, rowsOfBlock } from "./block-rows.ts";
-import type { DecodedBlock } from "./indexer-block.ts";
+import { PriceTracker } from "../price/price-tracker.ts";
+import type { PoolTransactionRow, SupplyRow, TokenTransactionRow } from "../store/collections.ts";
+import { type BlockRows, buildBlockRows } from "./block-rows.ts";
 import type { BatchChanges } from "./journal.ts";
-import { CandleBook } from "./state/candle-book.ts";
-import { HolderBook, type Holding } from "./state/holder-book.ts";
-import { PriceShelf } from "./state/price-shelf.ts";
-import { TokenBook } from "./state/token-book.ts";
-import { TraderBook } from "./state/trader-book.ts";
+import { CandleState } from "./state/candle-state.ts";
+import { HolderState, type TokenAccountBalance } from "./state/holder-state.ts";
+import { PriceState } from "./state/price-state.ts";
+import { TokenState } from "./state/token-state.ts";
+import { TraderState } from "./state/trader-state.ts";
+import type { TimedBlock } from "./timed-block.ts";
 
 /** Everything that a batch of blocks changes in the store. */
-export interface Batch {
-  readonly tokenRows: readonly TokenRowRow[];
-  readonly poolRows: readonly PoolRowRow[];
+export interface IndexedBatch {
+  readonly tokenRows: readonly TokenTransactionRow[];
+  readonly poolRows: readonly PoolTransactionRow[];
   readonly supplyRows: readonly SupplyRow[];
   readonly changes: BatchChanges;
 }
@@ -23,29 +23,29 @@ export interface Batch {
  * goes back there with every batch, so that another indexer can go on from any checkpoint.
  */
 export class Indexer {
-  readonly #prices: PriceShelf;
-  readonly #candles: CandleBook;
-  readonly #holders: HolderBook;
-  readonly #traders: TraderBook;
-  readonly tokens: TokenBook;
+  readonly #prices: PriceState;
+  readonly #candles: CandleState;
+  readonly #holders: HolderState;
+  readonly #traders: TraderState;
+  readonly tokens: TokenState;
 
-  constructor(store: Store, book: PriceBook = new PriceBook()) {
-    this.#prices = new PriceShelf(store, book);
-    this.#candles = new CandleBook(store);
-    this.#holders = new HolderBook(store);
-    this.#traders = new TraderBook(store);
-    this.tokens = new TokenBook(store);
+  constructor(store: Store, book: PriceTracker = new PriceTracker()) {
+    this.#prices = new PriceState(store, book);
+    this.#candles = new CandleState(store);
+    this.#holders = new HolderState(store);
+    this.#traders = new TraderState(store);
+    this.tokens = new TokenState(store);
   }
 
   /** Must be written before the next call; after a write that failed, `clear` comes first. */
-  async apply(blocks: readonly DecodedBlock[]): Promise<Batch> {
+  async apply(blocks: readonly TimedBlock[]): Promise<IndexedBatch> {
     await this.#load(blocks);
-    const tokenRows: TokenRowRow[] = [];
-    const poolRows: PoolRowRow[] = [];
+    const tokenRows: TokenTransactionRow[] = [];
+    const poolRows: PoolTransactionRow[] = [];
     const supplyRows: SupplyRow[] = [];
     for (const block of blocks) {
       const { slot, time, transactions } = block;
-      const rows = rowsOfBlock(transactions, { slot, time, book: this.#prices.book });
+      const rows = buildBlockRows(transactions, { slot, time, book: this.#prices.tracker });
       this.#take(block, rows);
       tokenRows.push(...rows.tokenRows);
       poolRows.push(...rows.poolRows);
@@ -71,7 +71,11 @@ export class Indexer {
   }
 
   /** Takes in the largest accounts of a token as of the last block that was applied. To be written with the next batch. */
-  async addHolders(of: { mint: string; slot: number; holdings: readonly Holding[] }): Promise<void> {
+  async addHolders(of: {
+    mint: string;
+    slot: number;
+    holdings: readonly TokenAccountBalance[];
+  }): Promise<void> {
     await this.tokens.markHolders(of.mint, of.slot);
     for (const change of await this.#holders.put(of.mint, of.holdings)) this.tokens.countHolders(change);
   }
@@ -81,7 +85,7 @@ export class Indexer {
     for (const book of [this.#prices, this.#candles, this.#holders, this.#traders, this.tokens]) book.clear();
   }
 
-  async #load(blocks: readonly DecodedBlock[]): Promise<void> {
+  async #load(blocks: readonly TimedBlock[]): Promise<void> {
     await Promise.all([
       this.#prices.load(blocks),
       this.#candles.load(blocks),
@@ -91,7 +95,7 @@ export class Indexer {
     ]);
   }
 
-  #take(block: DecodedBlock, rows: BlockRows): void {
+  #take(block: TimedBlock, rows: BlockRows): void {
     this.#candles.add(rows);
     this.#traders.add(block);
     this.tokens.add(block);

@@ -22,7 +22,7 @@ import {
   tokens,
   traders,
 } from "../store/collections.ts";
-import type { Change } from "./state/doc-book.ts";
+import type { Change } from "./state/document-cache.ts";
 
 /** Collections whose documents a batch replaces. */
 const DOCUMENTS = { candles, holderAccounts, holders, prices, tokenFragments, tokens, traders };
@@ -71,7 +71,7 @@ export function toJournalRow(
  * The steps that take back every journalled batch from `fromSlot` on, the last first, and then its journal row. Batches
  * are taken back whole: the caller goes on from where the first of them began.
  */
-export async function undoSteps(store: Store, fromSlot: number): Promise<WriteStep[]> {
+export async function buildUndoSteps(store: Store, fromSlot: number): Promise<WriteStep[]> {
   const rows = await store.find(journal, {
     filter: { toSlot: { gte: fromSlot } },
     order: [{ field: "fromSlot", direction: "desc" }],

@@ -1,12 +1,13 @@
 import { runMain } from "../../shared/process/process.ts";
-import { limitYoungHeapOfThreads } from "../../shared/process/v8-flags.ts";
+import { limitSemiSpaceOfThreads } from "../../shared/process/v8-flags.ts";
 import { startIngest } from "./service.ts";
 
-limitYoungHeapOfThreads(16);
+limitSemiSpaceOfThreads(16);
 await runMain("solana-ingest", () => startIngest(process.env), {
   help: {
     command: "npm run ingest:solana",
-    about: "Reads Solana's slots from the RPC endpoints of SOLANA_RPC into the store, and follows the head.",
+    description:
+      "Reads Solana's slots from the RPC endpoints of SOLANA_RPC into the store, and follows the head.",
     reads: ["ingest"],
   },
 });

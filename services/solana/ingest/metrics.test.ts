@@ -3,11 +3,11 @@ import { describe, it } from "mocha";
 import { createIngestMetrics } from "../../shared/ingest/metrics.ts";
 import type { DecodedTransaction, Disagreement } from "../decode/model.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import type { Batch } from "./indexer.ts";
+import type { IndexedBatch } from "./indexer.ts";
 import { solanaMetrics } from "./metrics.ts";
-import type { ReadBlock } from "./read/read-block.ts";
+import type { DecodedBlock } from "./read/decoded-block.ts";
 
-const batch: Batch = {
+const batch: IndexedBatch = {
   tokenRows: [],
   poolRows: [],
   supplyRows: [],
@@ -16,10 +16,10 @@ const batch: Batch = {
 
 function block(
   slot: number,
-  of: { parentSlot?: number; what?: readonly string[]; broken?: number } = {},
-): ReadBlock {
-  const disagreements = (of.what ?? []).map(
-    (what): Disagreement => ({ instructionIndex: 2, program: "orca-whirlpool", what }),
+  of: { parentSlot?: number; reasons?: readonly string[]; broken?: number } = {},
+): DecodedBlock {
+  const disagreements = (of.reasons ?? []).map(
+    (reason): Disagreement => ({ instructionIndex: 2, program: "orca-whirlpool", reason }),
   );
   const transaction: DecodedTransaction = {
     ...{ signature: `s${slot}`, feePayer: "p", events: [], balances: [] },
@@ -30,12 +30,12 @@ function block(
     transactions: [transaction],
     transactionCount: 40,
     broken: Array.from({ length: of.broken ?? 0 }, (_, i) => ({ signature: `b${i}`, reason: "cut off" })),
-    described: [],
+    changedMetadata: [],
   };
 }
 
 describe("metrics of the Solana ingest", () => {
-  async function tell(...blocks: ReadBlock[]) {
+  async function tell(...blocks: DecodedBlock[]) {
     const registry = createIngestMetrics({ name: "solana-ingest" });
     const lines: { message: string; [field: string]: unknown }[] = [];
     const metrics = solanaMetrics(registry, (message, fields) => lines.push({ message, ...fields }));
@@ -64,7 +64,7 @@ describe("metrics of the Solana ingest", () => {
 
   it("count and log with its signature what could not be decoded, and what tells two things", async () => {
     const { value, lines, text } = await tell(
-      block(101, { what: ["event tells 5, the pool moved 6"], broken: 1 }),
+      block(101, { reasons: ["event tells 5, the pool moved 6"], broken: 1 }),
     );
     expect(value("solana_decode_failures_total")).to.equal(1);
     expect(text).to.match(/^solana_disagreements_total\{program="orca-whirlpool",[^}]*\} 1$/m);

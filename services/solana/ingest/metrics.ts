@@ -1,7 +1,7 @@
 import type { IngestMetrics } from "../../shared/ingest/metrics.ts";
 import { Counter, Gauge } from "../../shared/metrics/metrics.ts";
 import type { SourceEvent } from "../../shared/rpc-client/endpoint.ts";
-import type { ReadBlock } from "./read/read-block.ts";
+import type { DecodedBlock } from "./read/decoded-block.ts";
 import type { SyncHooks } from "./sync.ts";
 
 /** Lines of one batch that are logged one by one; the others are one line together. */
@@ -50,7 +50,7 @@ export function solanaMetrics(
     onEvent: gauges.onEvent,
     onHead(slot) {
       head = slot;
-      gauges.seeHead({ number: slot });
+      gauges.setHead({ number: slot });
       showLag();
     },
     afterRollback: () => dropped.inc(),
@@ -65,7 +65,7 @@ export function solanaMetrics(
       rows.inc({ list: "token" }, batch.tokenRows.length);
       rows.inc({ list: "pool" }, batch.poolRows.length);
       rows.inc({ list: "supply" }, batch.supplyRows.length);
-      const lines = [...brokenOf(written), ...disagreementsOf(written)];
+      const lines = [...listBroken(written), ...listDisagreements(written)];
       for (const { program } of lines) {
         if (program === undefined) failures.inc();
         else disagreements.inc({ program });
@@ -77,7 +77,7 @@ export function solanaMetrics(
   };
 }
 
-interface Line {
+interface LogLine {
   readonly message: string;
   readonly slot: number;
   readonly signature: string | null;
@@ -85,22 +85,22 @@ interface Line {
   readonly reason: string;
 }
 
-function brokenOf(blocks: readonly ReadBlock[]): Line[] {
+function listBroken(blocks: readonly DecodedBlock[]): LogLine[] {
   return blocks.flatMap(({ slot, broken }) =>
     broken.map((each) => ({ message: "a transaction could not be decoded", slot, ...each })),
   );
 }
 
-function disagreementsOf(blocks: readonly ReadBlock[]): Line[] {
+function listDisagreements(blocks: readonly DecodedBlock[]): LogLine[] {
   return blocks.flatMap(({ slot, transactions }) =>
     transactions.flatMap(({ signature, disagreements }) =>
-      disagreements.map(({ program, what, instructionIndex }) => ({
+      disagreements.map(({ program, reason, instructionIndex }) => ({
         message: "a transaction tells two things",
         slot,
         signature,
         program,
         instructionIndex,
-        reason: what,
+        reason: reason,
       })),
     ),
   );

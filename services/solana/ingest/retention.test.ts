@@ -6,8 +6,8 @@ import {
   type CheckpointRow,
   candles,
   poolRows,
-  type StretchRow,
-  stretches,
+  type SegmentRow,
+  segments,
   supplyRows,
   tokenRows,
   traders,
@@ -36,7 +36,7 @@ function tokenRow(mint: string, slot: number, i: number) {
   return { ...place(slot, i), mint, txType: 0, dex: 0, pool: "p", amount: 1, valueUsd: null, priceUsd: null };
 }
 
-function stretch(number: number, of: { firstSlot: number; lastSlot: number }): StretchRow {
+function segment(number: number, of: { firstSlot: number; lastSlot: number }): SegmentRow {
   const { firstSlot, lastSlot } = of;
   return {
     ...{ list: "token A", number, firstSlot, lastSlot, rows: 10, mints: [], counts: [] },
@@ -75,10 +75,10 @@ describe("Retention", () => {
         blockTimes,
         slots.map((slot) => ({ time: timeOf(slot), firstSlot: slot })),
       ),
-      put(stretches, [
-        stretch(0, { firstSlot: 0, lastSlot: 99 }),
-        stretch(1, { firstSlot: 100, lastSlot: 180 }),
-        stretch(2, { firstSlot: 181, lastSlot: 230 }),
+      put(segments, [
+        segment(0, { firstSlot: 0, lastSlot: 99 }),
+        segment(1, { firstSlot: 100, lastSlot: 180 }),
+        segment(2, { firstSlot: 181, lastSlot: 230 }),
       ]),
       put(
         traders,
@@ -157,11 +157,11 @@ describe("Retention", () => {
     const slots = await store.find(tokenRows, { filter: { mint: "A" }, fields: ["slot"], limit: 1 });
     expect(slots).to.deep.equal([{ slot: from }]);
     // One that ends later is still needed, and so is the last one's number.
-    const left = await store.find(stretches, { fields: ["number"] });
+    const left = await store.find(segments, { fields: ["number"] });
     expect(left).to.deep.equal([{ number: 1 }, { number: 2 }]);
   });
 
-  it("keeps the number of a list's last stretch though all its rows go", async () => {
+  it("keeps the number of a list's last segment though all its rows go", async () => {
     checkpoint = { ...checkpoint, time: timeOf(SLOTS + 500) };
     await store.write([put(blockTimes, [{ time: timeOf(SLOTS + 500), firstSlot: SLOTS + 500 }])]);
     const retention = new Retention({
@@ -172,7 +172,7 @@ describe("Retention", () => {
     });
     await turn(retention, 2);
     expect(await store.count(tokenRows, {})).to.equal(0);
-    expect(await store.find(stretches, { fields: ["number"] })).to.deep.equal([{ number: 2 }]);
+    expect(await store.find(segments, { fields: ["number"] })).to.deep.equal([{ number: 2 }]);
   });
 
   it("works in small pieces, none of which is large", async () => {

@@ -13,7 +13,7 @@ import {
   blockTimes,
   type CheckpointRow,
   poolRows,
-  stretches,
+  segments,
   supplyRows,
   tokenRows,
   traders,
@@ -44,7 +44,7 @@ interface Pass {
   /** Rows of slots before it go, and traders whose last time lies before. */
   readonly rowsFrom: number;
   readonly tradersFrom: number;
-  readonly pieces: AsyncGenerator<void, void, undefined>;
+  readonly steps: AsyncGenerator<void, void, undefined>;
 }
 
 /**
@@ -76,7 +76,7 @@ export class Retention implements SyncHooks {
     if (pass === undefined || checkpoint.rowsFromSlot < pass.rowsFrom) return;
     const until = performance.now() + budgetMs;
     do {
-      if ((await pass.pieces.next()).done !== true) continue;
+      if ((await pass.steps.next()).done !== true) continue;
       this.#pass = undefined;
       return;
     } while (performance.now() < until);
@@ -96,7 +96,7 @@ export class Retention implements SyncHooks {
     this.#rowsFrom = { rowsFromSlot, rowsFromTime };
     const tradersFrom = time - TRADER_SECONDS;
     const bounds = { rowsFromSlot, rowsFromTime, tradersFrom };
-    this.#pass = { rowsFrom: rowsFromSlot, tradersFrom, pieces: piecesOf(this.#deps, bounds) };
+    this.#pass = { rowsFrom: rowsFromSlot, tradersFrom, steps: removeOldRows(this.#deps, bounds) };
   }
 }
 
@@ -107,17 +107,17 @@ interface Bounds {
 }
 
 /** Yields after every write and every list that was looked at. */
-async function* piecesOf(
+async function* removeOldRows(
   deps: Pick<RetentionDeps, "store" | "guard" | "rowSeconds">,
   bounds: Bounds,
 ): AsyncGenerator<void, void, undefined> {
   if (deps.rowSeconds > 0) {
-    yield* removeRows(deps, { rows: tokenRows, list: "mint", named: "token" }, bounds);
-    yield* removeRows(deps, { rows: poolRows, list: "pool", named: "pool" }, bounds);
-    yield* removeRows(deps, { rows: supplyRows, list: "mint", named: undefined }, bounds);
-    yield* removeTimes(deps, bounds);
+    yield* removeRowsOfLists(deps, { rows: tokenRows, list: "mint", listPrefix: "token" }, bounds);
+    yield* removeRowsOfLists(deps, { rows: poolRows, list: "pool", listPrefix: "pool" }, bounds);
+    yield* removeRowsOfLists(deps, { rows: supplyRows, list: "mint", listPrefix: undefined }, bounds);
+    yield* removeOldTimes(deps, bounds);
   }
-  yield* removeTraders(deps, bounds);
+  yield* removeOldTraders(deps, bounds);
 }
 
 type Deps = Pick<RetentionDeps, "store" | "guard">;
@@ -126,13 +126,13 @@ interface RowLists {
   readonly rows: Collection;
   /** First field of the key. */
   readonly list: string;
-  /** What their stretches' lists begin with, where they have some. */
-  readonly named: "token" | "pool" | undefined;
+  /** What their segments' lists begin with, where they have some. */
+  readonly listPrefix: "token" | "pool" | undefined;
 }
 
-async function* removeRows(
+async function* removeRowsOfLists(
   { store, guard }: Deps,
-  { rows, list, named }: RowLists,
+  { rows, list, listPrefix }: RowLists,
   { rowsFromSlot }: Bounds,
 ): AsyncGenerator<void> {
   const where = (filter: Record<string, unknown>) => filter as Filter<RowOf<Collection>>;
@@ -141,8 +141,11 @@ async function* removeRows(
       yield;
       continue;
     }
-    if (named !== undefined)
-      await store.write([...guard(), ...(await oldStretches(store, `${named} ${key}`, rowsFromSlot))]);
+    if (listPrefix !== undefined)
+      await store.write([
+        ...guard(),
+        ...(await removeOldSegments(store, `${listPrefix} ${key}`, rowsFromSlot)),
+      ]);
     const old = where({ [list]: key, slot: { lt: rowsFromSlot } });
     for (;;) {
       const [last] = await store.find(rows, {
@@ -178,22 +181,22 @@ async function* firstRows(
   }
 }
 
-/** A list's last stretch stays, that the next one may have its number from it. */
-async function oldStretches(store: Store, list: string, rowsFromSlot: number): Promise<WriteStep[]> {
-  const [last] = await store.find(stretches, {
+/** A list's last segment stays, that the next one may have its number from it. */
+async function removeOldSegments(store: Store, list: string, rowsFromSlot: number): Promise<WriteStep[]> {
+  const [last] = await store.find(segments, {
     filter: { list },
     order: [{ field: "number", direction: "desc" }],
     limit: 1,
   });
   if (last === undefined) return [];
-  const old = await store.find(stretches, {
+  const old = await store.find(segments, {
     filter: { list, number: { lt: last.number }, lastSlot: { lt: rowsFromSlot } },
     fields: ["list", "number"],
   });
-  return [remove(stretches, old)];
+  return [remove(segments, old)];
 }
 
-async function* removeTimes({ store, guard }: Deps, { rowsFromTime }: Bounds): AsyncGenerator<void> {
+async function* removeOldTimes({ store, guard }: Deps, { rowsFromTime }: Bounds): AsyncGenerator<void> {
   for (;;) {
     const old = { time: { lt: rowsFromTime } };
     const [last] = await store.find(blockTimes, {
@@ -209,7 +212,7 @@ async function* removeTimes({ store, guard }: Deps, { rowsFromTime }: Bounds): A
   }
 }
 
-async function* removeTraders({ store, guard }: Deps, { tradersFrom }: Bounds): AsyncGenerator<void> {
+async function* removeOldTraders({ store, guard }: Deps, { tradersFrom }: Bounds): AsyncGenerator<void> {
   let after = "";
   for (;;) {
     const [next] = await store.find(traders, { filter: { mint: { gt: after } }, limit: 1, fields: ["mint"] });

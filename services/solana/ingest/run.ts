@@ -1,17 +1,17 @@
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntil } from "../../shared/ingest/run-ingest.ts";
+import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
-import type { BlockReader } from "./read/read-block.ts";
+import type { BlockReader } from "./read/decoded-block.ts";
 import { Retention } from "./retention.ts";
+import { SegmentBuilder } from "./segments/segment-builder.ts";
 import { StandstillWatch } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
-import { StretchKeeper } from "./stretches.ts";
 import { SolanaSync, type SyncHooks } from "./sync.ts";
-import { HolderKeeper } from "./tokens/holder-keeper.ts";
-import { TokenKeeper } from "./tokens/token-keeper.ts";
+import { HolderReader } from "./tokens/holder-reader.ts";
+import { TokenReader } from "./tokens/token-reader.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
   /** Says what is done; absent in tests. */
-  readonly reporter?: Pick<IngestReporter, "report" | "failed">;
+  readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
   /** Milliseconds between two checks of endpoints of which none is of use; default 5,000. */
   readonly checkAgainMs?: number;
 }
@@ -40,10 +40,10 @@ export interface RunOptions {
  */
 export async function runSolana(options: RunOptions): Promise<void> {
   const { signal, log, checkAgainMs, reporter } = options;
-  const onFailure = (error: unknown) => reporter?.failed(error);
+  const onFailure = (error: unknown) => reporter?.reportFailure(error);
   const standstill = new StandstillWatch({ log, signal, onFailure, checkAgainMs });
   const isFatal = () => false;
-  await retryUntil(signal, { log, isFatal, onFailure }, () =>
+  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
     standstill.run(() => indexOnce(options, standstill)),
   );
 }
@@ -58,8 +58,8 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const warn = (message: string, fields: Record<string, unknown>) => log.warn(fields, message);
-  const tokens = new TokenKeeper({ store, source, log: warn });
-  const holders = new HolderKeeper({ store, source, log: warn });
+  const tokens = new TokenReader({ store, source, log: warn });
+  const holders = new HolderReader({ store, source, log: warn });
   const sync = await SolanaSync.open(
     {
       store,
@@ -70,7 +70,7 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
       hooks: [
         tokens,
         holders,
-        new StretchKeeper({ store, guard }),
+        new SegmentBuilder({ store, guard }),
         new Retention({ store, guard, rowSeconds: options.rawDays * DAY_SECONDS }),
         ...(options.watchers ?? []),
       ],

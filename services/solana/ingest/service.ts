@@ -1,15 +1,15 @@
-import { hostsOf } from "../../shared/ingest/endpoint-news.ts";
+import { hostsOf } from "../../shared/ingest/endpoint-monitor.ts";
 import { createIngestMetrics, serveMetrics } from "../../shared/ingest/metrics.ts";
 import { finishReindex, partsOfIndex } from "../../shared/ingest/reindex.ts";
-import { createReporter, type IngestReporter, noteWithoutSource } from "../../shared/ingest/reporter.ts";
-import { closeOnAbort, leadAndRun, runIngest } from "../../shared/ingest/run-ingest.ts";
+import { createReporter, type IngestReporter, storeMissingSource } from "../../shared/ingest/reporter.ts";
+import { closeOnAbort, runAsLeader, runIngest } from "../../shared/ingest/run-ingest.ts";
 import { ingestStatus } from "../../shared/ingest-status/status-row.ts";
 import { createLog, type Log } from "../../shared/logging/log.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import { checkEndpoints } from "../../shared/rpc-client/preflight.ts";
-import { type Environment, readTogether } from "../../shared/settings/env.ts";
+import { collectConfigErrors, type Environment } from "../../shared/settings/env.ts";
+import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
 import { readSolanaUrls } from "../../shared/settings/rpc-urls.ts";
-import { refuseMisspeltNames } from "../../shared/settings/setting-names.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -18,7 +18,7 @@ import { createSolanaSource } from "../chain/source.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
-import { readInThread } from "./read/reader.ts";
+import { createThreadedReader } from "./read/reader.ts";
 import { runSolana } from "./run.ts";
 
 const SETTINGS_READ = [
@@ -38,10 +38,10 @@ const SETTINGS_READ = [
  * Throws ConfigError, and Error when the metrics' port is taken.
  */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const [settings, urls] = readTogether(
+  const [settings, urls] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
     () => readSolanaUrls(env),
-    () => refuseMisspeltNames(env),
+    () => rejectMisspeltSettings(env),
   );
   const { MONGODB_URL: mongodbUrl } = settings;
   const log = createLog({ name: "solana-ingest", level: settings.LOG_LEVEL });
@@ -62,14 +62,14 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   await store.declare([...COLLECTIONS, ingestStatus]);
   if (urls === undefined) {
     log.warn("SOLANA_RPC names no RPC endpoint: Solana is not indexed");
-    await noteWithoutSource(store, { chainIds: [CHAIN_ID], log });
+    await storeMissingSource(store, { chainIds: [CHAIN_ID], log });
   }
   const reporter = createReporter({
     ...{ store, chainId: CHAIN_ID, log, gauges: registry.progress("solana") },
     hosts: hostsOf(urls ?? []),
-    words: { chain: "Solana", finds: "tokens", place: "slot", brings: "rows" },
+    words: { chain: "Solana", discovered: "tokens", blockNoun: "slot", events: "rows" },
   });
-  registry.watch("solana", reporter);
+  registry.observe("solana", reporter);
   const deps = { store, log, metrics, reporter, settings };
   return runIngest({
     log,
@@ -100,13 +100,13 @@ async function index(
     onEvent: metrics.onEvent,
   };
   const source = closeOnAbort(signal, createSolanaSource(config));
-  const reader = closeOnAbort(signal, readInThread(source, config));
+  const reader = closeOnAbort(signal, createThreadedReader(source, config));
   try {
     const lease = { store, name: "solana-ingest", ttlMs: settings.LEASE_TTL_MS, log, signal };
     const index = { name: lease.name, parts: partsOfIndex(COLLECTIONS, undefined) };
     const readHead = async () => ({ number: (await source.head("confirmed")).slot });
-    await leadAndRun(lease, (lead) =>
-      reporter.during({ ...lead, readHead }, async () => {
+    await runAsLeader(lease, (lead) =>
+      reporter.publishDuring({ ...lead, readHead }, async () => {
         if (await finishReindex({ store, index, ...lead }))
           log.warn("a reindex that was cut short is finished");
         await runSolana({

@@ -43,7 +43,7 @@ describe("openCheckpoint", () => {
   });
 
   it("begins with the first block of the last hour where none is asked for, skipped slots or not", async () => {
-    // Some 0.4 seconds a slot; a stretch without blocks and one without times.
+    // Some 0.4 seconds a slot; a segment without blocks and one without times.
     for (let i = 0; i < 9_600; i++) {
       const time = START + Math.floor(i * 0.4);
       cluster.produce({

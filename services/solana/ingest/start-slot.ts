@@ -3,7 +3,7 @@ import type { SlotHead, SolanaSource } from "../chain/port.ts";
 import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { readAnchor } from "./final-block.ts";
-import type { BlockReader, ReadBlock } from "./read/read-block.ts";
+import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
 import { Standstill, slotsGone } from "./standstill.ts";
 
 /** A day of mainnet is a terabyte of blocks: an hour is indexed within some twenty minutes. */
@@ -11,9 +11,12 @@ const DEFAULT_DEPTH_SECONDS = 3_600;
 /** A slot takes 0.4 seconds, seldom less than 0.36: so many are more than the depth. */
 const DEFAULT_DEPTH_SLOTS = 10_000;
 
-type HeadSource = Pick<SolanaSource, "head" | "firstAvailableSlot" | "anchor" | "anchored" | "genesisHash">;
+type HeadSource = Pick<
+  SolanaSource,
+  "head" | "firstAvailableSlot" | "setAnchor" | "getAnchor" | "genesisHash"
+>;
 
-interface Opening {
+interface CheckpointOptions {
   readonly source: HeadSource;
   readonly reader: BlockReader;
   /** First slot to index; undefined = the first one of the last hour. */
@@ -23,23 +26,23 @@ interface Opening {
 /** Anchors the source to what is stored, or on a first run to the cluster of the endpoint that answers first. */
 export async function anchorSource(
   store: Store,
-  source: Pick<SolanaSource, "anchor" | "anchored" | "genesisHash">,
+  source: Pick<SolanaSource, "setAnchor" | "getAnchor" | "genesisHash">,
 ): Promise<void> {
   const anchor = await readAnchor(store);
-  source.anchor(anchor);
+  source.setAnchor(anchor);
   if (anchor.genesisHash !== undefined) return;
   const genesisHash = await source.genesisHash();
-  const anchored = source.anchored();
+  const anchored = source.getAnchor();
   // The check of the endpoint that answered has found it out already, unless it was refused the question.
   if (genesisHash !== undefined && anchored.genesisHash === undefined)
-    source.anchor({ ...anchored, genesisHash });
+    source.setAnchor({ ...anchored, genesisHash });
 }
 
 /**
  * The stored checkpoint, or on a first run one that stands just before the first block to index. Throws Standstill
  * where no endpoint has what comes next any more, and Error where the cluster has no final block to begin with yet.
  */
-export async function openCheckpoint(store: Store, of: Opening): Promise<CheckpointRow> {
+export async function openCheckpoint(store: Store, of: CheckpointOptions): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store);
   if (stored !== undefined) {
     const first = await of.source.firstAvailableSlot();
@@ -48,11 +51,11 @@ export async function openCheckpoint(store: Store, of: Opening): Promise<Checkpo
   }
   const head = await of.source.head("finalized");
   const available = await of.source.firstAvailableSlot();
-  const from = of.startSlot ?? (await firstSlotSince(of.reader, { head, available }));
-  const first = await firstBlock(of.reader, { fromSlot: Math.max(from, available), toSlot: head.slot });
+  const from = of.startSlot ?? (await findStartSlot(of.reader, { head, available }));
+  const first = await findFirstBlock(of.reader, { fromSlot: Math.max(from, available), toSlot: head.slot });
   if (first === undefined)
     throw new Error(`The cluster has no final block from slot ${Math.max(from, available)} on yet.`);
-  const fromTime = await timeOf(of.reader, { block: first, toSlot: head.slot });
+  const fromTime = await findBlockTime(of.reader, { block: first, toSlot: head.slot });
   const checkpoint: CheckpointRow = {
     chainId: CHAIN_ID,
     slot: first.slot - 1,
@@ -66,7 +69,7 @@ export async function openCheckpoint(store: Store, of: Opening): Promise<Checkpo
     finalizedSlot: first.slot - 1,
     fromBlockhash: first.blockhash,
   };
-  const { genesisHash = null } = of.source.anchored();
+  const { genesisHash = null } = of.source.getAnchor();
   const { slot, blockhash } = first;
   await store.write([
     put(finalBlocks, [{ chainId: CHAIN_ID, slot, blockhash, genesisHash }]),
@@ -76,19 +79,19 @@ export async function openCheckpoint(store: Store, of: Opening): Promise<Checkpo
 }
 
 /** The first slot within the last hour: a binary search over times of blocks. */
-async function firstSlotSince(
+async function findStartSlot(
   reader: BlockReader,
   of: { head: SlotHead; available: number },
 ): Promise<number> {
   const toSlot = of.head.slot;
-  const last = await firstBlock(reader, { fromSlot: toSlot, toSlot });
+  const last = await findFirstBlock(reader, { fromSlot: toSlot, toSlot });
   const since = (last?.blockTime ?? Math.floor(Date.now() / 1000)) - DEFAULT_DEPTH_SECONDS;
   let low = Math.max(of.available, toSlot - DEFAULT_DEPTH_SLOTS);
   let high = toSlot;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const block = await firstBlock(reader, { fromSlot: middle, toSlot: high });
-    const time = block && (await timeOf(reader, { block, toSlot }));
+    const block = await findFirstBlock(reader, { fromSlot: middle, toSlot: high });
+    const time = block && (await findBlockTime(reader, { block, toSlot }));
     if (time === undefined || time >= since) high = middle;
     else low = middle + 1;
   }
@@ -96,10 +99,10 @@ async function firstSlotSince(
 }
 
 /** The first produced block of a range of final slots. */
-async function firstBlock(
+async function findFirstBlock(
   reader: BlockReader,
   { fromSlot, toSlot }: { fromSlot: number; toSlot: number },
-): Promise<ReadBlock | undefined> {
+): Promise<DecodedBlock | undefined> {
   for (let from = fromSlot, size = 1; from <= toSlot; from += size, size *= 2) {
     const range = { fromSlot: from, toSlot: Math.min(toSlot, from + size - 1) };
     const [block] = await reader.blocks({ ...range, commitment: "finalized" });
@@ -109,13 +112,13 @@ async function firstBlock(
 }
 
 /** Of a block, or where it has none of the next one that has. */
-async function timeOf(
+async function findBlockTime(
   reader: BlockReader,
-  { block, toSlot }: { block: ReadBlock; toSlot: number },
+  { block, toSlot }: { block: DecodedBlock; toSlot: number },
 ): Promise<number> {
-  let at: ReadBlock | undefined = block;
+  let at: DecodedBlock | undefined = block;
   while (at !== undefined && at.blockTime === null)
-    at = await firstBlock(reader, { fromSlot: at.slot + 1, toSlot });
+    at = await findFirstBlock(reader, { fromSlot: at.slot + 1, toSlot });
   if (at === undefined || at.blockTime === null)
     throw new Error(`The cluster has no final block with a time from slot ${block.slot} on yet.`);
   return at.blockTime;

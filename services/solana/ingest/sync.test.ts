@@ -6,11 +6,11 @@ import type { Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
-import { Killed, storeOfSteps } from "../test/broken-store.ts";
+import { createStepwiseStore, Killed } from "../test/broken-store.ts";
 import { FakeCluster } from "../test/fake-cluster.ts";
 import { contents, openTestStore } from "../test/store.ts";
 import { checkLinks } from "./fork.ts";
-import type { BlockReader, ReadBlock, SlotRange } from "./read/read-block.ts";
+import type { BlockReader, DecodedBlock, SlotRange } from "./read/decoded-block.ts";
 import { contradicted, Standstill } from "./standstill.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
 import { SolanaSync } from "./sync.ts";
@@ -108,7 +108,7 @@ async function freshContents(cluster: FakeCluster) {
 
 async function goThrough(
   events: readonly Event[],
-  { store, broken }: { store: Store; broken: ReturnType<typeof storeOfSteps> },
+  { store, broken }: { store: Store; broken: ReturnType<typeof createStepwiseStore> },
 ): Promise<void> {
   const cluster = newCluster();
   const time = { now: START };
@@ -139,7 +139,7 @@ describeLong("SolanaSync", () => {
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), fc.boolean(), async (events, isAtomic) => {
         const inner = await openTestStore();
         try {
-          const broken = storeOfSteps(inner);
+          const broken = createStepwiseStore(inner);
           await goThrough(events, { store: isAtomic ? inner : broken, broken });
         } finally {
           await inner.close();
@@ -303,8 +303,8 @@ describeLong("SolanaSync", () => {
     for (let i = 0; i < 90 && error === undefined; i++) await sync.step().catch((e) => (error = e));
     expect(error).to.be.instanceOf(Error);
     expect(sync.checkpoint.slot).to.be.at.most(149);
-    const late = { ...(cluster.chain[20] as ReadBlock), previousBlockhash: "of-another-chain" };
-    const batch = [cluster.chain[19] as ReadBlock, late];
+    const late = { ...(cluster.chain[20] as DecodedBlock), previousBlockhash: "of-another-chain" };
+    const batch = [cluster.chain[19] as DecodedBlock, late];
     expect(() => checkLinks(batch, { ...sync.checkpoint, ...cluster.chain[18] })).to.throw(ReorgDetected);
     await store.close();
   });

@@ -3,12 +3,12 @@ import { followHead, type SyncContext } from "../../shared/index/follow-head.ts"
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import { scanBlocks } from "../chain/scan.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
-import { anchorOf, readFinalBlock } from "./final-block.ts";
+import { readFinalBlock, toAnchor } from "./final-block.ts";
 import { checkLinks, findCommonSlot } from "./fork.ts";
-import { type Batch, Indexer } from "./indexer.ts";
-import type { DecodedBlock } from "./indexer-block.ts";
-import type { BlockReader, ReadBlock } from "./read/read-block.ts";
-import { takeBack, writeBatch } from "./write.ts";
+import { type IndexedBatch, Indexer } from "./indexer.ts";
+import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
+import type { TimedBlock } from "./timed-block.ts";
+import { rollBack, writeBatch } from "./write.ts";
 
 /** Further behind the final head than this, final slots are read in batches, else confirmed ones, slot by slot. */
 const FAR_SLOTS = 32;
@@ -27,8 +27,8 @@ const TARGET_TRANSACTIONS = 2_000;
 
 /** A batch that is stored. */
 export interface WrittenBatch {
-  readonly blocks: readonly ReadBlock[];
-  readonly batch: Batch;
+  readonly blocks: readonly DecodedBlock[];
+  readonly batch: IndexedBatch;
   readonly checkpoint: CheckpointRow;
 }
 
@@ -44,7 +44,10 @@ export interface SyncHooks {
 }
 
 export interface SyncDeps extends SyncContext {
-  readonly source: Pick<SolanaSource, "head" | "waitForHead" | "link" | "anchor" | "anchored" | "recheck">;
+  readonly source: Pick<
+    SolanaSource,
+    "head" | "waitForHead" | "link" | "setAnchor" | "getAnchor" | "recheck"
+  >;
   readonly reader: BlockReader;
   readonly hooks?: readonly SyncHooks[];
   /** The confirmed head as last seen. */
@@ -74,7 +77,7 @@ export class SolanaSync {
   /** Rolls back what an interrupted write left after the checkpoint, and slots that the cluster has dropped since. */
   static async open(deps: SyncDeps, stored: CheckpointRow): Promise<SolanaSync> {
     const { store, guard } = deps;
-    const checkpoint = await takeBack(store, { checkpoint: stored, after: stored.slot, guard });
+    const checkpoint = await rollBack(store, { checkpoint: stored, after: stored.slot, guard });
     const final = await readFinalBlock(store, checkpoint);
     const sync = new SolanaSync(deps, { checkpoint, final });
     sync.#setFinal(final);
@@ -127,7 +130,7 @@ export class SolanaSync {
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
     // Nothing was dropped: some endpoint serves another chain. The check sets it aside.
     if (after === checkpoint.slot) await source.recheck();
-    this.#checkpoint = await takeBack(store, { checkpoint, after, guard });
+    this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
     for (const each of hooks) each.afterRollback?.();
     const { slot } = this.#checkpoint;
@@ -176,9 +179,9 @@ export class SolanaSync {
 
   #setFinal({ slot, blockhash }: { slot: number; blockhash: string }): void {
     const { source } = this.#deps;
-    const genesisHash = this.#final.genesisHash ?? source.anchored().genesisHash ?? null;
+    const genesisHash = this.#final.genesisHash ?? source.getAnchor().genesisHash ?? null;
     this.#final = { ...this.#final, slot, blockhash, genesisHash };
-    source.anchor(anchorOf(this.#final));
+    source.setAnchor(toAnchor(this.#final));
   }
 
   async #readFinalHead(): Promise<number> {
@@ -203,7 +206,7 @@ export class SolanaSync {
       concurrency: CONCURRENCY,
       maxBuffered: MAX_BUFFERED,
       targetTransactions: TARGET_TRANSACTIONS,
-      weigh: ({ transactionCount }: ReadBlock) => transactionCount,
+      weigh: ({ transactionCount }: DecodedBlock) => transactionCount,
       signal,
     });
     for await (const { toSlot, blocks } of scan) {
@@ -231,7 +234,7 @@ export class SolanaSync {
 
   /** Writes blocks as one batch; returns how many rows of token lists they have. */
   async #apply(
-    blocks: readonly ReadBlock[],
+    blocks: readonly DecodedBlock[],
     { headSlot, isFinal }: Heads & { isFinal: boolean },
   ): Promise<number> {
     const [first] = blocks;
@@ -271,7 +274,7 @@ interface Heads {
 }
 
 /** Gives each block a time that never decreases: one without a time, or with an earlier one, gets that of the block before. */
-function decodedAfter(time: number, blocks: readonly ReadBlock[]): DecodedBlock[] {
+function decodedAfter(time: number, blocks: readonly DecodedBlock[]): TimedBlock[] {
   let last = time;
   return blocks.map(({ slot, blockhash, parentSlot, blockTime, transactions }) => {
     last = Math.max(last, blockTime ?? last);

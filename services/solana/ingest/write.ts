@@ -20,9 +20,9 @@ import {
   tokens,
   traders,
 } from "../store/collections.ts";
-import type { Batch } from "./indexer.ts";
-import { toJournalRow, undoSteps } from "./journal.ts";
-import { writeChanges } from "./state/doc-book.ts";
+import type { IndexedBatch } from "./indexer.ts";
+import { buildUndoSteps, toJournalRow } from "./journal.ts";
+import { writeChanges } from "./state/document-cache.ts";
 
 /** Blocks kept behind the checkpoint at least, for readers that stand on one of them. */
 const KEPT_SLOTS = 512;
@@ -37,7 +37,7 @@ export type Guard = () => readonly WriteStep[];
 export async function writeBatch(
   store: Store,
   of: {
-    batch: Batch;
+    batch: IndexedBatch;
     blocks: readonly BlockRow[];
     /** Where the index stood before the batch. */
     previous: CheckpointRow;
@@ -53,7 +53,10 @@ export async function writeBatch(
   const { slot: toSlot, finalizedSlot } = checkpoint;
   const steps: WriteStep[] = [
     ...guard(),
-    put(journal, isFinalAtOnce(store, checkpoint) ? [] : [toJournalRow(batch.changes, { fromSlot, toSlot })]),
+    put(
+      journal,
+      needsNoJournal(store, checkpoint) ? [] : [toJournalRow(batch.changes, { fromSlot, toSlot })],
+    ),
     put(tokenRows, batch.tokenRows),
     put(poolRows, batch.poolRows),
     put(supplyRows, batch.supplyRows),
@@ -64,7 +67,7 @@ export async function writeBatch(
     ...writeChanges(traders, documents.traders ?? []),
     ...writeChanges(tokens, documents.tokens ?? []),
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
-    put(blockTimes, timesOf(of.blocks, previous)),
+    put(blockTimes, listBlockTimes(of.blocks, previous)),
     put(blocks, of.blocks),
     ...guard(),
     put(checkpoints, [checkpoint]),
@@ -82,7 +85,7 @@ export async function writeBatch(
 }
 
 /** Whether a batch need never be taken back: it is of final slots, and written as a whole or not at all. */
-function isFinalAtOnce(store: Store, { slot, finalizedSlot }: CheckpointRow): boolean {
+function needsNoJournal(store: Store, { slot, finalizedSlot }: CheckpointRow): boolean {
   return slot <= finalizedSlot && store.engine === "sqlite";
 }
 
@@ -90,12 +93,12 @@ function isFinalAtOnce(store: Store, { slot, finalizedSlot }: CheckpointRow): bo
  * Takes back everything after a slot: what a killed write left, and blocks that the cluster has dropped. Batches are
  * taken back whole, so the answer may lie before `slot`: the last slot that still stands.
  */
-export async function takeBack(
+export async function rollBack(
   store: Store,
   of: { checkpoint: CheckpointRow; after: number; guard: Guard },
 ): Promise<CheckpointRow> {
   const { checkpoint, after, guard } = of;
-  const steps = await undoSteps(store, after + 1);
+  const steps = await buildUndoSteps(store, after + 1);
   const batches = await store.find(journal, {
     filter: { toSlot: { gt: after } },
     order: [{ field: "fromSlot", direction: "asc" }],
@@ -124,7 +127,7 @@ export async function takeBack(
 }
 
 /** The first slot of each second; one that began in an earlier batch has its row. */
-function timesOf(held: readonly BlockRow[], previous: CheckpointRow): BlockTimeRow[] {
+function listBlockTimes(held: readonly BlockRow[], previous: CheckpointRow): BlockTimeRow[] {
   const rows: BlockTimeRow[] = [];
   let last = previous.slot < previous.fromSlot ? Number.NEGATIVE_INFINITY : previous.time;
   for (const { slot, time } of held) {

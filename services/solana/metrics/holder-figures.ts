@@ -1,5 +1,5 @@
 /** Part of a supply, both in raw units; null while the supply is unknown, or nothing is left of it. */
-export function shareOf(balance: bigint, supply: bigint | null): number | null {
+export function computeShare(balance: bigint, supply: bigint | null): number | null {
   return supply === null || supply === 0n ? null : Number(balance) / Number(supply);
 }
 
@@ -8,7 +8,7 @@ export function shareOf(balance: bigint, supply: bigint | null): number | null {
  * The median of an even number is the mean of two. The tenths are by nearest rank: the least balance that a tenth of
  * the holders do not exceed, and the greatest that a tenth reach or exceed.
  */
-export function ranksOf(count: number): { median: readonly number[]; bottom10: number; top10: number } {
+export function computeRanks(count: number): { median: readonly number[]; bottom10: number; top10: number } {
   const middle = (count - 1) / 2;
   const tenth = Math.ceil(count / 10);
   return {

@@ -21,7 +21,7 @@ const BOUNDS: readonly number[] = Array.from(
 export const VALUE_CLASSES = BOUNDS.length + 2;
 
 /** The class that a USD value counts in. Never falls as the value rises. */
-export function valueClass(valueUsd: number | null): number {
+export function classifyValue(valueUsd: number | null): number {
   if (valueUsd === null) return NO_VALUE;
   // The first bound above the value.
   let low = 0;
@@ -35,6 +35,6 @@ export function valueClass(valueUsd: number | null): number {
 }
 
 /** The least value of a class other than NO_VALUE, in USD: no value is below 0. */
-export function leastOfClass(number: number): number {
+export function lowerBoundOfClass(number: number): number {
   return number <= BELOW ? 0 : (BOUNDS[number - BELOW - 1] as number);
 }

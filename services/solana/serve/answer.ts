@@ -1,5 +1,5 @@
 import type { Cell } from "../../shared/contract/column.ts";
-import type { Answer, DataVersion, Endpoint } from "../../shared/contract/endpoint.ts";
+import type { DataVersion, Endpoint, TableResult } from "../../shared/contract/endpoint.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import {
   poolTransactions,
@@ -9,10 +9,10 @@ import {
   tokenTransactionsTimeBounded,
 } from "../contract.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { type Matter, readAtHead } from "./head.ts";
+import { type DataKind, readAtHead } from "./head.ts";
 
 /** Lists of rows, which are kept for some days; candles, and what derives from them, for ever. */
-const KEPT_FOR_DAYS: ReadonlySet<string> = new Set(
+const RETAINED_PATHS: ReadonlySet<string> = new Set(
   [
     tokenTransactions,
     tokenTransactionsTimeBounded,
@@ -22,12 +22,12 @@ const KEPT_FOR_DAYS: ReadonlySet<string> = new Set(
   ].map(({ path }) => path),
 );
 
-export function versionOf({ path }: Pick<Endpoint, "path">, checkpoint: CheckpointRow): DataVersion {
+export function toDataVersion({ path }: Pick<Endpoint, "path">, checkpoint: CheckpointRow): DataVersion {
   return {
     block: checkpoint.slot,
     time: checkpoint.time,
     blockHash: checkpoint.blockhash,
-    fromBlock: KEPT_FOR_DAYS.has(path) ? checkpoint.rowsFromSlot : checkpoint.fromSlot,
+    fromBlock: RETAINED_PATHS.has(path) ? checkpoint.rowsFromSlot : checkpoint.fromSlot,
   };
 }
 
@@ -36,11 +36,11 @@ export async function answerAtHead(
   store: Store,
   of: {
     endpoint: Pick<Endpoint, "path">;
-    matter: Matter;
+    matter: DataKind;
     read: (checkpoint: CheckpointRow) => Promise<readonly (readonly Cell[])[]>;
   },
-): Promise<Answer> {
+): Promise<TableResult> {
   const found = await readAtHead(store, of);
   if (found === undefined) return { rows: [] };
-  return { rows: found.value, version: versionOf(of.endpoint, found.checkpoint) };
+  return { rows: found.value, version: toDataVersion(of.endpoint, found.checkpoint) };
 }

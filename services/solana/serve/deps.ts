@@ -1,13 +1,13 @@
 import type { Store } from "../../shared/storage/port.ts";
-import { CountMemory } from "./count-memory.ts";
-import { StretchCache } from "./stretch-cache.ts";
-import type { ListMemory } from "./token-list.ts";
+import { CountCache } from "./lists/count-cache.ts";
+import { SegmentIndex } from "./lists/segment-index.ts";
+import type { ListCaches } from "./lists/token-list.ts";
 
 /** What handlers stand on. */
-export interface ServeDeps extends ListMemory {
+export interface ServeDeps extends ListCaches {
   readonly store: Store;
 }
 
 export function createDeps(store: Store): ServeDeps {
-  return { store, stretches: new StretchCache(store), counts: new CountMemory() };
+  return { store, segments: new SegmentIndex(store), counts: new CountCache() };
 }

@@ -32,7 +32,7 @@ describe("solana: scenes of examples", () => {
     new ExampleFinder({
       endpoints,
       handlers: createHandlers(createDeps(of)),
-      findScenes: findExampleScenes({ store: of }),
+      findExampleCandidates: findExampleScenes({ store: of }),
       log: createLog({ name: "solana", level: "silent" }),
     });
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
-import type { FindScenes, Scene } from "../../shared/service/examples.ts";
+import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { WRAPPED_SOL } from "../endpoints/params.ts";
 import {
@@ -7,7 +7,7 @@ import {
   poolRows,
   type SupplyRow,
   supplyRows,
-  type TokenRowRow,
+  type TokenTransactionRow,
   TX_TYPES,
   tokenRows,
   tokens,
@@ -20,7 +20,7 @@ const SAMPLE = 300;
 /** Pools whose tokens are looked at, and steps through the mints and burns where none of these tokens has one. */
 const POOLS = 20;
 /** Scenes of one kind. */
-const KEPT = 6;
+const MAX_SCENES = 6;
 const HOUR = 3_600;
 /** Symbols are anybody's words: only plain ones are shown. */
 const PLAIN_SYMBOL = /^[A-Za-z0-9]{2,10}$/;
@@ -30,18 +30,18 @@ const PLAIN_SYMBOL = /^[A-Za-z0-9]{2,10}$/;
  * value and a window that fit it. Then trades of the other tokens of those pools, which may have holders, mints and burns
  * where wrapped SOL has not.
  */
-export function findExampleScenes({ store }: { readonly store: Store }): FindScenes {
+export function findExampleScenes({ store }: { readonly store: Store }): FindExampleCandidates {
   return async (endpoint) => {
     const checkpoint = await getCheckpoint(store);
     if (!hasData(checkpoint)) return [];
     const { rowsFromTime } = checkpoint;
     const trades = await lastTrades(store, { mint: WRAPPED_SOL, limit: SAMPLE });
-    const mints = await tradedFor(store, trades);
-    const supplies = isOfSupply(endpoint) ? await lastSupplies(store, mints) : [];
+    const mints = await findTradedMints(store, trades);
+    const supplies = isSupplyEndpoint(endpoint) ? await lastSupplies(store, mints) : [];
     const others = await Promise.all(mints.map((mint) => lastTrades(store, { mint, limit: 1 })));
     const scenes = [
-      ...supplies.slice(0, KEPT).map((row) => supplySceneOf(row, rowsFromTime)),
-      ...[...trades.slice(0, KEPT), ...others.flat()].map((trade) => sceneOf(trade, rowsFromTime)),
+      ...supplies.slice(0, MAX_SCENES).map((row) => toSupplyScene(row, rowsFromTime)),
+      ...[...trades.slice(0, MAX_SCENES), ...others.flat()].map((trade) => toScene(trade, rowsFromTime)),
     ];
     return "filter" in endpoint.params ? withFilter(store, scenes) : scenes;
   };
@@ -51,7 +51,7 @@ export function findExampleScenes({ store }: { readonly store: Store }): FindSce
 async function lastTrades(
   store: Store,
   { mint, limit }: { mint: string; limit: number },
-): Promise<TokenRowRow[]> {
+): Promise<TokenTransactionRow[]> {
   const rows = await store.find(tokenRows, {
     filter: { mint },
     order: [
@@ -63,7 +63,7 @@ async function lastTrades(
     via: tokenRows.key,
     limit,
   });
-  const rank = ({ txType, priceUsd }: TokenRowRow) =>
+  const rank = ({ txType, priceUsd }: TokenTransactionRow) =>
     Number(TX_TYPES[txType] === "buy" || TX_TYPES[txType] === "sell") + Number(priceUsd !== null);
   return rows.sort((a, b) => rank(b) - rank(a));
 }
@@ -75,7 +75,10 @@ function windowAround(time: number, rowsFromTime: number) {
   };
 }
 
-function sceneOf({ mint, pool, txType, dex, valueUsd, time }: TokenRowRow, rowsFromTime: number): Scene {
+function toScene(
+  { mint, pool, txType, dex, valueUsd, time }: TokenTransactionRow,
+  rowsFromTime: number,
+): ExampleCandidate {
   return {
     token_address: mint,
     pool_address: pool,
@@ -88,7 +91,7 @@ function sceneOf({ mint, pool, txType, dex, valueUsd, time }: TokenRowRow, rowsF
 }
 
 /** The other tokens of the trades' pools. */
-async function tradedFor(store: Store, trades: readonly TokenRowRow[]): Promise<string[]> {
+async function findTradedMints(store: Store, trades: readonly TokenTransactionRow[]): Promise<string[]> {
   const pools = [...new Set(trades.map(({ pool }) => pool))].slice(0, POOLS);
   const rows = await Promise.all(
     pools.map((pool) =>
@@ -106,11 +109,11 @@ async function tradedFor(store: Store, trades: readonly TokenRowRow[]): Promise<
 }
 
 /** Whether an endpoint is about mints and burns, which its columns say. */
-function isOfSupply({ columns }: Endpoint): boolean {
+function isSupplyEndpoint({ columns }: Endpoint): boolean {
   return columns.some(({ name }) => name === "operationType");
 }
 
-function supplySceneOf({ mint, time }: SupplyRow, rowsFromTime: number): Scene {
+function toSupplyScene({ mint, time }: SupplyRow, rowsFromTime: number): ExampleCandidate {
   return { token_address: mint, ...windowAround(time, rowsFromTime) };
 }
 
@@ -136,7 +139,7 @@ function lastSupply(store: Store, mint: string): Promise<SupplyRow[]> {
 }
 
 /** The symbol of the scene's token; without one that is plain there is no filter. */
-async function withFilter(store: Store, scenes: readonly Scene[]): Promise<Scene[]> {
+async function withFilter(store: Store, scenes: readonly ExampleCandidate[]): Promise<ExampleCandidate[]> {
   const [scene] = scenes;
   if (scene?.token_address === undefined) return [];
   const token = await store.get(tokens, { mint: scene.token_address });

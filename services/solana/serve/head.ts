@@ -10,7 +10,7 @@ const MAX_ATTEMPTS = 4;
  * What an answer is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
  * fork takes them back. Documents (candles, holders, prices, tokens) change with every write.
  */
-export type Matter = "rows" | "documents";
+export type DataKind = "rows" | "documents";
 
 /** Whether any block is indexed: before the first write the checkpoint stands before the first block. */
 export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
@@ -23,7 +23,7 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
  */
 export function readAtHead<T>(
   store: Store,
-  { matter, read }: { matter: Matter; read: (checkpoint: CheckpointRow) => Promise<T> },
+  { matter, read }: { matter: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
   return requireConsistent({
     getCheckpoint: () => getCheckpoint(store),
@@ -31,7 +31,7 @@ export function readAtHead<T>(
     read,
     async isSameState(before, after) {
       if (after !== undefined && isSameHead(after, before)) return true;
-      return matter === "rows" && (await haveRowsStood(store, { checkpoint: before, after }));
+      return matter === "rows" && (await areRowsUnchanged(store, { checkpoint: before, after }));
     },
     maxAttempts: MAX_ATTEMPTS,
   });
@@ -42,7 +42,7 @@ function isSameHead(one: CheckpointRow, other: CheckpointRow): boolean {
 }
 
 /** Whether every row up to the first checkpoint was there until the second: no fork since, and none were dropped for age. */
-async function haveRowsStood(
+async function areRowsUnchanged(
   store: Store,
   { checkpoint, after }: { checkpoint: CheckpointRow; after: CheckpointRow | undefined },
 ): Promise<boolean> {

@@ -1,12 +1,12 @@
 import { Gauge, type Metrics } from "../../shared/metrics/metrics.ts";
 import type { HeadAges } from "../../shared/service/head-watcher.ts";
 import { CHAIN_ID } from "../store/queries.ts";
-import type { ListMemory } from "./token-list.ts";
+import type { ListCaches } from "./lists/token-list.ts";
 
 /** Whether the view of the head holds, and what is kept in memory. */
 export function createServeMetrics(
   { registry }: Metrics,
-  { heads, deps }: { heads: HeadAges; deps: ListMemory },
+  { heads, deps }: { heads: HeadAges; deps: ListCaches },
 ): void {
   const registers = [registry];
   new Gauge({
@@ -19,16 +19,16 @@ export function createServeMetrics(
     },
   });
   new Gauge({
-    name: "list_stretches_kept",
-    help: "Counted stretches of lists in memory, which deep pages pass over",
+    name: "list_segments_kept",
+    help: "Counted segments of lists in memory, which deep pages pass over",
     registers,
     collect() {
-      this.set(deps.stretches.size);
+      this.set(deps.segments.size);
     },
   });
   new Gauge({
     name: "list_counts_kept",
-    help: "Counts of stretches by filters between two classes of value, in memory",
+    help: "Counts of segments by filters between two classes of value, in memory",
     registers,
     collect() {
       this.set(deps.counts.size);

@@ -12,12 +12,12 @@ export function createStatus(
   {
     store,
     readings,
-  }: { readonly store: Store; readonly readings: { of(chainId: number, hasData: boolean): ChainReading } },
+  }: { readonly store: Store; readonly readings: { get(chainId: number, hasData: boolean): ChainReading } },
   now: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<OwnStatus> {
   return async () => {
     const checkpoint = await getCheckpoint(store);
-    const known = { chainId: CHAIN_ID, name: "Solana", ...readings.of(CHAIN_ID, hasData(checkpoint)) };
+    const known = { chainId: CHAIN_ID, name: "Solana", ...readings.get(CHAIN_ID, hasData(checkpoint)) };
     const chainHead = checkpoint?.headSlot ?? null;
     if (!hasData(checkpoint)) {
       const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };

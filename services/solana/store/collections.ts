@@ -188,11 +188,11 @@ export const candles = collection({
 });
 
 /**
- * A run of consecutive rows of a token's or a pool's list: those of whole slots, as many as make STRETCH_ROWS or more,
+ * A run of consecutive rows of a token's or a pool's list: those of whole slots, as many as make SEGMENT_ROWS or more,
  * counted by what lists are filtered by, so that a deep page skips it without reading its rows. Lists shorter than one
  * have none. Only of slots that are final, and gone with their rows.
  */
-export const stretches = collection({
+export const segments = collection({
   name: "stretches",
   fields: {
     /** `token <mint>` or `pool <pool>`. */
@@ -208,7 +208,7 @@ export const stretches = collection({
     /** The tokens of a pool's rows by their number in `counts`; empty for a token's list. */
     mints: "json",
     /**
-     * StretchCounts (metrics/stretch-counts.ts). A token's list: by exchange (`dex`). A pool's list: by token (its place
+     * SegmentCounts (metrics/segment-counts.ts). A token's list: by exchange (`dex`). A pool's list: by token (its place
      * in `mints`) its rows' counterparts in that token's list, so that a trade is counted once for each side.
      */
     counts: "json",
@@ -326,7 +326,7 @@ export const COLLECTIONS = [
   poolRows,
   supplyRows,
   candles,
-  stretches,
+  segments,
   prices,
   holders,
   holderAccounts,
@@ -345,19 +345,19 @@ export const POOL_TX_TYPES = ["trade", "add_liquidity", "remove_liquidity"] as c
 /** Exchanges by their number in rows. */
 export const EXCHANGES = ["raydium", "orca", "meteora", "pumpfun"] as const;
 
-/** Rows that close a stretch: what a page may have to walk at most besides its own rows, give or take the open end. */
-export const STRETCH_ROWS = 4096;
+/** Rows that close a segment: what a page may have to walk at most besides its own rows, give or take the open end. */
+export const SEGMENT_ROWS = 4096;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
 export type FinalBlockRow = RowOf<typeof finalBlocks>;
 export type BlockRow = RowOf<typeof blocks>;
 export type BlockTimeRow = RowOf<typeof blockTimes>;
 export type JournalRow = RowOf<typeof journal>;
-export type TokenRowRow = RowOf<typeof tokenRows>;
-export type PoolRowRow = RowOf<typeof poolRows>;
+export type TokenTransactionRow = RowOf<typeof tokenRows>;
+export type PoolTransactionRow = RowOf<typeof poolRows>;
 export type SupplyRow = RowOf<typeof supplyRows>;
 export type CandleRow = RowOf<typeof candles>;
-export type StretchRow = RowOf<typeof stretches>;
+export type SegmentRow = RowOf<typeof segments>;
 export type PriceRow = RowOf<typeof prices>;
 export type HolderRow = RowOf<typeof holders>;
 export type HolderAccountRow = RowOf<typeof holderAccounts>;

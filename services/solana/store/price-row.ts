@@ -1,4 +1,4 @@
-import type { PriceEntry } from "../price/price-book.ts";
+import type { PriceEntry } from "../price/price-tracker.ts";
 import type { PriceRow } from "./collections.ts";
 
 export function toPriceRow(entry: PriceEntry): PriceRow {

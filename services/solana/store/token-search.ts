@@ -2,7 +2,7 @@
 export const FRAGMENT_LENGTH = 3;
 
 /** Every run of one to three characters of a symbol or name, in lower case. */
-export function fragmentsOf(...texts: readonly string[]): Set<string> {
+export function listFragments(...texts: readonly string[]): Set<string> {
   const fragments = new Set<string>();
   for (const text of texts) {
     const characters = Array.from(text.toLowerCase());

@@ -1,4 +1,4 @@
-import type { PoolRowRow, TokenRowRow, TX_TYPES } from "./collections.ts";
+import type { PoolTransactionRow, TokenTransactionRow, TX_TYPES } from "./collections.ts";
 
 /** What a pool's row is in the lists of its tokens. */
 const [BUY, SELL, ADD, REMOVE] = [0, 1, 2, 3] as const satisfies readonly number[] & {
@@ -6,11 +6,11 @@ const [BUY, SELL, ADD, REMOVE] = [0, 1, 2, 3] as const satisfies readonly number
 };
 
 /** A side of a pool's row, as far as its token's list says more of it than the pool's. */
-export type TokenSide = Pick<TokenRowRow, "mint" | "txType" | "amount" | "priceUsd" | "valueUsd">;
+export type TokenSide = Pick<TokenTransactionRow, "mint" | "txType" | "amount" | "priceUsd" | "valueUsd">;
 
 /** What tells the sides of a pool's row. */
 export type SidedRow = Pick<
-  PoolRowRow,
+  PoolTransactionRow,
   "kind" | "tokenIn" | "amountIn" | "priceInUsd" | "tokenOut" | "amountOut" | "priceOutUsd" | "valueUsd"
 >;
 
@@ -18,7 +18,7 @@ export type SidedRow = Pick<
  * The sides of a pool's row. Who gives a token to the pool sells it, who takes one buys it, and both sides are worth what
  * the trade is. A token added or removed is worth its own amount; a side of which nothing moved is no row.
  */
-export function sidesOf(row: SidedRow): TokenSide[] {
+export function toSides(row: SidedRow): TokenSide[] {
   const { kind, tokenIn, amountIn, priceInUsd, tokenOut, amountOut, priceOutUsd, valueUsd } = row;
   if (kind === 0) {
     return [
@@ -29,7 +29,8 @@ export function sidesOf(row: SidedRow): TokenSide[] {
   const txType = kind === 1 ? ADD : REMOVE;
   const sides: TokenSide[] = [];
   const add = (mint: string, amount: number, priceUsd: number | null) => {
-    if (amount !== 0) sides.push({ mint, txType, amount, priceUsd, valueUsd: worth(amount, priceUsd) });
+    if (amount !== 0)
+      sides.push({ mint, txType, amount, priceUsd, valueUsd: computeValueUsd(amount, priceUsd) });
   };
   add(tokenIn, amountIn, priceInUsd);
   add(tokenOut, amountOut, priceOutUsd);
@@ -37,9 +38,9 @@ export function sidesOf(row: SidedRow): TokenSide[] {
 }
 
 /** A pool's row as its tokens' lists have it. */
-export function tokenSides(row: PoolRowRow): TokenRowRow[] {
+export function toTokenRows(row: PoolTransactionRow): TokenTransactionRow[] {
   const { pool, slot, instructionIndex, signature, leg, time, dex } = row;
-  return sidesOf(row).map(({ mint, txType, amount, priceUsd, valueUsd }) => ({
+  return toSides(row).map(({ mint, txType, amount, priceUsd, valueUsd }) => ({
     mint,
     slot,
     instructionIndex,
@@ -56,7 +57,7 @@ export function tokenSides(row: PoolRowRow): TokenRowRow[] {
 }
 
 /** USD; null without a price. */
-export function worth(amount: number, priceUsd: number | null): number | null {
+export function computeValueUsd(amount: number, priceUsd: number | null): number | null {
   if (priceUsd === null) return null;
   const value = amount * priceUsd;
   return Number.isFinite(value) ? value : null;

@@ -1,19 +1,22 @@
 import type { Cell } from "../../shared/contract/column.ts";
 import type { DataVersion, Endpoint } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
+import { renderTable } from "../../shared/contract/render-table.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
-import { renderTable } from "../../shared/table.ts";
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-export interface Asked {
+export interface EndpointResult {
   readonly rows: readonly (readonly Cell[])[];
   readonly version: DataVersion | undefined;
 }
 
 /** What a handler answers to a query, which is parsed, and rendered, as the service does. */
-export async function ask(handlers: HandlerTable, of: { endpoint: Endpoint; query: Query }): Promise<Asked> {
+export async function queryEndpoint(
+  handlers: HandlerTable,
+  of: { endpoint: Endpoint; query: Query },
+): Promise<EndpointResult> {
   const { endpoint, query } = of;
   const sent = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) sent.set(name, String(value));

@@ -6,7 +6,7 @@ export class Killed extends Error {
 }
 
 /** A store whose writes are not whole, as MongoDB's: each step stands alone, and a kill comes between any two. */
-export function storeOfSteps(inner: Store): Store & { killAfter(steps: number): void } {
+export function createStepwiseStore(inner: Store): Store & { killAfter(steps: number): void } {
   let left = Number.POSITIVE_INFINITY;
   return new Proxy(inner, {
     get(target, name: keyof Store | "killAfter") {

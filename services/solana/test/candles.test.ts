@@ -5,10 +5,10 @@ import type { Cell } from "../../shared/contract/column.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { ohlcvToken } from "../contract.ts";
 import { INTERVAL_SECONDS, INTERVALS, type Interval } from "../endpoints/candle-params.ts";
-import { ask } from "./ask.ts";
+import { queryEndpoint } from "./ask.ts";
 import { type Candle, foldTrades, startOf } from "./fold-trades.ts";
 import { MINTS } from "./random-chain.ts";
-import { DAY, inWorld, percent, RUNS, world } from "./random-world.ts";
+import { DAY, percent, RUNS, withIndexedWorld, world } from "./random-world.ts";
 
 function expectCandles(rows: readonly (readonly Cell[])[], expected: readonly [number, Candle][]): void {
   const cells = expected.map(([start, { open, high, low, close, volumeUsd, volumeToken, trades }]) => [
@@ -37,13 +37,13 @@ describeWithChain("candles over random chains", () => {
   it("are those of the trades, in each of the 13 intervals", async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.array(question, { minLength: 8 }), async (of, questions) => {
-        await inWorld(of, async ({ handlers, index, reference }) => {
+        await withIndexedWorld(of, async ({ handlers, index, reference }) => {
           const { fromTime, fromSlot } = index.checkpoint;
           for (const { token_address, interval, from, candles } of questions) {
             const after = fromTime - DAY + Math.floor(from * (reference.headTime - fromTime + 2 * DAY));
             const before = after + candles * INTERVAL_SECONDS[interval];
             const query = { token_address, interval, after_time: after, before_time: before };
-            const { rows, version } = await ask(handlers, { endpoint: ohlcvToken, query });
+            const { rows, version } = await queryEndpoint(handlers, { endpoint: ohlcvToken, query });
             const all = foldTrades(reference, token_address, interval);
             const expected = [...all].filter(
               ([start]) => start >= after && start < before && (of.isWhole || start > fromTime),
@@ -61,11 +61,11 @@ describeWithChain("candles over random chains", () => {
   it("agree: a coarse one is its fine ones", async () => {
     await fc.assert(
       fc.asyncProperty(world, fc.constantFrom(...INTERVALS), async (of, interval) => {
-        await inWorld(of, async ({ handlers, reference, index }) => {
+        await withIndexedWorld(of, async ({ handlers, reference, index }) => {
           const { fromTime } = index.checkpoint;
           const read = async (each: Interval, [after_time, before_time]: readonly [number, number]) => {
             const query = { token_address: MINTS[1], interval: each, after_time, before_time };
-            return (await ask(handlers, { endpoint: ohlcvToken, query })).rows;
+            return (await queryEndpoint(handlers, { endpoint: ohlcvToken, query })).rows;
           };
           const seconds = INTERVAL_SECONDS[interval];
           const first = startOf(fromTime, interval) + seconds;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import {
   holderAccounts,
   holders,
-  stretches,
+  segments,
   type TokenRow,
   tokenFragments,
   tokens,
@@ -24,7 +24,7 @@ export function expectEqualIndexes(found: Contents, fresh: Contents): void {
  * whose largest accounts were read, and how far lists are counted.
  */
 function comparable(found: Record<string, unknown[]>, read: ReadonlySet<string>): Record<string, unknown[]> {
-  const { [stretches.name]: _, [tokenFragments.name]: __, ...rest } = found;
+  const { [segments.name]: _, [tokenFragments.name]: __, ...rest } = found;
   const isMoved = ({ mint }: { mint: string }) => !read.has(mint);
   const moved = (name: string) => (found[name] as TokenRow[]).filter(isMoved);
   const met = moved(tokens.name).map(({ mint, decimals, foundSlot, holderCount }) => ({

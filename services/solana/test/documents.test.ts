@@ -4,12 +4,12 @@ import { describe, it } from "mocha";
 import type { Cell } from "../../shared/contract/column.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { poolTransactions, tokenHolders, tokenSecurity } from "../contract.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import type { TokenDescription } from "../ingest/state/token-book.ts";
-import { ask } from "./ask.ts";
+import type { TokenDescription } from "../ingest/state/token-state.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
+import { queryEndpoint } from "./ask.ts";
 import { foldTrades } from "./fold-trades.ts";
 import { MEME, POOLS, RARE, randomBlocks } from "./random-chain.ts";
-import { DAY, description, inWorld, pause, RUNS, type World, world } from "./random-world.ts";
+import { DAY, description, pause, RUNS, type World, withIndexedWorld, world } from "./random-world.ts";
 import type { Reference } from "./reference.ts";
 import type { TestIndex } from "./test-index.ts";
 
@@ -32,7 +32,7 @@ function supplyOf(
 }
 
 /** Whether any transaction has told of a token. */
-function isMet(blocks: readonly DecodedBlock[], mint: string): boolean {
+function isMet(blocks: readonly TimedBlock[], mint: string): boolean {
   return JSON.stringify(blocks, (_, value) => (typeof value === "bigint" ? `${value}` : value)).includes(
     mint,
   );
@@ -53,10 +53,10 @@ describeWithChain("holders and security over random chains", () => {
     };
     await fc.assert(
       fc.asyncProperty(world, fc.array(fc.record(page), { minLength: 4 }), async (of, questions) => {
-        await inWorld(of, async ({ handlers, index, reference }) => {
+        await withIndexedWorld(of, async ({ handlers, index, reference }) => {
           for (const { mint, limit, offset } of questions) {
             const query = { program_id: mint, limit, offset };
-            const { rows } = await ask(handlers, { endpoint: tokenHolders, query });
+            const { rows } = await queryEndpoint(handlers, { endpoint: tokenHolders, query });
             const token = describedIn(of, mint);
             const supply = supplyOf(index, { mint, token });
             const priceUsd = reference.book.usd(mint, reference.headTime);
@@ -78,10 +78,10 @@ describeWithChain("holders and security over random chains", () => {
   it("security: figures of holders, of a day and of 30 days, and a score", async () => {
     await fc.assert(
       fc.asyncProperty(world, async (of) => {
-        await inWorld(of, async ({ handlers, index, reference }) => {
+        await withIndexedWorld(of, async ({ handlers, index, reference }) => {
           for (const mint of [MEME, RARE]) {
             const query = { token_address: mint };
-            const { rows } = await ask(handlers, { endpoint: tokenSecurity, query });
+            const { rows } = await queryEndpoint(handlers, { endpoint: tokenSecurity, query });
             if (!isMet(index.blocks, mint)) {
               expect(rows).to.deep.equal([]);
               continue;
@@ -214,9 +214,9 @@ describe("symbols in pools' lists", () => {
     const [described] = fc.sample(description, { numRuns: 1, seed: 7 });
     if (blocks === undefined || described === undefined || pool === undefined) throw new Error("No sample.");
     const of = { blocks, size: 10, described: { ...described, symbol: "MEME" }, isWhole: false };
-    await inWorld(of, async ({ handlers, reference }) => {
+    await withIndexedWorld(of, async ({ handlers, reference }) => {
       const query = { pool_address: pool.address, days: 3_650, limit: 100, offset: 0 };
-      const { rows } = await ask(handlers, { endpoint: poolTransactions, query });
+      const { rows } = await queryEndpoint(handlers, { endpoint: poolTransactions, query });
       expect(rows).to.have.length.above(3);
       expect(rows).to.deep.equal(reference.poolTransactions(query, (mint) => (mint === MEME ? "MEME" : "")));
     });

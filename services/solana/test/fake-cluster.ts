@@ -1,12 +1,12 @@
 import type { BlockLink, ChainAnchor, Contradiction } from "../chain/port.ts";
 import { fakeKey } from "../chain/testkit.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
-import type { BlockReader, ReadBlock } from "../ingest/read/read-block.ts";
+import type { BlockReader, DecodedBlock } from "../ingest/read/decoded-block.ts";
 
 /** A cluster that says what its blocks tell, and changes its mind about those that are not final. */
 export class FakeCluster {
   /** The chain as it is now, ascending. */
-  readonly chain: ReadBlock[] = [];
+  readonly chain: DecodedBlock[] = [];
   #finalSlot = 0;
   #forks = 0;
   readonly #genesis: number;
@@ -29,14 +29,14 @@ export class FakeCluster {
     blockTime: number | null;
     transactions: readonly DecodedTransaction[];
     described?: readonly string[];
-  }): ReadBlock {
+  }): DecodedBlock {
     const parent = this.chain.at(-1);
     const slot = (parent?.slot ?? 99) + 1 + (of.skipped ?? 0);
     const signed = of.transactions.map((each, i) => ({
       ...each,
       signature: `${slot}-${this.#forks}-${i}`,
     }));
-    const block: ReadBlock = {
+    const block: DecodedBlock = {
       slot,
       blockhash: fakeKey(this.#genesis * 1_000 + this.#forks, slot),
       previousBlockhash: parent?.blockhash ?? fakeKey(this.#genesis * 1_000 + 999, 0),
@@ -45,7 +45,7 @@ export class FakeCluster {
       transactions: signed,
       transactionCount: signed.length + 1,
       broken: [],
-      described: of.described ?? [],
+      changedMetadata: of.described ?? [],
     };
     this.chain.push(block);
     return block;
@@ -86,10 +86,10 @@ export class FakeCluster {
       return this.chain.find((block) => block.slot === slot && slot <= end);
     },
     genesisHash: async () => fakeKey(9, this.#genesis),
-    anchor: (anchor: ChainAnchor) => {
+    setAnchor: (anchor: ChainAnchor) => {
       this.#anchor = anchor;
     },
-    anchored: () => this.#anchor,
+    getAnchor: () => this.#anchor,
     recheck: async (): Promise<readonly Contradiction[]> => {
       const { final, genesisHash } = this.#anchor;
       const isOther = genesisHash !== undefined && genesisHash !== fakeKey(9, this.#genesis);

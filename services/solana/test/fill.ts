@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import type { TokenDescription } from "../ingest/state/token-book.ts";
+import type { TokenDescription } from "../ingest/state/token-state.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
 import { type CheckpointRow, COLLECTIONS } from "../store/collections.ts";
 import { MEME, randomBlocks } from "./random-chain.ts";
 import { Reference } from "./reference.ts";
 import { TestIndex } from "./test-index.ts";
 
 /** Some two hours of blocks, the same each time, the last of them at `endTime` (Unix seconds). */
-export function sampleBlocks(of: { endTime: number; blocks: number }): DecodedBlock[] {
+export function sampleBlocks(of: { endTime: number; blocks: number }): TimedBlock[] {
   const { blocks: length, endTime } = of;
   const pause = fc.oneof(fc.constantFrom(0, 1, 2), fc.nat(120));
   const blocks = fc.sample(randomBlocks({ name: "sample", pause, minLength: length, maxLength: length }), {
     numRuns: 1,
     seed: 5,
-  })[0] as DecodedBlock[];
+  })[0] as TimedBlock[];
   const shift = endTime - (blocks.at(-1)?.time ?? 0);
   return blocks.map((block) => ({ ...block, time: block.time + shift }));
 }
@@ -40,11 +40,11 @@ export async function fillFolder({ dataDir, ...of }: Sample & { dataDir: string 
   }
 }
 
-/** Fills an empty store with sample blocks, a token that is described in their middle, and counted stretches. */
+/** Fills an empty store with sample blocks, a token that is described in their middle, and counted segments. */
 export async function fillStore(store: Store, of: Sample): Promise<Filled> {
   await store.declare(COLLECTIONS);
   const blocks = sampleBlocks(of);
-  const first = blocks[0] as DecodedBlock;
+  const first = blocks[0] as TimedBlock;
   const index = await TestIndex.open(store, { slot: first.slot, time: first.time });
   const half = blocks.length >> 1;
   await index.apply(blocks.slice(0, half));
@@ -55,6 +55,6 @@ export async function fillStore(store: Store, of: Sample): Promise<Filled> {
   };
   await index.indexer.tokens.describe(new Map([[MEME, description]]));
   await index.apply(blocks.slice(half));
-  await index.countStretches(16);
+  await index.countSegments(16);
   return { checkpoint: index.checkpoint, reference: new Reference(index.blocks) };
 }

@@ -11,9 +11,9 @@ import {
   tokenTransactions,
 } from "../contract.ts";
 import { createHandlers } from "../handlers.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
 import { createDeps } from "../serve/deps.ts";
-import { type Asked, ask, type Query } from "./ask.ts";
+import { type EndpointResult, type Query, queryEndpoint } from "./ask.ts";
 import { FIRST_TIME, MEME, MINTS, POOLS, randomBlocks } from "./random-chain.ts";
 import { Reference } from "./reference.ts";
 import { openTestStore } from "./store.ts";
@@ -30,12 +30,12 @@ const otherChain = randomBlocks({
 });
 
 interface World {
-  readonly blocks: DecodedBlock[];
-  readonly other: DecodedBlock[];
+  readonly blocks: TimedBlock[];
+  readonly other: TimedBlock[];
   /** Blocks that are indexed before the reading, and of those taken back in it. */
   readonly indexed: number;
   readonly dropped: number;
-  readonly stretchRows: number;
+  readonly segmentRows: number;
   readonly isRetained: boolean;
 }
 const world: fc.Arbitrary<World> = fc.record({
@@ -43,7 +43,7 @@ const world: fc.Arbitrary<World> = fc.record({
   other: otherChain,
   indexed: fc.integer({ min: 8, max: 12 }),
   dropped: fc.integer({ min: 0, max: 4 }),
-  stretchRows: fc.integer({ min: 1, max: 4 }),
+  segmentRows: fc.integer({ min: 1, max: 4 }),
   isRetained: fc.boolean(),
 });
 
@@ -78,8 +78,8 @@ async function readAmidst(
   at: {
     scheduler: fc.Scheduler;
     writes: "whole" | "in steps";
-    read: (store: Store) => Promise<Asked>;
-    check: (asked: Asked, reference: Reference) => void;
+    read: (store: Store) => Promise<EndpointResult>;
+    check: (asked: EndpointResult, reference: Reference) => void;
   },
 ): Promise<void> {
   const store = await openTestStore();
@@ -96,7 +96,7 @@ async function readAmidst(
     };
     const indexed = of.blocks.slice(0, of.indexed);
     for (const block of indexed) await index.apply([block], { finalLag: of.dropped * 3 + 1 });
-    await index.countStretches(of.stretchRows);
+    await index.countSegments(of.segmentRows);
     note();
     index.store = takingTurns(store, at);
     const reading = at.read(takingTurns(store, at));
@@ -112,9 +112,9 @@ async function readAmidst(
 }
 
 async function changeIndex(index: TestIndex, { of, note }: { of: World; note: () => void }): Promise<void> {
-  const last = of.blocks[of.indexed - 1 - of.dropped] as DecodedBlock;
+  const last = of.blocks[of.indexed - 1 - of.dropped] as TimedBlock;
   if (of.isRetained) {
-    await index.dropRowsBefore(of.blocks[1] as DecodedBlock);
+    await index.dropRowsBefore(of.blocks[1] as TimedBlock);
     note();
   }
   if (of.dropped === 0) {
@@ -152,7 +152,7 @@ describeWithChain("answers while the index changes", () => {
             await readAmidst(of, {
               scheduler,
               writes,
-              read: (store) => ask(createHandlers(createDeps(store)), { endpoint, query: sent }),
+              read: (store) => queryEndpoint(createHandlers(createDeps(store)), { endpoint, query: sent }),
               check: ({ rows }, reference) =>
                 expect(rows).to.deep.equal(
                   isSupply ? reference.mintsAndBurns(query, []) : reference.tokenTransactions(query),
@@ -180,7 +180,7 @@ describeWithChain("answers while the index changes", () => {
         await readAmidst(of, {
           scheduler,
           writes: "whole",
-          read: (store) => ask(createHandlers(createDeps(store)), queries[kind]),
+          read: (store) => queryEndpoint(createHandlers(createDeps(store)), queries[kind]),
           check({ rows }, reference) {
             if (kind === "pool") expect(rows).to.deep.equal(reference.poolTransactions(queries.pool.query));
             const trades = reference.trades.filter(

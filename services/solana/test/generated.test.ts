@@ -4,31 +4,31 @@ import type { MadeBlock } from "../../../deploy/devnet/solana/generator.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Collection } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { TokenKeeper } from "../ingest/tokens/token-keeper.ts";
+import { TokenReader } from "../ingest/tokens/token-reader.ts";
 import { holders, poolRows, supplyRows, tokenRows, tokens } from "../store/collections.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
 import {
+  type ExpectedBlock,
+  expectHolders,
+  expectPoolRows,
+  expectSupplyRows,
+  expectTokenRows,
   inOrder,
-  type ToldBlock,
-  toldHolders,
-  toldPoolRows,
-  toldSupplyRows,
-  toldTokenRows,
-} from "./told-rows.ts";
+} from "./expected/expected-rows.ts";
+import { startTestIngest, type TestIngest } from "./harness.ts";
 
 describeWithChain("Solana ingest of generated blocks", () => {
   let solana: TestSolana;
   let ingest: TestIngest;
-  let blocks: ToldBlock[];
+  let blocks: ExpectedBlock[];
 
   before(async () => {
     solana = await createTestSolana({ seed: 3 });
     const made: MadeBlock[] = solana.produce(260);
     blocks = made.map(({ slot, blockTime, expected }) => ({ slot, time: blockTime, transactions: expected }));
-    let keeper: TokenKeeper | undefined;
+    let keeper: TokenReader | undefined;
     ingest = await startTestIngest(solana, {
       hooks({ store, source }) {
-        keeper = new TokenKeeper({ store, source, log: () => {} });
+        keeper = new TokenReader({ store, source, log: () => {} });
         return [keeper];
       },
     });
@@ -59,24 +59,24 @@ describeWithChain("Solana ingest of generated blocks", () => {
   it("has every trade and change of liquidity in the lists of its tokens", async () => {
     const found = await stored(tokenRows, ["valueUsd", "priceUsd"]);
     expect(found.length).to.be.greaterThan(4_000);
-    expect(found).to.deep.equal(inOrder(toldTokenRows(blocks), tokenRows.key));
+    expect(found).to.deep.equal(inOrder(expectTokenRows(blocks), tokenRows.key));
   });
 
   it("and of its pool", async () => {
     const found = await stored(poolRows, ["valueUsd", "priceInUsd", "priceOutUsd"]);
-    expect(found).to.deep.equal(inOrder(toldPoolRows(blocks), poolRows.key));
+    expect(found).to.deep.equal(inOrder(expectPoolRows(blocks), poolRows.key));
   });
 
   it("has every mint and burn", async () => {
     const found = await stored(supplyRows, []);
     expect(found.length).to.be.greaterThan(50);
-    expect(found).to.deep.equal(inOrder(toldSupplyRows(blocks), supplyRows.key));
+    expect(found).to.deep.equal(inOrder(expectSupplyRows(blocks), supplyRows.key));
   });
 
   it("knows what wallets hold, to the raw unit, and how many do", async () => {
     const found = await ingest.store.find(holders, {});
     const balances = new Map(found.map(({ mint, owner, balance }) => [`${mint} ${owner}`, balance]));
-    expect(balances).to.deep.equal(toldHolders(blocks));
+    expect(balances).to.deep.equal(expectHolders(blocks));
     for (const { mint, holderCount } of await ingest.store.find(tokens, {}))
       expect(holderCount).to.equal(found.filter((row) => row.mint === mint).length);
   });

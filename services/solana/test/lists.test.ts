@@ -12,12 +12,12 @@ import {
 } from "../contract.ts";
 import { EXCHANGES } from "../endpoints/params.ts";
 import { createHandlers } from "../handlers.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import { leastOfClass } from "../metrics/value-class.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
+import { lowerBoundOfClass } from "../metrics/value-class.ts";
 import { createDeps } from "../serve/deps.ts";
-import { type TokenRowRow, TX_TYPES } from "../store/collections.ts";
-import { ask } from "./ask.ts";
-import { planned } from "./planned-store.ts";
+import { type TokenTransactionRow, TX_TYPES } from "../store/collections.ts";
+import { queryEndpoint } from "./ask.ts";
+import { refuseScans } from "./planned-store.ts";
 import { FIRST_TIME, MEME, MINTS, POOLS, RARE, randomBlocks } from "./random-chain.ts";
 import { Reference } from "./reference.ts";
 import { openTestStore } from "./store.ts";
@@ -72,13 +72,13 @@ function windowOf(of: Ends, headTime: number) {
 /** Round, where classes of value begin, or close to what a row of the token is worth: then its class cannot tell. */
 const minValue = fc.oneof(
   fc.constantFrom(0, 1, 5, 100, 1_000),
-  fc.integer({ min: 1, max: 220 }).map(leastOfClass),
+  fc.integer({ min: 1, max: 220 }).map(lowerBoundOfClass),
   fc.record({ at: place, factor: fc.constantFrom(1, 0.999, 1.001) }),
 );
 
 function minValueOf(
   found: typeof minValue extends fc.Arbitrary<infer T> ? T : never,
-  rows: readonly TokenRowRow[],
+  rows: readonly TokenTransactionRow[],
 ): number {
   const value =
     typeof found === "number"
@@ -112,10 +112,10 @@ const order = fc
   );
 
 interface World {
-  readonly blocks: DecodedBlock[];
+  readonly blocks: TimedBlock[];
   readonly sizes: readonly number[];
-  readonly stretchRows: number;
-  /** Whether the ingest counts stretches, or this test does, which leaves none open. */
+  readonly segmentRows: number;
+  /** Whether the ingest counts segments, or this test does, which leaves none open. */
   readonly isKept: boolean;
   readonly finalLag: number;
   /** After which batches rows are dropped for their age, up to which part of the chain. */
@@ -124,14 +124,14 @@ interface World {
 const world: fc.Arbitrary<World> = fc.record({
   blocks: chain,
   sizes: fc.array(fc.integer({ min: 1, max: 6 })),
-  stretchRows: fc.integer({ min: 1, max: 7 }),
+  segmentRows: fc.integer({ min: 1, max: 7 }),
   isKept: fc.boolean(),
   finalLag: fc.nat(6),
   dropped: fc.option(fc.nat(20), { nil: undefined, freq: 3 }),
 });
 
 /**
- * Indexes a chain batch by batch, counts stretches after each, and hands over the index in the middle and at the end,
+ * Indexes a chain batch by batch, counts segments after each, and hands over the index in the middle and at the end,
  * behind the same service: what that keeps in memory must stay right.
  */
 async function inWorld(
@@ -139,15 +139,15 @@ async function inWorld(
   look: (at: { index: TestIndex; handlers: HandlerTable; reference: Reference }) => Promise<void>,
 ): Promise<void> {
   const store = await openTestStore();
-  const handlers = createHandlers(createDeps(planned(store)));
+  const handlers = createHandlers(createDeps(refuseScans(store)));
   try {
     const index = await TestIndex.open(store);
-    if (of.isKept) index.keepStretches(of.stretchRows);
+    if (of.isKept) index.keepSegments(of.segmentRows);
     for (let at = 0, n = 0; at < of.blocks.length; n++) {
       const size = of.sizes[n] ?? 3;
       await index.apply(of.blocks.slice(at, at + size), { finalLag: of.finalLag });
       at += size;
-      if (!of.isKept) await index.countStretches(of.stretchRows);
+      if (!of.isKept) await index.countSegments(of.segmentRows);
       const old = of.dropped === undefined ? undefined : of.blocks[of.dropped];
       if (
         old !== undefined &&
@@ -188,7 +188,7 @@ describeWithChain("lists of transactions over random chains", () => {
             };
             const page = pageOf({ limit, at }, (one) => reference.tokenTransactions({ ...asked, ...one }));
             const query = { ...asked, ...page };
-            const { rows, version } = await ask(handlers, { endpoint: tokenTransactions, query });
+            const { rows, version } = await queryEndpoint(handlers, { endpoint: tokenTransactions, query });
             expect(rows, JSON.stringify(query)).to.deep.equal(reference.tokenTransactions(query));
             expect(version).to.deep.equal({
               block: index.checkpoint.slot,
@@ -213,7 +213,7 @@ describeWithChain("lists of transactions over random chains", () => {
             const asked = { ...filters, ...boundsOf(when, reference.headTime) };
             const page = pageOf({ limit, at }, (one) => reference.buysAndSells({ ...asked, ...one }));
             const query = { ...asked, ...page };
-            const { rows } = await ask(handlers, { endpoint: tokenTransactionsTimeBounded, query });
+            const { rows } = await queryEndpoint(handlers, { endpoint: tokenTransactionsTimeBounded, query });
             expect(rows, JSON.stringify(query)).to.deep.equal(reference.buysAndSells(query));
           }
         });
@@ -237,7 +237,7 @@ describeWithChain("lists of transactions over random chains", () => {
             };
             const page = pageOf({ limit, at }, (one) => reference.poolTransactions({ ...asked, ...one }));
             const query = { ...asked, ...page };
-            const { rows } = await ask(handlers, { endpoint, query });
+            const { rows } = await queryEndpoint(handlers, { endpoint, query });
             expect(rows, JSON.stringify(query)).to.deep.equal(reference.poolTransactions(query));
           }
         });
@@ -258,7 +258,10 @@ describeWithChain("lists of transactions over random chains", () => {
             const order_asc = terms.map((term) => (term.startsWith("-") ? "" : term)).join(",");
             const order_desc = terms.map((term) => (term.startsWith("-") ? term.slice(1) : "")).join(",");
             const sent = { ...query, ...(terms.length > 0 && { order_asc, order_desc }) };
-            const { rows } = await ask(handlers, { endpoint: tokenMintBurnTransactions, query: sent });
+            const { rows } = await queryEndpoint(handlers, {
+              endpoint: tokenMintBurnTransactions,
+              query: sent,
+            });
             expect(rows, JSON.stringify(sent)).to.deep.equal(reference.mintsAndBurns(query, terms));
           }
         });

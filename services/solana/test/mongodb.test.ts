@@ -19,7 +19,7 @@ import {
 import { INTERVALS } from "../endpoints/candle-params.ts";
 import { createHandlers } from "../handlers.ts";
 import { createDeps } from "../serve/deps.ts";
-import { ask, type Query } from "./ask.ts";
+import { type Query, queryEndpoint } from "./ask.ts";
 import { fillStore } from "./fill.ts";
 import { FIRST_TIME, MEME, MINTS, POOLS, RARE } from "./random-chain.ts";
 import { openTestStore } from "./store.ts";
@@ -97,7 +97,9 @@ describeWithProcesses("solana's answers over MongoDB", () => {
     it(`${endpoint.path}: those over SQLite`, async () => {
       let rows = 0;
       for (const query of queries) {
-        const [one, other] = await Promise.all(handlers.map((each) => ask(each, { endpoint, query })));
+        const [one, other] = await Promise.all(
+          handlers.map((each) => queryEndpoint(each, { endpoint, query })),
+        );
         expect(other, JSON.stringify(query)).to.deep.equal(one);
         rows += one?.rows.length ?? 0;
       }

@@ -1,7 +1,7 @@
 import type { Collection, Query, RowOf, Store } from "../../shared/storage/port.ts";
 
 /** The same store, which refuses to answer a query that the engine would answer by reading a whole collection. */
-export function planned(store: Store): Store {
+export function refuseScans(store: Store): Store {
   const check = async <C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<void> => {
     const plan = await store.plan(from, query);
     if (plan === "scan") throw new Error(`Reading ${from.name} scans it: ${describe(query)}`);

@@ -11,17 +11,17 @@ import type {
 } from "../decode/model.ts";
 import { WRAPPED_SOL } from "../decode/model.ts";
 import { EXCHANGES } from "../endpoints/params.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import { ANCHORS } from "../price/price-book.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
+import { ANCHORS } from "../price/price-tracker.ts";
 
 /** A valid address, the same for the same name. */
-export function addressOf(name: string): string {
+export function deriveAddress(name: string): string {
   return encodeBase58(createHash("sha256").update(name).digest());
 }
 
 export const USDC = ANCHORS[0] as string;
-export const MEME = addressOf("MEME");
-export const RARE = addressOf("RARE");
+export const MEME = deriveAddress("MEME");
+export const RARE = deriveAddress("RARE");
 const DECIMALS = new Map([
   [USDC, 6],
   [WRAPPED_SOL, 9],
@@ -29,7 +29,7 @@ const DECIMALS = new Map([
   [RARE, 0],
 ]);
 export const MINTS: readonly string[] = [...DECIMALS.keys()];
-export const OWNERS = Array.from({ length: 14 }, (_, i) => addressOf(`owner ${i}`));
+export const OWNERS = Array.from({ length: 14 }, (_, i) => deriveAddress(`owner ${i}`));
 
 export interface TestPool {
   readonly address: string;
@@ -40,10 +40,10 @@ export interface TestPool {
 /** Each of one exchange; two of the same pair. */
 export const POOLS: readonly TestPool[] = [
   ["58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2", 0, WRAPPED_SOL, USDC],
-  [addressOf("pool 1"), 1, WRAPPED_SOL, USDC],
-  [addressOf("pool 2"), 2, MEME, WRAPPED_SOL],
-  [addressOf("pool 3"), 3, MEME, USDC],
-  [addressOf("pool 4"), 0, RARE, MEME],
+  [deriveAddress("pool 1"), 1, WRAPPED_SOL, USDC],
+  [deriveAddress("pool 2"), 2, MEME, WRAPPED_SOL],
+  [deriveAddress("pool 3"), 3, MEME, USDC],
+  [deriveAddress("pool 4"), 0, RARE, MEME],
 ].map(([address, dex, a, b]) => ({
   address: address as string,
   dex: EXCHANGES[dex as number] as Dex,
@@ -101,7 +101,7 @@ const supply: fc.Arbitrary<SupplyChange> = fc
 
 const balance: fc.Arbitrary<BalanceChange> = fc
   .record({
-    tokenAccount: fc.constantFrom("t1", "t2", "t3").map(addressOf),
+    tokenAccount: fc.constantFrom("t1", "t2", "t3").map(deriveAddress),
     mint: fc.constantFrom(MEME, RARE),
     owner: fc.option(fc.constantFrom(...OWNERS), { freq: 9 }),
     before: amount,
@@ -137,7 +137,7 @@ export function randomBlocks(of: {
   pause: fc.Arbitrary<number>;
   minLength: number;
   maxLength: number;
-}): fc.Arbitrary<DecodedBlock[]> {
+}): fc.Arbitrary<TimedBlock[]> {
   const { name, pause, minLength, maxLength } = of;
   const block = fc.record({ skipped: fc.nat(2), seconds: pause, transactions });
   return fc.array(block, { minLength, maxLength }).map((found) => {
@@ -147,8 +147,8 @@ export function randomBlocks(of: {
       const parentSlot = slot;
       slot += at === 0 ? 1 : 1 + Math.max(0, skipped - 1);
       time += at === 0 ? 0 : seconds;
-      const signed = held.map((each, i) => ({ ...each, signature: addressOf(`${name} ${slot} ${i}`) }));
-      return { slot, parentSlot, blockhash: addressOf(`${name} ${slot}`), time, transactions: signed };
+      const signed = held.map((each, i) => ({ ...each, signature: deriveAddress(`${name} ${slot} ${i}`) }));
+      return { slot, parentSlot, blockhash: deriveAddress(`${name} ${slot}`), time, transactions: signed };
     });
   });
 }

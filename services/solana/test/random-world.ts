@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
 import { createHandlers } from "../handlers.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import type { TokenDescription } from "../ingest/state/token-book.ts";
+import type { TokenDescription } from "../ingest/state/token-state.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
 import { createDeps } from "../serve/deps.ts";
-import { planned } from "./planned-store.ts";
-import { addressOf, FIRST_SLOT, MEME, randomBlocks } from "./random-chain.ts";
+import { refuseScans } from "./planned-store.ts";
+import { deriveAddress, FIRST_SLOT, MEME, randomBlocks } from "./random-chain.ts";
 import { Reference } from "./reference.ts";
 import { openTestStore } from "./store.ts";
 import { TestIndex } from "./test-index.ts";
@@ -19,15 +19,15 @@ export const pause = fc.oneof(fc.nat(2), fc.nat(90), fc.nat(5_000), fc.nat(20_00
 const [near, far] = [pause, fc.oneof(pause, fc.nat(3 * DAY), fc.nat(2 * DAY))].map((each) =>
   randomBlocks({ name: "main", pause: each, minLength: 5, maxLength: 60 }),
 );
-const chain = fc.oneof(near as fc.Arbitrary<DecodedBlock[]>, far as fc.Arbitrary<DecodedBlock[]>);
+const chain = fc.oneof(near as fc.Arbitrary<TimedBlock[]>, far as fc.Arbitrary<TimedBlock[]>);
 
 export const description: fc.Arbitrary<TokenDescription> = fc.record({
   symbol: fc.constantFrom("MEME", "$x", ""),
   name: fc.constantFrom("Meme coin", ""),
   decimals: fc.constant(6),
   supply: fc.option(fc.constantFrom(0n, 10n ** 9n, 10n ** 12n, 2n ** 64n - 1n), { freq: 8 }),
-  mintAuthority: fc.option(fc.constant(addressOf("authority"))),
-  freezeAuthority: fc.option(fc.constant(addressOf("authority"))),
+  mintAuthority: fc.option(fc.constant(deriveAddress("authority"))),
+  freezeAuthority: fc.option(fc.constant(deriveAddress("authority"))),
   isToken2022: fc.boolean(),
   transferFeeBps: fc.option(fc.constantFrom(0, 50), { freq: 8 }),
   nonTransferable: fc.option(fc.boolean(), { freq: 8 }),
@@ -36,7 +36,7 @@ export const description: fc.Arbitrary<TokenDescription> = fc.record({
 });
 
 export interface World {
-  readonly blocks: DecodedBlock[];
+  readonly blocks: TimedBlock[];
   readonly size: number;
   /** What the accounts of MEME's mint say, if they are ever read. */
   readonly described: TokenDescription | null;
@@ -56,7 +56,7 @@ export interface Indexed {
   readonly index: TestIndex;
 }
 
-export async function inWorld(of: World, look: (at: Indexed) => Promise<void>): Promise<void> {
+export async function withIndexedWorld(of: World, look: (at: Indexed) => Promise<void>): Promise<void> {
   const store = await openTestStore();
   try {
     // As of slot 0 nothing was before the index.
@@ -74,7 +74,7 @@ export async function inWorld(of: World, look: (at: Indexed) => Promise<void>): 
       }
       await index.apply(part);
     }
-    const handlers = createHandlers(createDeps(planned(store)));
+    const handlers = createHandlers(createDeps(refuseScans(store)));
     await look({ handlers, index, reference: new Reference(index.blocks) });
   } finally {
     await store.close();

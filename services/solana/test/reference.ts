@@ -1,8 +1,8 @@
 import type { Cell } from "../../shared/contract/column.ts";
-import { rowsOfBlock, type TokenCandleTrade } from "../ingest/block-rows.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import { PriceBook } from "../price/price-book.ts";
-import type { PoolRowRow, SupplyRow, TokenRowRow } from "../store/collections.ts";
+import { buildBlockRows, type TokenCandleTrade } from "../ingest/block-rows.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
+import { PriceTracker } from "../price/price-tracker.ts";
+import type { PoolTransactionRow, SupplyRow, TokenTransactionRow } from "../store/collections.ts";
 
 const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"];
 const POOL_TX_TYPES = ["trade", "add_liquidity", "remove_liquidity"];
@@ -30,22 +30,22 @@ export interface PageQuery extends WindowQuery {
 
 /** What answers must be, worked out plainly from every block: no store, no counts, no pages. */
 export class Reference {
-  readonly tokenRows: TokenRowRow[] = [];
-  readonly poolRows: PoolRowRow[] = [];
+  readonly tokenRows: TokenTransactionRow[] = [];
+  readonly poolRows: PoolTransactionRow[] = [];
   readonly supplyRows: SupplyRow[] = [];
   readonly trades: (TokenCandleTrade & { time: number })[] = [];
   readonly headTime: number;
   /** As all trades left it. */
-  readonly book = new PriceBook();
-  readonly #blocks: readonly DecodedBlock[];
+  readonly book = new PriceTracker();
+  readonly #blocks: readonly TimedBlock[];
   readonly #rowsFromSlot: number;
 
   /** @param of.rowsFromSlot rows of earlier slots are not kept any more */
-  constructor(blocks: readonly DecodedBlock[], of: { rowsFromSlot?: number } = {}) {
+  constructor(blocks: readonly TimedBlock[], of: { rowsFromSlot?: number } = {}) {
     const { book } = this;
     this.#blocks = blocks;
     for (const { slot, time, transactions } of blocks) {
-      const rows = rowsOfBlock(transactions, { slot, time, book });
+      const rows = buildBlockRows(transactions, { slot, time, book });
       this.tokenRows.push(...rows.tokenRows);
       this.poolRows.push(...rows.poolRows);
       this.supplyRows.push(...rows.supplyRows);

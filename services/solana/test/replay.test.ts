@@ -8,21 +8,21 @@ import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
-import type { BlockReader, ReadBlock, SlotRange } from "../ingest/read/read-block.ts";
-import { readHere } from "../ingest/read/reader.ts";
-import { StretchKeeper } from "../ingest/stretches.ts";
-import { type StretchRow, stretches, tokenRows } from "../store/collections.ts";
+import type { BlockReader, DecodedBlock, SlotRange } from "../ingest/read/decoded-block.ts";
+import { createLocalReader } from "../ingest/read/reader.ts";
+import { SegmentBuilder } from "../ingest/segments/segment-builder.ts";
+import { type SegmentRow, segments, tokenRows } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./harness.ts";
 import { contents } from "./store.ts";
 
 type Random = ReturnType<typeof createRandom>;
 
-const STRETCH_ROWS = 60;
+const SEGMENT_ROWS = 60;
 
 /** Reads a range in parts, in any order, some of them twice, with answers that come when they like. */
 function readOutOfOrder(source: SolanaSource, random: Random): BlockReader {
-  const reader = readHere(source);
-  const readLate = async (range: SlotRange): Promise<ReadBlock[]> => {
+  const reader = createLocalReader(source);
+  const readLate = async (range: SlotRange): Promise<DecodedBlock[]> => {
     await sleep(random.below(4));
     return reader.blocks(range);
   };
@@ -72,7 +72,7 @@ async function start(solana: TestSolana, of: { store: Store; random: Random }): 
   return startTestIngest(solana, {
     store: of.store,
     reader: (source) => readOutOfOrder(source, of.random),
-    hooks: ({ store }) => [new StretchKeeper({ store, guard: () => [], stretchRows: STRETCH_ROWS })],
+    hooks: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
   });
 }
 
@@ -109,11 +109,11 @@ async function liveThrough(
   await ingest.close();
 }
 
-/** Everything but stretches, and those by list. */
+/** Everything but segments, and those by list. */
 async function dump(store: Store) {
-  const { [stretches.name]: _, ...rest } = await contents(store);
-  const byList = new Map<string, StretchRow[]>();
-  for (const row of await store.find(stretches, {}))
+  const { [segments.name]: _, ...rest } = await contents(store);
+  const byList = new Map<string, SegmentRow[]>();
+  for (const row of await store.find(segments, {}))
     byList.set(row.list, [...(byList.get(row.list) ?? []), row]);
   return { rest, byList };
 }
@@ -133,7 +133,7 @@ describeWithChain("Solana ingest: replays", () => {
         await liveThrough(solana, { store: stores[0], seed, stepS });
         const fresh = await startTestIngest(solana, {
           store: stores[1],
-          hooks: ({ store }) => [new StretchKeeper({ store, guard: () => [], stretchRows: STRETCH_ROWS })],
+          hooks: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
         });
         await fresh.catchUp();
         const { time, fromTime } = fresh.checkpoint();

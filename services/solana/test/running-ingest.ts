@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createLog } from "../../shared/logging/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { createSolanaSource } from "../chain/source.ts";
-import { readHere } from "../ingest/read/reader.ts";
+import { createLocalReader } from "../ingest/read/reader.ts";
 import { runSolana } from "../ingest/run.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { QUICK } from "./harness.ts";
@@ -32,7 +32,7 @@ export function runTestIngest(store: Store, endpoints: readonly { readonly url: 
   const run = runSolana({
     store,
     source,
-    reader: readHere(source),
+    reader: createLocalReader(source),
     startSlot: 0,
     rawDays: 0,
     log,

@@ -99,7 +99,7 @@ describeWithChain("solana over a filled store", () => {
 
     it("tells in metrics what is kept in memory", async () => {
       const metrics = await (await fetch(`${service.httpUrl}/metrics`)).text();
-      expect(metrics).to.match(/list_stretches_kept\{service="solana"\} [1-9]/);
+      expect(metrics).to.match(/list_segments_kept\{service="solana"\} [1-9]/);
       expect(metrics).to.match(/head_seen_age_seconds\{service="solana"\} \d/);
     });
   });

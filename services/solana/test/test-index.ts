@@ -1,17 +1,17 @@
 import { type Collection, put, removeWhere, type Store } from "../../shared/storage/port.ts";
 import { Indexer } from "../ingest/indexer.ts";
-import type { DecodedBlock } from "../ingest/indexer-block.ts";
-import { StretchKeeper } from "../ingest/stretches.ts";
-import { takeBack, writeBatch } from "../ingest/write.ts";
+import { SegmentBuilder } from "../ingest/segments/segment-builder.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
+import { rollBack, writeBatch } from "../ingest/write.ts";
 import {
   type CheckpointRow,
   checkpoints,
   poolRows,
-  stretches,
+  segments,
   supplyRows,
   tokenRows,
 } from "../store/collections.ts";
-import { buildStretches } from "./build-stretches.ts";
+import { buildSegments } from "./build-segments.ts";
 import { FIRST_SLOT, FIRST_TIME } from "./random-chain.ts";
 
 const guard = () => [];
@@ -22,9 +22,9 @@ export class TestIndex {
   store: Store;
   readonly indexer: Indexer;
   /** Every block that counts, oldest first. */
-  blocks: readonly DecodedBlock[] = [];
+  blocks: readonly TimedBlock[] = [];
   checkpoint: CheckpointRow;
-  #keeper: StretchKeeper | undefined;
+  #keeper: SegmentBuilder | undefined;
 
   private constructor(store: Store, of: { slot: number; time: number }) {
     this.store = store;
@@ -52,7 +52,7 @@ export class TestIndex {
   }
 
   /** Puts blocks in as one batch. */
-  async apply(added: readonly DecodedBlock[], of: { finalLag?: number } = {}): Promise<void> {
+  async apply(added: readonly TimedBlock[], of: { finalLag?: number } = {}): Promise<void> {
     const last = added.at(-1);
     if (last === undefined) return;
     const previous = this.checkpoint;
@@ -69,34 +69,34 @@ export class TestIndex {
     await this.#keeper?.afterBatch({ blocks: [], batch, checkpoint });
   }
 
-  /** From now on stretches are closed as the ingest does it: a few after each batch, of lists that have grown much. */
-  keepStretches(stretchRows: number): void {
-    this.#keeper = new StretchKeeper({ store: this.store, guard, stretchRows });
+  /** From now on segments are closed as the ingest does it: a few after each batch, of lists that have grown much. */
+  keepSegments(segmentRows: number): void {
+    this.#keeper = new SegmentBuilder({ store: this.store, guard, segmentRows });
   }
 
   /** Takes back what came after a slot, which must not be final. */
   async fork(after: number): Promise<void> {
-    const checkpoint = await takeBack(this.store, { checkpoint: this.checkpoint, after, guard });
+    const checkpoint = await rollBack(this.store, { checkpoint: this.checkpoint, after, guard });
     this.checkpoint = checkpoint;
     this.blocks = this.blocks.filter(({ slot }) => slot <= checkpoint.slot);
     this.indexer.clear();
     this.#keeper?.afterRollback();
   }
 
-  /** Counts all that is final, in stretches of any size. */
-  countStretches(rows: number): Promise<void> {
+  /** Counts all that is final, in segments of any size. */
+  countSegments(rows: number): Promise<void> {
     const { slot, finalizedSlot } = this.checkpoint;
-    return buildStretches(this.store, { rows, upTo: Math.min(slot, finalizedSlot) });
+    return buildSegments(this.store, { rows, upTo: Math.min(slot, finalizedSlot) });
   }
 
   /** Drops rows for their age: the checkpoint says so before they go. */
-  async dropRowsBefore(block: DecodedBlock): Promise<void> {
+  async dropRowsBefore(block: TimedBlock): Promise<void> {
     this.checkpoint = { ...this.checkpoint, rowsFromSlot: block.slot, rowsFromTime: block.time };
     const old = { slot: { lt: block.slot } };
     await this.store.write([
       put(checkpoints, [this.checkpoint]),
       ...[tokenRows, poolRows, supplyRows].map((rows) => removeWhere(rows as Collection, old)),
-      removeWhere(stretches, { lastSlot: { lt: block.slot } }),
+      removeWhere(segments, { lastSlot: { lt: block.slot } }),
     ]);
   }
 }

@@ -8,18 +8,18 @@ export const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 export const RENT = "SysvarRent111111111111111111111111111111111";
 
 /** 32 bytes that follow from some words: the same address wherever it is asked for. */
-export function addressOf(...words: readonly (string | number)[]): string {
-  return encodeBase58(digestOf(words));
+export function deriveAddress(...words: readonly (string | number)[]): string {
+  return encodeBase58(computeDigest(words));
 }
 
 /** 64 bytes. */
-export function signatureOf(...words: readonly (string | number)[]): string {
+export function deriveSignature(...words: readonly (string | number)[]): string {
   const bytes = new Uint8Array(64);
-  bytes.set(digestOf([...words, "r"]), 0);
-  bytes.set(digestOf([...words, "s"]), 32);
+  bytes.set(computeDigest([...words, "r"]), 0);
+  bytes.set(computeDigest([...words, "s"]), 32);
   return encodeBase58(bytes);
 }
 
-function digestOf(words: readonly (string | number)[]): Uint8Array {
+function computeDigest(words: readonly (string | number)[]): Uint8Array {
   return createHash("sha256").update(words.join("\u0000")).digest();
 }

@@ -1,4 +1,4 @@
-import { keyBytes } from "../../../../services/solana/chain/program-address.ts";
+import { decodeAddress } from "../../../../services/solana/chain/program-address.ts";
 
 /** A value as Borsh and the token program write it: little-endian. */
 export type Field = Uint8Array;
@@ -53,7 +53,7 @@ const known = new Map<string, Field>();
 export function key(address: string): Field {
   let bytes = known.get(address);
   if (bytes === undefined) {
-    bytes = keyBytes(address);
+    bytes = decodeAddress(address);
     if (known.size > 10_000) known.clear();
     known.set(address, bytes);
   }

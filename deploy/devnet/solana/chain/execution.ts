@@ -29,7 +29,7 @@ export interface Call {
 }
 
 /** What a program does while it runs. */
-export interface Frame {
+export interface ProgramFrame {
   readonly ledger: Ledger;
   /** Unix seconds. */
   readonly time: number;
@@ -38,16 +38,16 @@ export interface Frame {
   log(line: string): void;
   /** "Program data: …", as Anchor's emit! writes events. */
   emit(data: Uint8Array): void;
-  invoke(call: Call, run?: (frame: Frame) => void): void;
+  invoke(call: Call, run?: (frame: ProgramFrame) => void): void;
   /** Something that this very instruction should be found to have done, told once the transaction is over. */
-  expect(told: () => readonly Told[]): void;
+  expect(told: () => readonly ExpectedBase[]): void;
 }
 
 /** Whatever may call programs: another program, or a transaction. */
-export type Caller = Pick<Frame, "invoke" | "ledger">;
+export type Caller = Pick<ProgramFrame, "invoke" | "ledger">;
 
 /** What an observer should find out about an instruction; the shape is in expected.ts. */
-export interface Told {
+export interface ExpectedBase {
   readonly kind: string;
 }
 
@@ -55,7 +55,7 @@ export interface Executed {
   readonly instructions: readonly Invocation[];
   readonly failure?: { readonly index: number; readonly error: ProgramError; readonly program: string };
   /** Told by instructions of a transaction that succeeded, with their place in the order of execution. */
-  readonly told: readonly (Told & { readonly instructionIndex: number })[];
+  readonly expected: readonly (ExpectedBase & { readonly instructionIndex: number })[];
 }
 
 /** Runs top-level instructions one after the other; a ProgramError takes all they did back. */
@@ -66,9 +66,13 @@ export function execute(
   const { ledger } = world;
   const mark = ledger.undo.mark();
   const instructions: Invocation[] = [];
-  const expectations: { at: Invocation; told: () => readonly Told[] }[] = [];
+  const expectations: { at: Invocation; told: () => readonly ExpectedBase[] }[] = [];
 
-  function invokeInto(body: (string | Invocation)[], call: Call, inside?: (frame: Frame) => void): void {
+  function invokeInto(
+    body: (string | Invocation)[],
+    call: Call,
+    inside?: (frame: ProgramFrame) => void,
+  ): void {
     const invocation: Invocation = { ...call, body: [] };
     body.push(invocation);
     inside?.({
@@ -89,27 +93,31 @@ export function execute(
     if (!(error instanceof ProgramError)) throw error;
     ledger.undo.backTo(mark);
     const index = instructions.length - 1;
-    return { instructions, failure: { index, error, program: failing(instructions[index]) }, told: [] };
+    return {
+      instructions,
+      failure: { index, error, program: findFailedProgram(instructions[index]) },
+      expected: [],
+    };
   }
   const places = new Map<Invocation, number>();
-  for (const invocation of inOrder(instructions)) places.set(invocation, places.size);
+  for (const invocation of listInvocations(instructions)) places.set(invocation, places.size);
   const told = expectations.flatMap(({ at, told: tell }) =>
     tell().map((each) => ({ ...each, instructionIndex: places.get(at) as number })),
   );
-  return { instructions, told: told.sort((a, b) => a.instructionIndex - b.instructionIndex) };
+  return { instructions, expected: told.sort((a, b) => a.instructionIndex - b.instructionIndex) };
 }
 
 /** Every instruction in the order of execution. */
-export function* inOrder(instructions: readonly (string | Invocation)[]): Generator<Invocation> {
+export function* listInvocations(instructions: readonly (string | Invocation)[]): Generator<Invocation> {
   for (const each of instructions) {
     if (typeof each === "string") continue;
     yield each;
-    yield* inOrder(each.body);
+    yield* listInvocations(each.body);
   }
 }
 
 /** The program that was running last. */
-function failing(invocation: Invocation | undefined): string {
+function findFailedProgram(invocation: Invocation | undefined): string {
   const last = invocation?.body.at(-1);
-  return typeof last === "object" ? failing(last) : (invocation?.program ?? "");
+  return typeof last === "object" ? findFailedProgram(last) : (invocation?.program ?? "");
 }

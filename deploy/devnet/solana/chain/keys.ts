@@ -1,4 +1,4 @@
-import { type Invocation, inOrder } from "./execution.ts";
+import { type Invocation, listInvocations } from "./execution.ts";
 
 /** Where an address stands in which lookup table. */
 export type LookupTables = ReadonlyMap<string, { readonly table: string; readonly index: number }>;
@@ -32,7 +32,7 @@ export function arrangeKeys(
   tables: LookupTables | undefined,
 ): Keys {
   const isWritable = new Map<string, boolean>();
-  for (const { program, accounts } of inOrder(instructions)) {
+  for (const { program, accounts } of listInvocations(instructions)) {
     for (const account of accounts)
       isWritable.set(account.address, account.isWritable || (isWritable.get(account.address) ?? false));
     if (!isWritable.has(program)) isWritable.set(program, false);

@@ -3,7 +3,7 @@ import {
   associatedTokenAddress,
   TOKEN_2022_PROGRAM,
 } from "../../../../services/solana/chain/program-address.ts";
-import type { ToldSupply } from "../expected.ts";
+import type { ExpectedSupply } from "../expected.ts";
 import { SYSTEM_PROGRAM } from "./addresses.ts";
 import { hex, join, key, u8, u32, u64 } from "./bytes.ts";
 import { type Caller, readonly, writable } from "./execution.ts";
@@ -13,7 +13,7 @@ export const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 /** Rent of a token account of 165 bytes. */
 export const TOKEN_ACCOUNT_RENT = 2_039_280n;
 
-export function transferFeeOf({ transferFee }: Mint, amount: bigint): bigint {
+export function computeTransferFee({ transferFee }: Mint, amount: bigint): bigint {
   if (transferFee === undefined) return 0n;
   const fee = (amount * BigInt(transferFee.bps) + 9_999n) / 10_000n;
   return fee > transferFee.most ? transferFee.most : fee;
@@ -27,9 +27,9 @@ interface Transfer {
 }
 
 /** Returns what arrives: less than was sent where the mint takes a fee. Wrapped SOL takes its lamports along. */
-export function moveTokens(ledger: Ledger, { from, to, amount }: Omit<Transfer, "authority">): bigint {
+export function moveBalances(ledger: Ledger, { from, to, amount }: Omit<Transfer, "authority">): bigint {
   const { mint } = ledger.token(from);
-  const fee = transferFeeOf(ledger.mint(mint), amount);
+  const fee = computeTransferFee(ledger.mint(mint), amount);
   ledger.addTokens(from, -amount);
   ledger.addTokens(to, amount - fee, fee);
   if (mint === WRAPPED_SOL) {
@@ -51,7 +51,7 @@ export function transfer(caller: Caller, { from, to, authority, amount }: Transf
     },
     (frame) => {
       frame.log("Instruction: Transfer");
-      received = moveTokens(ledger, { from, to, amount });
+      received = moveBalances(ledger, { from, to, amount });
     },
   );
   return received;
@@ -70,7 +70,7 @@ export function transferChecked(caller: Caller, { from, to, authority, amount }:
     },
     (frame) => {
       frame.log("Instruction: TransferChecked");
-      received = moveTokens(ledger, { from, to, amount });
+      received = moveBalances(ledger, { from, to, amount });
     },
   );
   return received;
@@ -108,7 +108,7 @@ function changeSupply(
     const change = kind === "mint" ? amount : -amount;
     ledger.addTokens(account, change);
     ledger.addSupply(mint, change);
-    const told: ToldSupply = {
+    const told: ExpectedSupply = {
       kind,
       leg: 0,
       mint,
@@ -128,7 +128,7 @@ export function ensureTokenAccount(
 ): string {
   const { ledger } = caller;
   const { program } = ledger.mint(mint);
-  const account = tokenAccountOf(ledger, owner, mint);
+  const account = findTokenAccount(ledger, owner, mint);
   const accounts = [
     writable(payer),
     writable(account),
@@ -161,7 +161,7 @@ export function ensureTokenAccount(
 const associated = new Map<string, string>();
 
 /** Finding these takes a tenth of a millisecond, and there are not many. */
-export function tokenAccountOf(ledger: Ledger, owner: string, mint: string): string {
+export function findTokenAccount(ledger: Ledger, owner: string, mint: string): string {
   const name = `${owner}/${mint}`;
   let address = associated.get(name);
   if (address === undefined) {

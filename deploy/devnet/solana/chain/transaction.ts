@@ -2,8 +2,8 @@ import { encodeBase58 } from "../../../../services/shared/contract/base58.ts";
 import type { SolanaInstruction } from "../../../../services/solana/chain/port.ts";
 import { TOKEN_2022_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import type { ExpectedBalance, ExpectedEvent, ExpectedTransaction } from "../expected.ts";
-import { signatureOf } from "./addresses.ts";
-import { type Caller, type Executed, execute, type Invocation, inOrder } from "./execution.ts";
+import { deriveSignature } from "./addresses.ts";
+import { type Caller, type Executed, execute, type Invocation, listInvocations } from "./execution.ts";
 import { arrangeKeys, type Keys, type LookupTables } from "./keys.ts";
 import type { Ledger, TokenAccount } from "./ledger.ts";
 import { renderLogs } from "./logs.ts";
@@ -46,7 +46,7 @@ export function makeTransaction(world: World, name: string, plan: TransactionPla
   const executed = execute(world, plan.run);
   const keys = arrangeKeys(executed.instructions, signers, plan.tables);
   const tokens = listTokenAccounts(ledger, keys);
-  const signatures = signers.map((_, i) => signatureOf(name, i));
+  const signatures = signers.map((_, i) => deriveSignature(name, i));
   const signature = signatures[0] as string;
   const raw = {
     transaction: { signatures, message: writeMessage(world, executed, keys) },
@@ -54,7 +54,7 @@ export function makeTransaction(world: World, name: string, plan: TransactionPla
     version: plan.tables === undefined ? "legacy" : 0,
   };
   if (executed.failure !== undefined) return { raw, expected: undefined };
-  const events = executed.told as readonly ExpectedEvent[];
+  const events = executed.expected as readonly ExpectedEvent[];
   return {
     raw,
     expected: { signature, feePayer: plan.feePayer, events, balances: listChanges(ledger, tokens) },
@@ -112,7 +112,7 @@ function writeMeta(
     postTokenBalances: writeBalances(ledger, tokens, "after"),
     rewards: null,
     loadedAddresses: { writable: keys.loadedWritable, readonly: keys.loadedReadonly },
-    computeUnitsConsumed: 4_500 * [...inOrder(instructions)].length,
+    computeUnitsConsumed: 4_500 * [...listInvocations(instructions)].length,
   };
 }
 

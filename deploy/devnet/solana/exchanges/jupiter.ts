@@ -2,8 +2,8 @@ import { findProgramAddress, TOKEN_PROGRAM } from "../../../../services/solana/c
 import { hex, join, key, u8, u16, u32, u64 } from "../chain/bytes.ts";
 import { type Caller, readonly, writable } from "../chain/execution.ts";
 import { ProgramError } from "../chain/ledger.ts";
-import { tokenAccountOf } from "../chain/token-program.ts";
-import { type Exchange, emitByCall, type SwapOrder, sidesOf } from "./pool.ts";
+import { findTokenAccount } from "../chain/token-program.ts";
+import { type Exchange, emitByCall, findSides, type SwapOrder } from "./pool.ts";
 
 const programId = "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4";
 const self = { programId, eventAuthority: findProgramAddress(["__event_authority"], programId) } as const;
@@ -24,7 +24,7 @@ export interface RouteOrder {
 /** Jupiter's route: swaps of other programs one call deeper, each followed by an event of the router's own. */
 export function route(caller: Caller, { user, hops, amountIn, minimumOut = 0n }: RouteOrder): void {
   const { ledger } = caller;
-  const sides = hops.map(({ order }) => sidesOf(ledger, { ...order, user }));
+  const sides = hops.map(({ order }) => findSides(ledger, { ...order, user }));
   const [first, last] = [sides[0], sides.at(-1)];
   if (first === undefined || last === undefined) throw new Error("A route needs a hop");
   const steps = hops.map((_, i) => join(u8(26 + i), u8(100), u8(i), u8(i + 1)));
@@ -46,9 +46,9 @@ export function route(caller: Caller, { user, hops, amountIn, minimumOut = 0n }:
     let amount = amountIn;
     for (const [i, { exchange, order }] of hops.entries()) {
       const { mintIn, mintOut } = sides[i] as (typeof sides)[number];
-      const before = ledger.amountOf(tokenAccountOf(ledger, user, mintOut));
+      const before = ledger.amountOf(findTokenAccount(ledger, user, mintOut));
       exchange.swap(frame, { ...order, user, amountIn: amount });
-      const out = ledger.amountOf(tokenAccountOf(ledger, user, mintOut)) - before;
+      const out = ledger.amountOf(findTokenAccount(ledger, user, mintOut)) - before;
       emitByCall(frame, self, [
         hex("40c6cde8260871e2"),
         key(exchange.programId),

@@ -1,10 +1,10 @@
-import type { Frame } from "../chain/execution.ts";
+import type { ProgramFrame } from "../chain/execution.ts";
 import { type Ledger, ProgramError } from "../chain/ledger.ts";
-import { tokenAccountOf, transferChecked, transferFeeOf } from "../chain/token-program.ts";
-import { both, type LiquidityOrder, type Pair, type Pool } from "./pool.ts";
+import { computeTransferFee, findTokenAccount, transferChecked } from "../chain/token-program.ts";
+import { type LiquidityOrder, mapSides, type Pair, type Pool } from "./pool.ts";
 
 /** Shares of a pool that has no mint for them: what the user holds, and all. */
-export function sharesOf(
+export function readShares(
   ledger: Ledger,
   { pool, user }: Pick<LiquidityOrder, "pool" | "user">,
 ): { held: bigint; total: bigint } {
@@ -19,7 +19,7 @@ export function addShares(
   order: Pick<LiquidityOrder, "pool" | "user">,
   shares: bigint,
 ): void {
-  const { held, total } = sharesOf(ledger, order);
+  const { held, total } = readShares(ledger, order);
   ledger.numbers.set(`shares/${order.pool.name}/${order.user}`, held + shares);
   ledger.numbers.set(`shares/${order.pool.name}`, total + shares);
 }
@@ -27,9 +27,9 @@ export function addShares(
 /** Amounts and shares of an order, of the pool's holdings as they are. */
 export function sizeAddition(ledger: Ledger, { pool, bps }: LiquidityOrder, totalShares: bigint) {
   const part = (whole: bigint) => (whole * BigInt(bps)) / 10_000n;
-  const amounts = both((side) => part(ledger.amountOf(pool.vaults[side])));
+  const amounts = mapSides((side) => part(ledger.amountOf(pool.vaults[side])));
   // The sender pays the token's own fee on top.
-  const sent = both((side) => grossOf(ledger, pool.mints[side], amounts[side]));
+  const sent = mapSides((side) => computeGross(ledger, pool.mints[side], amounts[side]));
   return { shares: part(totalShares), sent };
 }
 
@@ -40,12 +40,12 @@ export function sizeRemoval(
 ) {
   const shares = (held * BigInt(bps)) / 10_000n;
   if (shares === 0n || total === 0n) throw new ProgramError(6_002, "nothing to remove");
-  const amounts = both((side) => (ledger.amountOf(pool.vaults[side]) * shares) / total);
+  const amounts = mapSides((side) => (ledger.amountOf(pool.vaults[side]) * shares) / total);
   return { shares, amounts };
 }
 
 /** What has to be sent so that at least this much arrives. */
-function grossOf(ledger: Ledger, mint: string, amount: bigint): bigint {
+function computeGross(ledger: Ledger, mint: string, amount: bigint): bigint {
   const { transferFee } = ledger.mint(mint);
   return transferFee === undefined ? amount : (amount * 10_000n) / BigInt(10_000 - transferFee.bps);
 }
@@ -59,13 +59,13 @@ interface Parties extends Pick<LiquidityOrder, "pool" | "user"> {
 
 /** Both tokens go into the vaults; returns what arrives. */
 export function payIn(
-  frame: Frame,
+  frame: ProgramFrame,
   { pool, user, move = transferChecked }: Parties,
   sent: Pair<bigint>,
 ): Pair<bigint> {
-  return both((side) =>
+  return mapSides((side) =>
     move(frame, {
-      from: tokenAccountOf(frame.ledger, user, pool.mints[side]),
+      from: findTokenAccount(frame.ledger, user, pool.mints[side]),
       to: pool.vaults[side],
       authority: user,
       amount: sent[side],
@@ -75,14 +75,14 @@ export function payIn(
 
 /** Both tokens leave the vaults. */
 export function payOut(
-  frame: Frame,
+  frame: ProgramFrame,
   { pool, user, move = transferChecked }: Parties,
   amounts: Pair<bigint>,
 ): void {
-  both((side) =>
+  mapSides((side) =>
     move(frame, {
       from: pool.vaults[side],
-      to: tokenAccountOf(frame.ledger, user, pool.mints[side]),
+      to: findTokenAccount(frame.ledger, user, pool.mints[side]),
       authority: pool.authority,
       amount: amounts[side],
     }),
@@ -91,5 +91,5 @@ export function payOut(
 
 /** What the tokens themselves take of a transfer. */
 export function transferFees(ledger: Ledger, { mints }: Pool, amounts: Pair<bigint>): Pair<bigint> {
-  return both((side) => transferFeeOf(ledger.mint(mints[side]), amounts[side]));
+  return mapSides((side) => computeTransferFee(ledger.mint(mints[side]), amounts[side]));
 }

@@ -1,23 +1,23 @@
 import { findProgramAddress } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf } from "../chain/addresses.ts";
+import { deriveAddress } from "../chain/addresses.ts";
 import { flag, hex, join, key, u8, u64, u128 } from "../chain/bytes.ts";
-import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";
+import { type AccountRef, type ProgramFrame, readonly, writable } from "../chain/execution.ts";
 import type { Ledger } from "../chain/ledger.ts";
-import { tokenAccountOf, transferChecked, transferFeeOf } from "../chain/token-program.ts";
-import { addShares, payIn, payOut, sharesOf, sizeAddition, sizeRemoval } from "./liquidity.ts";
+import { computeTransferFee, findTokenAccount, transferChecked } from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
+import { addShares, payIn, payOut, readShares, sizeAddition, sizeRemoval } from "./liquidity.ts";
 import {
   checkSlippage,
   type Exchange,
   emitByCall,
+  findSides,
   type LiquidityOrder,
   type Pair,
   type Quote,
   quote,
   type SwapOrder,
-  sidesOf,
   sqrtPriceX64,
 } from "./pool.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const programId = "cpamdpZCGKUy5JxQXB4dcpGPiikHawvSWAd6mEn1sGG";
 const self = {
@@ -35,7 +35,7 @@ export const meteoraDammV2: Exchange = {
   swap(caller, order) {
     const { ledger } = caller;
     const { pool, user, aToB, amountIn } = order;
-    const { userIn, userOut, vaultIn, vaultOut } = sidesOf(ledger, order);
+    const { userIn, userOut, vaultIn, vaultOut } = findSides(ledger, order);
     const isNew = order.form % 2 === 0;
     const accounts = [
       readonly(DAMM_V2_AUTHORITY),
@@ -65,27 +65,27 @@ export const meteoraDammV2: Exchange = {
       });
       emitSwap(frame, order, sums);
       checkSlippage(order, received);
-      tellTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
+      expectTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
     });
     return received;
   },
   addLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const { shares, sent } = sizeAddition(ledger, order, sharesOf(ledger, order).total);
+    const { shares, sent } = sizeAddition(ledger, order, readShares(ledger, order).total);
     const data = join(hex("b59d59438fb63448"), u128(shares), u64(sent[0] * 2n), u64(sent[1] * 2n));
     caller.invoke({ program: programId, accounts: liquidityAccounts(ledger, order), data }, (frame) => {
       frame.log("Instruction: AddLiquidity");
       const amounts = payIn(frame, order, sent);
       emitChange(frame, order, { amounts, included: sent, shares, type: 0 });
       addShares(ledger, order, shares);
-      tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
     });
   },
   removeLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const { shares, amounts } = sizeRemoval(ledger, order, sharesOf(ledger, order));
+    const { shares, amounts } = sizeRemoval(ledger, order, readShares(ledger, order));
     const data = join(hex("5055d14818ceb16c"), u128(shares), u64(0), u64(0));
     const accounts = [readonly(DAMM_V2_AUTHORITY), ...liquidityAccounts(ledger, order)];
     caller.invoke({ program: programId, accounts, data }, (frame) => {
@@ -93,7 +93,7 @@ export const meteoraDammV2: Exchange = {
       payOut(frame, order, amounts);
       emitChange(frame, order, { amounts, included: amounts, shares, type: 1 });
       addShares(ledger, order, -shares);
-      tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
     });
   },
 };
@@ -101,11 +101,11 @@ export const meteoraDammV2: Exchange = {
 function liquidityAccounts(ledger: Ledger, { pool, user }: LiquidityOrder): AccountRef[] {
   return [
     writable(pool.address),
-    writable(addressOf("position", pool.name, user)),
-    ...pool.mints.map((mint) => writable(tokenAccountOf(ledger, user, mint))),
+    writable(deriveAddress("position", pool.name, user)),
+    ...pool.mints.map((mint) => writable(findTokenAccount(ledger, user, mint))),
     ...pool.vaults.map(writable),
     ...pool.mints.map(readonly),
-    readonly(addressOf("position", pool.name, user, "nft account")),
+    readonly(deriveAddress("position", pool.name, user, "nft account")),
     readonly(user),
     ...pool.mints.map((mint) => readonly(ledger.mint(mint).program)),
     ...tail(),
@@ -116,10 +116,10 @@ function tail(): AccountRef[] {
   return [readonly(self.eventAuthority), readonly(programId)];
 }
 
-function emitSwap(frame: Frame, order: SwapOrder, sums: Quote): void {
+function emitSwap(frame: ProgramFrame, order: SwapOrder, sums: Quote): void {
   const { ledger, time } = frame;
   const { pool, aToB, amountIn } = order;
-  const excluded = sums.out - transferFeeOf(ledger.mint(sidesOf(ledger, order).mintOut), sums.out);
+  const excluded = sums.out - computeTransferFee(ledger.mint(findSides(ledger, order).mintOut), sums.out);
   emitByCall(frame, self, [
     hex("bd4233a826507599"),
     key(pool.address),
@@ -142,13 +142,13 @@ interface Change {
 }
 
 function emitChange(
-  frame: Frame,
+  frame: ProgramFrame,
   { pool, user }: LiquidityOrder,
   { amounts, included, shares, type }: Change,
 ): void {
   emitByCall(frame, self, [
     hex("c5ab4e7fe0d3570d"),
-    ...[pool.address, addressOf("position", pool.name, user), user].map(key),
+    ...[pool.address, deriveAddress("position", pool.name, user), user].map(key),
     ...[...amounts, ...included].map(u64),
     ...pool.vaults.map((vault) => u64(frame.ledger.amountOf(vault))),
     u128(shares),

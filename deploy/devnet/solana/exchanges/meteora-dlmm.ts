@@ -1,21 +1,21 @@
 import { findProgramAddress } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, MEMO_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, MEMO_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i32, join, key, u8, u16, u32, u64, u128, zeros } from "../chain/bytes.ts";
 import { type AccountRef, readonly, writable } from "../chain/execution.ts";
 import type { Ledger } from "../chain/ledger.ts";
-import { tokenAccountOf, transferChecked } from "../chain/token-program.ts";
-import { addShares, payIn, payOut, sharesOf, sizeAddition, sizeRemoval } from "./liquidity.ts";
+import { findTokenAccount, transferChecked } from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
+import { addShares, payIn, payOut, readShares, sizeAddition, sizeRemoval } from "./liquidity.ts";
 import {
   checkSlippage,
   type Exchange,
   emitByCall,
+  findSides,
   type LiquidityOrder,
   type Pair,
   quote,
   sideAccount,
-  sidesOf,
 } from "./pool.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const programId = "LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo";
 const self = {
@@ -34,7 +34,7 @@ export const meteoraDlmm: Exchange = {
   swap(caller, order) {
     const { ledger } = caller;
     const { pool, user, aToB, amountIn } = order;
-    const { userIn, userOut, vaultIn, vaultOut } = sidesOf(ledger, order);
+    const { userIn, userOut, vaultIn, vaultOut } = findSides(ledger, order);
     const isNew = order.form % 2 === 1;
     const accounts = [
       writable(pool.address),
@@ -75,14 +75,14 @@ export const meteoraDlmm: Exchange = {
         ...[u128(BigInt(pool.feeBps)), u64(0)],
       ]);
       checkSlippage(order, received);
-      tellTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
+      expectTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
     });
     return received;
   },
   addLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const { shares, sent } = sizeAddition(ledger, order, sharesOf(ledger, order).total);
+    const { shares, sent } = sizeAddition(ledger, order, readShares(ledger, order).total);
     const strategy = join(i32(ACTIVE_BIN - 30), i32(ACTIVE_BIN + 30), u8(6), zeros(64));
     const data = join(
       hex("03dd95da6f8d76d5"),
@@ -94,13 +94,13 @@ export const meteoraDlmm: Exchange = {
       const amounts = payIn(frame, order, sent);
       emitByCall(frame, self, [hex("1f5e7d5ae3343dba"), ...liquidityEvent(order, amounts)]);
       addShares(ledger, order, shares);
-      tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
     });
   },
   removeLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const { shares, amounts } = sizeRemoval(ledger, order, sharesOf(ledger, order));
+    const { shares, amounts } = sizeRemoval(ledger, order, readShares(ledger, order));
     const data = join(
       hex("cc02c391359191cd"),
       ...[i32(ACTIVE_BIN - 30), i32(ACTIVE_BIN + 30), u16(order.bps), u32(0)],
@@ -111,7 +111,7 @@ export const meteoraDlmm: Exchange = {
       payOut(frame, order, amounts);
       emitByCall(frame, self, [hex("74f461e8671f983a"), ...liquidityEvent(order, amounts)]);
       addShares(ledger, order, -shares);
-      tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
     });
   },
 };
@@ -122,7 +122,7 @@ function liquidityAccounts(ledger: Ledger, order: LiquidityOrder): AccountRef[] 
     writable(position(order)),
     writable(pool.address),
     NONE,
-    ...pool.mints.map((mint) => writable(tokenAccountOf(ledger, user, mint))),
+    ...pool.mints.map((mint) => writable(findTokenAccount(ledger, user, mint))),
     ...pool.vaults.map(writable),
     ...pool.mints.map(readonly),
     readonly(user),
@@ -140,5 +140,5 @@ function liquidityEvent(order: LiquidityOrder, amounts: Pair<bigint>): Uint8Arra
 }
 
 function position({ pool, user }: LiquidityOrder): string {
-  return addressOf("position", pool.name, user);
+  return deriveAddress("position", pool.name, user);
 }

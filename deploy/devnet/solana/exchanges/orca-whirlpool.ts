@@ -1,23 +1,31 @@
 import { TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, MEMO_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, MEMO_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i32, join, key, u8, u64, u128 } from "../chain/bytes.ts";
-import { type AccountRef, type Caller, type Frame, readonly, writable } from "../chain/execution.ts";
+import { type AccountRef, type Caller, type ProgramFrame, readonly, writable } from "../chain/execution.ts";
 import type { Ledger } from "../chain/ledger.ts";
-import { tokenAccountOf, transfer, transferChecked, transferFeeOf } from "../chain/token-program.ts";
-import { addShares, payIn, payOut, sharesOf, sizeAddition, sizeRemoval, transferFees } from "./liquidity.ts";
+import { computeTransferFee, findTokenAccount, transfer, transferChecked } from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
+import {
+  addShares,
+  payIn,
+  payOut,
+  readShares,
+  sizeAddition,
+  sizeRemoval,
+  transferFees,
+} from "./liquidity.ts";
 import {
   checkSlippage,
   type Exchange,
+  findSides,
   type LiquidityOrder,
   type Pool,
   type Quote,
   quote,
   type SwapOrder,
   sideAccount,
-  sidesOf,
   sqrtPriceX64,
 } from "./pool.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const self = {
   program: "orca-whirlpool",
@@ -30,7 +38,7 @@ export const orcaWhirlpool: Exchange = {
   swap(caller, order) {
     const { ledger } = caller;
     const { pool, user, aToB, amountIn } = order;
-    const { userIn, userOut, vaultIn, vaultOut } = sidesOf(ledger, order);
+    const { userIn, userOut, vaultIn, vaultOut } = findSides(ledger, order);
     const isNew = order.form % 2 === 0;
     const move = isNew ? transferChecked : transfer;
     const data = join(
@@ -49,7 +57,7 @@ export const orcaWhirlpool: Exchange = {
         received = move(frame, { from: vaultOut, to: userOut, authority: pool.address, amount: sums.out });
         emitTraded(frame, { ...order, sqrtBefore: before }, sums);
         checkSlippage(order, received);
-        tellTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
+        expectTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
       },
     );
     return received;
@@ -57,7 +65,7 @@ export const orcaWhirlpool: Exchange = {
   addLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const { shares, sent } = sizeAddition(ledger, order, sharesOf(ledger, order).total);
+    const { shares, sent } = sizeAddition(ledger, order, readShares(ledger, order).total);
     const data = join(hex("851d59df45eeb00a"), u128(shares), u64(sent[0] * 2n), u64(sent[1] * 2n), u8(0));
     caller.invoke({ program: self.programId, accounts: liquidityAccounts(ledger, order), data }, (frame) => {
       frame.log("Instruction: IncreaseLiquidityV2");
@@ -68,13 +76,13 @@ export const orcaWhirlpool: Exchange = {
         join(hex("1e0790b566fe9ba1"), ...liquidityEvent(order, shares), ...[...sent, ...fees].map(u64)),
       );
       addShares(ledger, order, shares);
-      tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
     });
   },
   removeLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const { shares, amounts } = sizeRemoval(ledger, order, sharesOf(ledger, order));
+    const { shares, amounts } = sizeRemoval(ledger, order, readShares(ledger, order));
     const data = join(hex("3a7fbc3e4f52c460"), u128(shares), u64(0), u64(0), u8(0));
     caller.invoke({ program: self.programId, accounts: liquidityAccounts(ledger, order), data }, (frame) => {
       frame.log("Instruction: DecreaseLiquidityV2");
@@ -84,7 +92,7 @@ export const orcaWhirlpool: Exchange = {
         join(hex("a601244770cab5ab"), ...liquidityEvent(order, shares), ...[...amounts, ...fees].map(u64)),
       );
       addShares(ledger, order, -shares);
-      tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
     });
   },
 };
@@ -100,7 +108,7 @@ export interface TwoHopOrder {
 export function twoHopSwap(caller: Caller, { user, first, second, amountIn }: TwoHopOrder): void {
   const { ledger } = caller;
   const one = { ...first, user, amountIn, form: 0 };
-  const [a, b] = [sidesOf(ledger, one), sidesOf(ledger, { ...second, user })];
+  const [a, b] = [findSides(ledger, one), findSides(ledger, { ...second, user })];
   const data = join(
     hex("ba8fd11dfe02c275"),
     ...[u64(amountIn), u64(0), flag(true), flag(first.aToB), flag(second.aToB), u128(0n), u128(0n), u8(0)],
@@ -137,13 +145,13 @@ export function twoHopSwap(caller: Caller, { user, first, second, amountIn }: Tw
     });
     emitTraded(frame, { ...one, sqrtBefore: sqrtOne }, sumsOne);
     emitTraded(frame, { ...two, sqrtBefore: sqrtTwo }, sumsTwo);
-    tellTrade(frame, self, { ...first, user, leg: 0, amountIn: sumsOne.received, amountOut: sumsOne.out });
-    tellTrade(frame, self, { ...second, user, leg: 1, amountIn: sumsTwo.received, amountOut: sumsTwo.out });
+    expectTrade(frame, self, { ...first, user, leg: 0, amountIn: sumsOne.received, amountOut: sumsOne.out });
+    expectTrade(frame, self, { ...second, user, leg: 1, amountIn: sumsTwo.received, amountOut: sumsTwo.out });
   });
 }
 
 function swapAccounts(ledger: Ledger, { pool, user }: SwapOrder, isNew: boolean): AccountRef[] {
-  const users = pool.mints.map((mint) => tokenAccountOf(ledger, user, mint));
+  const users = pool.mints.map((mint) => findTokenAccount(ledger, user, mint));
   const sides = pool.vaults.flatMap((vault, i) => [writable(users[i] as string), writable(vault)]);
   const tail = [...sides, ...tickArrays(pool), writable(sideAccount(pool, "oracle"))];
   if (!isNew) return [readonly(TOKEN_PROGRAM), readonly(user), writable(pool.address), ...tail];
@@ -168,16 +176,20 @@ function liquidityAccounts(ledger: Ledger, order: LiquidityOrder): AccountRef[] 
     writable(position(order, "position")),
     readonly(position(order, "nft account")),
     ...pool.mints.map(readonly),
-    ...pool.mints.map((mint) => writable(tokenAccountOf(ledger, user, mint))),
+    ...pool.mints.map((mint) => writable(findTokenAccount(ledger, user, mint))),
     ...pool.vaults.map(writable),
     ...tickArrays(pool).slice(0, 2),
   ];
 }
 
-function emitTraded(frame: Frame, order: SwapOrder & { readonly sqrtBefore: bigint }, sums: Quote): void {
+function emitTraded(
+  frame: ProgramFrame,
+  order: SwapOrder & { readonly sqrtBefore: bigint },
+  sums: Quote,
+): void {
   const { ledger } = frame;
   const { pool, aToB, amountIn } = order;
-  const { mintOut } = sidesOf(ledger, order);
+  const { mintOut } = findSides(ledger, order);
   frame.emit(
     join(
       hex("e1ca49af932ba096"),
@@ -186,9 +198,12 @@ function emitTraded(frame: Frame, order: SwapOrder & { readonly sqrtBefore: bigi
       u128(order.sqrtBefore),
       u128(sqrtPriceX64(ledger, pool)),
       // As sent, with the token's own fee.
-      ...[amountIn, sums.out, amountIn - sums.received, transferFeeOf(ledger.mint(mintOut), sums.out)].map(
-        u64,
-      ),
+      ...[
+        amountIn,
+        sums.out,
+        amountIn - sums.received,
+        computeTransferFee(ledger.mint(mintOut), sums.out),
+      ].map(u64),
       ...[sums.fee, 0n].map(u64),
     ),
   );
@@ -209,5 +224,5 @@ function tickArrays(pool: Pool): AccountRef[] {
 }
 
 function position({ pool, user }: LiquidityOrder, role: string): string {
-  return addressOf("position", pool.name, user, role);
+  return deriveAddress("position", pool.name, user, role);
 }

@@ -1,14 +1,14 @@
-import { addressOf } from "../chain/addresses.ts";
+import { deriveAddress } from "../chain/addresses.ts";
 import { hex, join } from "../chain/bytes.ts";
-import { type Caller, type Frame, readonly } from "../chain/execution.ts";
+import { type Caller, type ProgramFrame, readonly } from "../chain/execution.ts";
 import { type Ledger, ProgramError } from "../chain/ledger.ts";
-import { tokenAccountOf, transferFeeOf } from "../chain/token-program.ts";
+import { computeTransferFee, findTokenAccount } from "../chain/token-program.ts";
 import type { ExchangeName } from "../expected.ts";
 
 export type Pair<T> = readonly [T, T];
 
 /** The same of a pool's first and second token. */
-export function both<T>(make: (side: 0 | 1) => T): Pair<T> {
+export function mapSides<T>(make: (side: 0 | 1) => T): Pair<T> {
   return [make(0), make(1)];
 }
 
@@ -58,7 +58,7 @@ export interface Exchange {
 
 /** An account of a pool that nobody looks into. */
 export function sideAccount(pool: Pool, role: string): string {
-  return addressOf("pool account", pool.name, role);
+  return deriveAddress("pool account", pool.name, role);
 }
 
 /** What a swap moves: the token and vault that go in, and those that come out. */
@@ -71,7 +71,7 @@ export interface Sides {
   readonly userOut: string;
 }
 
-export function sidesOf(
+export function findSides(
   ledger: Ledger,
   { pool, user, aToB }: Pick<SwapOrder, "pool" | "user" | "aToB">,
 ): Sides {
@@ -82,8 +82,8 @@ export function sidesOf(
     mintOut,
     vaultIn: pool.vaults[a],
     vaultOut: pool.vaults[b],
-    userIn: tokenAccountOf(ledger, user, mintIn),
-    userOut: tokenAccountOf(ledger, user, mintOut),
+    userIn: findTokenAccount(ledger, user, mintIn),
+    userOut: findTokenAccount(ledger, user, mintOut),
   };
 }
 
@@ -101,8 +101,8 @@ export interface Quote {
 
 /** Constant product over the vaults' balances, the fee taken off what comes in. */
 export function quote(ledger: Ledger, order: SwapOrder): Quote {
-  const { mintIn, vaultIn, vaultOut } = sidesOf(ledger, order);
-  const received = order.amountIn - transferFeeOf(ledger.mint(mintIn), order.amountIn);
+  const { mintIn, vaultIn, vaultOut } = findSides(ledger, order);
+  const received = order.amountIn - computeTransferFee(ledger.mint(mintIn), order.amountIn);
   const fee = (received * BigInt(order.pool.feeBps) + 9_999n) / 10_000n;
   const [reserveIn, reserveOut] = [ledger.amountOf(vaultIn), ledger.amountOf(vaultOut)];
   const out = (reserveOut * (received - fee)) / (reserveIn + received - fee);
@@ -120,7 +120,7 @@ export function sqrtPriceX64(ledger: Ledger, { vaults }: Pool): bigint {
   return sqrt((ledger.amountOf(vaults[1]) << 128n) / (ledger.amountOf(vaults[0]) || 1n));
 }
 
-export function tickOf(ledger: Ledger, { vaults }: Pool): number {
+export function computeTick(ledger: Ledger, { vaults }: Pool): number {
   const price = Number(ledger.amountOf(vaults[1])) / Number(ledger.amountOf(vaults[0]) || 1n);
   return Math.floor(Math.log(price) / Math.log(1.0001));
 }
@@ -139,7 +139,7 @@ const EVENT_CPI = hex("e445a52e51cb9a1d");
 
 /** An event as #[event_cpi] writes it: the program calls itself. */
 export function emitByCall(
-  frame: Frame,
+  frame: ProgramFrame,
   { programId, eventAuthority }: { programId: string; eventAuthority: string },
   fields: readonly Uint8Array[],
 ): void {

@@ -10,7 +10,7 @@ import { hex, i64, join, key, text, u8, u64 } from "../chain/bytes.ts";
 import { type Caller, readonly, writable } from "../chain/execution.ts";
 import { createAccount, ensureTokenAccount, mintTo } from "../chain/token-program.ts";
 import { emitByCall, type Pool } from "./pool.ts";
-import { CURVE, creatorOf, PUMP_PROGRAM } from "./pump-fun.ts";
+import { CURVE, findCreator, PUMP_PROGRAM } from "./pump-fun.ts";
 
 const EVENT_AUTHORITY = findProgramAddress(["__event_authority"], PUMP_PROGRAM);
 const MINT_AUTHORITY = findProgramAddress(["mint-authority"], PUMP_PROGRAM);
@@ -37,7 +37,7 @@ export function launchToken(caller: Caller, { pool, user, name, symbol, uri }: L
       readonly,
     ),
   ];
-  const data = join(hex("181ec828051c0777"), text(name), text(symbol), text(uri), key(creatorOf(pool)));
+  const data = join(hex("181ec828051c0777"), text(name), text(symbol), text(uri), key(findCreator(pool)));
   caller.invoke({ program: PUMP_PROGRAM, accounts, data }, (frame) => {
     const { ledger } = frame;
     frame.log("Instruction: Create");
@@ -100,7 +100,7 @@ export function launchToken(caller: Caller, { pool, user, name, symbol, uri }: L
     emitByCall(frame, { programId: PUMP_PROGRAM, eventAuthority: EVENT_AUTHORITY }, [
       hex("1b72a94ddeeb6376"),
       ...[text(name), text(symbol), text(uri)],
-      ...[mint, pool.address, user, creatorOf(pool)].map(key),
+      ...[mint, pool.address, user, findCreator(pool)].map(key),
       i64(frame.time),
       ...[CURVE.virtualTokens, CURVE.virtualSol, CURVE.realTokens, CURVE.supply].map(u64),
     ]);

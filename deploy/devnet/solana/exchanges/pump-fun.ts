@@ -1,22 +1,22 @@
 import {
   ASSOCIATED_TOKEN_PROGRAM,
+  decodeAddress,
   findProgramAddress,
-  keyBytes,
   TOKEN_2022_PROGRAM,
 } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, SYSTEM_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i64, join, key, text, u32, u64, zeros } from "../chain/bytes.ts";
-import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";
+import { type AccountRef, type ProgramFrame, readonly, writable } from "../chain/execution.ts";
 import { type Ledger, ProgramError } from "../chain/ledger.ts";
 import {
-  tokenAccountOf,
+  findTokenAccount,
   transfer,
   transferChecked,
   transferLamports,
   WRAPPED_SOL,
 } from "../chain/token-program.ts";
-import { type Exchange, emitByCall, type Pool, type SwapOrder, sidesOf } from "./pool.ts";
-import { tellTrade } from "./tell.ts";
+import { expectTrade } from "./expect.ts";
+import { type Exchange, emitByCall, findSides, type Pool, type SwapOrder } from "./pool.ts";
 
 export const PUMP_PROGRAM = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P";
 const FEE_PROGRAM = "pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ";
@@ -29,9 +29,9 @@ const self = {
 
 const GLOBAL = findProgramAddress(["global"], PUMP_PROGRAM);
 const FEE_RECIPIENT = "62qc2CNXwrYqQScmEdiZFFAnJR262PxWEuNQtxfafNgV";
-const BUYBACK_RECIPIENT = addressOf("pump.fun", "buyback");
+const BUYBACK_RECIPIENT = deriveAddress("pump.fun", "buyback");
 const VOLUME = findProgramAddress(["global_volume_accumulator"], PUMP_PROGRAM);
-const FEE_CONFIG = findProgramAddress(["fee_config", keyBytes(PUMP_PROGRAM)], FEE_PROGRAM);
+const FEE_CONFIG = findProgramAddress(["fee_config", decodeAddress(PUMP_PROGRAM)], FEE_PROGRAM);
 const FEE_BPS = 95n;
 const CREATOR_FEE_BPS = 30n;
 
@@ -47,7 +47,7 @@ export const CURVE = {
 
 /** A curve's first mint is the token, its second the quote: wrapped SOL where lamports move. */
 export function curveAddress(mint: string): string {
-  return findProgramAddress(["bonding-curve", keyBytes(mint)], PUMP_PROGRAM);
+  return findProgramAddress(["bonding-curve", decodeAddress(mint)], PUMP_PROGRAM);
 }
 
 interface Reserves {
@@ -58,7 +58,7 @@ interface Reserves {
 }
 
 /** What lies on the curve, of all that was ever traded on it. */
-export function reservesOf(ledger: Ledger, { name, mints }: Pool): Reserves {
+export function readReserves(ledger: Ledger, { name, mints }: Pool): Reserves {
   const realQuote = ledger.numberOf(`curve/${name}/quote`);
   const sold = ledger.numberOf(`curve/${name}/sold`);
   const start = mints[1] === WRAPPED_SOL ? CURVE.virtualSol : CURVE.virtualUsdc;
@@ -95,10 +95,10 @@ export const pumpFun: Exchange = {
       const { pool, user, aToB } = order;
       const [amountIn, amountOut] = isBuy ? [sums.quote, sums.tokens] : [sums.tokens, sums.quote];
       const reserves = () => {
-        const { realQuote, realTokens } = reservesOf(ledger, pool);
+        const { realQuote, realTokens } = readReserves(ledger, pool);
         return isBuy ? ([realQuote, realTokens] as const) : ([realTokens, realQuote] as const);
       };
-      tellTrade(frame, self, { pool, user, aToB, amountIn, amountOut, reserves });
+      expectTrade(frame, self, { pool, user, aToB, amountIn, amountOut, reserves });
     });
     return sums.received;
   },
@@ -121,38 +121,38 @@ interface Sums {
 }
 
 function sizeBuy(ledger: Ledger, { pool, amountIn }: SwapOrder): Sums {
-  const { virtualQuote, virtualTokens, realTokens } = reservesOf(ledger, pool);
+  const { virtualQuote, virtualTokens, realTokens } = readReserves(ledger, pool);
   const quote = (amountIn * 10_000n) / (10_000n + FEE_BPS + CREATOR_FEE_BPS);
   const tokens = (virtualTokens * quote) / (virtualQuote + quote);
   if (tokens === 0n || tokens > realTokens) throw new ProgramError(6_005, "the curve is complete");
-  return { tokens, quote, ...feesOf(quote), received: tokens };
+  return { tokens, quote, ...computeFees(quote), received: tokens };
 }
 
 function sizeSale(ledger: Ledger, { pool, amountIn }: SwapOrder): Sums {
-  const { virtualQuote, virtualTokens, realQuote } = reservesOf(ledger, pool);
+  const { virtualQuote, virtualTokens, realQuote } = readReserves(ledger, pool);
   const quote = (virtualQuote * amountIn) / (virtualTokens + amountIn);
   if (quote === 0n || quote > realQuote) throw new ProgramError(6_003, "too little on the curve");
-  const fees = feesOf(quote);
+  const fees = computeFees(quote);
   return { tokens: amountIn, quote, ...fees, received: quote - fees.fee - fees.creatorFee };
 }
 
-function feesOf(quote: bigint) {
+function computeFees(quote: bigint) {
   return {
     fee: (quote * FEE_BPS + 9_999n) / 10_000n,
     creatorFee: (quote * CREATOR_FEE_BPS + 9_999n) / 10_000n,
   };
 }
 
-function note(ledger: Ledger, { name }: Pool, change: { quote: bigint; sold: bigint }): void {
+function recordTrade(ledger: Ledger, { name }: Pool, change: { quote: bigint; sold: bigint }): void {
   ledger.numbers.set(`curve/${name}/quote`, ledger.numberOf(`curve/${name}/quote`) + change.quote);
   ledger.numbers.set(`curve/${name}/sold`, ledger.numberOf(`curve/${name}/sold`) + change.sold);
 }
 
-function buy(frame: Frame, order: SwapOrder, { tokens, quote, fee, creatorFee }: Sums): void {
+function buy(frame: ProgramFrame, order: SwapOrder, { tokens, quote, fee, creatorFee }: Sums): void {
   const { pool, user } = order;
-  const { userOut, vaultOut, userIn, vaultIn } = sidesOf(frame.ledger, order);
+  const { userOut, vaultOut, userIn, vaultIn } = findSides(frame.ledger, order);
   moveToken(frame, pool, { from: vaultOut, to: userOut, authority: pool.address, amount: tokens });
-  note(frame.ledger, pool, { quote, sold: tokens });
+  recordTrade(frame.ledger, pool, { quote, sold: tokens });
   if (pool.mints[1] === WRAPPED_SOL) {
     transferLamports(frame, { from: user, to: pool.address, lamports: quote });
     transferLamports(frame, { from: user, to: FEE_RECIPIENT, lamports: fee });
@@ -169,12 +169,16 @@ function buy(frame: Frame, order: SwapOrder, { tokens, quote, fee, creatorFee }:
   });
 }
 
-function sell(frame: Frame, order: SwapOrder, { tokens, quote, fee, creatorFee, received }: Sums): void {
+function sell(
+  frame: ProgramFrame,
+  order: SwapOrder,
+  { tokens, quote, fee, creatorFee, received }: Sums,
+): void {
   const { ledger } = frame;
   const { pool, user } = order;
-  const { userOut, vaultOut, userIn, vaultIn } = sidesOf(ledger, order);
+  const { userOut, vaultOut, userIn, vaultIn } = findSides(ledger, order);
   moveToken(frame, pool, { from: userIn, to: vaultIn, authority: user, amount: tokens });
-  note(ledger, pool, { quote: -quote, sold: -tokens });
+  recordTrade(ledger, pool, { quote: -quote, sold: -tokens });
   if (pool.mints[1] === WRAPPED_SOL) {
     // The program owns the curve: it moves the lamports without a call.
     ledger.addLamports(pool.address, -quote);
@@ -191,13 +195,13 @@ function sell(frame: Frame, order: SwapOrder, { tokens, quote, fee, creatorFee, 
 }
 
 /** The older token program's tokens go by Transfer. */
-function moveToken(frame: Frame, pool: Pool, of: Parameters<typeof transfer>[1]): void {
+function moveToken(frame: ProgramFrame, pool: Pool, of: Parameters<typeof transfer>[1]): void {
   const isNew = frame.ledger.mint(pool.mints[0]).program === TOKEN_2022_PROGRAM;
   (isNew ? transferChecked : transfer)(frame, of);
 }
 
-export function creatorOf({ name }: Pool): string {
-  return addressOf("creator", name);
+export function findCreator({ name }: Pool): string {
+  return deriveAddress("creator", name);
 }
 
 /** Finding an address takes a tenth of a millisecond. */
@@ -205,21 +209,21 @@ const derived = new Map<string, string>();
 
 function derive(seed: string, of: string): string {
   const name = `${seed}/${of}`;
-  const known = derived.get(name) ?? findProgramAddress([seed, keyBytes(of)], PUMP_PROGRAM);
+  const known = derived.get(name) ?? findProgramAddress([seed, decodeAddress(of)], PUMP_PROGRAM);
   derived.set(name, known);
   return known;
 }
 
 function creatorVault(pool: Pool): string {
-  return derive("creator-vault", creatorOf(pool));
+  return derive("creator-vault", findCreator(pool));
 }
 
 export function feeAccount(ledger: Ledger, { mints }: Pool): string {
-  return tokenAccountOf(ledger, FEE_RECIPIENT, mints[1]);
+  return findTokenAccount(ledger, FEE_RECIPIENT, mints[1]);
 }
 
 export function creatorAccount(ledger: Ledger, pool: Pool): string {
-  return tokenAccountOf(ledger, creatorVault(pool), pool.mints[1]);
+  return findTokenAccount(ledger, creatorVault(pool), pool.mints[1]);
 }
 
 /** Accounts of tokens that exist before the first trade: whose, and of which mint. */
@@ -235,7 +239,7 @@ function accountsV1(ledger: Ledger, order: SwapOrder): AccountRef[] {
     readonly(GLOBAL),
     writable(FEE_RECIPIENT),
     readonly(mint),
-    ...[pool.address, pool.vaults[0], tokenAccountOf(ledger, user, mint), user].map(writable),
+    ...[pool.address, pool.vaults[0], findTokenAccount(ledger, user, mint), user].map(writable),
     readonly(SYSTEM_PROGRAM),
   ];
   const creator = writable(creatorVault(pool));
@@ -261,13 +265,13 @@ function accountsV2(ledger: Ledger, order: SwapOrder): AccountRef[] {
     ...[GLOBAL, mint, quoteMint, ledger.mint(mint).program, ledger.mint(quoteMint).program].map(readonly),
     readonly(ASSOCIATED_TOKEN_PROGRAM),
     ...[FEE_RECIPIENT, feeAccount(ledger, pool)].map(writable),
-    ...[BUYBACK_RECIPIENT, tokenAccountOf(ledger, BUYBACK_RECIPIENT, quoteMint)].map(writable),
+    ...[BUYBACK_RECIPIENT, findTokenAccount(ledger, BUYBACK_RECIPIENT, quoteMint)].map(writable),
     ...[pool.address, ...pool.vaults, user].map(writable),
-    ...[mint, quoteMint].map((each) => writable(tokenAccountOf(ledger, user, each))),
+    ...[mint, quoteMint].map((each) => writable(findTokenAccount(ledger, user, each))),
     ...[creatorVault(pool), creatorAccount(ledger, pool)].map(writable),
-    readonly(addressOf("pump.fun", "sharing", pool.name)),
+    readonly(deriveAddress("pump.fun", "sharing", pool.name)),
     ...(aToB ? [] : [writable(VOLUME)]),
-    ...[userVolume(user), tokenAccountOf(ledger, userVolume(user), quoteMint)].map(writable),
+    ...[userVolume(user), findTokenAccount(ledger, userVolume(user), quoteMint)].map(writable),
     ...[FEE_CONFIG, FEE_PROGRAM, SYSTEM_PROGRAM, self.eventAuthority, PUMP_PROGRAM].map(readonly),
   ];
 }
@@ -276,9 +280,9 @@ function userVolume(user: string): string {
   return derive("user_volume_accumulator", user);
 }
 
-function emitTrade(frame: Frame, order: SwapOrder, sums: Sums & { readonly ixName: string }): void {
+function emitTrade(frame: ProgramFrame, order: SwapOrder, sums: Sums & { readonly ixName: string }): void {
   const { pool, user, aToB } = order;
-  const { virtualQuote, virtualTokens, realQuote, realTokens } = reservesOf(frame.ledger, pool);
+  const { virtualQuote, virtualTokens, realQuote, realTokens } = readReserves(frame.ledger, pool);
   const isSol = pool.mints[1] === WRAPPED_SOL;
   const ofSol = (amount: bigint) => u64(isSol ? amount : 0n);
   emitByCall(frame, self, [
@@ -287,7 +291,7 @@ function emitTrade(frame: Frame, order: SwapOrder, sums: Sums & { readonly ixNam
     ...[ofSol(sums.quote), u64(sums.tokens), flag(!aToB), key(user), i64(frame.time)],
     ...[ofSol(virtualQuote), u64(virtualTokens), ofSol(realQuote), u64(realTokens)],
     ...[key(FEE_RECIPIENT), u64(FEE_BPS), u64(sums.fee)],
-    ...[key(creatorOf(pool)), u64(CREATOR_FEE_BPS), u64(sums.creatorFee)],
+    ...[key(findCreator(pool)), u64(CREATOR_FEE_BPS), u64(sums.creatorFee)],
     // Volume of the user, which nobody here counts.
     ...[flag(!aToB), u64(0), u64(0), u64(0), i64(frame.time)],
     ...[text(sums.ixName), flag(false), u64(0), u64(0), u64(0), u64(0), u32(0)],

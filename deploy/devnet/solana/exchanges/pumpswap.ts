@@ -1,26 +1,26 @@
 import {
   ASSOCIATED_TOKEN_PROGRAM,
+  decodeAddress,
   findProgramAddress,
-  keyBytes,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, SYSTEM_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i64, join, key, u64 } from "../chain/bytes.ts";
-import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";
+import { type AccountRef, type ProgramFrame, readonly, writable } from "../chain/execution.ts";
 import { type Ledger, ProgramError } from "../chain/ledger.ts";
-import { burn, mintTo, tokenAccountOf, transferChecked } from "../chain/token-program.ts";
+import { burn, findTokenAccount, mintTo, transferChecked } from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
 import { payIn, payOut, sizeAddition, sizeRemoval } from "./liquidity.ts";
 import {
-  both,
   type Exchange,
   emitByCall,
   type LiquidityOrder,
+  mapSides,
   type Pool,
   type SwapOrder,
   sideAccount,
 } from "./pool.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const programId = "pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA";
 const FEE_PROGRAM = "pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ";
@@ -33,13 +33,13 @@ const self = {
 
 const CONFIG = findProgramAddress(["global_config"], programId);
 const VOLUME = findProgramAddress(["global_volume_accumulator"], programId);
-const FEE_CONFIG = findProgramAddress(["fee_config", keyBytes(programId)], FEE_PROGRAM);
-const FEE_RECIPIENT = addressOf("pumpswap", "protocol fee recipient");
+const FEE_CONFIG = findProgramAddress(["fee_config", decodeAddress(programId)], FEE_PROGRAM);
+const FEE_RECIPIENT = deriveAddress("pumpswap", "protocol fee recipient");
 const LP_BPS = 20n;
 const PROTOCOL_BPS = 5n;
 const CREATOR_BPS = 5n;
 
-const feeOf = (amount: bigint, bps: bigint) => (amount * bps + 9_999n) / 10_000n;
+const computeFee = (amount: bigint, bps: bigint) => (amount * bps + 9_999n) / 10_000n;
 
 /** The first mint is the base token, the second the quote. Fees are always in the quote. */
 export const pumpswap: Exchange = {
@@ -53,16 +53,16 @@ export const pumpswap: Exchange = {
       : join(hex("33e685a4017f83ad"), u64(sums.base), u64(0));
     caller.invoke({ program: programId, accounts: swapAccounts(ledger, order), data }, (frame) => {
       frame.log(`Instruction: ${isBuy ? "Buy" : "Sell"}`);
-      const reserves = both((side) => ledger.amountOf(order.pool.vaults[side]));
-      const held = both((side) =>
-        ledger.amountOf(tokenAccountOf(ledger, order.user, order.pool.mints[side])),
+      const reserves = mapSides((side) => ledger.amountOf(order.pool.vaults[side]));
+      const held = mapSides((side) =>
+        ledger.amountOf(findTokenAccount(ledger, order.user, order.pool.mints[side])),
       );
       move(frame, order, sums);
       emitTrade(frame, order, { ...sums, reserves, held });
       if (sums.received < (order.minimumOut ?? 0n)) throw new ProgramError(6_004, "slippage");
       const { pool, user, aToB } = order;
       const [amountIn, amountOut] = isBuy ? [sums.throughPool, sums.base] : [sums.base, sums.throughPool];
-      tellTrade(frame, self, { pool, user, aToB, amountIn, amountOut });
+      expectTrade(frame, self, { pool, user, aToB, amountIn, amountOut });
     });
     return sums.received;
   },
@@ -75,23 +75,26 @@ export const pumpswap: Exchange = {
     const data = join(hex("f223c68952e1f2b6"), ...[shares, sent[0] * 2n, sent[1] * 2n].map(u64));
     caller.invoke({ program: programId, accounts: liquidityAccounts(ledger, order), data }, (frame) => {
       frame.log("Instruction: Deposit");
-      const event = startLiquidityEvent(frame, order, { shares, limits: both((side) => sent[side] * 2n) });
+      const event = startLiquidityEvent(frame, order, {
+        shares,
+        limits: mapSides((side) => sent[side] * 2n),
+      });
       payIn(frame, order, sent);
       mintTo(frame, {
         mint: lp,
-        account: tokenAccountOf(ledger, user, lp),
+        account: findTokenAccount(ledger, user, lp),
         authority: pool.address,
         amount: shares,
       });
       emitByCall(frame, self, [hex("78f83d531f8e6b90"), ...event(sent)]);
-      tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts: sent });
+      expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts: sent });
     });
   },
   removeLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
     const lp = pumpLpMint(pool);
-    const account = tokenAccountOf(ledger, user, lp);
+    const account = findTokenAccount(ledger, user, lp);
     const { shares, amounts } = sizeRemoval(ledger, order, {
       held: ledger.amountOf(account),
       total: ledger.mint(lp).supply,
@@ -103,7 +106,7 @@ export const pumpswap: Exchange = {
       payOut(frame, order, amounts);
       burn(frame, { mint: lp, account, authority: user, amount: shares });
       emitByCall(frame, self, [hex("1609851aa02c47c0"), ...event(amounts)]);
-      tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
     });
   },
 };
@@ -128,12 +131,12 @@ interface Sums {
 }
 
 function sizeBuy(ledger: Ledger, { pool, amountIn }: SwapOrder): Sums {
-  const [base, quote] = both((side) => ledger.amountOf(pool.vaults[side]));
+  const [base, quote] = mapSides((side) => ledger.amountOf(pool.vaults[side]));
   const budget = (amountIn * 10_000n) / (10_000n + LP_BPS + PROTOCOL_BPS + CREATOR_BPS);
   const out = (base * budget) / (quote + budget);
   if (out === 0n) throw new ProgramError(6_000, "nothing comes out");
   const needed = (quote * out + base - out - 1n) / (base - out);
-  const fees = feesOf(needed);
+  const fees = computeFees(needed);
   const throughPool = needed + fees.lpFee;
   return {
     base: out,
@@ -146,30 +149,30 @@ function sizeBuy(ledger: Ledger, { pool, amountIn }: SwapOrder): Sums {
 }
 
 function sizeSale(ledger: Ledger, { pool, amountIn }: SwapOrder): Sums {
-  const [base, quote] = both((side) => ledger.amountOf(pool.vaults[side]));
+  const [base, quote] = mapSides((side) => ledger.amountOf(pool.vaults[side]));
   const out = (quote * amountIn) / (base + amountIn);
-  const fees = feesOf(out);
+  const fees = computeFees(out);
   const throughPool = out - fees.lpFee;
   const received = throughPool - fees.protocolFee - fees.creatorFee;
   if (received <= 0n) throw new ProgramError(6_000, "nothing comes out");
   return { base: amountIn, quote: out, ...fees, throughPool, user: received, received };
 }
 
-function feesOf(quote: bigint) {
+function computeFees(quote: bigint) {
   return {
-    lpFee: feeOf(quote, LP_BPS),
-    protocolFee: feeOf(quote, PROTOCOL_BPS),
-    creatorFee: feeOf(quote, CREATOR_BPS),
+    lpFee: computeFee(quote, LP_BPS),
+    protocolFee: computeFee(quote, PROTOCOL_BPS),
+    creatorFee: computeFee(quote, CREATOR_BPS),
   };
 }
 
-function move(frame: Frame, { pool, user, aToB }: SwapOrder, sums: Sums): void {
+function move(frame: ProgramFrame, { pool, user, aToB }: SwapOrder, sums: Sums): void {
   const { ledger } = frame;
-  const [userBase, userQuote] = both((side) => tokenAccountOf(ledger, user, pool.mints[side]));
+  const [userBase, userQuote] = mapSides((side) => findTokenAccount(ledger, user, pool.mints[side]));
   const [poolBase, poolQuote] = pool.vaults;
   const fees = [
-    { to: tokenAccountOf(ledger, FEE_RECIPIENT, pool.mints[1]), amount: sums.protocolFee },
-    { to: tokenAccountOf(ledger, creatorAuthority(pool), pool.mints[1]), amount: sums.creatorFee },
+    { to: findTokenAccount(ledger, FEE_RECIPIENT, pool.mints[1]), amount: sums.protocolFee },
+    { to: findTokenAccount(ledger, creatorAuthority(pool), pool.mints[1]), amount: sums.creatorFee },
   ];
   if (aToB) {
     transferChecked(frame, { from: userBase, to: poolBase, authority: user, amount: sums.base });
@@ -183,7 +186,7 @@ function move(frame: Frame, { pool, user, aToB }: SwapOrder, sums: Sums): void {
 }
 
 function creatorAuthority({ name }: Pool): string {
-  return addressOf("creator vault", name);
+  return deriveAddress("creator vault", name);
 }
 
 /** Who has to have an account of the quote before the first trade. */
@@ -197,15 +200,15 @@ function swapAccounts(ledger: Ledger, { pool, user, aToB }: SwapOrder): AccountR
     ...[pool.address, user].map(writable),
     readonly(CONFIG),
     ...pool.mints.map(readonly),
-    ...pool.mints.map((mint) => writable(tokenAccountOf(ledger, user, mint))),
+    ...pool.mints.map((mint) => writable(findTokenAccount(ledger, user, mint))),
     ...pool.vaults.map(writable),
     readonly(FEE_RECIPIENT),
-    writable(tokenAccountOf(ledger, FEE_RECIPIENT, pool.mints[1])),
+    writable(findTokenAccount(ledger, FEE_RECIPIENT, pool.mints[1])),
     ...programs,
     ...[SYSTEM_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, self.eventAuthority, programId].map(readonly),
-    writable(tokenAccountOf(ledger, creatorAuthority(pool), pool.mints[1])),
+    writable(findTokenAccount(ledger, creatorAuthority(pool), pool.mints[1])),
     readonly(creatorAuthority(pool)),
-    ...(aToB ? [] : [writable(VOLUME), writable(addressOf("pumpswap volume", user))]),
+    ...(aToB ? [] : [writable(VOLUME), writable(deriveAddress("pumpswap volume", user))]),
     ...[FEE_CONFIG, FEE_PROGRAM].map(readonly),
   ];
 }
@@ -218,7 +221,7 @@ function liquidityAccounts(ledger: Ledger, { pool, user }: LiquidityOrder): Acco
     writable(user),
     ...pool.mints.map(readonly),
     writable(lp),
-    ...[...pool.mints, lp].map((mint) => writable(tokenAccountOf(ledger, user, mint))),
+    ...[...pool.mints, lp].map((mint) => writable(findTokenAccount(ledger, user, mint))),
     ...pool.vaults.map(writable),
     ...[TOKEN_PROGRAM, TOKEN_2022_PROGRAM, self.eventAuthority, programId].map(readonly),
   ];
@@ -226,7 +229,11 @@ function liquidityAccounts(ledger: Ledger, { pool, user }: LiquidityOrder): Acco
 
 type Before = Record<"reserves" | "held", readonly [bigint, bigint]>;
 
-function emitTrade(frame: Frame, { pool, user, aToB, amountIn }: SwapOrder, sums: Sums & Before): void {
+function emitTrade(
+  frame: ProgramFrame,
+  { pool, user, aToB, amountIn }: SwapOrder,
+  sums: Sums & Before,
+): void {
   const { ledger } = frame;
   const afterLpFee = aToB ? sums.quote - sums.lpFee : sums.quote + sums.lpFee;
   emitByCall(frame, self, [
@@ -235,9 +242,9 @@ function emitTrade(frame: Frame, { pool, user, aToB, amountIn }: SwapOrder, sums
     ...[sums.base, aToB ? 0n : (amountIn * 105n) / 100n, ...sums.held, ...sums.reserves, sums.quote].map(u64),
     ...[LP_BPS, sums.lpFee, PROTOCOL_BPS, sums.protocolFee, afterLpFee, sums.user].map(u64),
     ...[pool.address, user].map(key),
-    ...both((side) => key(tokenAccountOf(ledger, user, pool.mints[side]))),
-    ...[FEE_RECIPIENT, tokenAccountOf(ledger, FEE_RECIPIENT, pool.mints[1])].map(key),
-    key(addressOf("creator", pool.name)),
+    ...mapSides((side) => key(findTokenAccount(ledger, user, pool.mints[side]))),
+    ...[FEE_RECIPIENT, findTokenAccount(ledger, FEE_RECIPIENT, pool.mints[1])].map(key),
+    key(deriveAddress("creator", pool.name)),
     ...[CREATOR_BPS, sums.creatorFee].map(u64),
     // Volume of the user, which only buys tell and nobody here counts.
     ...(aToB ? [] : [flag(true), u64(0), u64(0), u64(0), i64(frame.time)]),
@@ -246,19 +253,19 @@ function emitTrade(frame: Frame, { pool, user, aToB, amountIn }: SwapOrder, sums
 
 /** The event's fields before the transfers; amounts come last. */
 function startLiquidityEvent(
-  frame: Frame,
+  frame: ProgramFrame,
   { pool, user }: LiquidityOrder,
   { shares, limits }: { shares: bigint; limits: readonly [bigint, bigint] },
 ): (amounts: readonly [bigint, bigint]) => Uint8Array[] {
   const { ledger, time } = frame;
   const lp = pumpLpMint(pool);
-  const accounts = both((side) => tokenAccountOf(ledger, user, pool.mints[side]));
+  const accounts = mapSides((side) => findTokenAccount(ledger, user, pool.mints[side]));
   const held = accounts.map((account) => ledger.amountOf(account));
   const reserves = pool.vaults.map((vault) => ledger.amountOf(vault));
   const supply = ledger.mint(lp).supply;
   return (amounts) => [
     i64(time),
     ...[shares, ...limits, ...held, ...reserves, ...amounts, supply].map(u64),
-    ...[pool.address, user, ...accounts, tokenAccountOf(ledger, user, lp)].map(key),
+    ...[pool.address, user, ...accounts, findTokenAccount(ledger, user, lp)].map(key),
   ];
 }

@@ -1,19 +1,19 @@
 import { Buffer } from "node:buffer";
 import { TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import { join, u8, u64, u128 } from "../chain/bytes.ts";
-import { type AccountRef, type Caller, type Frame, readonly, writable } from "../chain/execution.ts";
-import { burn, mintTo, tokenAccountOf, transfer } from "../chain/token-program.ts";
+import { type AccountRef, type Caller, type ProgramFrame, readonly, writable } from "../chain/execution.ts";
+import { burn, findTokenAccount, mintTo, transfer } from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
 import { payIn, payOut, sizeAddition, sizeRemoval } from "./liquidity.ts";
 import {
   checkSlippage,
   type Exchange,
+  findSides,
   type LiquidityOrder,
   type Pool,
   quote,
   sideAccount,
-  sidesOf,
 } from "./pool.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const self = {
   program: "raydium-amm-v4",
@@ -31,7 +31,7 @@ export const raydiumAmmV4: Exchange = {
   swap(caller, order) {
     const { ledger } = caller;
     const { pool, user, aToB, amountIn } = order;
-    const { userIn, userOut, vaultIn, vaultOut } = sidesOf(ledger, order);
+    const { userIn, userOut, vaultIn, vaultOut } = findSides(ledger, order);
     const users = [writable(userIn), writable(userOut), readonly(user)];
     // 18 accounts, 17 without the target orders, or the eight of the newer instruction.
     const form = order.form % 3;
@@ -52,7 +52,7 @@ export const raydiumAmmV4: Exchange = {
       transfer(frame, { from: userIn, to: vaultIn, authority: user, amount: amountIn });
       received = transfer(frame, { from: vaultOut, to: userOut, authority: pool.authority, amount: out });
       checkSlippage(order, received);
-      tellTrade(frame, self, { pool, user, aToB, amountIn, amountOut: out });
+      expectTrade(frame, self, { pool, user, aToB, amountIn, amountOut: out });
     });
     return received;
   },
@@ -60,7 +60,7 @@ export const raydiumAmmV4: Exchange = {
     const { ledger } = caller;
     const { pool, user } = order;
     const lp = lpMint(pool);
-    const users = [...pool.mints, lp].map((mint) => tokenAccountOf(ledger, user, mint));
+    const users = [...pool.mints, lp].map((mint) => findTokenAccount(ledger, user, mint));
     const [_userCoin = "", _userPc = "", userLp = ""] = users;
     const { shares, sent } = sizeAddition(ledger, order, ledger.mint(lp).supply);
     const data = join(u8(3), u64(sent[0] + sent[0] / 100n), u64(sent[1] + sent[1] / 100n), u64(0));
@@ -84,7 +84,7 @@ export const raydiumAmmV4: Exchange = {
       ]);
       payIn(frame, { ...order, move: transfer }, sent);
       mintTo(frame, { mint: lp, account: userLp, authority: pool.authority, amount: shares });
-      tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts: sent });
+      expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts: sent });
     });
   },
   removeLiquidity(caller, order) {
@@ -96,8 +96,8 @@ function withdraw(caller: Caller, order: LiquidityOrder): void {
   const { ledger } = caller;
   const { pool, user } = order;
   const lp = lpMint(pool);
-  const [userCoin = "", userPc = ""] = pool.mints.map((mint) => tokenAccountOf(ledger, user, mint));
-  const userLp = tokenAccountOf(ledger, user, lp);
+  const [userCoin = "", userPc = ""] = pool.mints.map((mint) => findTokenAccount(ledger, user, mint));
+  const userLp = findTokenAccount(ledger, user, lp);
   const held = ledger.amountOf(userLp);
   const { shares, amounts } = sizeRemoval(ledger, order, { held, total: ledger.mint(lp).supply });
   const side = (role: string) => writable(sideAccount(pool, role));
@@ -122,7 +122,7 @@ function withdraw(caller: Caller, order: LiquidityOrder): void {
     ]);
     payOut(frame, { ...order, move: transfer }, amounts);
     burn(frame, { mint: lp, account: userLp, authority: user, amount: shares });
-    tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+    expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
   });
 }
 
@@ -154,6 +154,6 @@ function market(pool: Pool): AccountRef[] {
 }
 
 /** The program's own log line: no Anchor event. */
-function writeRayLog(frame: Frame, fields: readonly Uint8Array[]): void {
+function writeRayLog(frame: ProgramFrame, fields: readonly Uint8Array[]): void {
   frame.log(`ray_log: ${Buffer.from(join(...fields)).toString("base64")}`);
 }

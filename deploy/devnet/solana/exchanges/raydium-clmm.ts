@@ -1,23 +1,31 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, MEMO_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, MEMO_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, i32, join, key, u8, u64, u128 } from "../chain/bytes.ts";
-import { type AccountRef, type Frame, readonly, writable } from "../chain/execution.ts";
-import { tokenAccountOf, transfer, transferChecked, transferFeeOf } from "../chain/token-program.ts";
-import { addShares, payIn, payOut, sharesOf, sizeAddition, sizeRemoval, transferFees } from "./liquidity.ts";
+import { type AccountRef, type ProgramFrame, readonly, writable } from "../chain/execution.ts";
+import { computeTransferFee, findTokenAccount, transfer, transferChecked } from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
 import {
-  both,
+  addShares,
+  payIn,
+  payOut,
+  readShares,
+  sizeAddition,
+  sizeRemoval,
+  transferFees,
+} from "./liquidity.ts";
+import {
   checkSlippage,
+  computeTick,
   type Exchange,
+  findSides,
   type LiquidityOrder,
+  mapSides,
   type Pool,
   quote,
   type SwapOrder,
   sideAccount,
-  sidesOf,
   sqrtPriceX64,
-  tickOf,
 } from "./pool.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const self = {
   program: "raydium-clmm",
@@ -30,7 +38,7 @@ export const raydiumClmm: Exchange = {
   swap(caller, order) {
     const { ledger } = caller;
     const { pool, user, aToB, amountIn } = order;
-    const { mintIn, mintOut, userIn, userOut, vaultIn, vaultOut } = sidesOf(ledger, order);
+    const { mintIn, mintOut, userIn, userOut, vaultIn, vaultOut } = findSides(ledger, order);
     const isNew = order.form % 2 === 0;
     const move = isNew ? transferChecked : transfer;
     const common = [
@@ -56,15 +64,15 @@ export const raydiumClmm: Exchange = {
       received = move(frame, { from: vaultOut, to: userOut, authority: pool.address, amount: sums.out });
       emitSwap(frame, order, { amountIn: sums.received, feeIn: amountIn - sums.received, out: sums.out });
       checkSlippage(order, received);
-      tellTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
+      expectTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
     });
     return received;
   },
   addLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const [user0 = "", user1 = ""] = pool.mints.map((mint) => tokenAccountOf(ledger, user, mint));
-    const { shares, sent } = sizeAddition(ledger, order, sharesOf(ledger, order).total);
+    const [user0 = "", user1 = ""] = pool.mints.map((mint) => findTokenAccount(ledger, user, mint));
+    const { shares, sent } = sizeAddition(ledger, order, readShares(ledger, order).total);
     const data = join(hex("851d59df45eeb00a"), u128(shares), u64(sent[0] * 2n), u64(sent[1] * 2n), u8(0));
     const accounts = [
       readonly(user),
@@ -80,7 +88,7 @@ export const raydiumClmm: Exchange = {
       frame.log("Instruction: IncreaseLiquidityV2");
       payIn(frame, order, sent);
       const fees = transferFees(ledger, pool, sent);
-      const amounts = both((side) => sent[side] - fees[side]);
+      const amounts = mapSides((side) => sent[side] - fees[side]);
       frame.emit(
         join(
           hex("314f69d420221e54"),
@@ -90,14 +98,14 @@ export const raydiumClmm: Exchange = {
         ),
       );
       addShares(ledger, order, shares);
-      tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
     });
   },
   removeLiquidity(caller, order) {
     const { ledger } = caller;
     const { pool, user } = order;
-    const [user0 = "", user1 = ""] = pool.mints.map((mint) => tokenAccountOf(ledger, user, mint));
-    const { shares, amounts } = sizeRemoval(ledger, order, sharesOf(ledger, order));
+    const [user0 = "", user1 = ""] = pool.mints.map((mint) => findTokenAccount(ledger, user, mint));
+    const { shares, amounts } = sizeRemoval(ledger, order, readShares(ledger, order));
     const data = join(hex("3a7fbc3e4f52c460"), u128(shares), u64(0), u64(0));
     const accounts = [
       readonly(user),
@@ -124,32 +132,32 @@ export const raydiumClmm: Exchange = {
         ),
       );
       addShares(ledger, order, -shares);
-      tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
     });
   },
 };
 
 function emitSwap(
-  frame: Frame,
+  frame: ProgramFrame,
   order: SwapOrder,
   { amountIn, feeIn, out }: { amountIn: bigint; feeIn: bigint; out: bigint },
 ): void {
   const { ledger } = frame;
   const { pool, user, aToB } = order;
-  const { mintOut } = sidesOf(ledger, order);
+  const { mintOut } = findSides(ledger, order);
   const input = [amountIn, feeIn] as const;
-  const output = [out, transferFeeOf(ledger.mint(mintOut), out)] as const;
+  const output = [out, computeTransferFee(ledger.mint(mintOut), out)] as const;
   frame.emit(
     join(
       hex("40c6cde8260871e2"),
       key(pool.address),
       key(user),
-      ...pool.mints.map((mint) => key(tokenAccountOf(ledger, user, mint))),
+      ...pool.mints.map((mint) => key(findTokenAccount(ledger, user, mint))),
       ...(aToB ? [...input, ...output] : [...output, ...input]).map(u64),
       flag(aToB),
       u128(sqrtPriceX64(ledger, pool)),
       u128(ledger.numberOf(`shares/${pool.name}`)),
-      i32(tickOf(ledger, pool)),
+      i32(computeTick(ledger, pool)),
     ),
   );
 }
@@ -159,5 +167,5 @@ function tickArrays(pool: Pool): AccountRef[] {
 }
 
 function position({ pool, user }: LiquidityOrder, role: string): string {
-  return addressOf("position", pool.name, user, role);
+  return deriveAddress("position", pool.name, user, role);
 }

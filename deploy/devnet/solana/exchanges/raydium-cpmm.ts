@@ -1,22 +1,28 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
 import { MEMO_PROGRAM } from "../chain/addresses.ts";
 import { flag, hex, join, key, u8, u64 } from "../chain/bytes.ts";
-import { type Frame, readonly, writable } from "../chain/execution.ts";
-import { burn, mintTo, tokenAccountOf, transferChecked, transferFeeOf } from "../chain/token-program.ts";
+import { type ProgramFrame, readonly, writable } from "../chain/execution.ts";
+import {
+  burn,
+  computeTransferFee,
+  findTokenAccount,
+  mintTo,
+  transferChecked,
+} from "../chain/token-program.ts";
+import { expectLiquidity, expectTrade } from "./expect.ts";
 import { payIn, payOut, sizeAddition, sizeRemoval, transferFees } from "./liquidity.ts";
 import {
-  both,
   checkSlippage,
   type Exchange,
+  findSides,
   type LiquidityOrder,
+  mapSides,
   type Pair,
   type Pool,
   quote,
   sideAccount,
-  sidesOf,
 } from "./pool.ts";
 import { lpMint } from "./raydium-amm-v4.ts";
-import { tellLiquidity, tellTrade } from "./tell.ts";
 
 const self = {
   program: "raydium-cpmm",
@@ -29,7 +35,7 @@ export const raydiumCpmm: Exchange = {
   swap(caller, order) {
     const { ledger } = caller;
     const { pool, user, aToB, amountIn } = order;
-    const { mintIn, mintOut, userIn, userOut, vaultIn, vaultOut } = sidesOf(ledger, order);
+    const { mintIn, mintOut, userIn, userOut, vaultIn, vaultOut } = findSides(ledger, order);
     const [programIn, programOut] = [ledger.mint(mintIn).program, ledger.mint(mintOut).program];
     const accounts = [
       readonly(user),
@@ -45,7 +51,7 @@ export const raydiumCpmm: Exchange = {
     caller.invoke({ program: self.programId, accounts, data }, (frame) => {
       frame.log("Instruction: SwapBaseInput");
       const sums = quote(ledger, order);
-      const feeOut = transferFeeOf(ledger.mint(mintOut), sums.out);
+      const feeOut = computeTransferFee(ledger.mint(mintOut), sums.out);
       frame.emit(
         join(
           hex("40c6cde8260871e2"),
@@ -67,7 +73,7 @@ export const raydiumCpmm: Exchange = {
         amount: sums.out,
       });
       checkSlippage(order, received);
-      tellTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
+      expectTrade(frame, self, { pool, user, aToB, amountIn: sums.received, amountOut: sums.out });
     });
     return received;
   },
@@ -76,7 +82,7 @@ export const raydiumCpmm: Exchange = {
     const { pool, user } = order;
     const lp = lpMint(pool);
     const [user0 = "", user1 = "", userLp = ""] = [...pool.mints, lp].map((mint) =>
-      tokenAccountOf(ledger, user, mint),
+      findTokenAccount(ledger, user, mint),
     );
     const { shares, sent } = sizeAddition(ledger, order, ledger.mint(lp).supply);
     const data = join(hex("f223c68952e1f2b6"), u64(shares), u64(sent[0] * 2n), u64(sent[1] * 2n));
@@ -85,11 +91,11 @@ export const raydiumCpmm: Exchange = {
       (frame) => {
         frame.log("Instruction: Deposit");
         const fees = transferFees(ledger, pool, sent);
-        const amounts = both((side) => sent[side] - fees[side]);
+        const amounts = mapSides((side) => sent[side] - fees[side]);
         emitChange(frame, pool, { amounts, fees, type: 0 });
         payIn(frame, order, sent);
         mintTo(frame, { mint: lp, account: userLp, authority: pool.authority, amount: shares });
-        tellLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
+        expectLiquidity(frame, self, { kind: "add_liquidity", pool, user, amounts });
       },
     );
   },
@@ -98,7 +104,7 @@ export const raydiumCpmm: Exchange = {
     const { pool, user } = order;
     const lp = lpMint(pool);
     const [user0 = "", user1 = "", userLp = ""] = [...pool.mints, lp].map((mint) =>
-      tokenAccountOf(ledger, user, mint),
+      findTokenAccount(ledger, user, mint),
     );
     const { shares, amounts } = sizeRemoval(ledger, order, {
       held: ledger.amountOf(userLp),
@@ -112,7 +118,7 @@ export const raydiumCpmm: Exchange = {
       emitChange(frame, pool, { amounts, fees, type: 1 });
       burn(frame, { mint: lp, account: userLp, authority: user, amount: shares });
       payOut(frame, order, amounts);
-      tellLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
+      expectLiquidity(frame, self, { kind: "remove_liquidity", pool, user, amounts });
     });
   },
 };
@@ -129,7 +135,7 @@ function liquidityAccounts({ pool, user }: LiquidityOrder, users: readonly strin
 }
 
 function emitChange(
-  frame: Frame,
+  frame: ProgramFrame,
   pool: Pool,
   { amounts, fees, type }: { amounts: Pair<bigint>; fees: Pair<bigint>; type: number },
 ): void {

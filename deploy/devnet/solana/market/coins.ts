@@ -1,4 +1,4 @@
-import { addressOf } from "../chain/addresses.ts";
+import { deriveAddress } from "../chain/addresses.ts";
 import type { Ledger } from "../chain/ledger.ts";
 import { WRAPPED_SOL } from "../chain/token-program.ts";
 import type { Pool } from "../exchanges/pool.ts";
@@ -16,12 +16,12 @@ export interface Coin {
 const LAUNCHES = "launches";
 const coins: Coin[] = [];
 
-export function coinOf(number: number): Coin {
+export function getCoin(number: number): Coin {
   coins[number] ??= {
     name: `Coin number ${number}`,
     symbol: `COIN${number}`,
     uri: `https://example.invalid/coin/${number}.json`,
-    pool: makePool(pumpFun, { name: `coin ${number}`, mints: [addressOf("coin", number), WRAPPED_SOL] }),
+    pool: makePool(pumpFun, { name: `coin ${number}`, mints: [deriveAddress("coin", number), WRAPPED_SOL] }),
   };
   return coins[number];
 }

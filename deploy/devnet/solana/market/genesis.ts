@@ -1,9 +1,9 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf } from "../chain/addresses.ts";
+import { deriveAddress } from "../chain/addresses.ts";
 import { Ledger } from "../chain/ledger.ts";
-import { TOKEN_ACCOUNT_RENT, tokenAccountOf, WRAPPED_SOL } from "../chain/token-program.ts";
+import { findTokenAccount, TOKEN_ACCOUNT_RENT, WRAPPED_SOL } from "../chain/token-program.ts";
 import { addShares } from "../exchanges/liquidity.ts";
-import { both } from "../exchanges/pool.ts";
+import { mapSides } from "../exchanges/pool.ts";
 import { CURVE, curveOwners, pumpFun } from "../exchanges/pump-fun.ts";
 import { pumpLpMint, pumpswap, pumpswapOwners } from "../exchanges/pumpswap.ts";
 import { lpMint, raydiumAmmV4 } from "../exchanges/raydium-amm-v4.ts";
@@ -14,7 +14,7 @@ import { TOKENS, type TokenSpec, type TokenSymbol, unitsOf } from "./tokens.ts";
 const SOL = 1_000_000_000n;
 const WALLETS = 32;
 const PROVIDERS = 4;
-const BYSTANDERS = 40;
+const PASSIVE_HOLDERS = 40;
 
 export interface Market {
   readonly pools: readonly MarketPool[];
@@ -26,12 +26,12 @@ export interface Market {
 }
 
 export function describeMarket(): Market {
-  const wallets = Array.from({ length: WALLETS }, (_, i) => addressOf("wallet", i));
+  const wallets = Array.from({ length: WALLETS }, (_, i) => deriveAddress("wallet", i));
   return {
     pools: listPools(),
     wallets,
     providers: wallets.slice(0, PROVIDERS),
-    validators: Array.from({ length: 8 }, (_, i) => addressOf("validator", i)),
+    validators: Array.from({ length: 8 }, (_, i) => deriveAddress("validator", i)),
   };
 }
 
@@ -40,13 +40,13 @@ export function createGenesis({ pools, wallets, providers, validators }: Market,
   const ledger = new Ledger();
   for (const token of Object.values(TOKENS)) addMint(ledger, token);
   for (const wallet of [...wallets, ...validators]) ledger.lamports.set(wallet, 100_000n * SOL);
-  for (const validator of validators) ledger.lamports.set(addressOf("vote account", validator), 1n * SOL);
+  for (const validator of validators) ledger.lamports.set(deriveAddress("vote account", validator), 1n * SOL);
   for (const pool of pools) {
     if (pool.exchange === pumpFun) addCurve(ledger, pool);
     else addPool(ledger, { pool, providers, time });
   }
-  for (const [i, wallet] of wallets.entries()) fillWallet(ledger, { wallet, usd: 400_000 / (1 + i), time });
-  for (const symbol of Object.keys(TOKENS) as TokenSymbol[]) addBystanders(ledger, symbol, time);
+  for (const [i, wallet] of wallets.entries()) fundWallet(ledger, { wallet, usd: 400_000 / (1 + i), time });
+  for (const symbol of Object.keys(TOKENS) as TokenSymbol[]) addPassiveHolders(ledger, symbol, time);
   // What was set up is no change that could be taken back.
   ledger.undo.forget(ledger.undo.mark());
   return ledger;
@@ -57,8 +57,8 @@ function addMint(ledger: Ledger, { mint, decimals, program, transferFee, hasAuth
     decimals,
     program,
     supply: 0n,
-    mintAuthority: hasAuthorities === true ? addressOf("mint authority", mint) : null,
-    freezeAuthority: hasAuthorities === true ? addressOf("freeze authority", mint) : null,
+    mintAuthority: hasAuthorities === true ? deriveAddress("mint authority", mint) : null,
+    freezeAuthority: hasAuthorities === true ? deriveAddress("freeze authority", mint) : null,
     ...(transferFee !== undefined && { transferFee }),
   });
   ledger.lamports.set(mint, 1_461_600n);
@@ -80,10 +80,10 @@ function addPool(
   { pool, providers, time }: { pool: MarketPool; providers: readonly string[]; time: number },
 ): void {
   ledger.lamports.set(pool.address, 10_000_000n);
-  const amounts = both((side) =>
+  const amounts = mapSides((side) =>
     unitsOf(pool.symbols[side], side === 0 ? pool.depthUsd / pool.skew : pool.depthUsd, time),
   );
-  both((side) =>
+  mapSides((side) =>
     addAccount(ledger, {
       address: pool.vaults[side],
       owner: pool.authority,
@@ -92,7 +92,7 @@ function addPool(
     }),
   );
   const shares = 1_000_000_000_000n;
-  const lp = shareMintOf(pool);
+  const lp = findShareMint(pool);
   if (lp === undefined) {
     for (const user of providers) addShares(ledger, { pool, user }, shares);
   } else {
@@ -107,7 +107,7 @@ function addPool(
     ledger.lamports.set(lp, 1_461_600n);
     for (const user of providers)
       addAccount(ledger, {
-        address: tokenAccountOf(ledger, user, lp),
+        address: findTokenAccount(ledger, user, lp),
         owner: user,
         mint: lp,
         amount: shares,
@@ -118,7 +118,7 @@ function addPool(
 }
 
 /** The mint of a pool's shares, where it has one. */
-export function shareMintOf(pool: MarketPool): string | undefined {
+export function findShareMint(pool: MarketPool): string | undefined {
   if (pool.exchange === pumpswap) return pumpLpMint(pool);
   return pool.exchange === raydiumAmmV4 || pool.exchange === raydiumCpmm ? lpMint(pool) : undefined;
 }
@@ -137,31 +137,31 @@ function addCurve(ledger: Ledger, pool: MarketPool): void {
 }
 
 function addEmpty(ledger: Ledger, owner: string, mint: string): void {
-  const address = tokenAccountOf(ledger, owner, mint);
+  const address = findTokenAccount(ledger, owner, mint);
   if (!ledger.tokens.has(address)) addAccount(ledger, { address, owner, mint, amount: 0n });
 }
 
 /** Tokens of a curve are bought, not given. */
 const ON_CURVES: ReadonlySet<TokenSymbol> = new Set(["PUP", "KITE"]);
 
-function fillWallet(
+function fundWallet(
   ledger: Ledger,
   { wallet, usd, time }: { wallet: string; usd: number; time: number },
 ): void {
   for (const symbol of Object.keys(TOKENS) as TokenSymbol[]) {
     const { mint } = TOKENS[symbol];
     const amount = ON_CURVES.has(symbol) ? 0n : unitsOf(symbol, usd, time);
-    addAccount(ledger, { address: tokenAccountOf(ledger, wallet, mint), owner: wallet, mint, amount });
+    addAccount(ledger, { address: findTokenAccount(ledger, wallet, mint), owner: wallet, mint, amount });
   }
 }
 
 /** Those who hold and do not trade: few with much, many with little. */
-function addBystanders(ledger: Ledger, symbol: TokenSymbol, time: number): void {
+function addPassiveHolders(ledger: Ledger, symbol: TokenSymbol, time: number): void {
   if (ON_CURVES.has(symbol)) return;
   const { mint } = TOKENS[symbol];
-  for (let i = 0; i < BYSTANDERS; i++) {
-    const owner = addressOf("bystander", symbol, i);
+  for (let i = 0; i < PASSIVE_HOLDERS; i++) {
+    const owner = deriveAddress("bystander", symbol, i);
     const amount = unitsOf(symbol, 800_000 / (i + 1) ** 1.6, time);
-    addAccount(ledger, { address: addressOf("bystander account", symbol, i), owner, mint, amount });
+    addAccount(ledger, { address: deriveAddress("bystander account", symbol, i), owner, mint, amount });
   }
 }

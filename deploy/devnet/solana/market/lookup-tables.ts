@@ -3,7 +3,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, MEMO_PROGRAM, SYSTEM_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, MEMO_PROGRAM, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import type { LookupTables } from "../chain/keys.ts";
 import { sideAccount } from "../exchanges/pool.ts";
 import type { MarketPool } from "./pools.ts";
@@ -43,7 +43,7 @@ export function createLookupTables(pools: readonly MarketPool[]): LookupTables {
   return new Map(
     [...addresses].map((address, i) => [
       address,
-      { table: addressOf("lookup table", Math.floor(i / PER_TABLE)), index: i % PER_TABLE },
+      { table: deriveAddress("lookup table", Math.floor(i / PER_TABLE)), index: i % PER_TABLE },
     ]),
   );
 }

@@ -1,8 +1,8 @@
 import type { Random } from "../../random.ts";
 import type { Ledger } from "../chain/ledger.ts";
-import { tokenAccountOf, WRAPPED_SOL } from "../chain/token-program.ts";
+import { findTokenAccount, WRAPPED_SOL } from "../chain/token-program.ts";
 import type { SwapOrder } from "../exchanges/pool.ts";
-import { CURVE, pumpFun, reservesOf } from "../exchanges/pump-fun.ts";
+import { CURVE, pumpFun, readReserves } from "../exchanges/pump-fun.ts";
 import type { MarketPool } from "./pools.ts";
 import { TOKENS, type TokenSymbol, unitsOf, usdAt } from "./tokens.ts";
 
@@ -25,7 +25,7 @@ export function chooseOrder(
 
 /** What a wallet could spend of a token: of SOL it is lamports where they are not wrapped. */
 export function spendable(ledger: Ledger, user: string, mint: string): bigint {
-  return ledger.amountOf(tokenAccountOf(ledger, user, mint));
+  return ledger.amountOf(findTokenAccount(ledger, user, mint));
 }
 
 /** Tokens with a fee of their own refuse the plain Transfer of the older instructions. */
@@ -46,14 +46,14 @@ function unitsAtPool(
   { pool, symbol, usd, time }: { pool: MarketPool; symbol: TokenSymbol; usd: number; time: number },
 ): bigint {
   if (pool.exchange !== pumpFun || symbol === pool.symbols[1]) return unitsOf(symbol, usd, time);
-  const { virtualQuote, virtualTokens } = reservesOf(ledger, pool);
+  const { virtualQuote, virtualTokens } = readReserves(ledger, pool);
   return (unitsOf(pool.symbols[1], usd, time) * virtualTokens) / virtualQuote;
 }
 
 function likelihoodOfSelling(ledger: Ledger, pool: MarketPool, time: number): number {
   if (pool.exchange === pumpFun) {
     // Between empty and complete, a curve's buyers tire.
-    const sold = 1 - Number(reservesOf(ledger, pool).realTokens) / Number(CURVE.realTokens);
+    const sold = 1 - Number(readReserves(ledger, pool).realTokens) / Number(CURVE.realTokens);
     return 0.25 + 0.5 * sold;
   }
   const [a, b] = pool.symbols;

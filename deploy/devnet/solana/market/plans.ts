@@ -1,5 +1,5 @@
 import type { Random } from "../../random.ts";
-import { addressOf, COMPUTE_BUDGET, VOTE_PROGRAM } from "../chain/addresses.ts";
+import { COMPUTE_BUDGET, deriveAddress, VOTE_PROGRAM } from "../chain/addresses.ts";
 import { hex, join, u8, u32, u64 } from "../chain/bytes.ts";
 import { type Caller, readonly, writable } from "../chain/execution.ts";
 import type { LookupTables } from "../chain/keys.ts";
@@ -8,9 +8,9 @@ import {
   burn,
   closeAccount,
   ensureTokenAccount,
+  findTokenAccount,
   mintTo,
   syncNative,
-  tokenAccountOf,
   transferChecked,
   transferLamports,
   WRAPPED_SOL,
@@ -20,13 +20,13 @@ import { route } from "../exchanges/jupiter.ts";
 import { orcaWhirlpool, twoHopSwap } from "../exchanges/orca-whirlpool.ts";
 import { launchToken } from "../exchanges/pump-create.ts";
 import { pumpFun } from "../exchanges/pump-fun.ts";
-import { coinOf, countCoins, noteLaunch } from "./coins.ts";
+import { countCoins, getCoin, noteLaunch } from "./coins.ts";
 import type { Market } from "./genesis.ts";
 import { chooseOrder, formOf, spendable } from "./orders.ts";
 import type { MarketPool } from "./pools.ts";
 import { TOKENS } from "./tokens.ts";
 
-export interface Scene {
+export interface PlanContext {
   readonly ledger: Ledger;
   readonly market: Market;
   readonly tables: LookupTables;
@@ -35,10 +35,10 @@ export interface Scene {
   readonly time: number;
 }
 
-type Maker = (scene: Scene) => TransactionPlan | undefined;
+type PlanMaker = (scene: PlanContext) => TransactionPlan | undefined;
 
 /** What people do, and how often relative to one another. */
-export const ACTIONS: readonly (readonly [weight: number, name: string, make: Maker])[] = [
+export const ACTIONS: readonly (readonly [weight: number, name: string, make: PlanMaker])[] = [
   [60, "swap", swap],
   [8, "swap of unwrapped SOL", swapUnwrapped],
   [12, "route over two pools", routeOverTwo],
@@ -58,7 +58,7 @@ export const ACTIONS: readonly (readonly [weight: number, name: string, make: Ma
 const ALL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0);
 
 /** Some transaction; what cannot be done at the moment is replaced by a swap. */
-export function planSomething(scene: Scene): TransactionPlan {
+export function planTransaction(scene: PlanContext): TransactionPlan {
   let left = scene.random.next() * ALL;
   for (const [weight, , make] of ACTIONS) {
     left -= weight;
@@ -68,9 +68,9 @@ export function planSomething(scene: Scene): TransactionPlan {
 }
 
 /** A validator's vote: what most transactions of a block are. */
-export function planVote({ market, random }: Scene): TransactionPlan {
+export function planVote({ market, random }: PlanContext): TransactionPlan {
   const validator = random.pick(market.validators);
-  const account = addressOf("vote account", validator);
+  const account = deriveAddress("vote account", validator);
   const data = join(u32(14), hex("a1b2c3d4e5f60718".repeat(14)), u64(random.below(2 ** 31)));
   return {
     feePayer: validator,
@@ -80,7 +80,11 @@ export function planVote({ market, random }: Scene): TransactionPlan {
 }
 
 /** Signed by one wallet, with a compute budget; half of them with lookup tables. */
-function plan({ random, tables }: Scene, user: string, run: (caller: Caller) => void): TransactionPlan {
+function createPlan(
+  { random, tables }: PlanContext,
+  user: string,
+  run: (caller: Caller) => void,
+): TransactionPlan {
   const priority = BigInt(random.below(200_000));
   return {
     feePayer: user,
@@ -94,7 +98,10 @@ function plan({ random, tables }: Scene, user: string, run: (caller: Caller) => 
   };
 }
 
-function pickPool({ market, random }: Scene, fits: (pool: MarketPool) => boolean = () => true): MarketPool {
+function pickPool(
+  { market, random }: PlanContext,
+  fits: (pool: MarketPool) => boolean = () => true,
+): MarketPool {
   const pools = market.pools.filter(fits);
   let left = random.next() * pools.reduce((sum, { weight }) => sum + weight, 0);
   for (const pool of pools) {
@@ -104,25 +111,25 @@ function pickPool({ market, random }: Scene, fits: (pool: MarketPool) => boolean
   return random.pick(pools);
 }
 
-function swap(scene: Scene): TransactionPlan {
+function swap(scene: PlanContext): TransactionPlan {
   const { ledger, market, random, time } = scene;
   const user = random.pick(market.wallets);
   const pool = pickPool(scene);
-  return plan(scene, user, (caller) => {
+  return createPlan(scene, user, (caller) => {
     ensureTokenAccount(caller, { payer: user, owner: user, mint: pool.mints[0] });
     pool.exchange.swap(caller, chooseOrder(ledger, { pool, user, random, time }));
   });
 }
 
 /** A wallet that keeps its SOL unwrapped: an account for the one trade, closed at its end. */
-function swapUnwrapped(scene: Scene): TransactionPlan {
+function swapUnwrapped(scene: PlanContext): TransactionPlan {
   const { ledger, random } = scene;
-  const user = addressOf("unwrapped wallet", random.below(12));
+  const user = deriveAddress("unwrapped wallet", random.below(12));
   const pool = pickPool(scene, ({ mints, exchange }) => mints[1] === WRAPPED_SOL && exchange !== pumpFun);
   const [mint] = pool.mints;
   if (ledger.lamportsOf(user) === 0n) return fund(scene, user);
-  const held = ledger.tokens.has(tokenAccountOf(ledger, user, mint)) ? spendable(ledger, user, mint) : 0n;
-  return plan(scene, user, (caller) => {
+  const held = ledger.tokens.has(findTokenAccount(ledger, user, mint)) ? spendable(ledger, user, mint) : 0n;
+  return createPlan(scene, user, (caller) => {
     const account = ensureTokenAccount(caller, { payer: user, owner: user, mint: WRAPPED_SOL });
     ensureTokenAccount(caller, { payer: user, owner: user, mint });
     const isSale = held > 0n && random.next() < 0.5;
@@ -142,13 +149,15 @@ function swapUnwrapped(scene: Scene): TransactionPlan {
   });
 }
 
-function fund(scene: Scene, to: string): TransactionPlan {
+function fund(scene: PlanContext, to: string): TransactionPlan {
   const from = scene.random.pick(scene.market.wallets);
-  return plan(scene, from, (caller) => transferLamports(caller, { from, to, lamports: 200_000_000_000n }));
+  return createPlan(scene, from, (caller) =>
+    transferLamports(caller, { from, to, lamports: 200_000_000_000n }),
+  );
 }
 
 /** Two pools that share a token, the second leading on from the first. */
-function pickHops(scene: Scene, fits?: (pool: MarketPool) => boolean) {
+function pickHops(scene: PlanContext, fits?: (pool: MarketPool) => boolean) {
   const { ledger, market, random, time } = scene;
   const user = random.pick(market.wallets);
   const first = pickPool(scene, (pool) => pool.exchange !== pumpFun && (fits?.(pool) ?? true));
@@ -174,11 +183,11 @@ function pickHops(scene: Scene, fits?: (pool: MarketPool) => boolean) {
   };
 }
 
-function routeOverTwo(scene: Scene, minimumOut = 0n): TransactionPlan | undefined {
+function routeOverTwo(scene: PlanContext, minimumOut = 0n): TransactionPlan | undefined {
   const hops = pickHops(scene);
   if (hops === undefined) return undefined;
   const { user, amountIn, first, second, exchanges } = hops;
-  return plan(scene, user, (caller) =>
+  return createPlan(scene, user, (caller) =>
     route(caller, {
       user,
       amountIn,
@@ -191,99 +200,101 @@ function routeOverTwo(scene: Scene, minimumOut = 0n): TransactionPlan | undefine
   );
 }
 
-function failingRoute(scene: Scene): TransactionPlan | undefined {
+function failingRoute(scene: PlanContext): TransactionPlan | undefined {
   return routeOverTwo(scene, 10n ** 18n);
 }
 
-function twoHop(scene: Scene): TransactionPlan | undefined {
+function twoHop(scene: PlanContext): TransactionPlan | undefined {
   const hops = pickHops(scene, (pool) => pool.exchange === orcaWhirlpool);
   if (hops === undefined) return undefined;
   const { user, amountIn, first, second } = hops;
-  return plan(scene, user, (caller) => twoHopSwap(caller, { user, amountIn, first, second }));
+  return createPlan(scene, user, (caller) => twoHopSwap(caller, { user, amountIn, first, second }));
 }
 
 /** Both ways over one pool, in one transaction. */
-function twice(scene: Scene): TransactionPlan {
+function twice(scene: PlanContext): TransactionPlan {
   const { ledger, market, random, time } = scene;
   const user = random.pick(market.wallets);
   const pool = pickPool(scene, ({ exchange }) => exchange !== pumpFun);
-  return plan(scene, user, (caller) => {
+  return createPlan(scene, user, (caller) => {
     const order = chooseOrder(ledger, { pool, user, random, time });
     const amountIn = pool.exchange.swap(caller, order);
     pool.exchange.swap(caller, { ...order, aToB: !order.aToB, amountIn: amountIn / 2n + 1n });
   });
 }
 
-function failingSwap(scene: Scene): TransactionPlan {
+function failingSwap(scene: PlanContext): TransactionPlan {
   const { ledger, market, random, time } = scene;
   const user = random.pick(market.wallets);
   const pool = pickPool(scene);
-  return plan(scene, user, (caller) => {
+  return createPlan(scene, user, (caller) => {
     ensureTokenAccount(caller, { payer: user, owner: user, mint: pool.mints[0] });
     const order = chooseOrder(ledger, { pool, user, random, time });
     pool.exchange.swap(caller, { ...order, minimumOut: 10n ** 19n });
   });
 }
 
-function addLiquidity(scene: Scene): TransactionPlan {
+function addLiquidity(scene: PlanContext): TransactionPlan {
   const { market, random } = scene;
   const user = random.pick(market.providers);
   const pool = pickPool(scene, ({ exchange, skew }) => exchange.addLiquidity !== undefined && skew === 1);
-  return plan(scene, user, (caller) =>
+  return createPlan(scene, user, (caller) =>
     pool.exchange.addLiquidity?.(caller, { pool, user, bps: 1 + random.below(10), form: 0 }),
   );
 }
 
-function removeLiquidity(scene: Scene): TransactionPlan {
+function removeLiquidity(scene: PlanContext): TransactionPlan {
   const { market, random } = scene;
   const user = random.pick(market.providers);
   const pool = pickPool(scene, ({ exchange, skew }) => exchange.removeLiquidity !== undefined && skew === 1);
-  return plan(scene, user, (caller) =>
+  return createPlan(scene, user, (caller) =>
     pool.exchange.removeLiquidity?.(caller, { pool, user, bps: 1 + random.below(40), form: 0 }),
   );
 }
 
-function mint(scene: Scene): TransactionPlan {
+function mint(scene: PlanContext): TransactionPlan {
   const { ledger, market, random } = scene;
   const token = random.pick([TOKENS.TOLL, TOKENS.TIDE, TOKENS.USDC]);
   const user = random.pick(market.wallets);
-  const account = tokenAccountOf(ledger, user, token.mint);
+  const account = findTokenAccount(ledger, user, token.mint);
   const authority = ledger.mint(token.mint).mintAuthority ?? "";
   const amount = BigInt(1 + random.below(1_000_000)) * 10n ** BigInt(token.decimals - 2);
   return {
-    ...plan(scene, user, (caller) => mintTo(caller, { mint: token.mint, account, authority, amount })),
+    ...createPlan(scene, user, (caller) => mintTo(caller, { mint: token.mint, account, authority, amount })),
     signers: [authority],
   };
 }
 
-function burnSome(scene: Scene): TransactionPlan {
+function burnSome(scene: PlanContext): TransactionPlan {
   const { ledger, market, random } = scene;
   const token = random.pick([TOKENS.TOLL, TOKENS.ORBIT, TOKENS.USDT]);
   const user = random.pick(market.wallets);
-  const account = tokenAccountOf(ledger, user, token.mint);
+  const account = findTokenAccount(ledger, user, token.mint);
   const amount = ledger.amountOf(account) / BigInt(1_000 + random.below(9_000));
-  return plan(scene, user, (caller) => burn(caller, { mint: token.mint, account, authority: user, amount }));
+  return createPlan(scene, user, (caller) =>
+    burn(caller, { mint: token.mint, account, authority: user, amount }),
+  );
 }
 
-function sendTokens(scene: Scene): TransactionPlan {
+function sendTokens(scene: PlanContext): TransactionPlan {
   const { ledger, market, random } = scene;
   const [user, other] = [random.pick(market.wallets), random.pick(market.wallets)];
   const { mint } = random.pick([TOKENS.USDC, TOKENS.TOLL, TOKENS.NOVA]);
-  return plan(scene, user, (caller) => {
+  return createPlan(scene, user, (caller) => {
     const to = ensureTokenAccount(caller, { payer: user, owner: other, mint });
-    const from = tokenAccountOf(ledger, user, mint);
+    const from = findTokenAccount(ledger, user, mint);
     transferChecked(caller, { from, to, authority: user, amount: ledger.amountOf(from) / 500n });
   });
 }
 
 /** A coin is launched and its maker buys the first of it. */
-function launch(scene: Scene): TransactionPlan {
+function launch(scene: PlanContext): TransactionPlan {
   const { ledger, market, random } = scene;
   const user = random.pick(market.wallets);
-  const coin = coinOf(countCoins(ledger));
+  const coin = getCoin(countCoins(ledger));
   const { pool } = coin;
   return {
-    ...plan(scene, user, (caller) => {
+    ...createPlan(scene, user, (caller) => {
       launchToken(caller, { ...coin, user });
       noteLaunch(ledger);
       ensureTokenAccount(caller, { payer: user, owner: user, mint: pool.mints[0] });
@@ -301,19 +312,19 @@ function launch(scene: Scene): TransactionPlan {
 }
 
 /** One of the latest few. */
-function tradeCoin(scene: Scene): TransactionPlan | undefined {
+function tradeCoin(scene: PlanContext): TransactionPlan | undefined {
   const { ledger, market, random } = scene;
   const count = countCoins(ledger);
   if (count === 0) return undefined;
-  const { pool } = coinOf(count - 1 - random.below(Math.min(count, 5)));
+  const { pool } = getCoin(count - 1 - random.below(Math.min(count, 5)));
   const user = random.pick(market.wallets);
-  const account = tokenAccountOf(ledger, user, pool.mints[0]);
+  const account = findTokenAccount(ledger, user, pool.mints[0]);
   const held = ledger.amountOf(account);
   const isSale = held > 0n && random.next() < 0.6;
   const amountIn = isSale
     ? held / BigInt(1 + random.below(3))
     : BigInt(20_000_000 + random.below(1_000_000_000));
-  return plan(scene, user, (caller) => {
+  return createPlan(scene, user, (caller) => {
     ensureTokenAccount(caller, { payer: user, owner: user, mint: pool.mints[0] });
     pumpFun.swap(caller, { pool, user, aToB: isSale, amountIn, form: 0 });
   });

@@ -2,7 +2,7 @@ import {
   associatedTokenAddress,
   findProgramAddress,
 } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf } from "../chain/addresses.ts";
+import { deriveAddress } from "../chain/addresses.ts";
 import { DAMM_V2_AUTHORITY, meteoraDammV2 } from "../exchanges/meteora-damm-v2.ts";
 import { meteoraDlmm } from "../exchanges/meteora-dlmm.ts";
 import { orcaWhirlpool } from "../exchanges/orca-whirlpool.ts";
@@ -68,11 +68,11 @@ export function makePool(
   exchange: Exchange,
   { name, mints, feeBps = 0 }: { name: string; mints: Pair<string>; feeBps?: number },
 ): Pool {
-  const address = exchange === pumpFun ? curveAddress(mints[0]) : addressOf("pool", name);
+  const address = exchange === pumpFun ? curveAddress(mints[0]) : deriveAddress("pool", name);
   const vaults =
     exchange.dex === "pumpfun"
       ? ([vaultOf(address, mints[0]), vaultOf(address, mints[1])] as const)
-      : ([addressOf("vault", name, 0), addressOf("vault", name, 1)] as const);
+      : ([deriveAddress("vault", name, 0), deriveAddress("vault", name, 1)] as const);
   return { name, address, mints, vaults, authority: authorityOf(exchange, address), feeBps };
 }
 

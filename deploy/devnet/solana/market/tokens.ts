@@ -1,5 +1,5 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf } from "../chain/addresses.ts";
+import { deriveAddress } from "../chain/addresses.ts";
 import { WRAPPED_SOL } from "../chain/token-program.ts";
 
 export interface TokenSpec {
@@ -20,7 +20,7 @@ export interface TokenSpec {
 
 const spl = { program: TOKEN_PROGRAM, metadata: "metaplex", isMutable: false } as const;
 const token2022 = { program: TOKEN_2022_PROGRAM, metadata: "extension", isMutable: true } as const;
-const own = (symbol: string) => addressOf("mint", symbol);
+const own = (symbol: string) => deriveAddress("mint", symbol);
 
 /** SOL and the stablecoins have mainnet's mints, which prices rest on; the others are made up. */
 export const TOKENS = {

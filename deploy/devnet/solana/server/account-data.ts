@@ -4,11 +4,11 @@ import {
   metadataAddress,
   TOKEN_2022_PROGRAM,
 } from "../../../../services/solana/chain/program-address.ts";
-import { addressOf, SYSTEM_PROGRAM } from "../chain/addresses.ts";
+import { deriveAddress, SYSTEM_PROGRAM } from "../chain/addresses.ts";
 import { flag, join, key, text, u8, u16, u32, u64, zeros } from "../chain/bytes.ts";
 import type { Ledger, Mint, TokenAccount } from "../chain/ledger.ts";
 import { TOKEN_ACCOUNT_RENT, WRAPPED_SOL } from "../chain/token-program.ts";
-import { coinOf, countCoins } from "../market/coins.ts";
+import { countCoins, getCoin } from "../market/coins.ts";
 import { TOKENS, type TokenSpec } from "../market/tokens.ts";
 
 export interface NodeAccount {
@@ -23,7 +23,7 @@ export interface AccountReader {
   largest(mint: string): { address: string; amount: bigint; decimals: number }[] | undefined;
 }
 
-interface Named {
+interface MetadataFields {
   readonly name: string;
   readonly symbol: string;
   readonly uri: string;
@@ -33,15 +33,15 @@ interface Named {
 
 /** Accounts of a generated chain: mints, their metadata, token accounts, wallets. */
 export function createAccountReader(ledger: Ledger): AccountReader {
-  const byMetadata = new Map<string, Named>();
+  const byMetadata = new Map<string, MetadataFields>();
   for (const token of Object.values<TokenSpec>(TOKENS))
-    if (token.metadata === "metaplex") byMetadata.set(metadataAddress(token.mint), nameOf(token));
+    if (token.metadata === "metaplex") byMetadata.set(metadataAddress(token.mint), toMetadataFields(token));
   let coins = 0;
 
   /** Coins are launched while the chain runs. */
-  function findNamed(address: string): Named | undefined {
+  function findNamed(address: string): MetadataFields | undefined {
     for (; coins < countCoins(ledger); coins++) {
-      const { pool, ...coin } = coinOf(coins);
+      const { pool, ...coin } = getCoin(coins);
       byMetadata.set(metadataAddress(pool.mints[0]), { ...coin, isMutable: false, mint: pool.mints[0] });
     }
     const named = byMetadata.get(address);
@@ -75,7 +75,7 @@ export function createAccountReader(ledger: Ledger): AccountReader {
   };
 }
 
-function nameOf({ name, symbol, isMutable, mint }: TokenSpec): Named {
+function toMetadataFields({ name, symbol, isMutable, mint }: TokenSpec): MetadataFields {
   return { name, symbol, isMutable, mint, uri: `https://example.invalid/${symbol.toLowerCase()}.json` };
 }
 
@@ -98,7 +98,7 @@ export function writeMint(address: string, mint: Mint): Uint8Array {
   const extensions = [
     ...(mint.transferFee === undefined ? [] : [extension(1, transferFeeConfig(mint.transferFee))]),
     ...(mint.nonTransferable === true ? [extension(9, zeros(0))] : []),
-    ...(spec === undefined ? [] : metadataExtensions(nameOf(spec))),
+    ...(spec === undefined ? [] : metadataExtensions(toMetadataFields(spec))),
   ];
   // Mints are padded to the length of an account, then comes what kind of account it is.
   return extensions.length === 0 ? base : join(base, zeros(165 - base.length), u8(1), ...extensions);
@@ -110,11 +110,11 @@ function extension(type: number, data: Uint8Array): Uint8Array {
 
 function transferFeeConfig({ bps, most }: { bps: number; most: bigint }): Uint8Array {
   const fee = join(u64(0), u64(most), u16(bps));
-  return join(key(addressOf("fee authority")), key(addressOf("fee collector")), u64(0), fee, fee);
+  return join(key(deriveAddress("fee authority")), key(deriveAddress("fee collector")), u64(0), fee, fee);
 }
 
-function metadataExtensions(named: Named): Uint8Array[] {
-  const authority = named.isMutable ? key(addressOf("update authority", named.mint)) : zeros(32);
+function metadataExtensions(named: MetadataFields): Uint8Array[] {
+  const authority = named.isMutable ? key(deriveAddress("update authority", named.mint)) : zeros(32);
   const metadata = join(
     authority,
     key(named.mint),
@@ -139,12 +139,12 @@ export function writeTokenAccount(
 }
 
 /** Metaplex pads its texts with zeros, and the account too. */
-export function writeMetadata({ mint, name, symbol, uri, isMutable }: Named): Uint8Array {
+export function writeMetadata({ mint, name, symbol, uri, isMutable }: MetadataFields): Uint8Array {
   const padded = (value: string, length: number) =>
     join(u32(length), pad(new TextEncoder().encode(value), length));
   const data = join(
     u8(4),
-    key(addressOf("update authority", mint)),
+    key(deriveAddress("update authority", mint)),
     key(mint),
     padded(name, 32),
     padded(symbol, 10),

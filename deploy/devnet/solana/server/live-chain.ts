@@ -4,7 +4,7 @@ import { Ledger, type LedgerChanges } from "../chain/ledger.ts";
 import type { ExpectedTransaction } from "../expected.ts";
 import { createGenerator, type Generator, type GeneratorOptions, type MadeBlock } from "../generator.ts";
 import { createAccountReader } from "./account-data.ts";
-import { BlockShelf, type NodeBlock, type NodeChain, shelve } from "./node-chain.ts";
+import { BlockBuffer, type NodeBlock, type NodeChain, toNodeBlock } from "./node-chain.ts";
 
 export interface LiveChain extends NodeChain {
   readonly generator: Generator;
@@ -29,7 +29,7 @@ export const FINALITY_LAG = 32;
 /** A node of a chain that a generator makes. */
 export function createLiveChain(options: LiveChainOptions): LiveChain {
   const generator = createGenerator(options);
-  const shelf = new BlockShelf(FINALITY_LAG);
+  const shelf = new BlockBuffer(FINALITY_LAG);
   const expected = new Map<number, readonly ExpectedTransaction[]>();
   const times = new Map<number, number>();
   const { kept = 3_000 } = options;
@@ -51,9 +51,9 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
     if (block === undefined) return undefined;
     expected.set(slot, block.expected);
     pending.set(slot, generator.ledger.takeChanges());
-    shelf.add(pack(block));
+    shelf.add(compressBlock(block));
     shelf.trim(kept);
-    settle();
+    applyFinal();
     for (const old of expected.keys()) {
       if (old >= shelf.first()) break;
       expected.delete(old);
@@ -63,7 +63,7 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
   }
 
   /** What has become final is applied, in the order of the chain. */
-  function settle(): void {
+  function applyFinal(): void {
     const root = shelf.head("finalized");
     for (const [of, changes] of pending) {
       if (of > root) return;
@@ -105,8 +105,8 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
 }
 
 /** Kept compressed: thousands of blocks stay in memory. */
-function pack({ slot, raw }: MadeBlock): NodeBlock {
-  const block = shelve(slot, raw);
+function compressBlock({ slot, raw }: MadeBlock): NodeBlock {
+  const block = toNodeBlock(slot, raw);
   const packed = gzipSync(Buffer.from(block.transactions()), { level: 1 });
   return { ...block, transactions: () => gunzipSync(packed).toString("utf8") };
 }

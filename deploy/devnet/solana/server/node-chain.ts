@@ -12,7 +12,7 @@ export interface NodeBlock {
   readonly hasVersions: boolean;
 }
 
-export interface SlotNews {
+export interface SlotNotification {
   readonly slot: number;
   readonly parent: number;
   readonly root: number;
@@ -30,13 +30,13 @@ export interface NodeChain {
   /** Accounts as of the head at a commitment; undefined where only blocks were recorded. */
   accounts(commitment: Commitment): AccountReader | undefined;
   /** Returns how to stop listening. */
-  onSlot(listener: (news: SlotNews) => void): () => void;
+  onSlot(listener: (news: SlotNotification) => void): () => void;
 }
 
 /** Blocks in slots, oldest first; the listeners that hear of new ones. */
-export class BlockShelf {
+export class BlockBuffer {
   readonly #blocks = new Map<number, NodeBlock>();
-  readonly #listeners = new Set<(news: SlotNews) => void>();
+  readonly #listeners = new Set<(news: SlotNotification) => void>();
   /** Ascending. */
   #slots: number[] = [];
   readonly #lag: number;
@@ -84,14 +84,14 @@ export class BlockShelf {
     return this.#blocks.get(slot);
   }
 
-  listen(listener: (news: SlotNews) => void): () => void {
+  listen(listener: (news: SlotNotification) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 }
 
 /** A block as getBlock gives it, ready to be sent. */
-export function shelve(slot: number, raw: Record<string, unknown>): NodeBlock {
+export function toNodeBlock(slot: number, raw: Record<string, unknown>): NodeBlock {
   const { transactions, ...head } = raw;
   const list = transactions as readonly { readonly version?: unknown }[];
   const body = JSON.stringify(list);

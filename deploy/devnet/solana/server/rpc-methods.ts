@@ -15,7 +15,7 @@ export class RpcError extends Error {
 /** What a node says of a slot without a block; null = it answers null. */
 export type MissingCode = -32004 | -32007 | -32009 | null;
 
-export interface Withheld {
+export interface HiddenBlocks {
   /** Slots whose blocks the node acts as if it did not have. */
   readonly hidden: ReadonlySet<number>;
   readonly missingCode: MissingCode;
@@ -23,36 +23,36 @@ export interface Withheld {
 
 type Params = readonly unknown[];
 /** Returns JSON. */
-type Method = (chain: NodeChain, params: Params, withheld: Withheld) => string;
+type Method = (chain: NodeChain, params: Params, withheld: HiddenBlocks) => string;
 
 const METHODS: Readonly<Record<string, Method>> = {
   getGenesisHash: (chain) => JSON.stringify(chain.genesisHash),
   getHealth: () => '"ok"',
   getVersion: () => JSON.stringify({ "solana-core": "2.3.0", "feature-set": 1 }),
-  getSlot: (chain, [options]) => String(chain.head(commitmentOf(options))),
+  getSlot: (chain, [options]) => String(chain.head(readCommitment(options))),
   getFirstAvailableBlock: (chain) => String(chain.firstAvailable()),
   getBlock,
   getBlocks,
   getMultipleAccounts,
   getAccountInfo: (chain, [address, options]) =>
-    inContext(chain, options, accountOf(chain, checkAddress(address), options)),
+    renderInContext(chain, options, renderAccount(chain, checkAddress(address), options)),
   getTokenLargestAccounts,
 };
 
 /** JSON of the answer to one call; throws RpcError. */
-export function answer(
+export function callMethod(
   chain: NodeChain,
   call: { method: string; params: Params },
-  withheld: Withheld,
+  withheld: HiddenBlocks,
 ): string {
   const method = METHODS[call.method];
   if (method === undefined) throw new RpcError(-32601, "Method not found");
   return method(chain, call.params, withheld);
 }
 
-function getBlock(chain: NodeChain, [slot, options]: Params, { hidden, missingCode }: Withheld): string {
+function getBlock(chain: NodeChain, [slot, options]: Params, { hidden, missingCode }: HiddenBlocks): string {
   const wanted = checkSlot(slot);
-  const { encoding, transactionDetails = "full", maxSupportedTransactionVersion } = optionsOf(options);
+  const { encoding, transactionDetails = "full", maxSupportedTransactionVersion } = readOptions(options);
   if (encoding !== undefined && encoding !== "json")
     throw new RpcError(-32602, `Invalid params: encoding ${String(encoding)} is not offered here`);
   if (wanted < chain.firstAvailable())
@@ -60,17 +60,17 @@ function getBlock(chain: NodeChain, [slot, options]: Params, { hidden, missingCo
       -32001,
       `Block ${wanted} cleaned up, does not exist on node. First available block: ${chain.firstAvailable()}`,
     );
-  if (wanted > chain.head(commitmentOf(options)))
+  if (wanted > chain.head(readCommitment(options)))
     throw new RpcError(-32004, `Block not available for slot ${wanted}`);
   const block = hidden.has(wanted) ? undefined : chain.block(wanted);
-  if (block === undefined) return missing(wanted, missingCode);
+  if (block === undefined) return renderMissing(wanted, missingCode);
   if (transactionDetails === "none") return block.head;
   if (block.hasVersions && maxSupportedTransactionVersion === undefined)
     throw new RpcError(-32015, "Transaction version (0) is not supported by the requesting client.");
   return `${block.head.slice(0, -1)},"transactions":${block.transactions()}}`;
 }
 
-function missing(slot: number, code: MissingCode): string {
+function renderMissing(slot: number, code: MissingCode): string {
   if (code === null) return "null";
   if (code === -32004) throw new RpcError(code, `Block not available for slot ${slot}`);
   const where = code === -32007 ? "due to ledger jump to recent snapshot" : "in long-term storage";
@@ -79,9 +79,9 @@ function missing(slot: number, code: MissingCode): string {
 
 const MOST_SLOTS = 500_000;
 
-function getBlocks(chain: NodeChain, [from, to, options]: Params, { hidden }: Withheld): string {
+function getBlocks(chain: NodeChain, [from, to, options]: Params, { hidden }: HiddenBlocks): string {
   const start = checkSlot(from);
-  const head = chain.head(commitmentOf(typeof to === "number" ? options : (to ?? options)));
+  const head = chain.head(readCommitment(typeof to === "number" ? options : (to ?? options)));
   const end = typeof to === "number" ? Math.min(checkSlot(to), head) : head;
   if (end - start > MOST_SLOTS) throw new RpcError(-32602, `Slot range too large; max ${MOST_SLOTS}`);
   return JSON.stringify(chain.produced(start, end).filter((slot) => !hidden.has(slot)));
@@ -90,18 +90,18 @@ function getBlocks(chain: NodeChain, [from, to, options]: Params, { hidden }: Wi
 function getMultipleAccounts(chain: NodeChain, [addresses, options]: Params): string {
   if (!Array.isArray(addresses)) throw new RpcError(-32602, "Invalid params: no list of addresses");
   if (addresses.length > 100) throw new RpcError(-32602, "Too many inputs provided; max 100");
-  return inContext(
+  return renderInContext(
     chain,
     options,
-    `[${addresses.map((address) => accountOf(chain, checkAddress(address), options)).join(",")}]`,
+    `[${addresses.map((address) => renderAccount(chain, checkAddress(address), options)).join(",")}]`,
   );
 }
 
-function accountOf(chain: NodeChain, address: string, options: unknown): string {
-  const { encoding } = optionsOf(options);
+function renderAccount(chain: NodeChain, address: string, options: unknown): string {
+  const { encoding } = readOptions(options);
   if (encoding !== "base64")
     throw new RpcError(-32602, `Invalid params: encoding ${String(encoding)} is not offered here`);
-  const account = chain.accounts(commitmentOf(options))?.account(address) ?? null;
+  const account = chain.accounts(readCommitment(options))?.account(address) ?? null;
   if (account === null) return "null";
   const { owner, lamports, data } = account;
   return JSON.stringify({
@@ -115,26 +115,26 @@ function accountOf(chain: NodeChain, address: string, options: unknown): string 
 }
 
 function getTokenLargestAccounts(chain: NodeChain, [mint, options]: Params): string {
-  const largest = chain.accounts(commitmentOf(options))?.largest(checkAddress(mint));
+  const largest = chain.accounts(readCommitment(options))?.largest(checkAddress(mint));
   if (largest === undefined) throw new RpcError(-32602, "Invalid param: not a Token mint");
   const values = largest.map(({ address, amount, decimals }) => {
     const uiAmount = Number(amount) / 10 ** decimals;
     return { address, amount: amount.toString(), decimals, uiAmount, uiAmountString: String(uiAmount) };
   });
-  return inContext(chain, options, JSON.stringify(values));
+  return renderInContext(chain, options, JSON.stringify(values));
 }
 
-function inContext(chain: NodeChain, options: unknown, value: string): string {
-  return `{"context":{"slot":${chain.head(commitmentOf(options))},"apiVersion":"2.3.0"},"value":${value}}`;
+function renderInContext(chain: NodeChain, options: unknown, value: string): string {
+  return `{"context":{"slot":${chain.head(readCommitment(options))},"apiVersion":"2.3.0"},"value":${value}}`;
 }
 
-function optionsOf(value: unknown): Record<string, unknown> {
+function readOptions(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** As nodes have it, `finalized` where nothing is said. */
-function commitmentOf(options: unknown): Commitment {
-  const { commitment } = optionsOf(options);
+function readCommitment(options: unknown): Commitment {
+  const { commitment } = readOptions(options);
   return commitment === "confirmed" || commitment === "processed" ? "confirmed" : "finalized";
 }
 

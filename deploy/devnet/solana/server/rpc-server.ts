@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { NodeChain } from "./node-chain.ts";
-import { answer, type MissingCode, RpcError } from "./rpc-methods.ts";
+import { callMethod, type MissingCode, RpcError } from "./rpc-methods.ts";
 import { parseJson, serveSubscriptions } from "./subscriptions.ts";
 import type { TextSocket } from "./websocket.ts";
 
@@ -40,9 +40,9 @@ export interface RpcServer {
   close(): Promise<void>;
 }
 
-type OneReply = Extract<Fault, { error: unknown } | { result: unknown }>;
-type WholeRequest = Exclude<Fault, OneReply>;
-type Asked = Partial<RpcCall> & { readonly id?: unknown };
+type CallFault = Extract<Fault, { error: unknown } | { result: unknown }>;
+type RequestFault = Exclude<Fault, CallFault>;
+type IncomingCall = Partial<RpcCall> & { readonly id?: unknown };
 
 const LARGEST_REQUEST = 1_000_000;
 
@@ -59,22 +59,22 @@ export async function startRpcServer(chain: NodeChain, { port = 0 } = {}): Promi
     const body = parseJson(await readBody(request));
     if (body === undefined)
       return send(response, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
-    const asked: readonly Asked[] = Array.isArray(body) ? body : [body];
+    const asked: readonly IncomingCall[] = Array.isArray(body) ? body : [body];
     const parts: string[] = [];
     for (const { id, method = "", params = [] } of asked) {
       calls.set(method, (calls.get(method) ?? 0) + 1);
       const fault = faults.intercept?.({ method, params });
-      if (breaksOff(fault)) return breakOff(fault, request, response);
-      parts.push(writeReply(id, () => answerOr(fault, { method, params })));
+      if (endsRequest(fault)) return endRequest(fault, request, response);
+      parts.push(writeReply(id, () => callOrFail(fault, { method, params })));
     }
     send(response, Array.isArray(body) ? `[${parts.join(",")}]` : (parts[0] ?? ""));
   }
 
-  function answerOr(fault: OneReply | undefined, call: RpcCall): string {
+  function callOrFail(fault: CallFault | undefined, call: RpcCall): string {
     if (fault !== undefined && "error" in fault) throw new RpcError(fault.error.code, fault.error.message);
     return fault !== undefined && "result" in fault
       ? JSON.stringify(fault.result)
-      : answer(chain, call, faults);
+      : callMethod(chain, call, faults);
   }
 
   server.on("upgrade", (request: IncomingMessage, stream: Duplex) => {
@@ -103,11 +103,11 @@ export async function startRpcServer(chain: NodeChain, { port = 0 } = {}): Promi
   };
 }
 
-function breaksOff(fault: Fault | undefined): fault is WholeRequest {
+function endsRequest(fault: Fault | undefined): fault is RequestFault {
   return typeof fault === "string" || (fault !== undefined && "status" in fault);
 }
 
-function breakOff(fault: WholeRequest, request: IncomingMessage, response: ServerResponse): void {
+function endRequest(fault: RequestFault, request: IncomingMessage, response: ServerResponse): void {
   if (fault === "reset") request.socket.destroy();
   else if (fault !== "hang") response.writeHead(fault.status, fault.headers).end(fault.body ?? "");
 }

@@ -14,23 +14,23 @@ export function serveSubscriptions(
   const stop = chain.onSlot(({ slot, parent, root }) => {
     const result = { slot, parent, root };
     for (const subscription of subscriptions)
-      say({ method: "slotNotification", params: { result, subscription } });
+      notify({ method: "slotNotification", params: { result, subscription } });
   });
-  const socket = acceptSocket(request, stream, { text: hear, end: stop });
+  const socket = acceptSocket(request, stream, { text: handleMessage, end: stop });
   if (socket === undefined) stop();
 
-  function say(message: Record<string, unknown>): void {
+  function notify(message: Record<string, unknown>): void {
     socket?.send(JSON.stringify({ jsonrpc: "2.0", ...message }));
   }
 
-  function hear(text: string): void {
+  function handleMessage(text: string): void {
     const { id, method, params } = parseJson(text) ?? {};
     if (method === "slotSubscribe") {
       subscriptions.add(nextId);
-      say({ id, result: nextId++ });
+      notify({ id, result: nextId++ });
     } else if (method === "slotUnsubscribe") {
-      say({ id, result: subscriptions.delete(params?.[0]) });
-    } else say({ id, error: { code: -32601, message: "Method not found" } });
+      notify({ id, result: subscriptions.delete(params?.[0]) });
+    } else notify({ id, error: { code: -32601, message: "Method not found" } });
   }
 
   return socket;

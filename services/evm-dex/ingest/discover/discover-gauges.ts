@@ -8,7 +8,7 @@ import { discoveries } from "../../store/collections.ts";
 import { getPools, readScannedTo } from "../../store/queries.ts";
 import { type GaugeRow, gauges } from "../../store/v2-collections.ts";
 
-/** What discoverGauges has to read, and how much of it is done. */
+/** What discoverGauges has to scan, and how much of it is done. */
 export function planGauges(
   store: Store,
   { chainId, factories, toBlock }: { chainId: number; factories: readonly Factory[]; toBlock: number },
@@ -23,8 +23,8 @@ export function planGauges(
 }
 
 /**
- * Reads the gauges that the factories' voters created before the first indexed block, so that what they say is known
- * to be about their pools. Pools must have been discovered before. Resumes where it was interrupted.
+ * Finds the gauges that the factories' voters created before the first indexed block, which maps gauge events to
+ * pools. Pools must have been discovered before. Resumes where it was interrupted.
  */
 export async function discoverGauges(
   store: Store,
@@ -66,7 +66,7 @@ export async function discoverGauges(
   }
 }
 
-/** A voter makes gauges for pools of other factories too, which are not ours to know. */
+/** Drops gauges of pools of other factories, for which a voter creates gauges too. */
 async function selectKnownGauges(
   store: Store,
   { factories, chainId, rows }: { chainId: number; rows: readonly GaugeRow[]; factories: readonly Factory[] },

@@ -21,14 +21,14 @@ import { readPoolRows } from "./pool-rows.ts";
 import { TokenReader } from "./token-reader.ts";
 
 /**
- * Found pools are written together: in a list of half a million, every write of a few pools touches pages of its own
- * in each of twelve indexes. 20,000 at once take a third of the time of 5,000. What is not written yet when the
- * process dies is found again.
+ * Found pools are written in groups: in a list of half a million, every write of a few pools touches other pages in
+ * each of twelve indexes. 20,000 at once take a third of the time of 5,000. A restart finds again what was not
+ * written.
  */
 const WRITE_POOLS = 20_000;
 const WRITE_AFTER_MS = 30_000;
 
-/** What discoverPools has to read, and how much of it is done. */
+/** What discoverPools has to scan, and how much of it is done. */
 export function planPools(
   store: Store,
   { chainId, factories, toBlock }: { chainId: number; factories: readonly Factory[]; toBlock: number },
@@ -42,8 +42,8 @@ export function planPools(
 }
 
 /**
- * Reads the PoolCreated events of factories from before the first indexed block, so that every pool is known when its
- * events come. Resumes where it was interrupted; what lies in the indexed blocks themselves comes with their events.
+ * Finds the pools that factories created before the first indexed block, so that every pool is known before its
+ * events. Resumes where it was interrupted; later pools come with the events of the indexed blocks.
  */
 export async function discoverPools(
   store: Store,
@@ -52,7 +52,7 @@ export async function discoverPools(
     toBlock: number;
     head: number;
     guard: Guard;
-    /** For tests: WRITE_POOLS. */
+    /** Default WRITE_POOLS; set by tests. */
     writePools?: number;
   },
 ): Promise<void> {
@@ -123,7 +123,7 @@ async function toCreated(
   }));
 }
 
-/** Newer nodes send a log's timestamp; where they do not, the headers tell it. */
+/** From the logs where the node sends timestamps, else from the headers. */
 async function timesOf(source: EvmSource, logs: readonly RawLog[]): Promise<Map<number, number>> {
   const times = new Map<number, number>();
   const unknown = new Set<number>();

@@ -6,7 +6,7 @@ import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
 import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
 import type { DecodedLog, NewGauge } from "./emitters.ts";
 
-/** A pool that a known factory created. */
+/** A pool created by a configured factory. */
 export interface CreatedPool extends PoolCreatedEvent {
   readonly factory: Factory;
   readonly block: number;
@@ -20,28 +20,28 @@ export interface CreatedGauge extends NewGauge {
   readonly block: number;
 }
 
-/** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
+/** A run of consecutive blocks, fetched and decoded: all that writing them needs from the chain. */
 export interface BlockBatch {
-  /** The block that the first one follows on: whoever writes the batch holds it against the index. */
+  /** Parent of the first block: the writer compares it with the checkpoint. */
   readonly parent: { readonly number: number; readonly hash: string };
   readonly last: { readonly number: number; readonly hash: string; readonly time: number };
   readonly created: readonly CreatedPool[];
   readonly gauges: readonly CreatedGauge[];
-  /** Contracts that nobody knows, but speak like pools, with the block of each one's first word. */
+  /** Unknown contracts that emit pool events, with the block of each one's first event. */
   readonly unknownPools: ReadonlyMap<string, number>;
   /** Only blocks with events of known pools. */
   readonly blocks: readonly BlockEvents[];
-  /** Every header of the run when it follows the head, none during backfill. */
+  /** Every header of the batch near the head, none during backfill. */
   readonly headers: readonly HeaderRow[];
 }
 
-/** A log of ours and what it tells. */
+/** A log of a known contract, and its event. */
 export interface PoolLog {
   readonly log: RawLog;
   readonly decoded: DecodedLog;
 }
 
-/** Logs of ours, in order, and the blocks they lie in, as a batch. Throws ReorgDetected where they do not fit. */
+/** Assembles logs, in order, and their blocks to a batch. Throws ReorgDetected where they do not match. */
 export function assembleBatch({
   ours,
   blocks,
@@ -98,7 +98,7 @@ export function assembleBatch({
   };
 }
 
-/** The block a log lies in; both were asked for apart, so their hashes must agree. */
+/** The block of a log; separate requests fetched the two, so their hashes must agree. */
 function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
   const block = blocks.get(log.blockNumber);
   if (

@@ -19,7 +19,7 @@ import { findMissingTransfers, type MissingTransfers } from "./missing-transfers
 import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
 import { WatchedPools } from "./watched-pools.ts";
 
-/** Contracts that one eth_getLogs names, where nothing else is configured: what geth takes. */
+/** Default number of contracts in one eth_getLogs: geth's limit. */
 const MAX_ADDRESSES = 1_000;
 
 export interface FetcherOptions {
@@ -30,19 +30,19 @@ export interface FetcherOptions {
   readonly maxAddresses?: number | undefined;
 }
 
-/** By address, the block of the first word. */
+/** Block of the first event, by address. */
 type UnknownPoolBlocks = Map<string, number>;
 
 /**
- * Fetches and decodes runs of blocks in order. Runs ahead of the writing: it remembers the pools it saw being created,
- * which are not yet in the book when the next run is decoded.
+ * Fetches and decodes batches of blocks in order, ahead of the writes: it remembers pools that it saw created, which
+ * are not yet in the pool book when it decodes the next batch.
  */
 export class Fetcher {
   readonly #source: EvmSource;
   readonly #emitters: Emitters;
   readonly #watchedPools: WatchedPools;
   readonly #transfers: TransferSource;
-  /** What is asked of the source by topic. */
+  /** The filter by topic. */
   readonly filter: LogFilter;
   #lastTurn = Promise.resolve();
 
@@ -56,14 +56,14 @@ export class Fetcher {
     this.filter = filterOf(options.factories);
   }
 
-  /** For the runs of a long stretch: their Transfers are asked for in larger pieces than they come in. */
+  /** For the batches of a backfill: scans their Transfers in larger windows than a batch. */
   scanTransfers(run: { from: number; to: number; signal: AbortSignal }): TransferScan {
     return new TransferScan(this.#transfers, run);
   }
 
   /**
-   * A run far behind the head, whose logs by topic are there: only blocks with our events are fetched whole. The scan has
-   * read the headers of blocks without logs; with those of the blocks between them, every block is linked to the one before.
+   * A batch far behind the head from its logs by topic: fetches only blocks with events whole. The scan has read the
+   * headers of blocks without logs; with the remaining headers every block is linked to its parent.
    */
   async readSettled(
     { range, logs, links }: ScannedRange,
@@ -71,7 +71,7 @@ export class Fetcher {
   ): Promise<BlockBatch> {
     const strangers: UnknownPoolBlocks = new Map();
     const byTopic = this.#decodeByTopic(logs, strangers);
-    // Nothing is awaited before this: runs are taken in their order.
+    // No await before this, so that batches take their turns in order.
     const byAddress = this.#decode(await transfers.take(range, this.#watchNewPools(byTopic)));
     const ours = sortByPosition([...byTopic, ...byAddress]);
     const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
@@ -81,7 +81,7 @@ export class Fetcher {
     return assembleBatch({ range, ours, strangers, blocks, headers: [], parentHash });
   }
 
-  /** Throws ReorgDetected unless the run is one piece of one chain, and each log of it. Returns the hash it follows on. */
+  /** Throws ReorgDetected unless the batch is a linked chain that holds every log. Returns the hash of its parent. */
   async #checkSettled(
     { range, logs, links }: ScannedRange,
     blocks: ReadonlyMap<number, BlockWithSenders>,
@@ -107,7 +107,7 @@ export class Fetcher {
     return parentHash;
   }
 
-  /** A run read as whole blocks; undefined where the source has no quick way to them. */
+  /** A batch read as whole blocks; undefined where the source has no quick way to read them. */
   async readWhole(range: LogRange): Promise<BlockBatch | undefined> {
     const order = this.#takeTurn();
     try {
@@ -126,7 +126,7 @@ export class Fetcher {
     }
   }
 
-  /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
+  /** A batch near the head: fetches every block; each must follow on its parent, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<BlockBatch> {
     const numbers = blockNumbers(range);
     const watched = this.#watchedPools.list();
@@ -147,13 +147,13 @@ export class Fetcher {
     return assembleBatch({ range, ours, strangers, blocks, headers, parentHash });
   }
 
-  /** What is taken of whole blocks: LP tokens' Transfers too. */
+  /** The filter for whole blocks, with LP tokens' Transfers. */
   #wholeFilter(watched: readonly Hex[]): LogFilter {
     const { topics } = this.#transfers;
     return watched.length === 0 ? this.filter : { ...this.filter, addressed: { topics, addresses: watched } };
   }
 
-  /** Of whole blocks. Pools that are watched only since these were asked for are asked for again. */
+  /** Decodes whole blocks. Fetches the Transfers of pools that became watched after the blocks were requested. */
   async #decodeWholeBlocks(
     range: LogRange,
     {
@@ -178,7 +178,7 @@ export class Fetcher {
     return sortByPosition([...ours, ...found]);
   }
 
-  /** Of blocks and logs that were asked for apart. */
+  /** Decodes blocks and logs that were fetched by separate requests. */
   async #decodeParts(
     range: LogRange,
     {
@@ -203,10 +203,7 @@ export class Fetcher {
     return ours;
   }
 
-  /**
-   * Runs are fetched side by side, but sorted out one after the other: a pool that one run sees being created must be
-   * known to the next.
-   */
+  /** Batches are fetched in parallel but decoded in order: the next one must know the pools that this one creates. */
   #takeTurn(): { turn: Promise<void>; done: () => void } {
     const turn = this.#lastTurn;
     let done = () => {};
@@ -225,7 +222,7 @@ export class Fetcher {
     return logs;
   }
 
-  /** Those of ours, in order; who else speaks like a pool is noted. */
+  /** Decodes logs, in order; records unknown contracts that emit pool events. */
   #decodeByTopic(logs: readonly RawLog[], strangers: UnknownPoolBlocks): PoolLog[] {
     this.#emitters.learn(logs);
     return this.#decode(logs, (log) => {
@@ -244,7 +241,7 @@ export class Fetcher {
     return ours;
   }
 
-  /** Watches pools that get their first LP tokens. */
+  /** Adds pools that get their first LP tokens to the watched pools. */
   #watchNewPools(ours: readonly PoolLog[]): Hex[] {
     const fresh = new Set<Hex>();
     for (const { decoded: told } of ours) {
@@ -256,7 +253,7 @@ export class Fetcher {
     return [...fresh];
   }
 
-  /** LP tokens that were minted, burnt or staked without a Transfer: what is missing is asked for again. */
+  /** Throws ReorgDetected where LP tokens moved without a Transfer and the logs, fetched again, have it. */
   async #checkTransfers(
     ours: readonly PoolLog[],
     blocks: ReadonlyMap<number, BlockWithSenders>,
@@ -265,9 +262,7 @@ export class Fetcher {
     if (missing.length === 0) return;
     const found = await this.#refetchTransfers(missing, blocks);
     if (found.length > 0)
-      throw new ReorgDetected(
-        `Logs of block ${found[0]?.blockNumber} were withheld: they are asked for again.`,
-      );
+      throw new ReorgDetected(`Logs of block ${found[0]?.blockNumber} were withheld: fetching them again.`);
   }
 
   async #refetchTransfers(
@@ -280,7 +275,7 @@ export class Fetcher {
       const logs = await this.#source.logs({ fromBlock: block, toBlock: block }, filter);
       const header = blocks.get(block);
       const lacking = logs.filter(isMissing);
-      // Where even now there are none, the receipts decide.
+      // If they are still missing, the receipts decide.
       const proven =
         lacking.length > 0 || header === undefined
           ? lacking

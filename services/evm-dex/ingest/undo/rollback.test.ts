@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import { headers } from "../../../shared/index/evm/headers.ts";
-import { groupsOf, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { parallelGroups, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
@@ -197,7 +197,7 @@ function killedAt(store: Store, kill: Kill): Store {
   }
   Object.defineProperty(dying, "write", {
     value: async (steps: readonly WriteStep[]) => {
-      for (const group of groupsOf(steps)) {
+      for (const group of parallelGroups(steps)) {
         const isLast = group.some(({ collection }) => collection.name === kill.collection && left-- <= 0);
         if (!isLast) {
           await store.write(group);

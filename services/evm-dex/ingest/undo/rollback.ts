@@ -23,10 +23,10 @@ import { repairPositions } from "./repair-positions.ts";
 import { removeV2From } from "./repair-v2.ts";
 
 /**
- * Takes a chain's store back to a block, whatever lies beyond it: after a reorg, or at start, where an interrupted
- * write may have left rows past the checkpoint. Everything is derived anew from rows up to the block, so that doing it
- * twice, or again after being killed in the middle, ends the same: the rows beyond it, which tell what to repair,
- * go last. Returns how many events went.
+ * Rolls a chain's store back to a block: after a reorg, or at start, where an interrupted write may have left rows
+ * beyond the checkpoint. Everything is derived again from rows up to the block. Idempotent, also after a kill in the
+ * middle: the rows beyond the block, which list what to repair, are removed last. Returns the number of removed
+ * events.
  */
 export async function rollbackTo(
   store: Store,
@@ -61,7 +61,7 @@ export async function rollbackTo(
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(priceLinks, after),
     removeWhere(poolEvents, after),
-    // After their events, which without a pool could not be undone any more.
+    // After their events: without its pool an event cannot be undone.
     ...(await removePools(store, { chainId, gonePools })),
   ];
   await store.write(steps);
@@ -78,7 +78,7 @@ function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
   return pools;
 }
 
-/** A pool that was created after the target leaves nothing. */
+/** Removes all rows of a pool that was created after the target. */
 function removeSwaps({
   chainId,
   poolAddress,

@@ -22,10 +22,10 @@ export interface PoolListAnswer {
   readonly rows: readonly RowText[];
 }
 
-/** Attempts to read a page between two writes of the ingest: it may take several reads. */
+/** Attempts to read a page, which may take several reads, between two writes of the ingest. */
 const MAX_ATTEMPTS = 3;
 
-/** Answers one page of a family's pools at a time, every order ending in the pool's address. */
+/** Reads pages of a family's pools; every order ends in the pool's address. */
 export function createPoolLists(store: Store): (request: PoolListRequest) => Promise<PoolListAnswer> {
   const pages = new PoolPages(store);
   return async ({ chainId, family, token, order, limit, offset }) => {

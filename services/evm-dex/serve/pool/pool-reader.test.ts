@@ -30,7 +30,7 @@ function headsAt(first: CheckpointRow | undefined): Heads & { head: CheckpointRo
     current() {
       return this.head;
     },
-    saw(checkpoint) {
+    observe(checkpoint) {
       this.head = checkpoint;
     },
   };
@@ -141,7 +141,7 @@ describe("PoolReader", () => {
   it("reads from the store where no head is known, and keeps nothing", async () => {
     const cache = createMemoryCache();
     await keep(cache, at(200));
-    const blind: Heads = { current: () => undefined, saw: () => {} };
+    const blind: Heads = { current: () => undefined, observe: () => {} };
     const reader = open({ cache, heads: blind });
     for (const expected of [1, 2]) {
       await reader.read(view, KEY);
@@ -169,7 +169,7 @@ describe("PoolReader", () => {
 
   it("does not let what the head has left behind push out what is of the head", async () => {
     const heads = headsAt(at(200));
-    const reader = open({ heads: { current: () => heads.head, saw: () => {} } });
+    const reader = open({ heads: { current: () => heads.head, observe: () => {} } });
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => {
       go = resolve;
@@ -198,7 +198,7 @@ describe("PoolReader", () => {
   });
 
   it("reads once for all who ask at the same time", async () => {
-    const reader = open({ heads: { current: () => undefined, saw: () => {} } });
+    const reader = open({ heads: { current: () => undefined, observe: () => {} } });
     const found = await Promise.all(Array.from({ length: 50 }, () => reader.read(view, KEY)));
     expect(new Set(found.map((each) => each?.row)).size).to.equal(1);
     expect(reads).to.equal(1);

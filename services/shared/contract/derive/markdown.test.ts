@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { sampleItem, sampleList } from "../testkit/sample.ts";
+import { sampleItem, sampleList } from "../testkit/sample-endpoints.ts";
 import { toMarkdown } from "./markdown.ts";
 
 describe("toMarkdown", () => {

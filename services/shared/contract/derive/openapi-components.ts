@@ -1,4 +1,4 @@
-import { type ErrorCode, STATUS_OF } from "../../errors.ts";
+import { type ErrorCode, HTTP_STATUS } from "../../errors.ts";
 
 const HEADERS = {
   "X-Data-Block": {
@@ -104,14 +104,14 @@ const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly descr
 };
 
 /** A client made from the document has no say in the version that it speaks. */
-const OF_NO_OPERATION: ReadonlySet<ErrorCode> = new Set(["http_version_not_supported"]);
-const DOCUMENTED = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !OF_NO_OPERATION.has(code));
+const UNDOCUMENTED_CODES: ReadonlySet<ErrorCode> = new Set(["http_version_not_supported"]);
+const DOCUMENTED = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !UNDOCUMENTED_CODES.has(code));
 
 /** References to the error responses of an operation; `paid` adds 402. */
 export function errorResponses(paid: boolean): Record<string, unknown> {
   const codes = DOCUMENTED.filter((code) => paid || code !== "payment_required");
   return Object.fromEntries(
-    codes.map((code) => [STATUS_OF[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]),
+    codes.map((code) => [HTTP_STATUS[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]),
   );
 }
 
@@ -174,7 +174,7 @@ const SCHEMAS = {
   Error: {
     type: "object",
     properties: {
-      error: { type: "string", description: "Stable code of the error.", enum: Object.keys(STATUS_OF) },
+      error: { type: "string", description: "Stable code of the error.", enum: Object.keys(HTTP_STATUS) },
       message: { type: "string", description: "What went wrong, for a reader." },
       session: { type: "string", description: "Session ID for tracking." },
     },

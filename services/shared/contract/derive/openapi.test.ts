@@ -1,11 +1,11 @@
 import { Ajv } from "ajv";
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { renderTable } from "../../table.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { integer } from "../param.ts";
-import { faultsOf, follow } from "../testkit/openapi-rules.ts";
-import { sampleItem, sampleList } from "../testkit/sample.ts";
+import { renderTable } from "../render-table.ts";
+import { findOpenApiErrors, resolvePath } from "../testkit/openapi-schema.ts";
+import { sampleItem, sampleList } from "../testkit/sample-endpoints.ts";
 import { operationId, toOpenApi } from "./openapi.ts";
 
 const samples: readonly Endpoint[] = [sampleList, sampleItem];
@@ -13,7 +13,7 @@ const document = toOpenApi(samples);
 
 /** What stands at the end of the keys in the endpoint's operation. */
 function partOf(endpoint: Endpoint, keys: readonly (string | number)[], from: unknown = document): unknown {
-  return follow(from, ["paths", endpoint.path, "get", ...keys]);
+  return resolvePath(from, ["paths", endpoint.path, "get", ...keys]);
 }
 
 interface Parameter {
@@ -32,7 +32,7 @@ function parameterIn(from: unknown, endpoint: Endpoint, name: string): Parameter
 
 describe("toOpenApi", () => {
   it("is a sound OpenAPI 3.0.0 document", () => {
-    expect(faultsOf(document)).to.deep.equal([]);
+    expect(findOpenApiErrors(document)).to.deep.equal([]);
     expect(document.info).to.include({ version: "0.1.0" });
   });
 
@@ -46,7 +46,7 @@ describe("toOpenApi", () => {
     ];
     for (const [fault, from, to] of breaks) {
       const broken = JSON.parse(JSON.stringify(document).replace(from, to));
-      expect(faultsOf(broken).join("\n"), from).to.match(fault);
+      expect(findOpenApiErrors(broken).join("\n"), from).to.match(fault);
     }
   });
 
@@ -87,7 +87,7 @@ describe("toOpenApi", () => {
   it("shows an instance's own examples in their place, and leaves out what it has none of", () => {
     const examples = { [sampleList.path]: { chain_id: "1", borrowable: "false", min_usd: "0.5" } };
     const live = toOpenApi(samples, { examples });
-    expect(faultsOf(live)).to.deep.equal([]);
+    expect(findOpenApiErrors(live)).to.deep.equal([]);
     const shown = (partOf(sampleList, ["parameters"], live) as (Parameter & { example?: unknown })[])
       .filter(({ example }) => example !== undefined)
       .map(({ name, example }) => [name, example]);
@@ -131,7 +131,7 @@ describe("toOpenApi", () => {
     const content = ["responses", 200, "content"];
     const columns = partOf(sampleList, [...content, sampleList.mediaType, "schema", "items", "x-columns"]);
     expect(columns).to.have.length(3);
-    expect(follow(columns, [1])).to.deep.equal({
+    expect(resolvePath(columns, [1])).to.deep.equal({
       name: "tvlUsd",
       type: "Nullable(Float64)",
       unit: "USD",
@@ -174,7 +174,7 @@ describe("toOpenApi", () => {
     const common = ["200", "304", "400", "401", "403", "404", "408", "429", "500", "503"];
     expect(Object.keys(partOf(sampleList, ["responses"]) as object)).to.deep.equal(common);
     expect(Object.keys(partOf(sampleItem, ["responses"]) as object)).to.have.members([...common, "402"]);
-    expect(follow(document, ["components", "schemas", "Error", "required"])).to.equal(undefined);
+    expect(resolvePath(document, ["components", "schemas", "Error", "required"])).to.equal(undefined);
     expect(Object.keys(partOf(sampleList, ["responses", 200, "headers"]) as object)).to.deep.equal([
       "X-Data-Block",
       "X-Data-As-Of",
@@ -187,19 +187,19 @@ describe("toOpenApi", () => {
       "RateLimit",
     ]);
     expect(
-      Object.keys(follow(document, ["components", "responses", "RateLimited", "headers"]) as object),
+      Object.keys(resolvePath(document, ["components", "responses", "RateLimited", "headers"]) as object),
     ).to.deep.equal(["X-Session-Id", "Retry-After", "RateLimit-Policy", "RateLimit"]);
   });
 
   it("asks for the API key, and names both hosts of a sold endpoint", () => {
-    expect(follow(document, ["components", "securitySchemes", "ApiKey"])).to.deep.equal({
+    expect(resolvePath(document, ["components", "securitySchemes", "ApiKey"])).to.deep.equal({
       type: "apiKey",
       in: "header",
       name: "X-API-KEY",
     });
     expect(document.security).to.deep.equal([{ ApiKey: [] }]);
     const hosted = toOpenApi(samples, { serverUrl: "https://a.test", payUrl: "https://b.test" });
-    expect(faultsOf(hosted)).to.deep.equal([]);
+    expect(findOpenApiErrors(hosted)).to.deep.equal([]);
     expect(hosted.servers).to.deep.equal([{ url: "https://a.test" }]);
     expect([0, 1].map((at) => partOf(sampleItem, ["servers", at, "url"], hosted))).to.deep.equal([
       "https://a.test",

@@ -2,7 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import type { Examples } from "../examples.ts";
 import { columnsTable, describeAnswer } from "./markdown.ts";
 import { errorResponses, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
-import { describeParameters, type ParameterDoc, shownExamples, typedExample } from "./parameters.ts";
+import { describeParameters, type ParameterDoc, selectExamples, typedExample } from "./parameters.ts";
 
 export interface OpenApiOptions {
   /** Where the API-key host answers; the document's own origin when absent. */
@@ -65,7 +65,7 @@ function operation(endpoint: Endpoint, options: OpenApiOptions): Record<string, 
   const description = [endpoint.description, describeAnswer(endpoint)].filter((part) => part !== undefined);
   const docs = describeParameters(endpoint);
   const live = options.examples?.[endpoint.path];
-  const examples = shownExamples(docs, live);
+  const examples = selectExamples(docs, live);
   return {
     operationId: operationId(endpoint),
     tags: [endpoint.family],

@@ -112,7 +112,7 @@ function orderDoc(direction: "asc" | "desc", names: readonly string[]): Paramete
  * The parameters' examples, as sent, which together are one request: the instance's own where it has found some, else
  * those of the declarations. An alias has none, since it and its parameter are not sent together.
  */
-export function shownExamples(docs: readonly ParameterDoc[], live?: ExampleParams): Map<string, string> {
+export function selectExamples(docs: readonly ParameterDoc[], live?: ExampleParams): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { name, aliasOf, example } of docs) {
     const value = live === undefined ? example : live[name];
@@ -122,7 +122,7 @@ export function shownExamples(docs: readonly ParameterDoc[], live?: ExampleParam
 }
 
 /** The least of these examples that makes a request: what is required, and the chain where it is not the usual one. */
-export function leastRequest(
+export function minimalRequest(
   docs: readonly ParameterDoc[],
   examples: ReadonlyMap<string, string>,
 ): [name: string, value: string][] {

@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import type { Cell, ColumnType } from "../column.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { checkRows } from "./check-rows.ts";
-import { sampleList } from "./sample.ts";
+import { sampleList } from "./sample-endpoints.ts";
 
 function check(type: ColumnType, cell: unknown, nullable?: true): () => void {
   const column = { name: "x", type, description: "X.", ...(nullable === undefined ? {} : { nullable }) };

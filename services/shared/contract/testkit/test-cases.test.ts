@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { sampleItem, sampleList } from "./sample.ts";
+import { sampleItem, sampleList } from "./sample-endpoints.ts";
 import { deriveCases } from "./test-cases.ts";
 
 function queriesOf(cases: ReturnType<typeof deriveCases>, status: 200 | 400): string[] {
@@ -49,7 +49,7 @@ describe("deriveCases", () => {
 
   it("omits each required parameter", () => {
     const missing = item.filter((one) => one.name.endsWith("is missing"));
-    expect(missing.map((one) => one.names)).to.deep.equal(["token_address", "after_time", "before_time"]);
+    expect(missing.map((one) => one.parameter)).to.deep.equal(["token_address", "after_time", "before_time"]);
     expect(missing[2]?.query).to.equal(`${required}&after_time=100`);
   });
 

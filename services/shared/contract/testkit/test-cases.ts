@@ -10,7 +10,7 @@ export interface DerivedCase {
   readonly query: string;
   readonly expect: 200 | 400;
   /** The parameter a 400's message names. */
-  readonly names?: string;
+  readonly parameter?: string;
 }
 
 type Pair = readonly [name: string, value: string];
@@ -34,7 +34,7 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   }
   for (const [name] of base) {
     const query = encode(base.filter(([other]) => other !== name));
-    cases.push({ name: `${name} is missing`, query, expect: 400, names: name });
+    cases.push({ name: `${name} is missing`, query, expect: 400, parameter: name });
   }
   for (const [alias, name] of Object.entries(endpoint.aliases ?? {})) {
     const value = docs.find((doc) => doc.name === name)?.example ?? "";
@@ -43,7 +43,7 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
       name: `${name} and ${alias}`,
       query: encode([...rest, [name, value], [alias, value]]),
       expect: 400,
-      names: alias,
+      parameter: alias,
     });
   }
   cases.push(...windowCases(endpoint, base), ...orderCases(docs, base));
@@ -74,7 +74,7 @@ function valueCases(endpoint: Endpoint, doc: ParameterDoc, rest: readonly Pair[]
           name: `${name} breaks a rule between parameters`,
           query: encode(pairs),
           expect: 400,
-          names: refusedFor,
+          parameter: refusedFor,
         };
   });
   const bad = badValues(doc).map((value): DerivedCase => {
@@ -82,7 +82,7 @@ function valueCases(endpoint: Endpoint, doc: ParameterDoc, rest: readonly Pair[]
       name: `${doc.name} = ${JSON.stringify(value)}`,
       query: encode([...rest, [doc.name, value]]),
       expect: 400,
-      names: doc.name,
+      parameter: doc.name,
     };
   });
   return [...good, ...bad];
@@ -111,21 +111,26 @@ function shapeCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] {
       name: `${doc.name} is sent twice`,
       query: `${before}${doc.name}=${value}&${doc.name}=${value}`,
       expect: 400,
-      names: doc.name,
+      parameter: doc.name,
     },
-    { name: `${doc.name} holds no UTF-8`, query: `${before}${doc.name}=%ff`, expect: 400, names: doc.name },
+    {
+      name: `${doc.name} holds no UTF-8`,
+      query: `${before}${doc.name}=%ff`,
+      expect: 400,
+      parameter: doc.name,
+    },
     {
       name: `${doc.name} holds half an escape`,
       query: `${before}${doc.name}=${value}%2`,
       expect: 400,
-      names: doc.name,
+      parameter: doc.name,
     },
   ];
   if (doc.schema.type === "array") return cases;
   return [
     ...cases,
-    { name: `${doc.name} is empty`, query: `${before}${doc.name}=`, expect: 400, names: doc.name },
-    { name: `${doc.name} has no value`, query: `${before}${doc.name}`, expect: 400, names: doc.name },
+    { name: `${doc.name} is empty`, query: `${before}${doc.name}=`, expect: 400, parameter: doc.name },
+    { name: `${doc.name} has no value`, query: `${before}${doc.name}`, expect: 400, parameter: doc.name },
   ];
 }
 
@@ -140,13 +145,13 @@ function windowCases(endpoint: Endpoint, base: readonly Pair[]): DerivedCase[] {
       name: "a window of nothing",
       query: window("1735689600", "1735689600"),
       expect: 400,
-      names: "after_time",
+      parameter: "after_time",
     },
     {
       name: "a window that ends before it starts",
       query: window("1735689601", "1735689600"),
       expect: 400,
-      names: "after_time",
+      parameter: "after_time",
     },
   ];
 }
@@ -187,7 +192,12 @@ function orderCases(docs: readonly ParameterDoc[], base: readonly Pair[]): Deriv
   return [
     ...accepted.map((pairs): DerivedCase => ({ name: title(pairs), query: queryOf(...pairs), expect: 200 })),
     ...refused.map((pairs): DerivedCase => {
-      return { name: title(pairs), query: queryOf(...pairs), expect: 400, names: (pairs.at(-1) as Pair)[0] };
+      return {
+        name: title(pairs),
+        query: queryOf(...pairs),
+        expect: 400,
+        parameter: (pairs.at(-1) as Pair)[0],
+      };
     }),
   ];
 }

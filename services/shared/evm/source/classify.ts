@@ -24,7 +24,7 @@ const STATE =
 /** A node without EIP-1898 that gets an object where it expects a block's number. */
 const UNPINNABLE =
   /cannot unmarshal|invalid (?:argument|type|params?\b|parameters?\b|block (?:number|tag|parameter|id))|expected (?:a |an )?(?:hex|string)|hex string expected|must be a (?:hex|string)|deseriali[sz]/;
-/** Too many blocks or too many results, in the words of the providers and nodes seen so far. */
+/** Too many blocks or too many results, in the messages of the providers and nodes seen so far. */
 const RANGE = [
   /\branges?\b.*\b(?:too (?:large|wide|big|high|long)|limit|exceed|not supported|(?:larger|bigger|greater|wider) than|maximum|max\b|allowed|must be|less than|reduce|should work)/,
   /(?:max(?:imum)?|exceed(?:s|ed)?|limit(?:ed)?|reduce|smaller|narrow|up to|over)\b.*\b(?:range|blocks? distance|fromblock|toblock)/,
@@ -36,19 +36,19 @@ const RANGE = [
   /response (?:size|body|is|length)?.*(?:exceed|too (?:large|big)|limit|should not)/,
   /result set too large|query exceeds limit|length limit exceeded|content too large|try paginating|entity too large/,
 ];
-/** A node that gives up on a log query in time has been asked for too much. */
+/** A log query that times out covers too many blocks. */
 const QUERY_TIMEOUT = /time(?:d)?[ -]?out|deadline exceeded|took too long|canceling statement/;
 
 const RATE_CODES = ["429", "-32029", "-32016", "-32012", "-32007", "-32090", "-32097"];
 
-/** What the rules below look at. */
+/** The parts of an error that the rules match. */
 interface Clues extends Words {
   readonly isLogs: boolean;
-  /** An eth_getLogs, or an answer to a whole batch that may have held one. */
+  /** An eth_getLogs, or a response to a whole batch that may have held one. */
   readonly mayBeLogs: boolean;
 }
 
-/** The first rule that says something decides; their order is part of what they mean. */
+/** The first rule that matches decides: their order matters. */
 const RULES: readonly Rule<Clues>[] = [
   ({ code, text, input, message }) =>
     code === "3" || (input.method === "eth_call" && REVERTED.test(text))
@@ -65,14 +65,14 @@ const RULES: readonly Rule<Clues>[] = [
       ? undefined
       : withLimit({ kind: "range", message, suggested }, readBlockLimit(text));
   },
-  // "429" or "requests per second" in the words means the rate, unless a range that works was named.
+  // "429" or "requests per second" means a rate limit, unless the message suggests a range.
   ({ mayBeLogs, text, message }) =>
     mayBeLogs && !RATE.test(text) && RANGE.some((form) => form.test(text))
       ? withLimit({ kind: "range", message }, readBlockLimit(text))
       : undefined,
   createRateRule(RATE_CODES),
-  // A bare "limit exceeded" (-32005) to a log query is its size: halving a range that was only sent too soon is
-  // harmless, waiting for a range that is too large would never end.
+  // A bare "limit exceeded" (-32005) to a log query counts as its size: halving a range that was only sent too soon
+  // is harmless, waiting with a range that is too large would never end.
   ({ isLogs, input, code, text, message }) =>
     isLogs && (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(text)))
       ? { kind: "range", message }
@@ -91,9 +91,9 @@ const RULES: readonly Rule<Clues>[] = [
 ];
 
 /**
- * What a provider's error means for us. Pure; an unknown text is `transient`, so that nothing a provider
- * thinks of tomorrow stops an ingest. Texts win over codes because providers share codes between meanings
- * (-32005 is a rate limit, a result limit and a time limit).
+ * Classifies a provider's error. Pure; an unknown text is `transient`, so that a new error message cannot stop an
+ * ingest. Texts win over codes because providers use one code for several meanings (-32005 is a rate limit, a result
+ * limit and a time limit).
  */
 export function classifyRpcError(input: RpcErrorInput): Fault {
   const isLogs = input.method === "eth_getLogs";
@@ -116,7 +116,7 @@ function readSuggestedRange(said: string, data: unknown): LogRange | undefined {
 function toRange(from: unknown, to: unknown): LogRange | undefined {
   const fromBlock = toBlockNumber(from);
   const toBlock = toBlockNumber(to);
-  // Some nodes name a range that ends before it starts: that is no help.
+  // Some nodes suggest a range that ends before it starts.
   if (fromBlock === undefined || toBlock === undefined || toBlock < fromBlock) return undefined;
   return { fromBlock, toBlock };
 }

@@ -28,19 +28,19 @@ import { createVerifyEmpty } from "./verify-empty.ts";
 export type { SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
 
 export interface SourceOptions extends RpcOptions {
-  /** Whole blocks (with transactions) a batch; default 20. */
+  /** Full blocks (with transactions) per batch; default 20. */
   readonly blockBatchSize?: number;
   /** Reads senders from full blocks and logs by eth_getLogs only; default: receipts where they are faster. */
   readonly withoutReceipts?: boolean;
-  /** Agreeing empty answers of a lone endpoint without receipts; default 3. */
+  /** Agreeing empty responses required of a single endpoint without receipts; default 3. */
   readonly agreeingAnswers?: number;
 }
 
 export interface EvmSourceConfig {
   readonly chainId: number;
   /**
-   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
-   * for new heads only: an endpoint's websocket is not guessed from its http URL.
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs only notify of new heads; they
+   * are not derived from http URLs.
    */
   readonly urls: readonly string[];
   readonly log?: SourceLog;
@@ -50,8 +50,8 @@ export interface EvmSourceConfig {
 }
 
 /**
- * Live JSON-RPC endpoints of one chain behind the EvmSource port. Does no I/O before the first question.
- * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
+ * Live JSON-RPC endpoints of one chain behind the EvmSource port. Does no I/O before the first request. Throws
+ * TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
  */
 export function createEvmSource(config: EvmSourceConfig): EvmSource {
   const { chainId, options = {}, log = () => {}, onEvent = () => {} } = config;
@@ -115,7 +115,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
         each.status === "fulfilled" ? each.value : [],
       );
       if (answers.includes("other")) return null;
-      // All have the tip: the lowest of their final blocks is on the chain of all.
+      // All endpoints have the tip: the lowest of their final blocks is final for all.
       const final = answers.filter((answer) => typeof answer !== "string");
       return final.sort((a, b) => a.number - b.number)[0] ?? null;
     },

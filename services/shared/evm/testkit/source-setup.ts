@@ -52,12 +52,12 @@ export function isCheck(calls: readonly RpcCall[]): boolean {
   return calls[0]?.method === "eth_chainId";
 }
 
-/** A node that tells the truth. */
+/** A node that responds correctly. */
 export function honest(chain: FakeChain): Handler {
   return (calls) => ({ results: answerHonestly(chain, calls) });
 }
 
-/** Honest about the chain id, otherwise as told. */
+/** Responds correctly to the chain id check, otherwise by `misbehave`. */
 export function whenAsked(chain: FakeChain, misbehave: Handler): Handler {
   return (calls) => (isCheck(calls) ? honest(chain)(calls) : misbehave(calls));
 }

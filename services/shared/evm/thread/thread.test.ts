@@ -143,7 +143,7 @@ describe("readInThread", () => {
     expect([logs.length, blocks.length]).to.deep.equal([40, 1]);
     expect(await reader.blocks([4])).to.have.length(1);
     expect(askedHere).to.deep.equal(["logs", "blocks", "blocks"]);
-    expect(lines).to.deep.equal(["the reading thread failed: reading goes on without it"]);
+    expect(lines).to.deep.equal(["the reader thread failed: reading continues in the main thread"]);
   });
 
   it("does without a thread that does not start", async () => {

@@ -1,5 +1,5 @@
-/** The other side of thread.ts: a source of its own that answers by messages. */
-import { answerInThread } from "../../process/thread-work.ts";
+/** The worker of thread.ts: a source of its own that responds by messages. */
+import { serveThread } from "../../process/thread-work.ts";
 import { createEvmSource } from "../source/source.ts";
 import {
   callSource,
@@ -9,7 +9,7 @@ import {
   toFailure,
 } from "./thread-messages.ts";
 
-answerInThread<ThreadTask, ThreadRequest>({
+serveThread<ThreadTask, ThreadRequest>({
   start({ chainId, urls, options = {} }, tell) {
     const say = (word: ThreadMessage) => tell(word);
     const source = createEvmSource({

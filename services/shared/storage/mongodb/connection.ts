@@ -40,7 +40,7 @@ export class MongoConnection {
   }
 
   /** Work that may be done twice: repeated after lost connections, a few times at most. */
-  repeatable<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  retryable<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return retry(() => this.#attempt(work), isTransient);
   }
 
@@ -51,7 +51,7 @@ export class MongoConnection {
 
   /** A command to the `admin` database. */
   admin(command: Record<string, unknown>): Promise<Record<string, unknown>> {
-    return this.repeatable((db) => db.admin().command(command));
+    return this.retryable((db) => db.admin().command(command));
   }
 
   async #attempt<T>(work: (db: Db) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@
  * escaped as "!" and a character; numbers are their digits after one character for their number of digits,
  * complemented below zero. `{ chain: 8453, block: 19000000, logIndex: 7 }` is "48453 819000000 17".
  */
-import type { Declared, FieldInfo } from "../declaration.ts";
+import type { CompiledCollection, FieldInfo } from "../declaration.ts";
 import type { OrderTerm, Predicate } from "../query.ts";
 import type { Stored } from "../values.ts";
 
@@ -44,7 +44,7 @@ function encodeInt(value: number): string {
 }
 
 /** The `_id` of a row; `values` are the key's values in stored form, in key order. */
-export function idOf(declared: Declared, values: readonly Stored[]): string {
+export function idOf(declared: CompiledCollection, values: readonly Stored[]): string {
   let id = "";
   for (let i = 0; i < declared.key.length; i++) {
     if (i > 0) id += SEPARATOR;
@@ -69,7 +69,7 @@ export interface KeyMatch {
 }
 
 /** What a filter says about a prefix of the key, as conditions on `_id`; undefined if it says nothing. */
-export function matchKey(declared: Declared, where: readonly Predicate[]): KeyMatch | undefined {
+export function matchKey(declared: CompiledCollection, where: readonly Predicate[]): KeyMatch | undefined {
   const covered = new Set<Predicate>();
   let prefixes = [""];
   for (const [position, field] of declared.key.entries()) {
@@ -133,7 +133,7 @@ function rangeOf(prefix: string, { bounds, last }: { bounds: readonly Bound[]; l
  * (`fixed` are fields that the filter pins to one value).
  */
 export function sortOf(
-  declared: Declared,
+  declared: CompiledCollection,
   order: readonly OrderTerm[],
   fixed: ReadonlySet<string>,
 ): Record<string, 1 | -1> {

@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import type { Document } from "mongodb";
 import { compileCollection, type FieldInfo } from "../declaration.ts";
 import type { Index } from "../port.ts";
-import { type LooseQuery, parseQuery } from "../query.ts";
+import { parseQuery, type UntypedQuery } from "../query.ts";
 import { LIST_QUERIES, SCAN_QUERIES } from "../suite/list-queries.ts";
 import { type SampleQuery, samples } from "../suite/sample.ts";
 import { encoderOf } from "../values.ts";
@@ -32,7 +32,7 @@ async function findsOf(query: SampleQuery): Promise<{ filter: Document; sort: Do
       },
       count: async () => 0,
     },
-    parseQuery(declared, encoders, query as LooseQuery),
+    parseQuery(declared, encoders, query as UntypedQuery),
   );
   return finds;
 }
@@ -87,7 +87,7 @@ describe("mongodb query", () => {
   });
 
   it("names the index to read by, and leaves fields that are in it alone", () => {
-    const query = { filter: { chainId: 8453, dex: "a" }, via: ["dex", "price"] } as LooseQuery;
+    const query = { filter: { chainId: 8453, dex: "a" }, via: ["dex", "price"] } as UntypedQuery;
     const parsed = parseQuery(declared, encoders, query);
     expect(hintOf(parsed.via)).to.deep.equal({ hint: "by_dex_price" });
     expect(toMongoQuery(declared, parsed).filter).to.deep.equal({ chainId: 8453, dex: "a" });

@@ -1,5 +1,5 @@
 import type { Document } from "mongodb";
-import type { Declared, DeclaredIndex, FieldInfo } from "../declaration.ts";
+import type { CompiledCollection, DeclaredIndex, FieldInfo } from "../declaration.ts";
 import type { ParsedSelection, Predicate } from "../query.ts";
 import type { Stored } from "../values.ts";
 import { matchKey, sortOf } from "./key.ts";
@@ -12,7 +12,7 @@ export interface MongoQuery {
 }
 
 export function toMongoQuery(
-  declared: Declared,
+  declared: CompiledCollection,
   { where, order, anyOf = [], via }: Pick<PageRequest, "where" | "order"> & Partial<ParsedSelection>,
 ): MongoQuery {
   const fixed = new Set(where.filter((p) => p.op === "eq" || p.op === "null").map((p) => p.field.name));
@@ -90,7 +90,10 @@ function leastOf(field: FieldInfo): Stored {
  * Whether to filter by `_id` rather than by fields, which decides between the key and the declared indexes:
  * the longer prefix of fixed fields wins, then bounds on the next field, then the order; the key wins a tie.
  */
-function keyServesBest(declared: Declared, { where, order }: Pick<PageRequest, "where" | "order">): boolean {
+function keyServesBest(
+  declared: CompiledCollection,
+  { where, order }: Pick<PageRequest, "where" | "order">,
+): boolean {
   const has = (name: string, ops: readonly Predicate["op"][]): boolean =>
     where.some((p) => p.field.name === name && ops.includes(p.op));
   const score = (names: readonly string[]): number => {

@@ -7,17 +7,17 @@
  */
 import type { Db, Document, Collection as MongoCollection } from "mongodb";
 import {
+  type CompiledCollection,
   changedDeclarationError,
   compileCollection,
-  type Declared,
   DeclaredCollections,
 } from "../declaration.ts";
 import {
   type Collection,
   ConflictError,
   type Filter,
-  groupsOf,
   isEmpty,
+  parallelGroups,
   type Query,
   type QueryPlan,
   type RowOf,
@@ -28,20 +28,20 @@ import {
 } from "../port.ts";
 import {
   type Encoders,
-  type LooseQuery,
   type ParsedSelection,
   parseFilter,
   parseQuery,
   parseSelection,
   summable,
   totalsOf,
+  type UntypedQuery,
 } from "../query.ts";
 import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
 import { idOf } from "./key.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import { hintOf, indexName, planOfExplain, toMongoQuery } from "./query.ts";
-import { allDone, type DuplicateShare, putDocuments, type StoredDocument } from "./write.ts";
+import { type DuplicateShare, putDocuments, type StoredDocument, settleAll } from "./write.ts";
 
 /** Connects, and answers when the server has. @throws Error without the URL's credentials. */
 export async function openMongoStore(options: MongoOptions): Promise<Store> {
@@ -57,7 +57,7 @@ export async function openMongoStore(options: MongoOptions): Promise<Store> {
 }
 
 interface Entry {
-  readonly declared: Declared;
+  readonly declared: CompiledCollection;
   readonly encoders: Encoders;
   readonly duplicates: DuplicateShare;
 }
@@ -80,13 +80,13 @@ class MongoStore implements Store {
     for (const collection of collections) {
       const declared = compileCollection(collection);
       if (this.#sharded) await this.#shard(declared);
-      await this.#connection.repeatable((db) => declareIn(db, declared));
+      await this.#connection.retryable((db) => declareIn(db, declared));
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
       this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
     }
   }
 
-  async #shard(declared: Declared): Promise<void> {
+  async #shard(declared: CompiledCollection): Promise<void> {
     const key = Object.fromEntries(declared.shardKey.map((field) => [field, 1]));
     try {
       await this.#connection.admin({ shardCollection: `${this.#connection.database}.${declared.name}`, key });
@@ -100,16 +100,16 @@ class MongoStore implements Store {
     { declared }: Entry,
     work: (documents: MongoCollection<StoredDocument>) => Promise<T>,
   ): Promise<T> {
-    return this.#connection.repeatable((db) => work(db.collection<StoredDocument>(declared.name)));
+    return this.#connection.retryable((db) => work(db.collection<StoredDocument>(declared.name)));
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    for (const group of groupsOf(steps.filter((step) => !isEmpty(step))))
-      await allDone(group.map((step) => this.#apply(step)));
+    for (const group of parallelGroups(steps.filter((step) => !isEmpty(step))))
+      await settleAll(group.map((step) => this.#apply(step)));
   }
 
   async #apply(step: WriteStep): Promise<void> {
-    const entry = this.#collections.of(step.collection);
+    const entry = this.#collections.get(step.collection);
     const { declared, encoders } = entry;
     switch (step.kind) {
       case "put":
@@ -166,14 +166,14 @@ class MongoStore implements Store {
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const _id = keyId(entry, key);
     const document = await this.#documents(entry, (documents) => documents.findOne({ _id }));
     return rowsOf(document === null ? [] : [document], entry.declared.fields)[0] as RowOf<C> | undefined;
   }
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const ids = [...new Set(keys.map((key) => keyId(entry, key)))];
     const chunks = Array.from({ length: Math.ceil(ids.length / KEYS_A_QUERY) }, (_, i) =>
       ids.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
@@ -187,7 +187,7 @@ class MongoStore implements Store {
   }
 
   async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const distinct = new Map(keys.map((key) => [keyId(entry, key), key]));
     const names = entry.declared.key.map((field) => field.name);
     const last = names.at(-1) as keyof RowOf<C> & string;
@@ -206,9 +206,9 @@ class MongoStore implements Store {
     from: C,
     query: Query<RowOf<C>, K>,
   ): Promise<Pick<RowOf<C>, K>[]> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const { declared, encoders } = entry;
-    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const parsed = parseQuery(declared, encoders, query as UntypedQuery);
     if (parsed.limit === 0) return [];
     // The fields of the order are needed to put nulls last.
     const names = [...parsed.fields, ...parsed.order.map((term) => term.field)].map((field) => field.name);
@@ -237,7 +237,7 @@ class MongoStore implements Store {
     filter: Filter<RowOf<C>>,
     selection: Selection<RowOf<C>> = {},
   ): Promise<number> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     return this.#count(entry, parseSelection(entry.declared, entry.encoders, { filter, ...selection }));
   }
 
@@ -251,7 +251,7 @@ class MongoStore implements Store {
     filter: Filter<RowOf<C>>,
     names: readonly K[],
   ): Promise<Record<K, number>> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const fields = summable(entry.declared, names);
     const where = parseFilter(entry.declared, entry.encoders, filter);
     if (fields.length === 0) return {} as Record<K, number>;
@@ -271,7 +271,7 @@ class MongoStore implements Store {
     row: RowOf<C>,
     expected: Filter<RowOf<C>> | null,
   ): Promise<boolean> {
-    const entry = this.#collections.of(target);
+    const entry = this.#collections.get(target);
     const { declared, encoders } = entry;
     const document = documentOf(entry, row);
     // Never twice: after a lost answer nobody knows whether it was this call that wrote.
@@ -302,9 +302,9 @@ class MongoStore implements Store {
   }
 
   async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const { declared, encoders } = entry;
-    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const parsed = parseQuery(declared, encoders, query as UntypedQuery);
     const { filter, sort } = toMongoQuery(declared, parsed);
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
     try {
@@ -328,7 +328,7 @@ class MongoStore implements Store {
   }
 }
 
-async function declareIn(db: Db, declared: Declared): Promise<void> {
+async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
   const declarations = db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
   const isRecorded = async (): Promise<boolean> => {
     const stored = await declarations.findOne({ _id: declared.name });
@@ -380,7 +380,10 @@ function keyId(
   );
 }
 
-function rowsOf(stored: readonly StoredRow[], fields: Declared["fields"]): Record<string, unknown>[] {
+function rowsOf(
+  stored: readonly StoredRow[],
+  fields: CompiledCollection["fields"],
+): Record<string, unknown>[] {
   const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field) }));
   return stored.map((document) => {
     const row: Record<string, unknown> = {};

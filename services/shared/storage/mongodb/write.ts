@@ -39,17 +39,17 @@ export async function putDocuments(
     while (next < documents.length) {
       const chunk = documents.slice(next, next + size);
       next += size;
-      await connection.repeatable((db) =>
+      await connection.retryable((db) =>
         putChunk(db.collection<StoredDocument>(options.collection), chunk, options),
       );
     }
   };
   const lanes = Math.min(IN_FLIGHT, Math.ceil(documents.length / size));
-  await allDone(Array.from({ length: lanes }, work));
+  await settleAll(Array.from({ length: lanes }, work));
 }
 
 /** Nothing may still be written after a write has failed: a failure is told once all have ended. */
-export async function allDone(parts: readonly Promise<void>[]): Promise<void> {
+export async function settleAll(parts: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(parts);
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;

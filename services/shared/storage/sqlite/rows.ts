@@ -1,18 +1,18 @@
 /** Rows between their declared form and SQLite's cells. */
-import type { Declared } from "../declaration.ts";
+import type { CompiledCollection } from "../declaration.ts";
 import type { Encoders, Predicate } from "../query.ts";
 import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { SQLITE_DIALECT, upsertSql } from "./sql.ts";
 
 /** A declared collection with what is prepared for it. */
 export interface Entry {
-  readonly declared: Declared;
+  readonly declared: CompiledCollection;
   readonly encoders: Encoders;
   readonly encode: readonly ((value: unknown) => Stored)[];
   readonly upsert: string;
 }
 
-export function entryOf(declared: Declared): Entry {
+export function entryOf(declared: CompiledCollection): Entry {
   const encode = declared.fields.map((field) => encoderOf(declared.name, field, SQLITE_DIALECT));
   const encoders = new Map(
     declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]),
@@ -34,7 +34,7 @@ export function encodeRow(
 }
 
 /** The key's cells of a stored row. */
-export function keyCells(declared: Declared, cells: readonly Stored[]): Stored[] {
+export function keyCells(declared: CompiledCollection, cells: readonly Stored[]): Stored[] {
   return declared.key.map((field) => cells[declared.fields.indexOf(field)] as Stored);
 }
 
@@ -52,7 +52,7 @@ export function keyPredicates(
 
 export function rowsOf(
   stored: readonly (readonly Stored[])[],
-  fields: Declared["fields"],
+  fields: CompiledCollection["fields"],
 ): Record<string, unknown>[] {
   const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
   return stored.map((cells) => {

@@ -4,7 +4,7 @@ import Libsql from "libsql";
 import { describe, it } from "mocha";
 import { compileCollection } from "../declaration.ts";
 import type { Index } from "../port.ts";
-import { type LooseQuery, parseQuery } from "../query.ts";
+import { parseQuery, type UntypedQuery } from "../query.ts";
 import { LIST_QUERIES } from "../suite/list-queries.ts";
 import { samples } from "../suite/sample.ts";
 import { encoderOf } from "../values.ts";
@@ -63,7 +63,7 @@ describe("sqlite tables", () => {
       declared.fields.map((field) => [field.name, encoderOf(declared.name, field, SQLITE_DIALECT)] as const),
     );
     for (const { name, query } of LIST_QUERIES.filter(({ ordered }) => ordered)) {
-      const { text, params } = selectSql(declared, parseQuery(declared, encoders, query as LooseQuery));
+      const { text, params } = selectSql(declared, parseQuery(declared, encoders, query as UntypedQuery));
       const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(params as never);
       const plan = (steps as { detail: string }[]).map(({ detail }) => detail).join("; ");
       expect(plan, name)

@@ -1,4 +1,4 @@
-import type { Declared, DeclaredIndex, FieldInfo } from "../declaration.ts";
+import type { CompiledCollection, DeclaredIndex, FieldInfo } from "../declaration.ts";
 import type { OrderTerm, ParsedQuery, ParsedSelection, Predicate } from "../query.ts";
 import type { Dialect, Stored } from "../values.ts";
 
@@ -53,7 +53,7 @@ const list = (fields: readonly FieldInfo[]): string => fields.map((field) => quo
  * way while all is cached, so the rule follows file size and fan-out. Indexes end with the key: ties come out in
  * key order without sorting.
  */
-export function createSql(declared: Declared): string[] {
+export function createSql(declared: CompiledCollection): string[] {
   const { name, fields, key } = declared;
   const columns = fields.map(
     (field) => `${quoted(field.name)} ${COLUMN_TYPE[field.type]}${field.nullable ? "" : " NOT NULL"}`,
@@ -79,7 +79,7 @@ function indexName(table: string, index: DeclaredIndex): string {
 }
 
 /** The table with its rows that match. */
-function fromSql(declared: Declared, { where, anyOf, via }: ParsedSelection): Sql {
+function fromSql(declared: CompiledCollection, { where, anyOf, via }: ParsedSelection): Sql {
   const { name } = declared;
   // The name SQLite gives the index of a primary key, with and without rowids.
   const index = via === "key" ? `sqlite_autoindex_${name}_1` : via && indexName(name, via);
@@ -89,22 +89,22 @@ function fromSql(declared: Declared, { where, anyOf, via }: ParsedSelection): Sq
 }
 
 /** Inserts or replaces one row; a clash with another row's unique index stays an error (INSERT OR REPLACE would delete that row). */
-export function upsertSql(declared: Declared): string {
+export function upsertSql(declared: CompiledCollection): string {
   const rest = declared.fields.filter((field) => !declared.key.includes(field));
   const update = rest.map((field) => `${quoted(field.name)} = excluded.${quoted(field.name)}`).join(", ");
   return `${insertSql(declared)} ON CONFLICT (${list(declared.key)}) DO ${rest.length === 0 ? "NOTHING" : `UPDATE SET ${update}`}`;
 }
 
-export function insertIfAbsentSql(declared: Declared): string {
+export function insertIfAbsentSql(declared: CompiledCollection): string {
   return `${insertSql(declared)} ON CONFLICT (${list(declared.key)}) DO NOTHING`;
 }
 
-function insertSql(declared: Declared): string {
+function insertSql(declared: CompiledCollection): string {
   return `INSERT INTO ${quoted(declared.name)} (${list(declared.fields)}) VALUES (${declared.fields.map(() => "?").join(", ")})`;
 }
 
 /** Replaces the row that matches; parameters are all fields in order, then those of `where`. */
-export function updateSql(declared: Declared, where: readonly Predicate[]): Sql {
+export function updateSql(declared: CompiledCollection, where: readonly Predicate[]): Sql {
   const condition = whereSql(where);
   const assignments = declared.fields.map((field) => `${quoted(field.name)} = ?`).join(", ");
   return {
@@ -113,40 +113,40 @@ export function updateSql(declared: Declared, where: readonly Predicate[]): Sql 
   };
 }
 
-export function deleteSql(declared: Declared, where: readonly Predicate[]): Sql {
+export function deleteSql(declared: CompiledCollection, where: readonly Predicate[]): Sql {
   const condition = whereSql(where);
   return { text: `DELETE FROM ${quoted(declared.name)}${condition.text}`, params: condition.params };
 }
 
 /** Parameters are the key's values in order. */
-export function selectByKeySql(declared: Declared): string {
+export function selectByKeySql(declared: CompiledCollection): string {
   return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
 }
 
 /** The row with the key, or the last before it that differs in the key's last field alone. Parameters are the key's values in order. */
-export function selectLastSql(declared: Declared): string {
+export function selectLastSql(declared: CompiledCollection): string {
   const last = quoted((declared.key.at(-1) as FieldInfo).name);
   const same = declared.key.slice(0, -1).map((field) => `${quoted(field.name)} = ? AND `);
   return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${same.join("")}${last} <= ? ORDER BY ${last} DESC LIMIT 1`;
 }
 
 /** Parameters are the key's values in order. */
-export function deleteByKeySql(declared: Declared): string {
+export function deleteByKeySql(declared: CompiledCollection): string {
   return `DELETE FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
 }
 
-function keySql(declared: Declared): string {
+function keySql(declared: CompiledCollection): string {
   return declared.key.map((field) => `${quoted(field.name)} = ?`).join(" AND ");
 }
 
-export function countSql(declared: Declared, selection: ParsedSelection): Sql {
+export function countSql(declared: CompiledCollection, selection: ParsedSelection): Sql {
   const from = fromSql(declared, selection);
   return { text: `SELECT count(*) FROM ${from.text}`, params: from.params };
 }
 
 /** One row of totals; null for a field that no row has. */
 export function sumSql(
-  declared: Declared,
+  declared: CompiledCollection,
   { where, fields }: { where: readonly Predicate[]; fields: readonly FieldInfo[] },
 ): Sql {
   const condition = whereSql(where);
@@ -157,7 +157,7 @@ export function sumSql(
   };
 }
 
-export function selectSql(declared: Declared, query: ParsedQuery): Sql {
+export function selectSql(declared: CompiledCollection, query: ParsedQuery): Sql {
   const from = fromSql(declared, query);
   const params = [...from.params];
   // A projection of nothing still has to yield one (empty) row for each match.
@@ -176,7 +176,7 @@ export const ESCAPES = ["\x01\x01", "\x01\x02"] as const;
 export const TEXT_SEPARATOR = "\x01\x03";
 
 /** One row: the texts of the rows' only field, joined; null for no rows. */
-export function selectJoinedSql(declared: Declared, query: ParsedQuery): Sql {
+export function selectJoinedSql(declared: CompiledCollection, query: ParsedQuery): Sql {
   const rows = selectSql(declared, query);
   return {
     text: `SELECT group_concat(${list(query.fields)}, char(1, 3)) FROM (${rows.text})`,

@@ -6,9 +6,9 @@
  */
 import type Libsql from "libsql";
 import {
+  type CompiledCollection,
   changedDeclarationError,
   compileCollection,
-  type Declared,
   DeclaredCollections,
 } from "../declaration.ts";
 import {
@@ -25,7 +25,6 @@ import {
   type WriteStep,
 } from "../port.ts";
 import {
-  type LooseQuery,
   type ParsedQuery,
   parseFilter,
   parseQuery,
@@ -33,6 +32,7 @@ import {
   summable,
   tooLarge,
   totalsOf,
+  type UntypedQuery,
 } from "../query.ts";
 import type { Stored } from "../values.ts";
 import { Connection } from "./connection.ts";
@@ -138,7 +138,7 @@ class SqliteStore implements Store {
           .all("SELECT name, declaration FROM _collections")
           .map(([name, text]) => [name, text]),
       );
-    const missing = (stored: Map<unknown, unknown>): Declared[] => {
+    const missing = (stored: Map<unknown, unknown>): CompiledCollection[] => {
       const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
       for (const [, { declared }] of entries) {
         const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
@@ -178,7 +178,7 @@ class SqliteStore implements Store {
   }
 
   #apply(step: WriteStep): void {
-    const entry = this.#collections.of(step.collection);
+    const entry = this.#collections.get(step.collection);
     const { declared, encoders } = entry;
     if (step.kind === "put") {
       // One row a call: measured, multi-row VALUES are no faster, since converting the values costs more than the calls.
@@ -203,7 +203,7 @@ class SqliteStore implements Store {
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const { declared } = entry;
     const params = keyPredicates(entry, key).map((p) => p.value);
     const rows = await this.#connection.retrying(() =>
@@ -213,7 +213,7 @@ class SqliteStore implements Store {
   }
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     return rowsOf(
       await this.#selectEach(entry, { text: selectByKeySql(entry.declared), keys }),
       entry.declared.fields,
@@ -221,7 +221,7 @@ class SqliteStore implements Store {
   }
 
   async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
-    const entry = this.#collections.of(from);
+    const entry = this.#collections.get(from);
     const { declared } = entry;
     const found = await this.#selectEach(entry, { text: selectLastSql(declared), keys });
     // Several keys may have the same row before them.
@@ -253,8 +253,8 @@ class SqliteStore implements Store {
     from: C,
     query: Query<RowOf<C>, K>,
   ): Promise<Pick<RowOf<C>, K>[]> {
-    const { declared, encoders } = this.#collections.of(from);
-    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const { declared, encoders } = this.#collections.get(from);
+    const parsed = parseQuery(declared, encoders, query as UntypedQuery);
     const texts = isTextList(parsed) ? await this.#findTexts(declared, parsed) : undefined;
     const rows = texts ?? rowsOf(await this.#select(selectSql(declared, parsed)), parsed.fields);
     return rows as Pick<RowOf<C>, K>[];
@@ -264,7 +264,10 @@ class SqliteStore implements Store {
    * A long list of one text as one text: half the time, since handing a value over costs more than reading it.
    * Undefined where a text is not stored as it is, and might hold the separator.
    */
-  async #findTexts(declared: Declared, parsed: ParsedQuery): Promise<Record<string, unknown>[] | undefined> {
+  async #findTexts(
+    declared: CompiledCollection,
+    parsed: ParsedQuery,
+  ): Promise<Record<string, unknown>[] | undefined> {
     const [[joined] = []] = await this.#select(selectJoinedSql(declared, parsed));
     if (joined === null) return [];
     const text = joined as string;
@@ -282,7 +285,7 @@ class SqliteStore implements Store {
     filter: Filter<RowOf<C>>,
     selection: Selection<RowOf<C>> = {},
   ): Promise<number> {
-    const { declared, encoders } = this.#collections.of(from);
+    const { declared, encoders } = this.#collections.get(from);
     const { text, params } = countSql(declared, parseSelection(declared, encoders, { filter, ...selection }));
     const rows = await this.#connection.retrying(() => this.#connection.all(text, params));
     return rows[0]?.[0] as number;
@@ -293,7 +296,7 @@ class SqliteStore implements Store {
     filter: Filter<RowOf<C>>,
     names: readonly K[],
   ): Promise<Record<K, number>> {
-    const { declared, encoders } = this.#collections.of(from);
+    const { declared, encoders } = this.#collections.get(from);
     const fields = summable(declared, names);
     const where = parseFilter(declared, encoders, filter);
     if (fields.length === 0) return {} as Record<K, number>;
@@ -312,7 +315,7 @@ class SqliteStore implements Store {
     row: RowOf<C>,
     expected: Filter<RowOf<C>> | null,
   ): Promise<boolean> {
-    const entry = this.#collections.of(target);
+    const entry = this.#collections.get(target);
     const { declared, encoders } = entry;
     const values = encodeRow(entry, row, []);
     let sql: Sql = { text: insertIfAbsentSql(declared), params: [] };
@@ -326,8 +329,8 @@ class SqliteStore implements Store {
   }
 
   async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {
-    const { declared, encoders } = this.#collections.of(from);
-    const parsed = parseQuery(declared, encoders, query as LooseQuery);
+    const { declared, encoders } = this.#collections.get(from);
+    const parsed = parseQuery(declared, encoders, query as UntypedQuery);
     const sql = selectSql(declared, parsed);
     const steps = await this.#connection.retrying(() =>
       this.#connection.all(`EXPLAIN QUERY PLAN ${sql.text}`, sql.params),

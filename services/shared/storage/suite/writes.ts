@@ -2,9 +2,9 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import {
-  atOnce,
   ConflictError,
   collection,
+  inParallel,
   put,
   remove,
   removeWhere,
@@ -126,7 +126,7 @@ export function describeWrites(options: SuiteOptions): void {
       await store.write([
         put(samples, [sample(1)]),
         put(undeclared, []),
-        ...atOnce(put(samples, [sample(2)]), remove(undeclared, []), put(samples, [])),
+        ...inParallel(put(samples, [sample(2)]), remove(undeclared, []), put(samples, [])),
         remove(samples, []),
       ]);
       expect(await allOf(store)).to.deep.equal([sample(1), sample(2)]);
@@ -191,8 +191,8 @@ export function describeWrites(options: SuiteOptions): void {
       const rows = Array.from({ length: 700 }, (_, i) => sample(i));
       await store.write([
         put(names, [{ id: 1, name: "a" }]),
-        ...atOnce(put(samples, rows), put(seen, [{ hash: "b" }]), remove(names, [{ id: 1 }])),
-        ...atOnce(remove(samples, rows.slice(3).map(keyOf)), put(names, [{ id: 2, name: "a" }])),
+        ...inParallel(put(samples, rows), put(seen, [{ hash: "b" }]), remove(names, [{ id: 1 }])),
+        ...inParallel(remove(samples, rows.slice(3).map(keyOf)), put(names, [{ id: 2, name: "a" }])),
         requireRow(names, { id: 2 }, { name: "a" }),
       ]);
       expect(await allOf(store)).to.deep.equal(rows.slice(0, 3));
@@ -206,7 +206,7 @@ export function describeWrites(options: SuiteOptions): void {
       const failed = await failure(
         store.write([
           // A row without its name, which is seen before anything is sent.
-          ...atOnce(put(names, [{ id: 2 } as never]), put(samples, rows)),
+          ...inParallel(put(names, [{ id: 2 } as never]), put(samples, rows)),
           put(seen, [{ hash: "b" }]),
         ]),
       );

@@ -1,30 +1,30 @@
 import { fromHex, hasBytes, readU32 } from "../bytes.ts";
 import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
 
-/** A program's layouts, ready to be found. */
+/** A program's layouts, indexed for look-up. */
 export interface Program {
   readonly layout: ProgramLayout;
-  /** Its instruction by the data and the number of accounts; undefined for one that tells nothing. */
-  find(data: Uint8Array, accountCount: number): Instruction | undefined;
+  /** Its instruction by the data and the number of accounts; undefined for one without a layout. */
+  find(data: Uint8Array, accountCount: number): CompiledInstruction | undefined;
 }
 
-export interface Instruction {
+export interface CompiledInstruction {
   readonly layout: InstructionLayout;
-  /** Accounts that the layout reads: fewer than so many are another version of the instruction. */
+  /** Accounts that the layout reads: fewer than so many belong to another version of the instruction. */
   readonly accountsNeeded: number;
   readonly discriminator: Uint8Array;
-  readonly event: Event | undefined;
+  readonly event: CompiledEvent | undefined;
 }
 
-export interface Event {
+export interface CompiledEvent {
   readonly layout: EventLayout;
   readonly discriminator: Uint8Array;
 }
 
-/** Throws if two instructions could be taken for one another. */
+/** Throws if two instructions cannot be told from each other. */
 export function defineProgram(layout: ProgramLayout): Program {
-  const byStart = new Map<number, Instruction[]>();
-  for (const instruction of layout.instructions.map(compile)) {
+  const byStart = new Map<number, CompiledInstruction[]>();
+  for (const instruction of layout.instructions.map(compileInstruction)) {
     const { discriminator } = instruction;
     const start = startOf(discriminator) as number;
     const others = byStart.get(start) ?? [];
@@ -33,7 +33,9 @@ export function defineProgram(layout: ProgramLayout): Program {
         hasBytes(other.discriminator, 0, discriminator) &&
         other.layout.accountCount === instruction.layout.accountCount
       ) {
-        throw new Error(`${layout.name}: ${other.layout.name} and ${instruction.layout.name} are one.`);
+        throw new Error(
+          `${layout.name}: ${other.layout.name} and ${instruction.layout.name} have the same discriminator and account count.`,
+        );
       }
     }
     byStart.set(start, [...others, instruction]);
@@ -44,7 +46,7 @@ export function defineProgram(layout: ProgramLayout): Program {
       const start = startOf(data);
       const candidates = start === undefined ? undefined : byStart.get(start);
       if (candidates === undefined) return undefined;
-      let found: Instruction | undefined;
+      let found: CompiledInstruction | undefined;
       for (const candidate of candidates) {
         if (!hasBytes(data, 0, candidate.discriminator)) continue;
         if (candidate.layout.accountCount === accountCount) return candidate;
@@ -61,11 +63,11 @@ export function defineProgram(layout: ProgramLayout): Program {
   }
 }
 
-function compile(layout: InstructionLayout): Instruction {
-  const positions = [layout.user, ...layout.pools.flatMap(positionsOf), ...(layout.owned ?? [])];
+function compileInstruction(layout: InstructionLayout): CompiledInstruction {
+  const positions = [layout.user, ...layout.pools.flatMap(listPositions), ...(layout.orderBookVaults ?? [])];
   return {
     layout,
-    accountsNeeded: Math.max(...positions.map((position) => position + 1), layout.route?.from ?? 0),
+    accountsNeeded: Math.max(...positions.map((position) => position + 1), layout.route?.firstAccount ?? 0),
     discriminator: fromHex(layout.discriminator),
     event:
       layout.event === undefined
@@ -74,6 +76,6 @@ function compile(layout: InstructionLayout): Instruction {
   };
 }
 
-function positionsOf({ pool, vaults, native }: InstructionLayout["pools"][number]): number[] {
+function listPositions({ pool, vaults, native }: InstructionLayout["pools"][number]): number[] {
   return [pool, ...vaults, ...(native === undefined ? [] : [native.account, native.quoteMint ?? 0])];
 }

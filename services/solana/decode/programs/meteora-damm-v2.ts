@@ -4,13 +4,13 @@ import type { EventLayout, ProgramLayout } from "../layout.ts";
 const swapEvent: EventLayout = {
   name: "EvtSwap2",
   discriminator: "bd4233a826507599",
-  amounts: [{ at: 52 }, { at: 140, give: [124] }],
+  amounts: [{ offset: 52 }, { offset: 140, toleranceOffsets: [124] }],
   order: "in-out",
 };
 const liquidityChange: EventLayout = {
   name: "EvtLiquidityChange",
   discriminator: "c5ab4e7fe0d3570d",
-  amounts: [{ at: 96 }, { at: 104 }],
+  amounts: [{ offset: 96 }, { offset: 104 }],
   order: "vaults",
 };
 

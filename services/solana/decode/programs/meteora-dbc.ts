@@ -4,7 +4,7 @@ import type { EventLayout, ProgramLayout } from "../layout.ts";
 const swapEvent: EventLayout = {
   name: "EvtSwap2",
   discriminator: "bd4233a826507599",
-  amounts: [{ at: 83 }, { at: 107, give: [147] }],
+  amounts: [{ offset: 83 }, { offset: 107, toleranceOffsets: [147] }],
   order: "in-out",
 };
 

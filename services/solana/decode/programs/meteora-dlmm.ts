@@ -5,8 +5,8 @@ const swapEvent: EventLayout = {
   name: "Swap",
   discriminator: "516ce3becdd00ac4",
   amounts: [
-    { at: 72, give: [121] },
-    { at: 80, give: [121] },
+    { offset: 72, toleranceOffsets: [121] },
+    { offset: 80, toleranceOffsets: [121] },
   ],
   order: "in-out",
 };

@@ -1,12 +1,12 @@
 import type { EventLayout, ProgramLayout } from "../layout.ts";
 
-/** Events (since 2025): the program's IDL. Amounts are those transferred, the transfer fees lie within them. */
+/** Events (since 2025): the program's IDL. Amounts are those transferred, transfer fees included. */
 const traded: EventLayout = {
   name: "Traded",
   discriminator: "e1ca49af932ba096",
   amounts: [
-    { at: 65, give: [81] },
-    { at: 73, give: [89] },
+    { offset: 65, toleranceOffsets: [81] },
+    { offset: 73, toleranceOffsets: [89] },
   ],
   order: "in-out",
 };
@@ -14,8 +14,8 @@ const liquidityIncreased: EventLayout = {
   name: "LiquidityIncreased",
   discriminator: "1e0790b566fe9ba1",
   amounts: [
-    { at: 88, give: [104] },
-    { at: 96, give: [112] },
+    { offset: 88, toleranceOffsets: [104] },
+    { offset: 96, toleranceOffsets: [112] },
   ],
   order: "vaults",
 };

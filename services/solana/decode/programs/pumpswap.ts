@@ -4,19 +4,19 @@ import type { EventLayout, ProgramLayout } from "../layout.ts";
 const buyEvent: EventLayout = {
   name: "BuyEvent",
   discriminator: "67f4521f2cf57777",
-  amounts: [{ at: 96 }, { at: 8 }],
+  amounts: [{ offset: 96 }, { offset: 8 }],
   order: "in-out",
 };
 const sellEvent: EventLayout = {
   name: "SellEvent",
   discriminator: "3e2f370aa503dc2a",
-  amounts: [{ at: 8 }, { at: 96 }],
+  amounts: [{ offset: 8 }, { offset: 96 }],
   order: "in-out",
 };
 const depositEvent: EventLayout = {
   name: "DepositEvent",
   discriminator: "78f83d531f8e6b90",
-  amounts: [{ at: 64 }, { at: 72 }],
+  amounts: [{ offset: 64 }, { offset: 72 }],
   order: "vaults",
 };
 const withdrawEvent: EventLayout = {
@@ -27,7 +27,7 @@ const withdrawEvent: EventLayout = {
 const createPoolEvent: EventLayout = {
   name: "CreatePoolEvent",
   discriminator: "b1310cd2a076a774",
-  amounts: [{ at: 108 }, { at: 116 }],
+  amounts: [{ offset: 108 }, { offset: 116 }],
   order: "vaults",
 };
 
@@ -53,7 +53,7 @@ export const pumpswap: ProgramLayout = {
       discriminator: "2b644913e9f66f94",
       effect: "trade",
       pools: [],
-      route: { from: 16, size: 5, pool: 2, vaults: [3, 4], isDense: true },
+      route: { firstAccount: 16, groupSize: 5, pool: 2, vaults: [3, 4], isContiguous: true },
       user: 0,
     },
     {

@@ -1,8 +1,16 @@
 import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
 
-/** What the order book paid out to the pool during an instruction: accounts of its vaults follow the pool's. */
-const withoutTargetOrders = { pools: [{ pool: 1, vaults: [4, 5] }], owned: [11, 12], user: 16 } as const;
-const withTargetOrders = { pools: [{ pool: 1, vaults: [5, 6] }], owned: [12, 13], user: 17 } as const;
+/** The order book's vaults follow the pool's: it may pay out to the pool during an instruction. */
+const withoutTargetOrders = {
+  pools: [{ pool: 1, vaults: [4, 5] }],
+  orderBookVaults: [11, 12],
+  user: 16,
+} as const;
+const withTargetOrders = {
+  pools: [{ pool: 1, vaults: [5, 6] }],
+  orderBookVaults: [12, 13],
+  user: 17,
+} as const;
 const withoutOrderBook = { pools: [{ pool: 1, vaults: [3, 4] }], user: 7 } as const;
 const PROVIDE = { pools: [{ pool: 1, vaults: [6, 7] }] } as const;
 
@@ -10,35 +18,35 @@ const PROVIDE = { pools: [{ pool: 1, vaults: [6, 7] }] } as const;
 const swapBaseIn: EventLayout = {
   name: "SwapBaseInLog",
   discriminator: "03",
-  amounts: [{ at: 0 }, { at: 48 }],
+  amounts: [{ offset: 0 }, { offset: 48 }],
   order: "in-out",
 };
 const swapBaseOut: EventLayout = {
   name: "SwapBaseOutLog",
   discriminator: "04",
-  amounts: [{ at: 48 }, { at: 8 }],
+  amounts: [{ offset: 48 }, { offset: 8 }],
   order: "in-out",
 };
 const deposit: EventLayout = {
   name: "DepositLog",
   discriminator: "01",
-  amounts: [{ at: 80 }, { at: 88 }],
+  amounts: [{ offset: 80 }, { offset: 88 }],
   order: "vaults",
 };
 const withdraw: EventLayout = {
   name: "WithdrawLog",
   discriminator: "02",
-  amounts: [{ at: 72 }, { at: 80 }],
+  amounts: [{ offset: 72 }, { offset: 80 }],
   order: "vaults",
 };
 const init: EventLayout = {
   name: "InitLog",
   discriminator: "00",
-  amounts: [{ at: 34 }, { at: 26 }],
+  amounts: [{ offset: 34 }, { offset: 26 }],
   order: "vaults",
 };
 
-/** What the order book held of the pool comes back first: what leaves the vaults is what the user gets. */
+/** The pool's balance in the order book comes back first: what leaves the vaults is what the user gets. */
 const WITHDRAW = {
   ...PROVIDE,
   name: "withdraw",

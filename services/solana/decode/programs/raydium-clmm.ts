@@ -1,12 +1,12 @@
 import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
 
-/** Events: raydium-clmm, programs/amm/src/states/pool.rs and position.rs. A swap's are of token 0 and 1, not in and out. */
+/** Events: raydium-clmm, programs/amm/src/states/pool.rs and position.rs. Amounts of a swap are of token 0 and 1, not in and out. */
 const swapEvent: EventLayout = {
   name: "SwapEvent",
   discriminator: "40c6cde8260871e2",
   amounts: [
-    { at: 128, give: [136] },
-    { at: 144, give: [152] },
+    { offset: 128, toleranceOffsets: [136] },
+    { offset: 144, toleranceOffsets: [152] },
   ],
   order: "any",
 };
@@ -14,8 +14,8 @@ const increaseEvent: EventLayout = {
   name: "IncreaseLiquidityEvent",
   discriminator: "314f69d420221e54",
   amounts: [
-    { at: 48, give: [64] },
-    { at: 56, give: [72] },
+    { offset: 48, toleranceOffsets: [64] },
+    { offset: 56, toleranceOffsets: [72] },
   ],
   order: "vaults",
 };
@@ -23,8 +23,8 @@ const createPositionEvent: EventLayout = {
   name: "CreatePersonalPositionEvent",
   discriminator: "641e57f9c4df9ace",
   amounts: [
-    { at: 120, give: [136] },
-    { at: 128, give: [144] },
+    { offset: 120, toleranceOffsets: [136] },
+    { offset: 128, toleranceOffsets: [144] },
   ],
   order: "vaults",
 };
@@ -33,8 +33,8 @@ const decreaseEvent: EventLayout = {
   name: "DecreaseLiquidityEvent",
   discriminator: "3ade563a44325538",
   amounts: [
-    { at: 48, plus: [64], give: [104] },
-    { at: 56, plus: [72], give: [112] },
+    { offset: 48, addedOffsets: [64], toleranceOffsets: [104] },
+    { offset: 56, addedOffsets: [72], toleranceOffsets: [112] },
   ],
   order: "vaults",
 };
@@ -55,7 +55,7 @@ const DECREASE = {
   effect: "remove_liquidity",
   pools: [{ pool: 3, vaults: [5, 6] }],
   user: 0,
-  liquidityAt: 8,
+  liquidityOffset: 8,
   event: decreaseEvent,
 } as const;
 
@@ -87,7 +87,7 @@ export const raydiumClmm: ProgramLayout = {
       discriminator: "457d73daf5baf2c4",
       effect: "trade",
       pools: [],
-      route: { from: 6, size: 7, pool: 1, vaults: [3, 4] },
+      route: { firstAccount: 6, groupSize: 7, pool: 1, vaults: [3, 4] },
       user: 0,
       event: swapEvent,
     },

@@ -5,8 +5,8 @@ const swapEvent: EventLayout = {
   name: "SwapEvent",
   discriminator: "40c6cde8260871e2",
   amounts: [
-    { at: 48, give: [64] },
-    { at: 56, give: [72] },
+    { offset: 48, toleranceOffsets: [64] },
+    { offset: 56, toleranceOffsets: [72] },
   ],
   order: "in-out",
 };
@@ -14,8 +14,8 @@ const lpChangeEvent: EventLayout = {
   name: "LpChangeEvent",
   discriminator: "79a3cdc939da753c",
   amounts: [
-    { at: 56, give: [72] },
-    { at: 64, give: [80] },
+    { offset: 56, toleranceOffsets: [72] },
+    { offset: 64, toleranceOffsets: [80] },
   ],
   order: "vaults",
 };

@@ -6,8 +6,8 @@ const tradeEvent: EventLayout = {
   name: "TradeEvent",
   discriminator: "bddb7fd34ee661ee",
   amounts: [
-    { at: 88, give: FEE_SHARES },
-    { at: 96, give: FEE_SHARES },
+    { offset: 88, toleranceOffsets: FEE_SHARES },
+    { offset: 96, toleranceOffsets: FEE_SHARES },
   ],
   order: "in-out",
 };

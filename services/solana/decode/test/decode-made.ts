@@ -10,7 +10,7 @@ const NOTHING: DecodedTransaction = {
   disagreements: [],
 };
 
-/** What a transaction tells, by kind. */
+/** A transaction's rows by kind. */
 export function decodeMade(transaction: SolanaTransaction): {
   decoded: DecodedTransaction;
   trades: Trade[];
@@ -26,6 +26,6 @@ export function decodeMade(transaction: SolanaTransaction): {
     supply: decoded.events.filter(
       (event): event is SupplyChange => event.kind === "mint" || event.kind === "burn",
     ),
-    disagreements: decoded.disagreements.map(({ what }) => what),
+    disagreements: decoded.disagreements.map(({ reason }) => reason),
   };
 }

@@ -7,8 +7,8 @@ import type { SourceEvent } from "../../../shared/rpc-client/endpoint.ts";
 import { describeWithChain } from "../../../shared/testkit/describe.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import { QUICK } from "../../test/harness.ts";
-import type { SlotRange } from "./read-block.ts";
-import { readHere, readInThread, type ThreadedReader } from "./reader.ts";
+import type { SlotRange } from "./decoded-block.ts";
+import { createLocalReader, createThreadedReader, type ThreadedReader } from "./reader.ts";
 
 const FIRST = 300_000_001;
 const RANGE: SlotRange = { fromSlot: FIRST, toSlot: FIRST + 19, commitment: "confirmed" };
@@ -33,14 +33,14 @@ describeWithChain("readInThread", () => {
     askedHere = [];
     const events: SourceEvent[] = [];
     const lines: string[] = [];
-    const local: Pick<SolanaSource, "blocks" | "anchored"> = {
-      anchored: () => source.anchored(),
+    const local: Pick<SolanaSource, "blocks" | "getAnchor"> = {
+      getAnchor: () => source.getAnchor(),
       blocks: (range) => {
         askedHere.push(range);
         return source.blocks(range);
       },
     };
-    reader = readInThread(local, {
+    reader = createThreadedReader(local, {
       urls: solana.urls,
       log: (message) => lines.push(message),
       onEvent: (event) => events.push(event),
@@ -63,7 +63,7 @@ describeWithChain("readInThread", () => {
     const { events, source } = await open();
     const here = await reader?.blocks(RANGE);
     expect(askedHere).to.deep.equal([RANGE]);
-    expect(here).to.deep.equal(await readHere(source).blocks(RANGE));
+    expect(here).to.deep.equal(await createLocalReader(source).blocks(RANGE));
     expect(here?.flatMap(({ transactions }) => transactions).length).to.be.greaterThan(100);
     await waitForThread();
     expect(await reader?.blocks(RANGE)).to.deep.equal(here);

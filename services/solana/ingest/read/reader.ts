@@ -1,9 +1,9 @@
 import type { Worker } from "node:worker_threads";
-import { askThread, createThread } from "../../../shared/process/thread-work.ts";
+import { createThread, createThreadClient } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint.ts";
 import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import type { SolanaSourceConfig } from "../../chain/source.ts";
-import { type BlockReader, type ReadBlock, readBlock, type SlotRange } from "./read-block.ts";
+import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
 
 /** What the reading thread is told first: what it reads. */
 export interface ReaderTask {
@@ -12,13 +12,13 @@ export interface ReaderTask {
 }
 
 /** What it is asked: a range, from endpoints of the chain that the index is anchored to by then. */
-export interface ReaderQuestion {
+export interface ReaderRequest {
   readonly range: SlotRange;
   readonly anchor: ChainAnchor;
 }
 
 /** What it says besides blocks. */
-export type ReaderWord =
+export type ReaderMessage =
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: "event"; readonly event: SourceEvent };
 
@@ -31,8 +31,8 @@ export interface ReaderFailure {
 }
 
 /** Reads and decodes in this thread. */
-export function readHere(source: Pick<SolanaSource, "blocks">): BlockReader {
-  return { blocks: async (range) => (await source.blocks(range)).map(readBlock) };
+export function createLocalReader(source: Pick<SolanaSource, "blocks">): BlockReader {
+  return { blocks: async (range) => (await source.blocks(range)).map(toDecodedBlock) };
 }
 
 export interface ThreadedReader extends BlockReader {
@@ -43,35 +43,35 @@ export interface ThreadedReader extends BlockReader {
  * Reads and decodes in a thread of its own: fetching, parsing and decoding full blocks is as much work as writing what
  * they tell. `source` is asked until the thread is up, and if it dies.
  */
-export function readInThread(
-  source: Pick<SolanaSource, "blocks" | "anchored">,
+export function createThreadedReader(
+  source: Pick<SolanaSource, "blocks" | "getAnchor">,
   config: Pick<SolanaSourceConfig, "urls" | "genesisHash" | "log" | "onEvent"> & {
     readonly startWorker?: () => Worker;
   },
 ): ThreadedReader {
   const { urls, genesisHash, log = () => {}, onEvent = () => {} } = config;
-  const here = readHere(source);
+  const here = createLocalReader(source);
   const startWorker =
     config.startWorker ?? (() => createThread("reader.worker", import.meta.url, MEMORY_LIMITS));
-  const thread = askThread<ReaderQuestion>({
+  const thread = createThreadClient<ReaderRequest>({
     worker: startWorker(),
     task: { urls, genesisHash } satisfies ReaderTask,
-    local: ({ range }) => here.blocks(range),
+    fallback: ({ range }) => here.blocks(range),
     toError(failure) {
       const { isUpstream, message } = failure as ReaderFailure;
       return isUpstream ? new SolanaUpstreamError(message) : new Error(message);
     },
-    onTold(what) {
-      const word = what as ReaderWord;
+    onMessage(what) {
+      const word = what as ReaderMessage;
       if (word.kind === "log") log(word.message, word.fields);
       else onEvent(word.event);
     },
     onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
-    closed: ({ range }) =>
+    closedError: ({ range }) =>
       new SolanaUpstreamError(`solana: slots ${range.fromSlot}-${range.toSlot} given up: closed`),
   });
   return {
-    blocks: async (range) => (await thread.ask({ range, anchor: source.anchored() })) as ReadBlock[],
+    blocks: async (range) => (await thread.request({ range, anchor: source.getAnchor() })) as DecodedBlock[],
     close: () => thread.close(),
   };
 }

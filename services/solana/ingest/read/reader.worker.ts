@@ -1,28 +1,28 @@
 /** The other side of reader.ts: a source of its own whose blocks are decoded here. */
 
-import { answerInThread } from "../../../shared/process/thread-work.ts";
+import { serveThread } from "../../../shared/process/thread-work.ts";
 import { SolanaUpstreamError } from "../../chain/port.ts";
 import { createSolanaSource } from "../../chain/source.ts";
 import {
+  createLocalReader,
   type ReaderFailure,
-  type ReaderQuestion,
+  type ReaderMessage,
+  type ReaderRequest,
   type ReaderTask,
-  type ReaderWord,
-  readHere,
 } from "./reader.ts";
 
-answerInThread<ReaderTask, ReaderQuestion>({
+serveThread<ReaderTask, ReaderRequest>({
   start({ urls, genesisHash }, tell) {
-    const say = (word: ReaderWord) => tell(word);
+    const say = (word: ReaderMessage) => tell(word);
     const source = createSolanaSource({
       urls,
       ...(genesisHash !== undefined && { genesisHash }),
       log: (message, fields) => say({ kind: "log", message, fields }),
       onEvent: (event) => say({ kind: "event", event }),
     });
-    const reader = readHere(source);
+    const reader = createLocalReader(source);
     return ({ range, anchor }) => {
-      source.anchor(anchor);
+      source.setAnchor(anchor);
       return reader.blocks(range);
     };
   },

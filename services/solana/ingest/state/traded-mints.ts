@@ -1,7 +1,7 @@
 import type { DecodedTransaction } from "../../decode/model.ts";
 
 /** The tokens of a transaction's trades and liquidity changes. */
-export function tradedMints({ events }: DecodedTransaction): Set<string> {
+export function findTradedMints({ events }: DecodedTransaction): Set<string> {
   const mints = new Set<string>();
   for (const event of events) {
     if (event.kind === "trade") mints.add(event.tokenIn).add(event.tokenOut);
@@ -13,7 +13,7 @@ export function tradedMints({ events }: DecodedTransaction): Set<string> {
 }
 
 /** Those of them that have a row of it in their list: where nothing of a token was added or removed, it has none. */
-export function listedMints({ events }: DecodedTransaction): Set<string> {
+export function findListedMints({ events }: DecodedTransaction): Set<string> {
   const mints = new Set<string>();
   for (const event of events) {
     if (event.kind === "trade") mints.add(event.tokenIn).add(event.tokenOut);

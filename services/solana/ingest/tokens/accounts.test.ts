@@ -4,7 +4,7 @@ import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { AccountInfo } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { fakeKey } from "../../chain/testkit.ts";
-import { describeToken, mintSpokenOf } from "./describe.ts";
+import { describeToken, findDescribedMint } from "./describe.ts";
 import { readMetadata } from "./metadata-account.ts";
 import { readMint, readTokenAccount } from "./mint-account.ts";
 
@@ -203,8 +203,8 @@ describe("what is told of a token", () => {
   });
 
   it("may be changed by the mint or the metadata account alone", () => {
-    expect(mintSpokenOf(fakeKey(5, 5), metadataAccount)).to.equal(MINT);
-    expect(mintSpokenOf(MINT, account(TOKEN_PROGRAM, mint82()))).to.equal(MINT);
-    expect(mintSpokenOf(MINT, null)).to.equal(undefined);
+    expect(findDescribedMint(fakeKey(5, 5), metadataAccount)).to.equal(MINT);
+    expect(findDescribedMint(MINT, account(TOKEN_PROGRAM, mint82()))).to.equal(MINT);
+    expect(findDescribedMint(MINT, null)).to.equal(undefined);
   });
 });

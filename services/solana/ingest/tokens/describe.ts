@@ -1,7 +1,7 @@
 import type { AccountInfo } from "../../chain/port.ts";
 import { METADATA_PROGRAM } from "../../chain/program-address.ts";
 import type { TokenRow } from "../../store/collections.ts";
-import type { TokenDescription } from "../state/token-book.ts";
+import type { TokenDescription } from "../state/token-state.ts";
 import { readMetadata } from "./metadata-account.ts";
 import { readMint } from "./mint-account.ts";
 
@@ -37,7 +37,7 @@ export function describeToken(
 }
 
 /** The mint that an account which instructions may have changed speaks of: its own, or a metadata account's. */
-export function mintSpokenOf(address: string, account: AccountInfo | null): string | undefined {
+export function findDescribedMint(address: string, account: AccountInfo | null): string | undefined {
   if (account === null) return undefined;
   return account.owner === METADATA_PROGRAM ? readMetadata(account)?.mint : address;
 }

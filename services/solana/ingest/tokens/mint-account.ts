@@ -50,7 +50,7 @@ export function readMint({ owner, data }: AccountInfo, slot: number): MintFacts 
     mintAuthority: readOptionalKey(data, 0),
     freezeAuthority: readOptionalKey(data, 46),
     isToken2022,
-    transferFeeBps: feeInForce(extensions.get(TRANSFER_FEE), Math.floor(slot / SLOTS_IN_EPOCH)),
+    transferFeeBps: findActiveFee(extensions.get(TRANSFER_FEE), Math.floor(slot / SLOTS_IN_EPOCH)),
     nonTransferable: extensions.has(NON_TRANSFERABLE),
     metadata: metadata && readEmbedded(metadata),
   };
@@ -91,7 +91,7 @@ function readExtensions(data: Uint8Array): Map<number, Uint8Array> {
  * Two fees, each from an epoch on: the newer one is in force once its epoch has come. After two authorities and what was
  * withheld: epoch, most and basis points of the older and of the newer one.
  */
-function feeInForce(config: Uint8Array | undefined, epoch: number): number {
+function findActiveFee(config: Uint8Array | undefined, epoch: number): number {
   if (config === undefined || config.length < 108) return 0;
   return readU64(config, 90) <= BigInt(epoch) ? readU16(config, 106) : readU16(config, 88);
 }
@@ -104,19 +104,19 @@ function readEmbedded(data: Uint8Array): EmbeddedMetadata | undefined {
   return { name: name.text, symbol: symbol.text, isMutable: hasAuthority };
 }
 
-export interface TextAt {
+export interface ParsedText {
   readonly text: string;
   /** Where the next field begins. */
   readonly end: number;
 }
 
 /** Longer ones are no names. */
-const LONGEST_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: programs pad texts with zeros, and anyone writes what they like.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Length and UTF-8, without what pads it and what no one could see. Undefined where it does not fit. */
-export function readText(data: Uint8Array, at: number): TextAt | undefined {
+export function readText(data: Uint8Array, at: number): ParsedText | undefined {
   if (at + 4 > data.length) return undefined;
   const end = at + 4 + readU32(data, at);
   if (end > data.length) return undefined;
@@ -124,7 +124,7 @@ export function readText(data: Uint8Array, at: number): TextAt | undefined {
     .decode(data.subarray(at + 4, end))
     .replace(CONTROL, "")
     .trim();
-  return { text: Array.from(text).slice(0, LONGEST_TEXT).join(""), end };
+  return { text: Array.from(text).slice(0, MAX_TEXT_LENGTH).join(""), end };
 }
 
 export function readKey(data: Uint8Array, at: number): string {

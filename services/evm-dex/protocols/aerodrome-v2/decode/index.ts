@@ -5,5 +5,5 @@ import { mint } from "./mint.ts";
 import { swap } from "./swap.ts";
 import { sync } from "./sync.ts";
 
-/** What a pool emits beside the Transfers of its LP tokens. */
+/** The events of a pool but the Transfers of its LP tokens. */
 export const poolDecoders = [swap, fees, sync, mint, burn, claim] as const;

@@ -13,7 +13,7 @@ import { swap } from "./swap.ts";
 
 const common = [initialize, mint, burn, collect, flash] as const;
 
-/** Everything a Uniswap v3 pool emits that moves its tokens or its state. */
+/** All events of a Uniswap v3 pool that change its balances or its state. */
 export const uniswapDecoders: readonly Decoder<V3Event>[] = [
   ...common,
   swap,

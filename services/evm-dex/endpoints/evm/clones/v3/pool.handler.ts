@@ -1,7 +1,7 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
-import { absent } from "../../../../../shared/service/handlers.ts";
+import { notFoundError } from "../../../../../shared/service/handlers.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { v3PoolView } from "../../../../views/v3-pool.ts";
 import { endpoint } from "./pool.endpoint.ts";
@@ -10,7 +10,7 @@ export function clonesPoolHandler({ pools }: ServeDeps): Handler<typeof endpoint
   return async (params) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "clones" };
     const found = await pools.read(v3PoolView, key);
-    if (found === undefined) throw absent(endpoint, params);
+    if (found === undefined) throw notFoundError(endpoint, params);
     return { rows: [toCells(endpoint, found.row)], version: versionOf(found.checkpoint) };
   };
 }

@@ -1,7 +1,7 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
-import { absent } from "../../../../../shared/service/handlers.ts";
+import { notFoundError } from "../../../../../shared/service/handlers.ts";
 import { totalApr } from "../../../../metrics/v2-apr.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { rewardTokens } from "../../../../views/v2-facts.ts";
@@ -13,7 +13,7 @@ export function dexaV2PoolHandler({ pools, chains }: ServeDeps): Handler<typeof 
   return async (params) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
     const found = await pools.read(view, key);
-    if (found === undefined) throw absent(endpoint, params);
+    if (found === undefined) throw notFoundError(endpoint, params);
     const days = params.apr_days_annualized;
     const { swapFeeAprs, ...row } = found.row;
     const swapFeeApr = swapFeeAprs[days - 1] ?? null;

@@ -1,7 +1,7 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { toRowText } from "../../../../../shared/contract/render-table.ts";
 import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
-import { toRowText } from "../../../../../shared/table.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { V2PoolList, type V2PoolListRow } from "../../../../serve/pool-list/v2-pool-list.ts";
 import { rewardTokens } from "../../../../views/v2-facts.ts";

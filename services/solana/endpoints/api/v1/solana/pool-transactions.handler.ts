@@ -1,6 +1,6 @@
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { answerPoolTransactions } from "../../../../serve/pool-transactions.ts";
+import { answerPoolTransactions } from "../../../../serve/lists/pool-transactions.ts";
 import { endpoint } from "./pool-transactions.endpoint.ts";
 
 export function poolTransactionsHandler(deps: ServeDeps): Handler<typeof endpoint> {

@@ -7,7 +7,7 @@ import type { OrderBy } from "../../../../../shared/storage/port.ts";
 import { toWhole } from "../../../../metrics/amount.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { slotsOf } from "../../../../serve/slot-window.ts";
+import { findSlots } from "../../../../serve/lists/slot-window.ts";
 import { type SupplyRow, supplyRows } from "../../../../store/collections.ts";
 import { endpoint } from "./token-mint-burn-transactions.endpoint.ts";
 
@@ -36,10 +36,10 @@ export function tokenMintBurnTransactionsHandler({ store }: ServeDeps): Handler<
       matter: "rows",
       read: async (checkpoint) => {
         const { token_address: mint, offset: skip, limit } = params;
-        const range = await slotsOf(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
+        const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
         if (range === undefined) return [];
         const rows = await store.find(supplyRows, {
-          filter: { mint, slot: { gte: range.lo, lte: range.hi } },
+          filter: { mint, slot: { gte: range.fromSlot, lte: range.toSlot } },
           order: orderOf(params.order),
           via: supplyRows.key,
           skip,

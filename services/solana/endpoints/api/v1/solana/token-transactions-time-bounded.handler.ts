@@ -4,9 +4,9 @@ import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { resolveWindow } from "../../../../../shared/contract/window.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { textOf } from "../../../../serve/text-of.ts";
-import { readTokenPage } from "../../../../serve/token-transactions.ts";
-import { EXCHANGES, type TokenRowRow, TX_TYPES } from "../../../../store/collections.ts";
+import { readTokenPage } from "../../../../serve/lists/token-transactions.ts";
+import { EXCHANGES, type TokenTransactionRow, TX_TYPES } from "../../../../store/collections.ts";
+import { decodeIndex } from "../../../../store/decode-index.ts";
 import { endpoint } from "./token-transactions-time-bounded.endpoint.ts";
 
 /** The specification's txType is buy or sell. */
@@ -27,15 +27,15 @@ export function tokenTransactionsTimeBoundedHandler(deps: ServeDeps): Handler<ty
   };
 }
 
-function cellsOf(row: TokenRowRow): Cell[] {
+function cellsOf(row: TokenTransactionRow): Cell[] {
   return toCells(endpoint, {
     signature: row.signature,
     slot: row.slot,
-    txType: textOf(TX_TYPES, row.txType),
+    txType: decodeIndex(TX_TYPES, row.txType),
     tokenAmount: row.amount,
     valueUSD: row.valueUsd,
     priceUSD: row.priceUsd,
-    dex: textOf(EXCHANGES, row.dex),
+    dex: decodeIndex(EXCHANGES, row.dex),
     poolAddress: row.pool,
   });
 }

@@ -4,9 +4,9 @@ import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { resolveWindow } from "../../../../../shared/contract/window.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { textOf } from "../../../../serve/text-of.ts";
-import { readTokenPage } from "../../../../serve/token-transactions.ts";
-import { EXCHANGES, type TokenRowRow, TX_TYPES } from "../../../../store/collections.ts";
+import { readTokenPage } from "../../../../serve/lists/token-transactions.ts";
+import { EXCHANGES, type TokenTransactionRow, TX_TYPES } from "../../../../store/collections.ts";
+import { decodeIndex } from "../../../../store/decode-index.ts";
 import { endpoint } from "./token-transactions.endpoint.ts";
 
 export function tokenTransactionsHandler(deps: ServeDeps): Handler<typeof endpoint> {
@@ -31,16 +31,16 @@ export function tokenTransactionsHandler(deps: ServeDeps): Handler<typeof endpoi
   };
 }
 
-function cellsOf(row: TokenRowRow): Cell[] {
+function cellsOf(row: TokenTransactionRow): Cell[] {
   return toCells(endpoint, {
     transactionHash: row.signature,
     slot: row.slot,
     blockTime: row.time,
-    transactionType: textOf(TX_TYPES, row.txType),
+    transactionType: decodeIndex(TX_TYPES, row.txType),
     tokenAmount: row.amount,
     valueUSD: row.valueUsd,
     priceUSD: row.priceUsd,
-    dex: textOf(EXCHANGES, row.dex),
+    dex: decodeIndex(EXCHANGES, row.dex),
     poolAddress: row.pool,
     instructionIndex: row.instructionIndex,
   });

@@ -1,10 +1,10 @@
 import { toCells } from "../../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
 import { answerAtHead } from "../../../../../serve/answer.ts";
-import { readCandles } from "../../../../../serve/candles.ts";
-import { coveredFrom } from "../../../../../serve/coverage.ts";
+import { findCoveredFrom } from "../../../../../serve/coverage.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { Pacer } from "../../../../../serve/pacer.ts";
+import { readCandles } from "../../../../../serve/tokens/candles.ts";
 import { endpoint } from "./token.endpoint.ts";
 
 export function ohlcvTokenHandler({ store }: ServeDeps): Handler<typeof endpoint> {
@@ -17,7 +17,7 @@ export function ohlcvTokenHandler({ store }: ServeDeps): Handler<typeof endpoint
         const found = await readCandles(store, {
           mint,
           range: params,
-          coveredFrom: coveredFrom(checkpoint),
+          coveredFrom: findCoveredFrom(checkpoint),
           pacer: new Pacer(signal),
         });
         return found.map(({ start, candle }) =>

@@ -3,12 +3,12 @@ import type { Cell } from "../../../../../../shared/contract/column.ts";
 import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
 import type { Store } from "../../../../../../shared/storage/port.ts";
 import { toWhole } from "../../../../../metrics/amount.ts";
-import { shareOf } from "../../../../../metrics/holder-figures.ts";
+import { computeShare } from "../../../../../metrics/holder-figures.ts";
 import { answerAtHead } from "../../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
-import { readPriceUsd } from "../../../../../serve/head-price.ts";
+import { readPriceUsd } from "../../../../../serve/tokens/head-price.ts";
 import { type HolderRow, holders, type TokenRow, tokens } from "../../../../../store/collections.ts";
-import { worth } from "../../../../../store/token-sides.ts";
+import { computeValueUsd } from "../../../../../store/token-sides.ts";
 import { endpoint } from "./holders.endpoint.ts";
 
 export function tokenHoldersHandler({ store }: ServeDeps): Handler<typeof endpoint> {
@@ -53,7 +53,7 @@ function cellsOf(
     account: owner,
     balanceRaw: balance,
     balanceUi,
-    balanceUSD: worth(balanceUi, priceUsd),
-    supplyShare: shareOf(balance, token.supply),
+    balanceUSD: computeValueUsd(balanceUi, priceUsd),
+    supplyShare: computeShare(balance, token.supply),
   });
 }

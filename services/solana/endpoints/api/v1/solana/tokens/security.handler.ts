@@ -4,11 +4,11 @@ import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
 import { toWhole } from "../../../../../metrics/amount.ts";
 import { dailyVolatility } from "../../../../../metrics/daily-volatility.ts";
 import { securityScore } from "../../../../../metrics/security-score.ts";
-import { type DayActivity, readDailyCloses, readDayActivity } from "../../../../../serve/activity.ts";
 import { answerAtHead } from "../../../../../serve/answer.ts";
-import { coveredFrom } from "../../../../../serve/coverage.ts";
+import { findCoveredFrom } from "../../../../../serve/coverage.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
-import { type HolderFigures, readHolderFigures } from "../../../../../serve/holder-figures.ts";
+import { type DayActivity, readDailyCloses, readDayActivity } from "../../../../../serve/tokens/activity.ts";
+import { type HolderFigures, readHolderFigures } from "../../../../../serve/tokens/holder-figures.ts";
 import { type TokenRow, tokens } from "../../../../../store/collections.ts";
 import { endpoint } from "./security.endpoint.ts";
 
@@ -20,7 +20,7 @@ export function tokenSecurityHandler({ store }: ServeDeps): Handler<typeof endpo
       read: async (checkpoint) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];
-        const of = { mint, time: checkpoint.time, coveredFrom: coveredFrom(checkpoint) };
+        const of = { mint, time: checkpoint.time, coveredFrom: findCoveredFrom(checkpoint) };
         const [figures, activity, closes] = await Promise.all([
           readHolderFigures(store, token),
           readDayActivity(store, of),

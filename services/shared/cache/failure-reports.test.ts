@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { limitFailureReports } from "./failure-reports.ts";
+
+describe("cache outages", () => {
+  it("tells of the first failure at once, and of those after it once a minute with their number", () => {
+    let nowMs = 5;
+    const told: [number, string][] = [];
+    const onFailure = limitFailureReports(({ failures, error }) => told.push([failures, error.message]), {
+      now: () => nowMs,
+    });
+    onFailure(new Error("a"));
+    expect(told).to.deep.equal([[1, "a"]]);
+    for (const message of ["b", "c"]) onFailure(new Error(message));
+    nowMs += 59_999;
+    onFailure(new Error("d"));
+    expect(told).to.have.length(1);
+    nowMs += 1;
+    onFailure(new Error("e"));
+    expect(told).to.deep.equal([
+      [1, "a"],
+      [4, "e"],
+    ]);
+  });
+});

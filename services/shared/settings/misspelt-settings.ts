@@ -1,0 +1,105 @@
+import { ConfigError } from "./env.ts";
+import { type Environment, SETTINGS } from "./settings.ts";
+
+/** Settings of one chain each: whatever else follows the prefix names a chain that we do not know. */
+const CHAIN_PREFIXES = ["EVM_RPC_", "START_BLOCK_"] as const;
+
+/**
+ * Names that many programs have: a variable that is only like one of them may be another program's (HTTPS_PORT,
+ * REDIS_URI), so that it is worth a warning but must not keep a process from starting.
+ */
+const COMMON = new Set([
+  "ADMIN_HOST",
+  "ADMIN_PORT",
+  "BIND_HOST",
+  "DATA_DIR",
+  "GRPC_PORT",
+  "HTTP_PORT",
+  "LOG_FORMAT",
+  "LOG_LEVEL",
+  "MONGODB_URL",
+  "PUBLIC_URL",
+  "REDIS_URL",
+]);
+/** OpenTelemetry has many more variables than we read. */
+const OTHERS = /^OTEL_/;
+const LONG_NAME = 9;
+
+export interface MisspeltSettings {
+  /** The setting that was meant is surely not in force. */
+  readonly problems: readonly string[];
+  /** They may belong to another program. */
+  readonly warnings: readonly string[];
+}
+
+/** Variables that no process reads and that are nearly the name of a setting which is not set. */
+export function findMisspeltSettings(env: Environment): MisspeltSettings {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || value.trim() === "" || name in SETTINGS || OTHERS.test(name)) continue;
+    const meant = nearestSetting(name, env);
+    const prefix = CHAIN_PREFIXES.find((each) => name.startsWith(each));
+    if (prefix !== undefined) problems.push(describeUnknownChain(name, { prefix, meant }));
+    else if (meant !== undefined)
+      (COMMON.has(meant) ? warnings : problems).push(
+        `Unknown setting ${name}: did you mean ${meant}? ${meant} is not set.`,
+      );
+  }
+  return { problems, warnings };
+}
+
+/** Throws ConfigError where settings are misspelt; names that may be another program's pass. */
+export function rejectMisspeltSettings(env: Environment): void {
+  const { problems } = findMisspeltSettings(env);
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+function describeUnknownChain(
+  name: string,
+  { prefix, meant }: { readonly prefix: string; readonly meant: string | undefined },
+): string {
+  const known = Object.keys(SETTINGS).filter((each) => each.startsWith(prefix));
+  const isNumber = /^\d+$/.test(name.slice(prefix.length));
+  const unknown = isNumber
+    ? `Unknown setting ${name}: chain ${name.slice(prefix.length)} is not known`
+    : `Unknown setting ${name}`;
+  return `${unknown}; ${meant === undefined ? `there is ${known.join(", ")}` : `did you mean ${meant}?`}`;
+}
+
+/** The setting with the nearest name, where that is near enough for a slip and the setting itself is not set. */
+function nearestSetting(name: string, env: Environment): string | undefined {
+  const typed = name.toUpperCase();
+  let nearest: { readonly setting: string; readonly distance: number } | undefined;
+  for (const setting of Object.keys(SETTINGS)) {
+    const limit = setting.length < LONG_NAME ? 1 : 2;
+    if (Math.abs(setting.length - typed.length) > limit || env[setting]?.trim()) continue;
+    const distance = editDistance(typed, setting);
+    if (distance <= limit && distance < (nearest?.distance ?? Number.POSITIVE_INFINITY))
+      nearest = { setting, distance };
+  }
+  return nearest?.setting;
+}
+
+/** Letters to insert, delete, replace or swap with their neighbour (optimal string alignment). */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      let best = Math.min(
+        (last[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (last[j - 1] as number) + (isSame ? 0 : 1),
+      );
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) best = Math.min(best, (before[j - 2] as number) + 1);
+      row.push(best);
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.length] as number;
+}

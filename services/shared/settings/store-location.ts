@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError, type Environment, readSettings } from "./settings.ts";
+
+/**
+ * Which store the server of a DATA_DIR works on: npm start keeps the data of its local chain in a folder of their own,
+ * and commands that run beside it cannot see its environment. The server leaves this mark, commands follow it.
+ */
+export interface StoreMarker {
+  readonly pid: number;
+  /** Folder of the embedded databases, relative to DATA_DIR: "." or "local". */
+  readonly folder: string;
+  readonly usesMongodb: boolean;
+  /** Its chain is the one that npm start makes for itself. */
+  readonly isLocalChain: boolean;
+  /** Endpoints of the local chain by chain id. Those of real chains carry keys, and are never written down. */
+  readonly localRpc?: Readonly<Record<string, string>>;
+  /** Base address of the pay-per-request host. */
+  readonly payUrl?: string;
+}
+
+export interface StoreLocation {
+  /** Folder of the embedded databases. */
+  readonly dataDir: string;
+  readonly mongodbUrl: string | undefined;
+  /** The mark of a server that runs now. */
+  readonly running: StoreMarker | undefined;
+  /** What a person should know of the choice, in one sentence. */
+  readonly note: string | undefined;
+}
+
+const FILE = "store-in-use.json";
+export const LOCAL_FOLDER = "local";
+
+/** Leaves the mark in a folder that exists; it stays after the end of the process and tells of the last start then. */
+export async function writeStoreMarker(dataDir: string, mark: Omit<StoreMarker, "pid">): Promise<void> {
+  const file = join(dataDir, FILE);
+  const temporary = `${file}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify({ pid: process.pid, ...mark }, undefined, 2)}\n`);
+  await rename(temporary, file);
+}
+
+/**
+ * The store that a command has to work on: of the server that runs on DATA_DIR; else what the command's own settings
+ * say, as npm start would read them; else that of the last start. Throws ConfigError where the command lacks what it
+ * takes to get there.
+ */
+export function locateStore(env: Environment): StoreLocation {
+  const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "EVM_RPC_8453", "EVM_RPC_1"]);
+  const { DATA_DIR: root, MONGODB_URL: mongodbUrl } = settings;
+  const mark = readMark(root);
+  const running = mark !== undefined && isAlive(mark.pid) ? mark : undefined;
+  if (running?.usesMongodb && mongodbUrl === undefined)
+    throw new ConfigError([
+      `The server that runs on ${root} (process ${running.pid}) keeps its data in MongoDB: set MONGODB_URL for this command too.`,
+    ]);
+  if (mongodbUrl !== undefined) return { dataDir: root, mongodbUrl, running, note: undefined };
+  const isReal = settings.EVM_RPC_8453 !== undefined || settings.EVM_RPC_1 !== undefined;
+  const followed = running ?? (isReal ? undefined : mark);
+  const isLocal =
+    followed === undefined ? !isReal && holdsLocalDataAlone(root) : followed.folder === LOCAL_FOLDER;
+  const dataDir = isLocal ? join(root, LOCAL_FOLDER) : root;
+  if (!isLocal) {
+    // What is stored here now would not be found by an npm start on its local chain.
+    const isFirst = mark === undefined && !isReal && !existsSync(join(root, "gateway.sqlite"));
+    return { dataDir, mongodbUrl, running, note: isFirst ? nothingYet(root) : undefined };
+  }
+  const whose = running === undefined ? "the last npm start" : "the npm start that runs";
+  const note = `This is the store of ${whose}, with its local chain: ${dataDir}.`;
+  return { dataDir, mongodbUrl, running, note };
+}
+
+function nothingYet(root: string): string {
+  return `No server has run on ${root} yet. What this command stores is for a server that is started on its own (npm run gateway) or with EVM_RPC_8453; for npm start on its local chain, start that first.`;
+}
+
+/** As versions without the mark left it that have only ever run on their local chain. */
+function holdsLocalDataAlone(root: string): boolean {
+  const file = "gateway.sqlite";
+  return !existsSync(join(root, file)) && existsSync(join(root, LOCAL_FOLDER, file));
+}
+
+function readMark(root: string): StoreMarker | undefined {
+  try {
+    const mark: Partial<StoreMarker> = JSON.parse(readFileSync(join(root, FILE), "utf8"));
+    const isWhole = typeof mark.pid === "number" && (mark.folder === "." || mark.folder === LOCAL_FOLDER);
+    return isWhole ? (mark as StoreMarker) : undefined;
+  } catch {
+    // None, or not ours.
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

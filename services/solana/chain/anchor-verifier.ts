@@ -1,0 +1,120 @@
+import type { EndpointCheck, EndpointProof } from "../../shared/rpc-client/endpoint.ts";
+import type { Fault } from "../../shared/rpc-client/fault.ts";
+import type { RpcCall, RpcReply } from "../../shared/rpc-client/transport.ts";
+import { isHash, parseFirst, parseLink, parseSlots } from "./parse-response.ts";
+import type { ChainAnchor, FinalBlock } from "./port.ts";
+import { createLinkCall, createProducedCall } from "./requests.ts";
+
+/** How far beyond the final slot the next block is looked for, where an endpoint has none in the slot itself. */
+const LOOK_AHEAD = 64;
+/** A backfill moves the final block on several times a second. */
+const MAX_FINALS = 256;
+type SendCalls = (calls: readonly RpcCall[]) => Promise<RpcReply[]>;
+const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
+
+/** What every endpoint has to agree with. Without a genesis hash, that of the first one that agrees otherwise counts. */
+export class AnchorVerifier {
+  #anchor: ChainAnchor;
+  /** Those that questions under way may still be about. */
+  #finals: readonly FinalBlock[] = [];
+
+  constructor(anchor: ChainAnchor = {}) {
+    this.#anchor = anchor;
+    this.set(anchor);
+  }
+
+  get anchor(): ChainAnchor {
+    return this.#anchor;
+  }
+
+  set(anchor: ChainAnchor): void {
+    this.#anchor = anchor;
+    const { final } = anchor;
+    if (final === undefined) return;
+    const others = this.#finals.filter(({ slot }) => slot !== final.slot);
+    this.#finals = [...others, final].slice(-MAX_FINALS);
+  }
+
+  /** Whether an endpoint answers at all: what its genesis is, the proof says. */
+  readonly check: EndpointCheck = {
+    call: GENESIS_CALL,
+    read(reply) {
+      // An endpoint that forbids the question answers the others all the same.
+      if (!reply.ok) return reply.fault.kind === "method" ? undefined : reply.fault;
+      return isHash(reply.result) ? undefined : { kind: "transient", message: "getGenesisHash gave no hash" };
+    },
+  };
+
+  /** The final block goes with requests whose answers name no block; the genesis is asked beside it. */
+  readonly proof: EndpointProof = {
+    calls: () => {
+      const { final, genesisHash } = this.#anchor;
+      const calls = final === undefined ? [] : [createLinkCall(final.slot, "finalized")];
+      return genesisHash === undefined ? calls : [...calls, GENESIS_CALL];
+    },
+    read: (replies, asked) => {
+      const [first] = replies;
+      const isGenesis = ({ method }: RpcCall) => method === GENESIS_CALL.method;
+      const wrong = this.#compareGenesis(replies[asked.findIndex(isGenesis)]);
+      // A block's answer does not name its slot: only the question tells which final block it is held against.
+      const final = this.#finals.find(
+        ({ slot }) => asked[0]?.method === "getBlock" && slot === asked[0].params[0],
+      );
+      if (wrong !== undefined || final === undefined || first === undefined) return wrong;
+      const link = parseFirst([first], (result) => parseLink(result, final.slot));
+      if (!("value" in link) || link.value.blockhash === final.blockhash) return undefined;
+      return createContradiction(`it has block ${link.value.blockhash}, and ${describeFinalBlock(final)}`);
+    },
+    further: async (ask) => {
+      const { final } = this.#anchor;
+      const fault = final && (await findSkipped(final, ask));
+      if (fault !== undefined || this.#anchor.genesisHash !== undefined) return fault;
+      const [reply] = await ask([GENESIS_CALL]);
+      if (reply?.ok && isHash(reply.result) && this.#anchor.genesisHash === undefined)
+        this.#anchor = { ...this.#anchor, genesisHash: reply.result };
+      return this.#compareGenesis(reply);
+    },
+  };
+
+  #compareGenesis(reply: RpcReply | undefined): Fault | undefined {
+    const { genesisHash: expected } = this.#anchor;
+    if (reply?.ok !== true || !isHash(reply.result) || expected === undefined) return undefined;
+    if (reply.result === expected) return undefined;
+    return createContradiction(`wrong cluster: genesis hash ${reply.result} where ${expected} is expected`);
+  }
+}
+
+/**
+ * Whether an endpoint serves a chain that skipped the final slot: the block after it proves that. An endpoint that is
+ * behind, has pruned the slot or does not answer contradicts nothing.
+ */
+async function findSkipped(final: FinalBlock, ask: SendCalls): Promise<Fault | undefined> {
+  const { slot, blockhash } = final;
+  const link = parseFirst(await ask([createLinkCall(slot, "finalized")]), (result) =>
+    parseLink(result, slot),
+  );
+  if ("value" in link || link.fault.kind !== "missing") return undefined;
+  const span = [slot + 1, slot + LOOK_AHEAD] as const;
+  const listed = parseFirst(await ask([createProducedCall(span, "finalized")]), (result) =>
+    parseSlots(result, span),
+  );
+  const next = "value" in listed ? listed.value[0] : undefined;
+  if (next === undefined) return undefined;
+  const after = parseFirst(await ask([createLinkCall(next, "finalized")]), (result) =>
+    parseLink(result, next),
+  );
+  if (!("value" in after)) return undefined;
+  const { parentSlot, previousBlockhash } = after.value;
+  if (parentSlot > slot || (parentSlot === slot && previousBlockhash === blockhash)) return undefined;
+  return createContradiction(
+    `its slot ${next} follows on slot ${parentSlot} (${previousBlockhash}), and ${describeFinalBlock(final)}`,
+  );
+}
+
+function describeFinalBlock({ slot, blockhash }: FinalBlock): string {
+  return `block ${blockhash} in slot ${slot} is final in the index`;
+}
+
+function createContradiction(message: string): Fault {
+  return { kind: "contradicts", message };
+}

@@ -1,0 +1,55 @@
+import type { Clock } from "../../shared/rpc-client/clock.ts";
+import type { SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { Pool } from "../../shared/rpc-client/pool.ts";
+import type { Question } from "../../shared/rpc-client/work.ts";
+import { parseFirst, parseSlot } from "./parse-response.ts";
+import type { Commitment, SlotHead } from "./port.ts";
+
+/** A head that every endpoint has put lower for this long has really been set back (a local chain made anew). */
+const ACCEPT_LOWER_MS = 60_000;
+
+/** The head at one commitment: it does not go back because another node answered. */
+export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog; commitment: Commitment }) {
+  const { pool, clock, log, commitment } = of;
+  let highest: number | undefined;
+  let lowerSince: number | undefined;
+
+  /** Forgets how far the head had come. */
+  function reset(): void {
+    highest = undefined;
+    lowerSince = undefined;
+  }
+
+  async function read(): Promise<SlotHead> {
+    const known = highest;
+    const lower: number[] = [];
+    const question: Question<number | null> = {
+      calls: [{ method: "getSlot", params: [{ commitment }] }],
+      read: (replies) =>
+        parseFirst(replies, (result) => {
+          const slot = parseSlot(result, "getSlot");
+          if ("fault" in slot || known === undefined || slot.value >= known) return slot;
+          lower.push(slot.value);
+          return {
+            fault: { kind: "missing", message: `the node's head is ${slot.value}, ${known} was seen` },
+          };
+        }),
+      conclude: () => (lower.length === 0 ? undefined : { value: null }),
+    };
+    const [found] = await pool.ask([question], `getSlot ${commitment}`);
+    if (found !== null && found !== undefined) {
+      // Questions may overtake one another.
+      highest = Math.max(highest ?? 0, found);
+      lowerSince = undefined;
+      return { slot: highest };
+    }
+    lowerSince ??= clock.now();
+    if (clock.now() - lowerSince < ACCEPT_LOWER_MS) return { slot: highest ?? 0 };
+    highest = Math.max(...lower);
+    lowerSince = undefined;
+    log("the head has been lower for a minute: believed", { commitment, from: known, to: highest });
+    return { slot: highest };
+  }
+
+  return { read, reset };
+}

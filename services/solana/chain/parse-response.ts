@@ -1,0 +1,122 @@
+import { Buffer } from "node:buffer";
+import type { Fault } from "../../shared/rpc-client/fault.ts";
+import type { RpcReply } from "../../shared/rpc-client/transport.ts";
+import type { Outcome } from "../../shared/rpc-client/work.ts";
+import type { AccountInfo, AccountsAt, BlockLink, SolanaBlock, SolanaTransaction } from "./port.ts";
+import { findMalformedTransaction, isVoteTransaction } from "./validate-transaction.ts";
+
+export function distrust(message: string): { readonly fault: Fault } {
+  return { fault: { kind: "untrusted", message } };
+}
+
+export function parseFirst<T>(
+  replies: readonly RpcReply[],
+  read: (result: unknown) => Outcome<T>,
+): Outcome<T> {
+  const reply = replies[0];
+  if (reply === undefined) return distrust("a reply is missing");
+  return reply.ok ? read(reply.result) : { fault: reply.fault };
+}
+
+/** Base58 of 32 bytes. */
+const HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** Checks what a block says of its place; null (no block in this slot) is the fault `missing`. */
+export function parseLink(result: unknown, slot: number): Outcome<BlockLink> {
+  if (result === null) return { fault: { kind: "missing", message: `no block in slot ${slot}` } };
+  if (!isObject(result)) return distrust(`slot ${slot}: not an object`);
+  const { blockhash, previousBlockhash, parentSlot } = result;
+  if (!isHash(blockhash) || !isHash(previousBlockhash)) return distrust(`slot ${slot}: hashes are malformed`);
+  if (!isSlot(parentSlot)) return distrust(`slot ${slot}: no parent slot`);
+  // An answer does not name its slot: this is what tells one that belongs to an earlier question.
+  if (parentSlot >= slot) return distrust(`slot ${slot}: its parent slot ${parentSlot} is not below it`);
+  return { value: { slot, blockhash, previousBlockhash, parentSlot } };
+}
+
+/** Checks a full block. Transactions that only vote are left out. */
+export function parseBlock(result: unknown, slot: number): Outcome<SolanaBlock> {
+  const link = parseLink(result, slot);
+  if ("fault" in link) return link;
+  const { blockTime, transactions } = result as Record<string, unknown>;
+  if (blockTime !== null && !isSlot(blockTime)) return distrust(`slot ${slot}: no block time`);
+  if (!Array.isArray(transactions)) return distrust(`slot ${slot}: no list of transactions`);
+  const kept: SolanaTransaction[] = [];
+  for (const [i, transaction] of transactions.entries()) {
+    if (isVoteTransaction(transaction)) continue;
+    const wrong = findMalformedTransaction(transaction);
+    if (wrong !== undefined) return distrust(`slot ${slot}: transaction ${i}: ${wrong}`);
+    kept.push(transaction);
+  }
+  return { value: { ...link.value, blockTime, transactions: kept } };
+}
+
+/** A list of slots within [from, to], ascending. */
+export function parseSlots(result: unknown, [from, to]: readonly [number, number]): Outcome<number[]> {
+  if (!Array.isArray(result)) return distrust(`slots ${from}-${to}: not a list`);
+  let last = from - 1;
+  for (const slot of result) {
+    if (!isSlot(slot) || slot <= last || slot > to)
+      return distrust(`slots ${from}-${to}: ${String(slot).slice(0, 30)} is malformed, outside or late`);
+    last = slot;
+  }
+  return { value: result };
+}
+
+export function parseSlot(result: unknown, about: string): Outcome<number> {
+  return isSlot(result) ? { value: result } : distrust(`${about} gave no slot`);
+}
+
+/** `count` accounts in the order asked. */
+export function parseAccounts(result: unknown, count: number): Outcome<AccountsAt> {
+  const { value: values, context } = isObject(result) ? result : {};
+  if (!isObject(context) || !isSlot(context.slot)) return distrust("accounts of no slot");
+  if (!Array.isArray(values) || values.length !== count)
+    return distrust(`not the ${count} accounts asked for`);
+  const accounts: (AccountInfo | null)[] = [];
+  for (const value of values) {
+    const account = value === null ? null : parseAccount(value);
+    if (account === undefined) return distrust("an account is malformed");
+    accounts.push(account);
+  }
+  return { value: { slot: context.slot, accounts } };
+}
+
+function parseAccount(value: unknown): AccountInfo | undefined {
+  if (!isObject(value) || !isHash(value.owner) || !Array.isArray(value.data)) return undefined;
+  const [text, encoding] = value.data;
+  if (typeof text !== "string" || encoding !== "base64") return undefined;
+  const data = Buffer.from(text, "base64");
+  // Node drops what is not base64 without a word.
+  if (data.length !== Math.floor((text.replace(/=+$/, "").length * 3) / 4)) return undefined;
+  return { owner: value.owner, data: new Uint8Array(data) };
+}
+
+export function parseLargestAccounts(
+  result: unknown,
+): Outcome<readonly { readonly address: string; readonly amount: bigint }[]> {
+  const values = isObject(result) ? result.value : undefined;
+  if (!Array.isArray(values)) return distrust("no list of token accounts");
+  const accounts: { address: string; amount: bigint }[] = [];
+  for (const value of values) {
+    if (!isObject(value) || !isHash(value.address) || !isAmount(value.amount))
+      return distrust("a token account is malformed");
+    accounts.push({ address: value.address, amount: BigInt(value.amount) });
+  }
+  return { value: accounts.sort((a, b) => (a.amount === b.amount ? 0 : a.amount < b.amount ? 1 : -1)) };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isAmount(value: unknown): value is string {
+  return typeof value === "string" && /^\d{1,20}$/.test(value);
+}
+
+export function isSlot(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isHash(value: unknown): value is string {
+  return typeof value === "string" && HASH.test(value);
+}

@@ -1,0 +1,142 @@
+import type { RpcCall } from "../../shared/rpc-client/transport.ts";
+import type { Question } from "../../shared/rpc-client/work.ts";
+import { LARGEST_ACCOUNTS } from "./classify.ts";
+import {
+  distrust,
+  isHash,
+  parseAccounts,
+  parseBlock,
+  parseFirst,
+  parseLargestAccounts,
+  parseLink,
+  parseSlot,
+  parseSlots,
+} from "./parse-response.ts";
+import type { AccountsAt, BlockLink, Commitment, SolanaBlock } from "./port.ts";
+
+/**
+ * An endpoint says that there is no block, and no other has one, or none that answers: what that is worth is found out
+ * by the chain around it.
+ */
+const MISSING_BLOCK: Pick<Question<null>, "conclude" | "patience"> = {
+  conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
+  patience: 4,
+};
+
+/** One full block; null where an endpoint says that the slot has none, and no other has it. */
+export function createBlockRequest(slot: number, commitment: Commitment): Question<SolanaBlock | null> {
+  return {
+    calls: [{ method: "getBlock", params: [slot, createBlockOptions("full", commitment)] }],
+    read: (replies) => parseFirst(replies, (result) => parseBlock(result, slot)),
+    ...MISSING_BLOCK,
+  };
+}
+
+/** A block without its transactions. */
+export function createLinkRequest(slot: number, commitment: Commitment): Question<BlockLink | null> {
+  return {
+    calls: [createLinkCall(slot, commitment)],
+    read: (replies) => parseFirst(replies, (result) => parseLink(result, slot)),
+    ...MISSING_BLOCK,
+  };
+}
+
+export function createLinkCall(slot: number, commitment: Commitment): RpcCall {
+  return { method: "getBlock", params: [slot, createBlockOptions("none", commitment)] };
+}
+
+export function createProducedCall([from, to]: readonly [number, number], commitment: Commitment): RpcCall {
+  return { method: "getBlocks", params: [from, to, { commitment }] };
+}
+
+function createBlockOptions(transactionDetails: "full" | "none", commitment: Commitment) {
+  return {
+    encoding: "json",
+    transactionDetails,
+    maxSupportedTransactionVersion: 0,
+    rewards: false,
+    commitment,
+  };
+}
+
+export interface ProducedSlots {
+  /** Ascending, none beyond `head`. */
+  readonly slots: readonly number[];
+  /** The head of the node that answered: what it says ends there. */
+  readonly head: number;
+}
+
+/**
+ * The produced slots of a range, from a node that has its beginning. Nodes say nothing of what they do not have:
+ * getBlocks ends at their own head and begins at their first block without a word. The head is asked first, so that it
+ * cannot have moved past the range after the slots were read.
+ */
+export function createProducedSlotsRequest(
+  [from, to]: readonly [number, number],
+  commitment: Commitment,
+): Question<ProducedSlots> {
+  return {
+    calls: [
+      { method: "getSlot", params: [{ commitment }] },
+      { method: "getFirstAvailableBlock", params: [] },
+      createProducedCall([from, to], commitment),
+    ],
+    read(replies) {
+      const head = parseFirst(replies, (result) => parseSlot(result, "getSlot"));
+      const first = parseFirst(replies.slice(1), (result) => parseSlot(result, "getFirstAvailableBlock"));
+      const slots = parseFirst(replies.slice(2), (result) => parseSlots(result, [from, to]));
+      if ("fault" in head) return head;
+      if ("fault" in first) return first;
+      if ("fault" in slots) return slots;
+      if (first.value > from)
+        return {
+          fault: {
+            kind: "state",
+            message: `slots before ${first.value} are not there, ${from} was asked for`,
+          },
+        };
+      return { value: { slots: slots.value.filter((slot) => slot <= head.value), head: head.value } };
+    },
+  };
+}
+
+export function createFirstAvailableRequest(): Question<number> {
+  return {
+    calls: [{ method: "getFirstAvailableBlock", params: [] }],
+    read: (replies) => parseFirst(replies, (result) => parseSlot(result, "getFirstAvailableBlock")),
+  };
+}
+
+export function createGenesisRequest(): Question<string | undefined> {
+  return {
+    calls: [{ method: "getGenesisHash", params: [] }],
+    read: (replies) =>
+      parseFirst(replies, (result) =>
+        isHash(result) ? { value: result } : distrust("getGenesisHash gave no hash"),
+      ),
+    conclude: () => ({ value: undefined }),
+  };
+}
+
+export function createAccountsRequest(
+  addresses: readonly string[],
+  commitment: Commitment,
+): Question<AccountsAt> {
+  const options = { encoding: "base64", commitment };
+  return {
+    calls: [{ method: "getMultipleAccounts", params: [addresses, options], isUnbound: true }],
+    read: (replies) => parseFirst(replies, (result) => parseAccounts(result, addresses.length)),
+  };
+}
+
+type LargestAccounts = readonly { readonly address: string; readonly amount: bigint }[];
+
+/** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
+export function createLargestAccountsRequest(mint: string): Question<LargestAccounts | undefined> {
+  return {
+    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], isUnbound: true }],
+    read: (replies) => parseFirst(replies, parseLargestAccounts),
+    conclude: () => ({ value: undefined }),
+    patience: 4,
+  };
+}

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { decodeBase58 } from "../../../shared/contract/base58.ts";
+import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
+import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
+import { hasBytes } from "../../decode/bytes.ts";
+
+/** Which account of an instruction it may change, if any; in both token programs a mint, in Metaplex's a metadata account. */
+type FindAccountPosition = (data: Uint8Array) => number | undefined;
+
+const SET_AUTHORITY = 6;
+/** Kinds of authority: to mint, and to freeze. Those after are not told of a token, or are a token account's. */
+const FREEZE_AUTHORITY = 1;
+
+function findInToken(data: Uint8Array): number | undefined {
+  return data[0] === SET_AUTHORITY && (data[1] as number) <= FREEZE_AUTHORITY ? 0 : undefined;
+}
+
+/** First bytes of Token-2022's own instructions: a transfer fee that is set, a pointer to metadata that is moved. */
+const TOKEN_2022_STARTS = [Uint8Array.of(26, 5), Uint8Array.of(39, 1)];
+/** Token-2022 speaks the token metadata interface too, whose instructions are known by hashes. */
+const METADATA_STARTS = ["initialize_account", "updating_field", "remove_key_ix", "update_the_authority"].map(
+  (name) => createHash("sha256").update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8),
+);
+
+function findInToken2022(data: Uint8Array): number | undefined {
+  const starts = [...TOKEN_2022_STARTS, ...METADATA_STARTS];
+  return starts.some((start) => hasBytes(data, 0, start)) ? 0 : findInToken(data);
+}
+
+/** Place of the metadata account by Metaplex's instruction: those that create or update one, old and new. */
+const METAPLEX: Readonly<Record<number, number>> = { 0: 0, 1: 0, 15: 0, 16: 0, 33: 0, 42: 0, 50: 4 };
+
+const PROGRAMS = new Map<string, FindAccountPosition>([
+  [TOKEN_PROGRAM, findInToken],
+  [TOKEN_2022_PROGRAM, findInToken2022],
+  [METADATA_PROGRAM, (data) => METAPLEX[data[0] as number]],
+]);
+
+/** Texts of this length are of 9 or 10 bytes: transfers, which are most instructions of token programs and change nothing here. */
+const TRANSFER_DATA_LENGTH = { min: 11, max: 14 };
+
+/**
+ * Accounts of tokens' properties (mints and metadata accounts) that transactions which succeeded may have changed, each
+ * once. It may name some that were not: what is told of a token is read from the accounts.
+ */
+export function findMetadataChanges(transactions: readonly SolanaTransaction[]): string[] {
+  const found = new Set<string>();
+  for (const transaction of transactions) {
+    const { meta } = transaction;
+    if (meta === null || (meta.err !== null && meta.err !== undefined)) continue;
+    const { accountKeys, instructions } = transaction.transaction.message;
+    const keyAt = (index: number): string | undefined => {
+      if (index < accountKeys.length) return accountKeys[index];
+      const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
+      const at = index - accountKeys.length;
+      return at < writable.length ? writable[at] : readonly[at - writable.length];
+    };
+    for (const instruction of instructions) addMetadataChange(found, instruction, keyAt);
+    for (const group of meta.innerInstructions ?? [])
+      for (const instruction of group.instructions) addMetadataChange(found, instruction, keyAt);
+  }
+  return [...found];
+}
+
+function addMetadataChange(
+  found: Set<string>,
+  { programIdIndex, accounts, data: text }: SolanaInstruction,
+  keyAt: (index: number) => string | undefined,
+): void {
+  const find = PROGRAMS.get(keyAt(programIdIndex) ?? "");
+  if (
+    find === undefined ||
+    (text.length >= TRANSFER_DATA_LENGTH.min && text.length <= TRANSFER_DATA_LENGTH.max)
+  )
+    return;
+  const data = decodeBase58(text);
+  const place = data && data.length > 0 ? find(data) : undefined;
+  const account = place === undefined ? undefined : keyAt(accounts[place] ?? -1);
+  if (account !== undefined) found.add(account);
+}

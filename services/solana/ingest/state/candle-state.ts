@@ -1,0 +1,73 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import { type Candle, joinCandles, withTrade } from "../../metrics/candle.ts";
+import { toCandle } from "../../store/candle-row.ts";
+import { CANDLE_SECONDS, type CandleRow, candles } from "../../store/collections.ts";
+import type { BlockRows } from "../block-rows.ts";
+import type { TimedBlock } from "../timed-block.ts";
+import { type Change, DocumentCache } from "./document-cache.ts";
+import { findTradedMints } from "./traded-mints.ts";
+
+/** Minutes, hours and days of tokens. */
+export class CandleState {
+  readonly #docs: DocumentCache<typeof candles>;
+
+  constructor(store: Store) {
+    this.#docs = new DocumentCache(store, { collection: candles });
+  }
+
+  load(blocks: readonly TimedBlock[]): Promise<void> {
+    const keys = blocks.flatMap(({ time, transactions }) => {
+      const mints = new Set<string>();
+      for (const transaction of transactions)
+        for (const mint of findTradedMints(transaction)) mints.add(mint);
+      return [...mints].flatMap((mint) =>
+        CANDLE_SECONDS.map((seconds) => ({ mint, seconds, start: startOfCandle(time, seconds) })),
+      );
+    });
+    return this.#docs.load(keys);
+  }
+
+  /** Takes in the rows of one block: each token's are put together first, and then into all its candles. */
+  add({ tokenRows, candleTrades }: BlockRows): void {
+    const time = tokenRows[0]?.time;
+    if (time === undefined) return;
+    const counts = new Map<string, number>();
+    for (const { mint } of tokenRows) counts.set(mint, (counts.get(mint) ?? 0) + 1);
+    const traded = new Map<string, Candle>();
+    for (const trade of candleTrades) traded.set(trade.mint, withTrade(traded.get(trade.mint), trade));
+    for (const seconds of CANDLE_SECONDS) {
+      const start = startOfCandle(time, seconds);
+      for (const [mint, count] of counts) this.#add({ mint, seconds, start }, count, traded.get(mint));
+    }
+  }
+
+  take(): Change<CandleRow>[] {
+    return this.#docs.take();
+  }
+
+  clear(): void {
+    this.#docs.clear();
+  }
+
+  #add(key: Pick<CandleRow, "mint" | "seconds" | "start">, count: number, traded: Candle | undefined): void {
+    const row = this.#docs.get(key) ?? { ...key, ...EMPTY };
+    const known = toCandle(row);
+    const candle = known === undefined || traded === undefined ? traded : joinCandles([known, traded]);
+    this.#docs.set(key, { ...row, ...candle, transactions: row.transactions + count });
+  }
+}
+
+const EMPTY = {
+  open: null,
+  high: null,
+  low: null,
+  close: null,
+  volumeUsd: 0,
+  volumeToken: 0,
+  trades: 0,
+  transactions: 0,
+};
+
+function startOfCandle(time: number, seconds: number): number {
+  return time - (time % seconds);
+}

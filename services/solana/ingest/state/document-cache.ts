@@ -1,0 +1,136 @@
+import {
+  type Collection,
+  put,
+  type RowOf,
+  remove,
+  type Store,
+  type WriteStep,
+} from "../../../shared/storage/port.ts";
+
+/** Some 10 MB: what the last hundred blocks were about. */
+const MAX_ENTRIES = 30_000;
+
+type Key<C extends Collection> = Partial<RowOf<C>>;
+
+/** A document as a batch leaves it and as it was before; null = it is not there. */
+export interface Change<R> {
+  readonly key: Partial<R>;
+  readonly row: R | null;
+  readonly before: R | null;
+}
+
+/**
+ * Documents of one collection in memory, changed by blocks and written as wholes. What a batch needs is loaded before
+ * it in one read; what was not used for long is dropped after it and read again when needed.
+ */
+export class DocumentCache<C extends Collection> {
+  readonly collection: C;
+  readonly #store: Store;
+  readonly #maxEntries: number;
+  /** Null = known to be absent. In the order of their last use. */
+  #docs = new Map<string, RowOf<C> | null>();
+  readonly #idOf: (row: Key<C>) => string;
+  #before = new Map<string, { key: Key<C>; row: RowOf<C> | null }>();
+
+  constructor(store: Store, of: { collection: C; maxEntries?: number }) {
+    this.#store = store;
+    this.collection = of.collection;
+    this.#idOf = createKeyFormatter(of.collection.key) as (row: Key<C>) => string;
+    this.#maxEntries = of.maxEntries ?? MAX_ENTRIES;
+  }
+
+  /** Reads those that are not in memory. Nothing but loaded documents may be asked for or set. */
+  async load(keys: Iterable<Key<C>>): Promise<void> {
+    const missing = new Map<string, Key<C>>();
+    for (const key of keys) {
+      const id = this.#idOf(key);
+      const known = this.#docs.get(id);
+      if (known === undefined) {
+        missing.set(id, key);
+        continue;
+      }
+      this.#docs.delete(id);
+      this.#docs.set(id, known);
+    }
+    if (missing.size === 0) return;
+    const rows = await this.#store.getMany(this.collection, [...missing.values()]);
+    for (const id of missing.keys()) this.#docs.set(id, null);
+    for (const row of rows) this.#docs.set(this.#idOf(row as Key<C>), row);
+  }
+
+  /** Makes known that a document is not there, of which that is sure without asking. */
+  assumeAbsent(key: Key<C>): void {
+    const id = this.#idOf(key);
+    if (!this.#docs.has(id)) this.#docs.set(id, null);
+  }
+
+  has(key: Key<C>): boolean {
+    return this.#docs.has(this.#idOf(key));
+  }
+
+  get(key: Key<C>): RowOf<C> | undefined {
+    return this.#known(this.#idOf(key)) ?? undefined;
+  }
+
+  /** Replaces a document, or with null takes it away. */
+  set(key: Key<C>, row: RowOf<C> | null): void {
+    const id = this.#idOf(key);
+    const known = this.#known(id);
+    if (!this.#before.has(id)) this.#before.set(id, { key, row: known });
+    this.#docs.set(id, row);
+  }
+
+  /** What changed since the last call. The documents it answers are never changed again: `set` replaces them. */
+  take(): Change<RowOf<C>>[] {
+    const changes = [...this.#before].map(([id, { key, row }]) => ({
+      key,
+      row: this.#docs.get(id) ?? null,
+      before: row,
+    }));
+    this.#before = new Map();
+    this.#dropOldest();
+    return changes.filter(({ row, before }) => row !== null || before !== null);
+  }
+
+  /** Forgets everything: the store was changed by others, or a write of what was taken failed. */
+  clear(): void {
+    this.#docs = new Map();
+    this.#before = new Map();
+  }
+
+  #known(id: string): RowOf<C> | null {
+    const known = this.#docs.get(id);
+    if (known === undefined) throw new Error(`${this.collection.name} ${id} was not loaded.`);
+    return known;
+  }
+
+  #dropOldest(): void {
+    let excess = this.#docs.size - this.#maxEntries;
+    for (const id of this.#docs.keys()) {
+      if (excess-- <= 0) return;
+      this.#docs.delete(id);
+    }
+  }
+}
+
+/** Keys as texts. By hand for the usual lengths: it is done for every change of every document. */
+function createKeyFormatter([first = "", second = "", ...rest]: readonly string[]): (
+  row: Record<string, unknown>,
+) => string {
+  if (second === "") return (row) => String(row[first]);
+  if (rest.length === 0) return (row) => `${row[first]} ${row[second]}`;
+  return (row) => `${row[first]} ${row[second]} ${rest.map((field) => row[field]).join(" ")}`;
+}
+
+/** The steps that store changes. */
+export function writeChanges<C extends Collection>(
+  target: C,
+  changes: readonly Change<RowOf<C>>[],
+): WriteStep[] {
+  const rows = changes.map(({ row }) => row).filter((row) => row !== null);
+  const gone = changes.filter(({ row }) => row === null).map(({ key }) => key);
+  return [
+    ...(rows.length > 0 ? [put(target, rows)] : []),
+    ...(gone.length > 0 ? [remove(target, gone)] : []),
+  ];
+}

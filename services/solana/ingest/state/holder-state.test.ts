@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import type { Store } from "../../../shared/storage/port.ts";
+import { holderAccounts, holders } from "../../store/collections.ts";
+import { openTestStore } from "../../test/store.ts";
+import type { TimedBlock } from "../timed-block.ts";
+import { writeChanges } from "./document-cache.ts";
+import { HolderState } from "./holder-state.ts";
+
+const change = fc.record({
+  mint: fc.constantFrom("A", "B"),
+  owner: fc.constantFrom("x", "y", null),
+  account: fc.nat(14),
+  amount: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
+});
+type Told = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+function blockOf(told: readonly Told[]): TimedBlock {
+  const balances = told.map(({ mint, owner, account, amount }) => ({
+    mint,
+    owner,
+    tokenAccount: `${mint} ${owner} ${account}`,
+    decimals: 6,
+    isToken2022: false,
+    before: 0n,
+    after: amount,
+  }));
+  const transaction = { signature: "s", feePayer: "p", events: [], balances, disagreements: [] };
+  return { slot: 1, parentSlot: 0, blockhash: "h", time: 1, transactions: [transaction] };
+}
+
+/** Applies batches, each second one by another process; answers how many wallets were counted. */
+async function applyAll(
+  store: Store,
+  batches: readonly (readonly Told[])[],
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = { A: 0, B: 0 };
+  let book = new HolderState(store);
+  for (const [i, told] of batches.entries()) {
+    if (i % 2 === 1) book = new HolderState(store);
+    const block = blockOf(told);
+    await book.load([block]);
+    for (const { mint, delta } of book.add(block)) counts[mint] = (counts[mint] ?? 0) + delta;
+    const taken = book.take();
+    await store.write([
+      ...writeChanges(holders, taken.holders),
+      ...writeChanges(holderAccounts, taken.holderAccounts),
+    ]);
+  }
+  return counts;
+}
+
+/** What every account holds in the end, by `mint owner account`. */
+function lastAmounts(batches: readonly (readonly Told[])[]): Map<string, bigint> {
+  const amounts = new Map<string, bigint>();
+  for (const { mint, owner, account, amount } of batches.flat())
+    if (owner !== null) amounts.set(`${mint} ${owner} ${account}`, amount);
+  return new Map([...amounts].filter(([, amount]) => amount > 0n));
+}
+
+/** The same as it is stored: in a wallet's list, or as a row. */
+async function storedAmounts(store: Store): Promise<Map<string, bigint>> {
+  const rows = await store.find(holderAccounts, {});
+  const known = new Map(rows.map(({ account, amount }) => [account, amount]));
+  for (const { accounts } of await store.find(holders, {})) {
+    const listed = (accounts ?? []) as string[];
+    for (let i = 0; i < listed.length; i += 2)
+      known.set(listed[i] as string, BigInt(listed[i + 1] as string));
+  }
+  return known;
+}
+
+describe("holders", () => {
+  it("hold the sum of their accounts, few or many, and are counted while they hold anything", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(change, { maxLength: 30 }), { maxLength: 6 }), async (batches) => {
+        const store = await openTestStore();
+        const counts = await applyAll(store, batches);
+        const amounts = lastAmounts(batches);
+        const sums = new Map<string, bigint>();
+        for (const [account, amount] of amounts) {
+          const holder = account.slice(0, account.lastIndexOf(" "));
+          sums.set(holder, (sums.get(holder) ?? 0n) + amount);
+        }
+        const stored = await store.find(holders, {});
+        expect(
+          new Map(stored.map(({ mint, owner, balance }) => [`${mint} ${owner}`, balance])),
+        ).to.deep.equal(sums);
+        for (const mint of ["A", "B"])
+          expect(counts[mint]).to.equal(stored.filter((row) => row.mint === mint).length);
+        expect(await storedAmounts(store)).to.deep.equal(amounts);
+        await store.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("have their accounts written one by one once they are many", async () => {
+    const store = await openTestStore();
+    const book = new HolderState(store);
+    const block = (account: number, amount: bigint) => blockOf([{ mint: "A", owner: "x", account, amount }]);
+    for (let i = 0; i < 9; i++) {
+      await book.load([block(i, 1n)]);
+      book.add(block(i, 1n));
+      const { holderAccounts: changed } = book.take();
+      expect(changed.length).to.equal(i < 8 ? 0 : 9);
+    }
+    await book.load([block(3, 5n)]);
+    book.add(block(3, 5n));
+    const taken = book.take();
+    expect(taken.holderAccounts.map(({ row }) => row?.amount)).to.deep.equal([5n]);
+    expect(taken.holders.map(({ row }) => [row?.balance, row?.accounts])).to.deep.equal([[13n, null]]);
+    await store.close();
+  });
+});

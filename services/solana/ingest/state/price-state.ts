@@ -1,0 +1,58 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import type { PriceTracker } from "../../price/price-tracker.ts";
+import { type PriceRow, prices } from "../../store/collections.ts";
+import { toPriceEntry, toPriceRow } from "../../store/price-row.ts";
+import type { TimedBlock } from "../timed-block.ts";
+import { type Change, DocumentCache } from "./document-cache.ts";
+import { findTradedMints } from "./traded-mints.ts";
+
+/** Beyond this many tokens the book is begun anew, from the store. */
+const MAX_TOKENS = 50_000;
+
+/** Holds the price book's entries in the store: of each token that a batch is about, and of those its price rests on. */
+export class PriceState {
+  readonly tracker: PriceTracker;
+  readonly #docs: DocumentCache<typeof prices>;
+  readonly #loaded = new Set<string>();
+
+  constructor(store: Store, book: PriceTracker) {
+    this.tracker = book;
+    this.#docs = new DocumentCache(store, { collection: prices, maxEntries: Number.POSITIVE_INFINITY });
+  }
+
+  async load(blocks: readonly TimedBlock[]): Promise<void> {
+    let wanted = new Set(
+      blocks.flatMap(({ transactions }) =>
+        transactions.flatMap((transaction) => [...findTradedMints(transaction)]),
+      ),
+    );
+    while (wanted.size > 0) {
+      const missing = [...wanted].filter((mint) => !this.#loaded.has(mint));
+      await this.#docs.load(missing.map((mint) => ({ mint })));
+      wanted = new Set();
+      for (const mint of missing) {
+        this.#loaded.add(mint);
+        const row = this.#docs.get({ mint });
+        if (row === undefined) continue;
+        this.tracker.load([toPriceEntry(row)]);
+        wanted.add(row.parent);
+      }
+    }
+  }
+
+  take(): Change<PriceRow>[] {
+    for (const mint of this.tracker.drainChanged()) {
+      const entry = this.tracker.entry(mint);
+      if (entry !== undefined) this.#docs.set({ mint }, toPriceRow(entry));
+    }
+    const changes = this.#docs.take();
+    if (this.#loaded.size > MAX_TOKENS) this.clear();
+    return changes;
+  }
+
+  clear(): void {
+    this.tracker.clear();
+    this.#docs.clear();
+    this.#loaded.clear();
+  }
+}

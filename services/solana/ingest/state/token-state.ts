@@ -1,0 +1,153 @@
+import type { RowOf, Store } from "../../../shared/storage/port.ts";
+import type { DecodedTransaction, SupplyChange } from "../../decode/model.ts";
+import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
+import { listFragments } from "../../store/token-search.ts";
+import type { TimedBlock } from "../timed-block.ts";
+import { type Change, DocumentCache } from "./document-cache.ts";
+import type { HolderCountChange } from "./holder-state.ts";
+
+/** Of 0.4 seconds. */
+const SLOTS_IN_DAY = 216_000;
+
+/** What a token's mint and metadata accounts say. */
+export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "holdersSlot" | "foundSlot">;
+
+/** Tokens, from the first block that moves one. */
+export class TokenState {
+  readonly #docs: DocumentCache<typeof tokens>;
+  readonly #fragments: DocumentCache<typeof tokenFragments>;
+  readonly #stale = new Set<string>();
+
+  constructor(store: Store) {
+    this.#docs = new DocumentCache(store, { collection: tokens });
+    this.#fragments = new DocumentCache(store, { collection: tokenFragments });
+  }
+
+  load(blocks: readonly TimedBlock[]): Promise<void> {
+    const mints = new Set<string>();
+    for (const { transactions } of blocks) {
+      for (const { balances, events } of transactions) {
+        for (const { mint } of balances) mints.add(mint);
+        for (const event of events) for (const { mint } of listTokens(event)) mints.add(mint);
+      }
+    }
+    return this.#docs.load([...mints].map((mint) => ({ mint })));
+  }
+
+  /** Takes in new tokens, and mints and burns of those whose supply is known. */
+  add({ slot, transactions }: TimedBlock): void {
+    const met = new Set<string>();
+    const meet = (token: { mint: string; decimals: number; isToken2022?: boolean }) => {
+      if (met.has(token.mint)) return;
+      met.add(token.mint);
+      this.#meet({ isToken2022: false, ...token, slot });
+    };
+    for (const { balances, events } of transactions) {
+      for (const balance of balances) meet(balance);
+      for (const event of events) {
+        for (const token of listTokens(event)) meet(token);
+        if ("mint" in event) this.#changeSupply(event, slot);
+      }
+    }
+  }
+
+  #changeSupply({ kind, mint, amount }: SupplyChange, slot: number): void {
+    const token = this.#docs.get({ mint }) as TokenRow;
+    // The account that was read had the mints and burns up to its slot in it.
+    if (token.supply === null || token.readSlot === null || token.readSlot >= slot) return;
+    const supply = token.supply + (kind === "mint" ? amount : -amount);
+    this.#docs.set({ mint }, { ...token, supply: supply < 0n ? 0n : supply });
+  }
+
+  countHolders({ mint, delta }: HolderCountChange): void {
+    const token = this.#docs.get({ mint });
+    if (token !== undefined) this.#docs.set({ mint }, { ...token, holderCount: token.holderCount + delta });
+  }
+
+  /** Puts in what accounts said, of tokens that are known. To be written with the next batch. */
+  async describe(described: ReadonlyMap<string, TokenDescription>): Promise<void> {
+    await this.#docs.load([...described.keys()].map((mint) => ({ mint })));
+    const rows = [...described].flatMap(([mint, description]) => {
+      const token = this.#docs.get({ mint });
+      return token === undefined ? [] : [{ before: token, after: { ...token, ...description } }];
+    });
+    const old = rows.flatMap(({ before }) => toFragmentRows(before));
+    const fresh = rows.flatMap(({ after }) => toFragmentRows(after));
+    await this.#fragments.load([...old, ...fresh]);
+    for (const row of old) this.#fragments.set(row, null);
+    for (const row of fresh) this.#fragments.set(row, row);
+    for (const { after } of rows) this.#docs.set({ mint: after.mint }, after);
+  }
+
+  /** Notes that the largest token accounts of a token were taken in. */
+  async markHolders(mint: string, slot: number): Promise<void> {
+    await this.#docs.load([{ mint }]);
+    const token = this.#docs.get({ mint });
+    if (token !== undefined) this.#docs.set({ mint }, { ...token, holdersSlot: slot });
+  }
+
+  /** Tokens that moved though their accounts were last read more than a day ago, since the last call. */
+  takeStale(): string[] {
+    const stale = [...this.#stale];
+    this.#stale.clear();
+    return stale;
+  }
+
+  take(): { tokens: Change<TokenRow>[]; tokenFragments: Change<RowOf<typeof tokenFragments>>[] } {
+    return { tokens: this.#docs.take(), tokenFragments: this.#fragments.take() };
+  }
+
+  clear(): void {
+    this.#docs.clear();
+    this.#fragments.clear();
+  }
+
+  #meet(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
+    const { mint, decimals, isToken2022, slot } = seen;
+    const known = this.#docs.get({ mint });
+    if (known !== undefined) {
+      if (known.readSlot !== null && slot - known.readSlot > SLOTS_IN_DAY) this.#stale.add(mint);
+      return known;
+    }
+    const token: TokenRow = {
+      mint,
+      symbol: "",
+      name: "",
+      decimals,
+      supply: null,
+      mintAuthority: null,
+      freezeAuthority: null,
+      isToken2022,
+      transferFeeBps: null,
+      nonTransferable: null,
+      mutableMetadata: null,
+      holderCount: 0,
+      readSlot: null,
+      holdersSlot: null,
+      foundSlot: slot,
+    };
+    this.#docs.set({ mint }, token);
+    return token;
+  }
+}
+
+/** The tokens of an event; lamports that a program moves are wrapped SOL's. */
+function listTokens(event: DecodedTransaction["events"][number]): { mint: string; decimals: number }[] {
+  if ("mint" in event) return [event];
+  const sides =
+    event.kind === "trade"
+      ? [
+          { mint: event.tokenIn, decimals: event.decimalsIn },
+          { mint: event.tokenOut, decimals: event.decimalsOut },
+        ]
+      : [
+          { mint: event.tokenA, decimals: event.decimalsA },
+          { mint: event.tokenB, decimals: event.decimalsB },
+        ];
+  // A change that names only the token which moved.
+  return sides.filter(({ mint }) => mint !== "");
+}
+
+function toFragmentRows({ mint, symbol, name }: TokenRow): RowOf<typeof tokenFragments>[] {
+  return [...listFragments(symbol, name)].map((fragment) => ({ fragment, symbol, mint }));
+}

@@ -1,0 +1,10 @@
+import type { CountedRange } from "./paging.ts";
+import type { RowSegment } from "./segment-index.ts";
+
+/** A segment and how many of its rows are asked for. */
+export function toCountedRange(
+  segment: RowSegment,
+  matching: { certain: number; uncertain: number },
+): CountedRange {
+  return { fromSlot: segment.firstSlot, toSlot: segment.lastSlot, ...matching };
+}

@@ -1,0 +1,47 @@
+import type { Window } from "../../../shared/contract/window.ts";
+import { type CheckpointRow, poolRows, type TokenTransactionRow } from "../../store/collections.ts";
+import type { ServeDeps } from "../deps.ts";
+import { Pacer } from "../pacer.ts";
+import { readPage } from "./paging.ts";
+import { tokenInPoolList } from "./pool-list.ts";
+import { findSlots } from "./slot-window.ts";
+import { type TokenListFilter, tokenList } from "./token-list.ts";
+
+export interface TokenPage {
+  readonly checkpoint: CheckpointRow;
+  readonly window: Window;
+  readonly filter: TokenListFilter;
+  /** Only of this pool. */
+  readonly pool?: string | undefined;
+  readonly offset: number;
+  readonly limit: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A page of a token's transactions, the newest first. */
+export async function readTokenPage(deps: ServeDeps, of: TokenPage): Promise<TokenTransactionRow[]> {
+  const { checkpoint, window, filter, pool, offset: skip, limit } = of;
+  const range = await findSlots(deps.store, { checkpoint, window });
+  if (range === undefined) return [];
+  const pacer = new Pacer(of.signal);
+  const page = { range, skip, limit, pacer };
+  if (pool === undefined) return readPage(tokenList(deps.store, { ...deps, filter }), page);
+  if (filter.dex !== undefined && filter.dex !== (await findDex(deps, { pool, upTo: range.toSlot })))
+    return [];
+  return readPage(tokenInPoolList(deps.store, { ...deps, pool, filter, pacer }), page);
+}
+
+/** The exchange that a pool is of: that of any of its rows. */
+async function findDex(
+  { store }: ServeDeps,
+  { pool, upTo }: { pool: string; upTo: number },
+): Promise<number | undefined> {
+  const [row] = await store.find(poolRows, {
+    filter: { pool, slot: { lte: upTo } },
+    order: [{ field: "slot", direction: "desc" }],
+    via: poolRows.key,
+    limit: 1,
+    fields: ["dex"],
+  });
+  return row?.dex;
+}

@@ -1,0 +1,106 @@
+import type { OrderBy, RowOf, Store } from "../../../shared/storage/port.ts";
+import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
+import { FRAGMENT_LENGTH } from "../../store/token-search.ts";
+import type { Pacer } from "../pacer.ts";
+
+/** Candidates looked at together. */
+const CANDIDATES_PER_READ = 500;
+
+type TokenKey = Pick<TokenRow, "symbol" | "mint">;
+const BY_SYMBOL: readonly OrderBy<TokenKey>[] = [
+  { field: "symbol", direction: "asc" },
+  { field: "mint", direction: "asc" },
+];
+
+export interface TokenPage {
+  /** Only tokens whose symbol or name holds it, in any letter case. */
+  readonly filter?: string | undefined;
+  readonly skip: number;
+  readonly limit: number;
+  readonly pacer: Pacer;
+}
+
+/** A page of the known tokens by symbol, then mint. */
+export async function findTokens(store: Store, of: TokenPage): Promise<TokenRow[]> {
+  const { skip, limit } = of;
+  if (of.filter === undefined) {
+    // What is skipped is passed in the index; only the page's tokens are read.
+    const order = BY_SYMBOL;
+    return readInOrder(store, await store.find(tokens, { order, skip, limit, fields: ["symbol", "mint"] }));
+  }
+  const wanted = of.filter.toLowerCase();
+  const characters = Array.from(wanted);
+  if (characters.length <= FRAGMENT_LENGTH)
+    return readInOrder(store, await findByFragment(store, { fragment: wanted, skip, limit }));
+  return findByComparing(store, { ...of, wanted, characters });
+}
+
+function findByFragment(
+  store: Store,
+  of: { fragment: string; from?: string | undefined; skip: number; limit: number },
+): Promise<TokenKey[]> {
+  const { fragment, from, skip, limit } = of;
+  return store.find(tokenFragments, {
+    filter: { fragment, ...(from !== undefined && { symbol: { gte: from } }) },
+    order: BY_SYMBOL as readonly OrderBy<RowOf<typeof tokenFragments>>[],
+    fields: ["symbol", "mint"],
+    via: tokenFragments.key,
+    skip,
+    limit,
+  });
+}
+
+/** Longer texts: tokens with the rarest of their fragments are read and compared. */
+async function findByComparing(
+  store: Store,
+  of: TokenPage & { wanted: string; characters: readonly string[] },
+): Promise<TokenRow[]> {
+  const fragment = await rarestFragment(store, of.characters);
+  const found: TokenRow[] = [];
+  if (fragment === undefined) return found;
+  let passed = 0;
+  let skip = 0;
+  for (let from: string | undefined; ; ) {
+    const keys = await findByFragment(store, { fragment, from, skip, limit: CANDIDATES_PER_READ });
+    for (const token of await readInOrder(store, keys)) {
+      if (!holds(token, of.wanted) || passed++ < of.skip) continue;
+      found.push(token);
+      if (found.length === of.limit) return found;
+    }
+    const last = keys[CANDIDATES_PER_READ - 1];
+    if (last === undefined) return found;
+    // The next ones have the last one's symbol, or a later one.
+    const ofSymbol = keys.filter(({ symbol }) => symbol === last.symbol).length;
+    skip = last.symbol === from ? skip + ofSymbol : ofSymbol;
+    from = last.symbol;
+    await of.pacer.step();
+  }
+}
+
+/** Undefined where one of them is nowhere. */
+async function rarestFragment(store: Store, characters: readonly string[]): Promise<string | undefined> {
+  const fragments = new Set<string>();
+  for (let at = 0; at + FRAGMENT_LENGTH <= characters.length; at++)
+    fragments.add(characters.slice(at, at + FRAGMENT_LENGTH).join(""));
+  let rarest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const fragment of fragments) {
+    const count = await store.count(tokenFragments, { fragment }, { via: tokenFragments.key });
+    if (count === 0) return undefined;
+    if (count < least) [rarest, least] = [fragment, count];
+  }
+  return rarest;
+}
+
+function holds({ symbol, name }: TokenRow, wanted: string): boolean {
+  return symbol.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted);
+}
+
+async function readInOrder(store: Store, keys: readonly TokenKey[]): Promise<TokenRow[]> {
+  const rows = await store.getMany(
+    tokens,
+    keys.map(({ mint }) => ({ mint })),
+  );
+  const byMint = new Map(rows.map((row) => [row.mint, row]));
+  return keys.flatMap(({ mint }) => byMint.get(mint) ?? []);
+}
