@@ -40,7 +40,9 @@ export async function requireConsistent<C, T>(
   query: ConsistentRead<C, T>,
 ): Promise<{ checkpoint: C; value: T } | undefined> {
   const found = await readConsistently(query);
-  if (found === undefined || found.isConsistent) return found;
+  if (found === undefined) return undefined;
+  const { checkpoint, value, isConsistent } = found;
+  if (isConsistent) return { checkpoint, value };
   throw new ServiceError("unavailable", "The index is being rewritten; try again in a moment.", {
     retryAfterSeconds: 1,
   });
