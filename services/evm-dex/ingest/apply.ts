@@ -29,7 +29,7 @@ export interface IngestPipeline {
   readonly guard: Guard;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly checkpoint: CheckpointRow;
   readonly chainHead: number;
   /**

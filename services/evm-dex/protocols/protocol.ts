@@ -94,7 +94,7 @@ export interface GaugeFacts {
   readonly voter: string;
 }
 
-export interface GaugeEvents<E extends PoolEvent> {
+interface GaugeEvents<E extends PoolEvent> {
   /** The voter's event of a new gauge. */
   readonly created: Decoder<EventForPool<E & { readonly gauge: string }>>;
   /** The voter's events of existing gauges. */
@@ -117,7 +117,7 @@ export interface PositionChange {
 }
 
 /** Pools whose shares are ERC-20 tokens: their holders are indexed. */
-export interface LpTokens<S, E extends PoolEvent> {
+interface LpTokens<S, E extends PoolEvent> {
   /** The pool's Transfer. Every token of the chain emits its topic: fetched by address, never by topic alone. */
   readonly transfer: Decoder<E>;
   /** Whether an event of `decoders` always comes with a Transfer of LP tokens. */

@@ -12,7 +12,7 @@ const GAUGES = "0xb9a09fd5" as Hex;
 const MAX_FOREIGN = 200_000;
 
 /** A pool of a configured factory that was unknown, and its gauge where it has one. */
-export interface IdentifiedPool {
+interface IdentifiedPool {
   readonly pool: CreatedPool;
   readonly gauge:
     | { readonly gauge: string; readonly voter: string; readonly createdBlock: number }

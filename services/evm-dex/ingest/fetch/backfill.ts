@@ -33,7 +33,7 @@ const DENSE_SHARE = 0.5;
 /** Blocks scanned after whole blocks were unavailable, before the next attempt at them. */
 const DENSE_PAUSE_BLOCKS = 5_000;
 
-export interface BackfillRange {
+interface BackfillRange {
   readonly source: EvmSource;
   readonly fetcher: Fetcher;
   readonly from: number;

@@ -22,7 +22,7 @@ import { WatchedPools } from "./watched-pools.ts";
 /** Default number of contracts in one eth_getLogs: geth's limit. */
 const MAX_ADDRESSES = 1_000;
 
-export interface FetcherOptions {
+interface FetcherOptions {
   readonly factories: readonly Factory[];
   readonly known: KnownContracts;
   readonly watchedPools?: WatchedPools;

@@ -12,7 +12,7 @@ export interface PoolAtBlock {
 }
 
 /** A pool's state and balances at a block, by its getters and its tokens. */
-export interface PastState {
+interface PastState {
   readonly state: unknown;
   readonly balances: RawPair;
 }

@@ -20,7 +20,7 @@ interface CachedPosition extends PositionKey {
   seen: { readonly firstTime: number; readonly lastTime: number; readonly lastBlock: number } | undefined;
 }
 
-export interface EventPosition {
+interface EventPosition {
   readonly blockNumber: number;
   readonly logIndex: number;
   readonly blockHash: string;

@@ -18,7 +18,7 @@ import {
   type V2PoolTable,
 } from "./v2-pool-table.ts";
 
-export interface V2PoolPage {
+interface V2PoolPage {
   readonly limit: number;
   readonly offset: number;
 }

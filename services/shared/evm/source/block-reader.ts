@@ -7,7 +7,7 @@ import {
   createBlockRequest,
 } from "./requests.ts";
 
-export interface BlockReaderOptions {
+interface BlockReaderOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   /** Blocks per request. */

@@ -10,7 +10,7 @@ import { parseFirstReply } from "./requests.ts";
  * Blocks behind the tip that count as final where nodes do not know the tag `finalized`: as deep as kept headers can
  * undo a reorg.
  */
-export const FINAL_DEPTH = 256;
+const FINAL_DEPTH = 256;
 
 const OTHER_GENESIS = "another chain: its genesis is";
 
@@ -19,7 +19,7 @@ export function isOtherGenesis({ reason }: Contradiction): boolean {
   return reason.startsWith(OTHER_GENESIS);
 }
 
-export interface FinalProof extends ConsistencyCheck {
+interface FinalProof extends ConsistencyCheck {
   require(block: FinalBlock, findKnown?: FindKnownBlock): void;
 }
 

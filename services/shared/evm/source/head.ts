@@ -6,7 +6,7 @@ import type { BlockHeader, Hex } from "../port.ts";
 import { parseHeader } from "./parse.ts";
 import { parseFirstReply } from "./requests.ts";
 
-export interface HeadTracker {
+interface HeadTracker {
   head(): Promise<BlockHeader>;
   /** Records a header, which tells a reorg from a node that is behind. */
   record(header: BlockHeader): void;
@@ -14,7 +14,7 @@ export interface HeadTracker {
   reset(): void;
 }
 
-export interface HeadTrackerOptions {
+interface HeadTrackerOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: SourceLog;

@@ -14,7 +14,7 @@ interface Vote {
   readonly error: unknown;
 }
 
-export interface VerifyEmptyOptions {
+interface VerifyEmptyOptions {
   readonly pool: Pool;
   /** Each endpoint by itself, since agreement counts endpoints. */
   readonly voters: readonly Voter[];
@@ -28,7 +28,7 @@ export interface VerifyEmptyOptions {
 /** Receipts are large: a few blocks per request. */
 const RECEIPT_BATCH = 10;
 
-export type VerifyEmpty = (
+type VerifyEmpty = (
   headers: readonly BlockHeader[],
   response: { logs: readonly RawLog[]; filter: LogFilter },
 ) => Promise<RawLog[]>;
