@@ -13,10 +13,10 @@ import { SnapshotWriter } from "../services/evm-dex/ingest/snapshots/snapshot-wr
 import { COLLECTIONS, checkpoints } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { openCache } from "../services/shared/cache/open.ts";
-import { createRedisServer, noRedisServer } from "../services/shared/cache/testkit/redis-server.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { createRedisServer, noRedisServer } from "../services/shared/testkit/redis-server.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 
