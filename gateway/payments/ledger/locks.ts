@@ -77,7 +77,9 @@ export function createRedisLocks(connection: RedisConnection, { ttlMs = TTL_MS }
   /** Whether the key was set; also true while Redis is unreachable. */
   const trySet = async (key: string, token: string): Promise<boolean> => {
     const options = { condition: "NX", expiration: { type: "PX", value: ttlMs } } as const;
-    const answer = await connection.run<string | null>("unreachable", (client) => client.set(key, token, options));
+    const answer = await connection.run<string | null>("unreachable", (client) =>
+      client.set(key, token, options),
+    );
     return answer !== null;
   };
   const run = (script: string, key: string, args: string[]) =>

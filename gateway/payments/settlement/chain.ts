@@ -256,7 +256,8 @@ export function classifyTransferLogs(
     return isCanceled ? "spent" : undefined;
   }
   const next = logs[used + 1];
-  const isPayment = hasTopics(next, [TRANSFER, toTopic(from), toTopic(to)]) && parseHash(next?.data) !== undefined;
+  const isPayment =
+    hasTopics(next, [TRANSFER, toTopic(from), toTopic(to)]) && parseHash(next?.data) !== undefined;
   return isPayment && BigInt(next?.data ?? 0) === value ? "paid" : "spent";
 }
 

@@ -71,7 +71,8 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
   ): Promise<PaymentRecord> => {
     const write = async () => {
       if (status?.kind === "paid") return ledger.markSettled(record, status.transaction);
-      if (status?.kind === "spent") return ledger.markVoid(record, "the authorization was used for another transfer or cancelled");
+      if (status?.kind === "spent")
+        return ledger.markVoid(record, "the authorization was used for another transfer or cancelled");
       const isOver = status?.kind === "unused" && status.time > record.validBefore;
       return isOver ? ledger.markVoid(record, EXPIRED_UNUSED) : record;
     };
@@ -86,7 +87,9 @@ export function createSettlement({ server, chain, ledger, log, watchMs }: Settle
   };
 
   /** The facilitator's response; undefined if it may have the payment but did not respond. */
-  const requestSettlement = async (record: PaymentRecord): Promise<SettleResponse | "unreached" | undefined> => {
+  const requestSettlement = async (
+    record: PaymentRecord,
+  ): Promise<SettleResponse | "unreached" | undefined> => {
     try {
       return await server.settlePayment(record.payload, record.requirements);
     } catch (err) {
