@@ -49,8 +49,8 @@ export interface GatewayParts {
   /** Opens the key store; default: the one in the configuration. */
   readonly openKeys?: () => Promise<AuthStores>;
   readonly payment?: PayHostParts;
-  /** Keeps the limits of several processes of this gateway, where no Redis does. */
-  readonly keeper?: SharedBuckets;
+  /** Limits shared among the workers of this gateway, used without Redis. */
+  readonly sharedBuckets?: SharedBuckets;
   readonly httpTimeouts?: HttpTimeouts;
 }
 
@@ -86,7 +86,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     metrics,
     clock,
     openKeys: parts.openKeys ?? (() => openAuthStores(config.store, clock)),
-    keeper: parts.keeper,
+    sharedBuckets: parts.sharedBuckets,
   });
 
   const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });

@@ -26,8 +26,8 @@ export interface AuthParts {
   readonly clock: Clock;
   /** Opens the store of keys and usage. */
   readonly openKeys: () => Promise<AuthStores>;
-  /** Keeps limits where no Redis does; absent = this process does. */
-  readonly keeper?: SharedBuckets | undefined;
+  /** Limits shared among workers, used without Redis; absent = this process decides alone. */
+  readonly sharedBuckets?: SharedBuckets | undefined;
 }
 
 /** Who may ask, and how often. */
@@ -63,7 +63,7 @@ export async function openAuth(config: GatewayConfig, parts: AuthParts): Promise
 
   const { limiter, close: closeLimiter } = await openLimiter({
     ...{ redisUrl, clock, log, metrics },
-    keeper: parts.keeper,
+    sharedBuckets: parts.sharedBuckets,
   });
   const store = createLazyKeyDirectory(parts.openKeys);
   const getRule = createKeyRules(limits.key);

@@ -132,7 +132,7 @@ describeWithChain("evm-dex with Redis", () => {
   };
   const reads = (source: string) => metric(`pool_reads_total{source="${source}"`);
 
-  it("answers from what the ingest read ahead, and that is what the store says", async () => {
+  it("serves snapshots of the ingest, which equal the store", async () => {
     await indexed();
     for (const address of [pool, other]) {
       await until(async () => (await fetch(urlOf(address))).status === 200);
@@ -151,7 +151,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect(await metric('head_seen_age_seconds{chain="8453"')).to.be.greaterThan(0);
   });
 
-  it("answers 304 to the tag of the head, and no more once it has moved", async () => {
+  it("returns 304 for the tag of the head until it moves", async () => {
     await noticed();
     const first = await fetch(urlOf(pool));
     const again = () => fetch(urlOf(pool), { headers: { "If-None-Match": first.headers.get("etag") ?? "" } });
@@ -164,7 +164,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect((await again()).status).to.equal(200);
   });
 
-  it("never answers a block that was replaced, though Redis and memory know it", async () => {
+  it("never serves a replaced block, though Redis and memory have it", async () => {
     // In whichever block is the last: it is the one that goes.
     await mineKept(() => chain.swap(pool as `0x${string}`, { zeroForOne: true, amount: 10n ** 17n }));
     await noticed();
@@ -180,7 +180,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect(await answer.text()).to.equal(truth);
   });
 
-  it("answers from the store while Redis is frozen or gone, and from Redis when it is back", async () => {
+  it("reads from the store while Redis is frozen or gone, and from Redis when it is back", async () => {
     for (const outage of ["frozen", "gone"]) {
       if (outage === "frozen") redis.freeze();
       else await redis.kill();
@@ -216,7 +216,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect(service.entries.filter(({ level }) => level === "error" || level === "fatal")).to.deep.equal([]);
   });
 
-  it("starts and answers where there is no Redis to be had", async () => {
+  it("starts and serves without a reachable Redis", async () => {
     const alone = await startServiceProcess(entry, {
       DATA_DIR: dataDir,
       DEPLOYMENTS_FILE: chain.deploymentsFile,
