@@ -61,7 +61,7 @@ const NO_BYTES = Buffer.alloc(0);
 const MAX_ERROR_BYTES = 65_536;
 const lowerCase = memoizeHeaderName((name) => name.toLowerCase());
 
-export class ResponseReceiver implements FlowControl, Dispatcher.DispatchHandlers {
+export class ResponseReceiver implements FlowControl, Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #request: TransportRequest;
   readonly #listener: ResponseListener;
@@ -96,8 +96,8 @@ export class ResponseReceiver implements FlowControl, Dispatcher.DispatchHandler
     if (status < 200) return true;
     const headers: Record<string, string> = Object.create(null);
     for (let at = 0; at < raw.length; at += 2) {
-      const name = lowerCase((raw[at] as Buffer).latin1Slice());
-      const value = (raw[at + 1] as Buffer).latin1Slice();
+      const name = lowerCase((raw[at] as Buffer).toString("latin1"));
+      const value = (raw[at + 1] as Buffer).toString("latin1");
       const before = headers[name];
       headers[name] = before === undefined ? value : `${before}, ${value}`;
     }

@@ -49,11 +49,7 @@ const MAX_COMPLETE_BYTES = 64 * 1_048_576;
  * - Never its option `headers` (one object for all requests); `parseReqBody` off; an error handler; the path resolved
  *   here, since its own resolver rewrites characters of a target with a fragment.
  */
-export function createReplicaSender({
-  url,
-  pool,
-  maxSilenceMs,
-}: ReplicaOptions): SendToReplica {
+export function createReplicaSender({ url, pool, maxSilenceMs }: ReplicaOptions): SendToReplica {
   const streaming: ReceiveOptions = {
     maxBufferedBytes: MAX_BUFFERED_BYTES,
     overflow: "stream",
