@@ -3,11 +3,13 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { StoredBlock } from "../../shared/evm/finality/fork.ts";
+import { findFork } from "../../shared/index/evm/fork.ts";
+import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import { put } from "../../shared/storage/port.ts";
-import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
+import { type PoolEventRow, poolEvents } from "../store/collections.ts";
 import { createFakeSource, headersUpTo } from "../test/kit/fake-source.ts";
 import { CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/kit/rows.ts";
-import { findFork } from "./fork.ts";
+import { findLastRow, withinIndex } from "./fork.ts";
 
 const FROM = 100;
 const START_S = 1_700_000_000;
@@ -45,7 +47,8 @@ async function findIn(at: {
     blockNumber: at.checkpoint,
     blockHash: hash(at.checkpoint),
   });
-  const found = await findFork(store, { source, checkpoint, final: block(at.final ?? 0) });
+  const final = block(at.final ?? 0);
+  const found = withinIndex(await findFork(store, { source, checkpoint, final, findLastRow }), checkpoint);
   await store.close();
   const target = found && { number: found.number, hash: found.hash, time: found.time };
   return { target, asked: source.headerRequests };
@@ -153,7 +156,8 @@ describe("findFork", () => {
     for (const fork of rows) {
       const source = createFakeSource({ headers: headersUpTo(170, { forkedAbove: fork }) });
       const checkpoint = checkpointRow({ fromBlock: FROM, blockNumber: 160, blockHash: hash(160) });
-      expect((await findFork(store, { source, checkpoint, final: block(0) }))?.number).to.equal(fork);
+      const found = await findFork(store, { source, checkpoint, final: block(0), findLastRow });
+      expect(found?.number).to.equal(fork);
     }
     await store.close();
   });

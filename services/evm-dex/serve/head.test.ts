@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
+import { hasData, versionOf } from "../../shared/index/evm/checkpoint.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { checkpoints } from "../store/collections.ts";
 import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
-import { hasData, readAtHead, versionOf } from "./head.ts";
+import { readAtHead } from "./head.ts";
 
 describe("readAtHead", () => {
   let store: Store;

@@ -1,8 +1,8 @@
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../../shared/evm/port.ts";
+import type { HeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
-import type { HeaderRow } from "../../store/collections.ts";
 import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
 import type { DecodedLog, NewGauge } from "./emitters.ts";
 

@@ -10,9 +10,9 @@ import type {
   RawLog,
 } from "../../../shared/evm/port.ts";
 import { compareLogs } from "../../../shared/evm/source/parse.ts";
+import { blockNumbers, toHeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import type { HeaderRow } from "../../store/collections.ts";
 import { assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 import { findMissingTransfers, type MissingTransfers } from "./missing-transfers.ts";
@@ -90,7 +90,7 @@ export class Fetcher {
       ...links.map((link) => [link.number, link] as const),
       ...blocks,
     ]);
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const between = numbers.filter((number) => !known.has(number));
     const headers = between.length === 0 ? [] : await this.#source.headers(between);
     for (const header of headers) if (header !== null) known.set(header.number, header);
@@ -112,7 +112,7 @@ export class Fetcher {
     const order = this.#takeTurn();
     try {
       const watched = this.#watchedPools.list();
-      const list = await this.#source.blocksWithLogs(numbersOf(range), this.#wholeFilter(watched));
+      const list = await this.#source.blocksWithLogs(blockNumbers(range), this.#wholeFilter(watched));
       await order.turn;
       if (list === undefined) return undefined;
       const { parentHash } = list[0] as BlockWithSenders;
@@ -135,7 +135,7 @@ export class Fetcher {
 
   /** A batch near the head: fetches every block; each must follow on its parent, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<BlockBatch> {
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const watched = this.#watchedPools.list();
     const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
     const [list, logs] =
@@ -303,18 +303,4 @@ function sortByPosition(poolLogs: PoolLog[]): PoolLog[] {
 
 function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {
   return new Map(list.map((block) => [block.number, block]));
-}
-
-export function numbersOf(range: LogRange): number[] {
-  return Array.from({ length: range.toBlock - range.fromBlock + 1 }, (_, i) => range.fromBlock + i);
-}
-
-function toHeaderRow(chainId: number, block: BlockWithSenders): HeaderRow {
-  return {
-    chainId,
-    number: block.number,
-    hash: block.hash,
-    parentHash: block.parentHash,
-    time: block.timestamp,
-  };
 }

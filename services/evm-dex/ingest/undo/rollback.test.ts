@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import { parallelGroups, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
-import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 import { CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";

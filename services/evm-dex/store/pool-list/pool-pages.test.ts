@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import { put, type Query, remove, type Store } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
 import { Planner } from "../../test/kit/planner.ts";
@@ -10,7 +11,6 @@ import {
   type CheckpointRow,
   checkpoints,
   discoveries,
-  headers,
   type PoolListingRow,
   type PoolRow,
   poolListings,

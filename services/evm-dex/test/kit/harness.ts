@@ -7,6 +7,7 @@ import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import type { EvmSource } from "../../../shared/evm/port.ts";
 import { createEvmSource, type SourceOptions } from "../../../shared/evm/source/source.ts";
 import { readInThread } from "../../../shared/evm/thread/thread.ts";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { type ChainDeployments, loadDeployments } from "../../deployments.ts";
@@ -14,7 +15,7 @@ import { discoverGauges } from "../../ingest/discover/discover-gauges.ts";
 import { discoverPools } from "../../ingest/discover/discover-pools.ts";
 import { openCheckpoint } from "../../ingest/start-block.ts";
 import { ChainSync } from "../../ingest/sync.ts";
-import { COLLECTIONS, checkpoints, headers } from "../../store/collections.ts";
+import { COLLECTIONS, checkpoints } from "../../store/collections.ts";
 import { actOnAerodrome } from "../v2/aerodrome-busy.ts";
 
 /** An ingest in this process, driven step by step. */
