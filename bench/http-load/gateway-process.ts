@@ -30,7 +30,7 @@ type Settings = Readonly<Record<string, string>>;
 
 /** `root` is the source tree, this repository's unless given. */
 export async function buildGateway(folder: string, root: string = HOUSE): Promise<BuiltGateway> {
-  const faults = await build(join(folder, "dist"), root);
+  const faults = await build(join(folder, "dist"), { root });
   if (faults.length > 0) throw new Error(`The gateway could not be built: ${faults.join("\n")}`);
   cpSync(join(HOUSE, "package.json"), join(folder, "package.json"));
   symlinkSync(join(HOUSE, "node_modules"), join(folder, "node_modules"));
