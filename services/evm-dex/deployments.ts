@@ -18,21 +18,24 @@ export interface Factory {
   readonly kind: (typeof KINDS)[number];
   /** First block that can hold one of its PoolCreated events. */
   readonly fromBlock: number;
-  /** The voter that makes gauges for its pools, and the token that gauges pay; absent where there are none. */
+  /** The voter that creates gauges for its pools, and the token that gauges pay; absent where there are none. */
   readonly rewards?: { readonly voter: `0x${string}`; readonly token: `0x${string}` } | undefined;
 }
 
 export interface ChainDeployments {
   readonly chainId: number;
   readonly name: string;
-  /** Anchors of the price walk: 1 USD each. */
+  /** Anchors of the price walk, worth 1 USD each. */
   readonly stablecoins: readonly `0x${string}`[];
   readonly factories: readonly Factory[];
 }
 
 const FAMILIES = ["dexa", "dexb", "clones"] as const;
 
-/** The chains, factories and stablecoins to index: of `path`, else the built-in mainnet registry. Throws naming the file and what is wrong in it. */
+/**
+ * The chains, factories and stablecoins to index: from `path`, else the built-in mainnet registry. An error names the
+ * file and the fault.
+ */
 export function loadDeployments(path: string | undefined): readonly ChainDeployments[] {
   const source = path ?? new URL("./deployments.json", import.meta.url);
   const file = readJson(source);
@@ -46,7 +49,7 @@ export function loadDeployments(path: string | undefined): readonly ChainDeploym
 
 // By hand, where the endpoints' parameters have schemas: a schema library takes a third of the ingest's start to load.
 
-/** Other services keep their own sections in the same file: they are not ours to judge. */
+/** Ignores the sections of other services in the same file. */
 function readFile(file: unknown): ChainDeployments[] {
   const { evmDex } = readObject(file, { at: "", required: ["evmDex"], others: "allowed" });
   const { chains } = readObject(evmDex, { at: "evmDex", required: ["chains"] });

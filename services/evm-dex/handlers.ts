@@ -27,7 +27,7 @@ import { dexbPoolsHandler } from "./endpoints/evm/dexb/v3/pools.handler.ts";
 import { dexesHandler } from "./endpoints/evm/dexes.handler.ts";
 import type { ServeDeps } from "./serve/deps.ts";
 
-/** Every endpoint with its handler; one without is one whose protocol is not indexed. */
+/** Every endpoint with its handler. */
 export function createHandlers(deps: ServeDeps): HandlerTable {
   return Object.fromEntries([
     handle(chains, chainsHandler(deps)),

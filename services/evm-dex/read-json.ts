@@ -6,7 +6,7 @@ export class Malformed extends Error {
   }
 }
 
-/** An object that has all required fields and, unless others are allowed, none that is not named. */
+/** An object with all required fields and, unless others are allowed, no unknown ones. */
 export function readObject(
   value: unknown,
   {

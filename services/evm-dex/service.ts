@@ -24,7 +24,7 @@ import { createStatus } from "./serve/status.ts";
 import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
-/** Pages of large lists lie all over the file: read in place, they take two thirds of the time. */
+/** Pages of large lists are spread over the file: memory-mapped reads take two thirds of the time. */
 const MAPPED_BYTES = 2 ** 30;
 
 /** Starts the evm-dex service: its HTTP endpoints, and Prices, Status and health over gRPC. */

@@ -23,7 +23,7 @@ export interface PoolAudit {
   readonly findings: readonly Finding[];
 }
 
-/** Holds a random sample of pools with events against the chain, pool by pool. Throws where nothing is indexed. */
+/** Compares a random sample of pools with events with the chain, pool by pool. Throws where nothing is indexed. */
 export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
   const { store, rpc, chainId } = options;
   const checkpoint = await getCheckpoint(store, chainId);

@@ -9,12 +9,12 @@ import { compareValues, type Finding } from "./finding.ts";
 import type { AuditRpc, RpcLog } from "./rpc.ts";
 import type { Picker } from "./sample.ts";
 
-/** Rows of a pool that are looked up by their receipt. */
+/** Rows of a pool that are compared with their receipts. */
 const ROWS_A_POOL = 4;
-/** Blocks before and after a minute's rows in which a swap that is no row would be found. */
+/** Blocks before and after a minute's rows that are searched for swaps without a row. */
 const MARGIN_BLOCKS = 10;
 
-/** Random rows of a pool against the receipts of their transactions: place, sender and amounts. */
+/** Compares random rows of a pool with the receipts of their transactions: position, sender and amounts. */
 export async function checkRows(
   rpc: AuditRpc,
   { store, pool, pick }: { store: Store; pool: PoolRow; pick: Picker },
@@ -38,27 +38,27 @@ export async function checkRows(
     const at = { pool: pool.poolAddress, block: row.blockNumber };
     const gone = receipt === null ? null : "no such log";
     return [
-      compareValues(at, { field: "pool_events.sender", ours: row.sender, chain: receipt?.from ?? null }),
+      compareValues(at, { field: "pool_events.sender", stored: row.sender, chain: receipt?.from ?? null }),
       compareValues(at, {
         field: "pool_events.blockHash",
-        ours: row.blockHash,
+        stored: row.blockHash,
         chain: receipt?.blockHash ?? null,
       }),
       compareValues(at, {
         field: "pool_events.kind",
-        ours: row.kind,
+        stored: row.kind,
         chain: eventOf(pool, log)?.kind ?? gone,
       }),
       compareValues(at, {
         field: "pool_events.amounts",
-        ours: row.amounts,
+        stored: row.amounts,
         chain: amountsOf(pool, log) ?? gone,
       }),
     ];
   });
 }
 
-/** What a log says of a pool: its own, its factory's, its voter's or its gauge's. */
+/** The event of a pool that a log holds: of the pool itself, its factory, its voter or its gauge. */
 function eventOf(pool: PoolRow, log: RpcLog | undefined): PoolEvent | undefined {
   if (log === undefined) return undefined;
   const reader = logDecoderOf(protocolOf(pool.protocol));
@@ -74,7 +74,10 @@ function amountsOf(pool: PoolRow, log: RpcLog | undefined): string | undefined {
   return writeIntegers([amount0, amount1]);
 }
 
-/** The swaps of one random minute against the pool's logs: none is missing, none too many, and the rollup counts them. */
+/**
+ * Compares the swaps of one random minute with the pool's logs: none is missing, none too many, and the rollup counts
+ * them.
+ */
 export async function checkMinute(
   rpc: AuditRpc,
   { store, pool, head, pick }: { store: Store; pool: PoolRow; head: number; pick: Picker },
@@ -90,7 +93,7 @@ export async function checkMinute(
   const [first, last] = [rows[0], rows.at(-1)];
   const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
   if (first === undefined || last === undefined)
-    return [compareValues(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: 0 })];
+    return [compareValues(at, { field: "rollups.swapCount", stored: minute.swapCount, chain: 0 })];
   const logs = await rpc.logs({
     address: pool.poolAddress,
     fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
@@ -107,10 +110,10 @@ export async function checkMinute(
   const places = (list: readonly { blockNumber: unknown; logIndex: unknown }[]) =>
     list.map(({ blockNumber, logIndex }) => `${Number(blockNumber)}:${Number(logIndex)}`).join(" ");
   return [
-    compareValues(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: inMinute.length }),
+    compareValues(at, { field: "rollups.swapCount", stored: minute.swapCount, chain: inMinute.length }),
     compareValues(at, {
       field: "pool_events (swaps of a minute)",
-      ours: places(rows),
+      stored: places(rows),
       chain: places(inMinute),
     }),
   ];

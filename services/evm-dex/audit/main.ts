@@ -1,4 +1,6 @@
-/** `npm run audit`: a sample of the store's rows against the chain. Exit code 1 = differences, 2 = the call was wrong. */
+/**
+ * `npm run audit`: compares a sample of the store's rows with the chain. Exit code 1 = differences, 2 = wrong usage.
+ */
 
 import { sanitizeText } from "../../shared/logging/log.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
@@ -26,7 +28,7 @@ function isHttp(url: string): boolean {
   return /^https?:/i.test(url);
 }
 
-/** Answers how many differences there are. */
+/** Returns the number of differences. */
 async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
   const { dataDir, mongodbUrl, running, note } = locateStore(process.env);
   if (note !== undefined) process.stderr.write(`${note}\n`);
@@ -34,7 +36,7 @@ async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
   if (url === undefined)
     throw new ConfigError([
       note === undefined || running?.isLocalChain
-        ? `EVM_RPC_${chain} must name an RPC endpoint to ask.`
+        ? `EVM_RPC_${chain} must name an RPC endpoint.`
         : "The local chain does not run: start it with npm start, or name an RPC endpoint in EVM_RPC_8453.",
     ]);
   const store = await openStore({
@@ -57,14 +59,14 @@ async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
       all.push(...findings);
       const wrong = findings.filter(isDifference);
       console.log(`${wrong.length === 0 ? "ok  " : "DIFF"} ${pool} ${name}: ${findings.length} values`);
-      for (const { field, block, stored: ours, chain: there } of wrong) {
-        console.log(`     ${field} at block ${block}: ours ${ours}, the chain's ${there}`);
+      for (const { field, block, stored, chain: there } of wrong) {
+        console.log(`     ${field} at block ${block}: stored ${stored}, the chain's ${there}`);
       }
     }
     const differences = all.filter(isDifference).length;
     const unanswered = all.filter((finding) => finding.chain === null).length;
     console.log(
-      `${all.length} values of ${sampled} pools: ${differences} differ, ${unanswered} not to be had from the node (seed ${seed})`,
+      `${all.length} values of ${sampled} pools: ${differences} differ, ${unanswered} not available from the node (seed ${seed})`,
     );
     return differences;
   } finally {

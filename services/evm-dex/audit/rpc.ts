@@ -26,7 +26,7 @@ const BATCH = 50;
 
 /**
  * Plain JSON-RPC without the ingest's clients, caches and checks: an audit by the code it audits would share its
- * mistakes. One endpoint, no second try.
+ * mistakes. One endpoint, no retries.
  */
 export class AuditRpc {
   readonly #url: string;
@@ -35,7 +35,7 @@ export class AuditRpc {
     this.#url = url;
   }
 
-  /** Return data in the order asked; null where the node gives none: a revert, or a state it no longer has. */
+  /** Return data in the order of the calls; null where the node returns none: a revert, or a state it no longer has. */
   async call(calls: readonly EthCall[]): Promise<(Hex | null)[]> {
     const replies = await this.#batch(
       calls.map(({ to, data, block }) => ({ method: "eth_call", params: [{ to, data }, toHex(block)] })),
@@ -66,7 +66,7 @@ export class AuditRpc {
     return reply.result as RpcLog[];
   }
 
-  /** Unix seconds of blocks, in the order asked. */
+  /** Unix seconds of blocks, in the order of `numbers`. */
   async times(numbers: readonly number[]): Promise<number[]> {
     const replies = await this.#batch(
       numbers.map((number) => ({ method: "eth_getBlockByNumber", params: [toHex(number), false] })),
@@ -93,13 +93,13 @@ export class AuditRpc {
       body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: "2.0", id, ...call }))),
       signal: AbortSignal.timeout(30_000),
     }).catch((cause: unknown) => {
-      throw new Error("The RPC endpoint cannot be reached, or does not answer within 30 s.", { cause });
+      throw new Error("The RPC endpoint is unreachable, or does not respond within 30 s.", { cause });
     });
     // The URL stays out of messages: it may hold a key.
-    if (!response.ok) throw new Error(`The RPC endpoint answers with status ${response.status}.`);
+    if (!response.ok) throw new Error(`The RPC endpoint responds with status ${response.status}.`);
     const answer = (await response.json()) as Reply[];
     if (!Array.isArray(answer) || answer.length !== calls.length)
-      throw new Error("The RPC endpoint does not answer batches.");
+      throw new Error("The RPC endpoint does not support batches.");
     return answer.sort((a, b) => a.id - b.id);
   }
 }

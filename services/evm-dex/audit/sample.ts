@@ -1,7 +1,7 @@
 /** A number from 0 to below `count`. */
 export type Picker = (count: number) => number;
 
-/** Reproducible picks: mulberry32, whose quality is enough for choosing samples. */
+/** Reproducible picks by mulberry32, good enough for samples. */
 export function createPick(seed: number): Picker {
   let state = seed >>> 0;
   return (count) => {

@@ -16,14 +16,14 @@ import type { FeeBook } from "./state/fee-book.ts";
 import type { Indexer } from "./state/indexer.ts";
 import { writeProgress } from "./write.ts";
 
-/** What turns batches into stored rows; made anew after a rollback. */
+/** All that turns batches into stored rows; rebuilt after a rollback. */
 export interface IngestPipeline {
   readonly store: Store;
   readonly source: EvmSource;
   readonly indexer: Indexer;
   readonly feeBook: FeeBook;
   readonly unknownPools: UnknownPools;
-  /** For the fetchers, which run ahead: pools that get LP tokens are known to all of them. */
+  /** Shared with the fetchers, which run ahead: all of them see pools that get LP tokens. */
   readonly watchedPools: WatchedPools;
   readonly tokenReader: TokenReader;
   readonly guard: Guard;
@@ -36,12 +36,12 @@ export interface ApplyOptions {
   readonly observe: boolean;
 }
 
-/** A batch has words of pools that were not known when it was read: it must be read again. */
+/** A batch has events of pools that were unknown when it was fetched: fetch it again. */
 export class NewPoolsFound extends Error {
-  override readonly name = "UnseenPools";
+  override readonly name = "NewPoolsFound";
 }
 
-/** Adds one batch to the store; answers the checkpoint it wrote and the pools that had events. Throws UnseenPools. */
+/** Adds one batch to the store; returns the checkpoint it wrote and the pools that had events. Throws NewPoolsFound. */
 export async function applyBatch(
   pipeline: IngestPipeline,
   at: ApplyOptions & { batch: BlockBatch },
@@ -52,7 +52,7 @@ export async function applyBatch(
   const described = await readPoolRows(pipeline, {
     chainId: source.chainId,
     created: batch.created,
-    // Symbols and decimals do not change: asked for at the head, whose state every node has.
+    // Symbols and decimals do not change: read at the head, whose state every node has.
     block: chainHead,
   });
   for (const token of described.tokens) indexer.addToken(token);
@@ -89,31 +89,32 @@ export async function applyBatch(
   return { checkpoint: next, touched: traded.map((entry) => entry.row) };
 }
 
-/** Pools of ours whose creation no node told of are made known, as if one had; they are written with their first events. */
+/**
+ * Adds pools of known factories whose creation no node reported; they are written with their first events. Throws
+ * NewPoolsFound where there are any.
+ */
 async function identifyUnknownPools(
   pipeline: IngestPipeline,
   { batch, chainHead }: ApplyOptions & { batch: BlockBatch },
 ): Promise<void> {
   const { indexer, source, watchedPools: watch } = pipeline;
   const { chainId } = source;
-  const met = await pipeline.unknownPools.identify(batch.unknownPools);
-  if (met.length === 0) return;
-  const created = met.map(({ pool }) => pool);
+  const identified = await pipeline.unknownPools.identify(batch.unknownPools);
+  if (identified.length === 0) return;
+  const created = identified.map(({ pool }) => pool);
   const described = await readPoolRows(pipeline, { chainId, created, block: chainHead });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) {
     indexer.addPool(pool);
     if (protocolOf(pool.protocol).lpTokens !== undefined) watch.add(pool.poolAddress);
   }
-  for (const { pool, gauge } of met) {
+  for (const { pool, gauge } of identified) {
     if (gauge !== undefined) indexer.addGauge({ chainId, poolAddress: pool.pool, ...gauge });
   }
-  throw new NewPoolsFound(
-    `No node told that ${created.map(({ pool }) => pool).join(", ")} had been created.`,
-  );
+  throw new NewPoolsFound(`No node reported the creation of ${created.map(({ pool }) => pool).join(", ")}.`);
 }
 
-/** Pools older than the index start from what the chain says of them just before their first event here. */
+/** Pools older than the index start from their state on the chain just before their first indexed event. */
 async function anchorPools(
   pipeline: IngestPipeline,
   { batch, checkpoint, chainHead }: ApplyOptions & { batch: BlockBatch },

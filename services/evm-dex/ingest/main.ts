@@ -2,7 +2,7 @@ import { startThreadAhead } from "../../shared/evm/thread/thread-start.ts";
 import { startWithFullSemiSpace } from "../../shared/process/v8-flags.ts";
 
 startWithFullSemiSpace();
-// Before the rest is loaded: the thread starts meanwhile.
+// Before the other imports, so that the thread starts meanwhile.
 startThreadAhead();
 const { runMain } = await import("../../shared/process/process.ts");
 const { startIngest } = await import("./service.ts");

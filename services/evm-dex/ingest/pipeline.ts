@@ -20,7 +20,7 @@ export interface PipelineDeps {
   readonly maxAddresses?: number | undefined;
 }
 
-/** What writes batches, as of the checkpoint: made anew after a rollback. */
+/** Opens the pipeline that writes batches from the checkpoint on; reopened after a rollback. */
 export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow): Promise<IngestPipeline> {
   const { store, source, chain, guard } = deps;
   const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
@@ -36,7 +36,7 @@ export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow
   };
 }
 
-/** What reads batches for it. */
+/** Creates the fetcher that reads batches for a pipeline. */
 export function createFetcher(deps: PipelineDeps, pipeline: IngestPipeline): Fetcher {
   const { pools, gauges } = pipeline.indexer;
   return new Fetcher(deps.source, {

@@ -1,11 +1,10 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
+import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
-  type HeaderRow,
-  headers,
   type PoolFeeRow,
   poolEvents,
   poolFees,
@@ -32,8 +31,8 @@ export interface Progress {
 }
 
 /**
- * Stores what an indexer took in: rows first, then what derives from them as whole rows, the checkpoint last.
- * One transaction on SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint.
+ * Writes the indexer's rows: events first, then the rows derived from them, the checkpoint last. One transaction on
+ * SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint.
  */
 export async function writeProgress(
   store: Store,
@@ -52,9 +51,9 @@ export async function writeProgress(
     progress.headers.length === 0
       ? []
       : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })];
-  const steps: WriteStep[] = [
+  await store.write([
     ...guard(),
-    // In this order, and before their events: without its row a pool's events could not be undone.
+    // In this order, and before their events: without its row a pool's events cannot be undone.
     put(tokens, taken.tokens),
     put(pools, taken.pools),
     put(poolListings, toListings(taken.pools)),
@@ -75,26 +74,19 @@ export async function writeProgress(
       put(poolFees, [...progress.fees]),
       ...oldHeaders,
     ),
-    // Again for MongoDB, where the steps before this one took their time.
+    // Again for MongoDB, where the steps before this one take time.
     ...guard(),
     put(checkpoints, [progress.checkpoint]),
-  ];
-  await store.write(steps.filter((step) => !isEmpty(step)));
+  ]);
 }
 
-/** The steps of a first run: the checkpoint before the first block, and the anchors of prices from there on. */
+/** The steps of a first run: the checkpoint before the first block, and the price anchors from there on. */
 export function startSteps(checkpoint: CheckpointRow, anchors: readonly string[]): WriteStep[] {
   const { chainId, blockNumber } = checkpoint;
   return [
-    // Those of a first run that was killed between the steps, and began at another block.
+    // Removes those of a first run that was killed between the steps and began at another block.
     removeWhere(priceLinks, { chainId }),
     put(priceLinks, toAnchorRows(anchors, { chainId, blockNumber })),
     put(checkpoints, [checkpoint]),
   ];
-}
-
-function isEmpty(step: WriteStep): boolean {
-  return (
-    (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0)
-  );
 }

@@ -3,7 +3,7 @@ export interface Bucket {
   swapCount: number;
   volumeUsd: number;
   feesUsd: number;
-  /** Swaps whose value is not known, and those whose fee is not: the sums lack them. */
+  /** Swaps with an unknown value, and with an unknown fee: the sums lack them. */
   unpricedCount: number;
   unpricedFeeCount: number;
   tickTravel: number;
@@ -42,7 +42,7 @@ export function emptyBucket(): Bucket {
   };
 }
 
-/** Adds one swap; users are counted apart, by who swapped last where. */
+/** Adds one swap; users are counted separately, by their last swap. */
 export function addSwap(bucket: Bucket, swap: BucketSwap): void {
   bucket.swapCount += 1;
   if (swap.valueUsd === null) bucket.unpricedCount += 1;

@@ -16,7 +16,7 @@ export function largestOf(swaps: readonly LargeSwap[]): LargeSwap[] {
   return [...swaps].sort(bySize).slice(0, LARGEST_COUNT);
 }
 
-/** Puts a swap among the largest; the same list where it is not one of them. */
+/** Inserts a swap; returns the same list where it is not among the largest. */
 export function withSwap(largest: readonly LargeSwap[], swap: LargeSwap): readonly LargeSwap[] {
   const least = largest.at(-1);
   if (largest.length === LARGEST_COUNT && least !== undefined && bySize(least, swap) < 0) return largest;

@@ -1,7 +1,7 @@
 import { namedIntegers } from "../protocols/integers.ts";
 import { INDEX_SCALE } from "./v2-bucket.ts";
 
-/** What a wallet has of a v2 pool. Immutable: every event makes a new one. */
+/** A wallet's position in a v2 pool. Immutable: every event creates a new one. */
 export interface LpPosition {
   /** LP tokens in the wallet, raw units. They earn swap fees. */
   readonly balance: bigint;
@@ -15,7 +15,7 @@ export interface LpPosition {
   readonly earned1: bigint;
 }
 
-/** The pool's fees per LP token so far, × 1e18: index0() and index1() of the contract. */
+/** The pool's cumulative fees per LP token × 1e18: index0() and index1() of the contract. */
 export interface FeeIndex {
   readonly index0: bigint;
   readonly index1: bigint;
@@ -32,9 +32,9 @@ export const EMPTY_POSITION: LpPosition = {
 
 /**
  * The position with the fees of its balance up to an index: balance × (index − index then) / 1e18, rounded down. The
- * contract settles so before every transfer and claim: done at the same events, earned0 is to the wei what a wallet
- * has claimed and can claim. (A claim of nothing settles without an event; it can lose less than one raw unit.)
- * Source: Aerodrome Pool._updateFor.
+ * contract settles like this before every transfer and claim: with the same events, earned0 equals, to the wei, what
+ * a wallet has claimed and can claim. (A claim of nothing settles without an event; it can lose less than one raw
+ * unit.) Source: Aerodrome Pool._updateFor.
  */
 export function settle(position: LpPosition, index: FeeIndex): LpPosition {
   return {
@@ -57,5 +57,5 @@ export function applyStake(position: LpPosition, amount: bigint): LpPosition {
   return { ...position, staked: position.staked + amount };
 }
 
-/** A position as one text. */
+/** A position as text. */
 export const positionText = namedIntegers(["balance", "staked", "index0", "index1", "earned0", "earned1"]);

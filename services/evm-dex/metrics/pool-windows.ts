@@ -10,7 +10,7 @@ import {
   YEAR_SECONDS,
 } from "./window.ts";
 
-/** What windows add up of their buckets. */
+/** Fields of buckets that windows sum up. */
 export const SUMMED_FIELDS = [
   "swapCount",
   "volumeUsd",
@@ -37,7 +37,7 @@ export interface SpanCloses {
   readonly closes: readonly BucketClose[];
 }
 
-/** What the metrics stand on: totals of each of `sumRangesAt`, closes of each of `closeRangesAt`. */
+/** Input of the metrics: totals of each of `sumRangesAt`, closes of each of `closeRangesAt`. */
 export interface PoolBuckets {
   readonly sums: readonly (BucketRange & { readonly totals: BucketTotals })[];
   readonly closes: ReadonlyMap<Span, SpanCloses>;
@@ -71,13 +71,13 @@ const NOT_COVERED: RangeMetrics = {
   uniqueUserCount: null,
 };
 
-/** Whole buckets whose closes a range's volatility is taken of: those that end within it, the open one included. */
+/** Whole buckets whose closes give a range's volatility: those that end within it, and the open one. */
 function closeRange(range: TimeRange, headTime: number): BucketRange {
   const window = windowAt(headTime, range.seconds);
   return { span: range.closeSpan, start: startOf(window.start, range.closeSpan), end: window.end };
 }
 
-/** The closes that the six ranges need: one read a span, since the ranges all end at the head. */
+/** The closes that the six ranges need: one read per span, since all ranges end at the head. */
 export function closeRangesAt(headTime: number): BucketRange[] {
   const needed = TIME_RANGES.map((range) => closeRange(range, headTime));
   return SPANS.flatMap((span) => {
@@ -88,8 +88,8 @@ export function closeRangesAt(headTime: number): BucketRange[] {
 }
 
 /**
- * The six windows cut into pieces that are each wholly inside a window or wholly outside: every bucket is added up
- * once, and a window is the sum of its pieces. Their number depends on neither the head nor the swaps.
+ * The six windows cut into pieces that each lie wholly inside or outside a window: every bucket is summed once, and a
+ * window is the sum of its pieces. Their number depends neither on the head nor on the swaps.
  */
 export function sumRangesAt(headTime: number): BucketRange[] {
   const segments = TIME_RANGES.flatMap((range) => segmentsOf(windowAt(headTime, range.seconds)));

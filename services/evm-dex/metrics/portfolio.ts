@@ -15,7 +15,7 @@ export interface Earned {
   readonly earned1: bigint;
 }
 
-/** One wallet's LP tokens of one pool, emptied positions too, with what their worth follows from. */
+/** One wallet's LP tokens of one pool, emptied positions too, with all that determines their value. */
 export interface Holding {
   readonly poolAddress: string;
   readonly token0: PortfolioToken;
@@ -26,7 +26,7 @@ export interface Holding {
   readonly totalSupply: bigint;
   readonly reserve0: bigint;
   readonly reserve1: bigint;
-  /** By window: the swap fees earned in it; null where it reaches back before what is indexed. */
+  /** By window: the swap fees earned in it; null where it begins before the index. */
   readonly earned: readonly (Earned | null)[];
   /** By window: the pool's swap-fee APR, which `balance` earns. */
   readonly swapFeeAprs: readonly (number | null)[];
@@ -67,7 +67,7 @@ export interface Portfolio {
   readonly concentration: number | null;
 }
 
-/** `windows`: how many windows the holdings tell of. */
+/** `windows`: number of windows in the holdings. */
 export function portfolioOf(holdings: readonly Holding[], windows: number): Portfolio {
   const active = holdings.filter(({ balance, staked }) => balance + staked > 0n).map(valued);
   const valueUsd = sumOrNull(active.map((holding) => holding.valueUsd));
@@ -119,7 +119,7 @@ function feesUsdOf(holding: Holding, window: number): number | null {
   return earned0 === 0n && earned1 === 0n ? 0 : usdOf(holding, earned0, earned1);
 }
 
-/** What is held earns the pool's swap fees, what is staked the gauge's rewards. */
+/** LP tokens held earn the pool's swap fees, LP tokens staked the gauge's rewards. */
 function weightedApr(
   active: readonly ValuedHolding[],
   { valueUsd, window }: { valueUsd: number | null; window: number },

@@ -20,9 +20,9 @@ export function sideIn(swap: Pick<SwapAmounts, "amount0">): 0 | 1 {
 }
 
 /**
- * What the liquidity providers earned by a swap: amountIn × fee / 1e6 less the protocol's share (0 to 1), in USD at
- * the price of the token that came in; by the swap's value where only the other token is priced.
- * Source: UniswapV3Pool.swap.
+ * Fees in USD that liquidity providers earned by a swap: amountIn × fee / 1e6 less the protocol's share (0 to 1), in
+ * USD at the price of the token that came in; by the swap's value where only the other token is priced. Source:
+ * UniswapV3Pool.swap.
  */
 export function swapFeeUsd(
   swap: SwapAmounts,
@@ -36,7 +36,7 @@ export function swapFeeUsd(
   return finite(((valueIn * fee) / 1e6) * (1 - protocolShare));
 }
 
-/** Absurd token amounts times absurd prices overflow: such a value is not known. */
+/** Absurd token amounts times absurd prices overflow: such a value is unknown. */
 function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;
 }

@@ -84,7 +84,7 @@ export function mergeV2Into(bucket: V2Bucket, other: Readonly<V2Bucket>): void {
   bucket.growth1 += other.growth1;
 }
 
-/** Adds what of a bucket is no raw amount. */
+/** Adds all of a bucket but raw amounts. */
 export function mergeV2Numbers(numbers: V2Numbers, other: Readonly<V2Numbers>): void {
   numbers.swapCount += other.swapCount;
   numbers.unpricedCount += other.unpricedCount;
@@ -103,7 +103,7 @@ export function feesUsdOf(numbers: Readonly<V2Numbers>): number | null {
   return numbers.unpricedCount > 0 ? null : numbers.feesUsd;
 }
 
-/** What index0 and index1 of a pool are counted in. */
+/** Scale of a pool's index0 and index1. */
 export const INDEX_SCALE = 10n ** 18n;
 
 /**

@@ -24,7 +24,7 @@ export function hoursUpTo(headTime: number, hours: number): Window {
 
 type Timed<B> = Readonly<B> & { readonly start: number };
 
-/** The sum of the buckets that start in a window; undefined where it reaches back before what is indexed. */
+/** The sum of the buckets that start in a window; undefined where the window begins before the index. */
 export function v2SumOf(
   buckets: Iterable<Timed<V2Bucket>>,
   { window, coverage }: { window: Window; coverage: PoolCoverage },
@@ -35,7 +35,7 @@ export function v2SumOf(
   return sum;
 }
 
-/** The same without raw amounts, for those that have none at hand. */
+/** The same without raw amounts, for callers that have not read them. */
 export function v2NumbersOf(
   buckets: Iterable<Timed<V2Numbers>>,
   { window, coverage }: { window: Window; coverage: PoolCoverage },

@@ -36,8 +36,8 @@ export interface Segment extends Window {
 }
 
 /**
- * A window that reaches to the head as few bucket ranges: minutes up to the first full hour, hours up to the first
- * full day, then days. At the head no finer buckets are needed: the open hour and day hold nothing beyond it.
+ * Splits a window that ends at the head into few bucket ranges: minutes up to the first full hour, hours up to the
+ * first full day, then days. At the head no finer buckets are needed: the open hour and day hold nothing beyond it.
  */
 export function segmentsOf(window: Window): Segment[] {
   const firstHour = Math.min(Math.ceil(window.start / HOUR) * HOUR, window.end);

@@ -3,7 +3,7 @@ const FIRST_CAPACITY = 4_096;
 
 /** A path over one more pool than one that is known. */
 export interface Candidate {
-  /** Over which arc it comes last, and the path it goes on from. */
+  /** Its last arc, and the path that it extends. */
   readonly arc: number;
   readonly parent: number;
   readonly width: number;
@@ -24,8 +24,8 @@ export function detoursOf(tie: number): number {
 }
 
 /**
- * Paths that might be walked next, by number, in a binary heap: the best first, by width, then tie, then pool address.
- * Written on arrays of numbers, since the walk puts tens of thousands in and out of it.
+ * Candidate paths of the walk, by number, in a binary heap: the best first, by width, then tie, then pool address.
+ * Uses typed arrays, since the walk pushes and pops tens of thousands.
  */
 export class Candidates {
   arc = new Int32Array(FIRST_CAPACITY);
@@ -42,7 +42,7 @@ export class Candidates {
     this.#pools = pools;
   }
 
-  /** Answers the number of the candidate, which is good until `clear`. */
+  /** Returns the number of the candidate, which is valid until `clear`. */
   push(candidate: Candidate): number {
     const id = this.#added++;
     if (id === this.arc.length) this.#grow();

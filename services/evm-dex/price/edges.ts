@@ -3,14 +3,17 @@ export interface PriceEdge {
   readonly pool: string;
   readonly token0: string;
   readonly token1: string;
-  /** token1 per token0, whole tokens, trusted (price/median.ts). */
+  /** token1 per token0, whole tokens, trusted (shared/pricing/median.ts). */
   readonly price: number;
-  /** What stands behind the price on either side, whole tokens: the smaller of the pool's holdings and its virtual reserve. */
+  /**
+   * Liquidity behind the price on either side, whole tokens: the smaller of the pool's holdings and its virtual
+   * reserve.
+   */
   readonly depth0: number;
   readonly depth1: number;
 }
 
-/** The arcs from one token that are deep enough at about this price. */
+/** The arcs from one token that are deep enough at about `usd`. */
 interface DeepList extends DeepArcs {
   readonly usd: number;
   readonly arcs: number[];
@@ -40,7 +43,7 @@ export class EdgeBook {
   readonly pools: string[] = [];
   /** By edge. */
   price = new Float64Array(FIRST_CAPACITY);
-  /** By arc: what stands on the side it is walked from. */
+  /** By arc: liquidity on the side it is walked from. */
   depth = new Float64Array(2 * FIRST_CAPACITY);
   /** By arc: the token it is walked from; of `arc ^ 1`, the token it leads to. */
   token = new Int32Array(2 * FIRST_CAPACITY);
@@ -78,7 +81,7 @@ export class EdgeBook {
     return this.#tokenIds.get(token);
   }
 
-  /** Puts an edge in place of the pool's former one. Answers its number, or undefined where nothing is different. */
+  /** Replaces the pool's edge. Returns its number, or undefined where nothing changed. */
   set(edge: PriceEdge): number | undefined {
     const known = this.#edgeIds.get(edge.pool);
     const id = known ?? this.#add(edge);
@@ -160,7 +163,7 @@ export class EdgeBook {
       if (this.#isDeep(arc, usd)) arcs.push(arc);
       else this.#place[arc] = NONE;
     }
-    // The deepest first: of several pools to one token the walk then looks closely at one only.
+    // The deepest first: of several pools to one token the walk then examines only one.
     arcs.sort((a, b) => (depth[b] as number) - (depth[a] as number));
     for (const [place, arc] of arcs.entries()) this.#place[arc] = place;
     const made = { usd, arcs, to: arcs.map((arc) => this.token[arc ^ 1] as number) };

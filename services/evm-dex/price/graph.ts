@@ -2,21 +2,21 @@ import { EdgeBook, type PriceEdge } from "./edges.ts";
 import { type Hop, type PriceLink, priceFrom, type TokenLink, type TokenPrice } from "./link.ts";
 import { DEFAULT_RULES, NONE, Walk, type WalkRules } from "./walk.ts";
 
-/** A token whose link is another than before; without a link: it has no price any more. */
+/** A token whose link changed; without a link it has no price any more. */
 export interface LinkChange {
   readonly token: string;
   readonly link: PriceLink | undefined;
 }
 
 /**
- * The price graph of one chain: edges in, prices and the links they rest on out. Walks the whole graph anew, but only
- * when a changed edge has a place in it: on a graph of Base's size that is a matter of a millisecond or two
- * (npm run bench:prices), and always the same as a walk over all edges from nothing.
+ * The price graph of one chain: edges in, prices and their links out. Walks the whole graph again, but only when a
+ * changed edge affects it: on a graph of Base's size that takes a millisecond or two (npm run bench:prices), and
+ * always gives the result of a first walk over all edges.
  */
 export class PriceGraph {
   readonly #edges: EdgeBook;
   readonly #walk: Walk;
-  /** An edge changed that the walk has to see. */
+  /** An edge changed that affects the walk. */
   #isStale = true;
   /** Walked since links were last taken. */
   #isUnread = true;
@@ -28,7 +28,7 @@ export class PriceGraph {
     this.#walk = new Walk(this.#edges, rules);
   }
 
-  /** Adds a pool or puts it in its former place; prices follow with `update`. */
+  /** Adds or replaces a pool; prices follow with `update`. */
   set(edge: PriceEdge): void {
     const id = this.#edges.set(edge);
     if (id !== undefined && !this.#isStale) this.#isStale = this.#walk.isAffectedBy(id);
@@ -66,7 +66,7 @@ export class PriceGraph {
     return tokens;
   }
 
-  /** Links that are others than when they were last taken. */
+  /** Links that changed since they were last taken. */
   takeLinks(): LinkChange[] {
     if (!this.#isUnread) return [];
     this.#isUnread = false;

@@ -1,4 +1,4 @@
-/** One pool of a token's path: what its price is worked out from, and over which pool. */
+/** One pool of a token's path: the parent token and the pool that give its price. */
 export interface Hop {
   /** The token at the pool's other side, whose price is known. */
   readonly parent: string;
@@ -7,13 +7,14 @@ export interface Hop {
   readonly side: 0 | 1;
   /** The pool's trusted price, token1 per token0. */
   readonly price: number;
-  /** What stands behind it on the parent's side, whole tokens. */
+  /** Liquidity behind it on the parent's side, whole tokens. */
   readonly depth: number;
 }
 
 /**
  * How a token is priced: over a pool from its parent's price. As a rule that is the parent's own price; where the
- * parent's own path has no pool to spare, it is that of another of its paths, whose pools follow as the detour.
+ * parent's own path is too long to extend, it is the price over another of its paths, whose pools follow as the
+ * detour.
  */
 export interface PriceLink extends Hop {
   readonly token: string;
@@ -23,7 +24,7 @@ export interface PriceLink extends Hop {
   readonly isAnchored: boolean;
 }
 
-/** What a token's price rests on; an anchor's on nothing. */
+/** The base of a token's price; an anchor has none. */
 export type TokenLink = PriceLink | "anchor";
 
 export interface TokenPrice {
@@ -50,7 +51,7 @@ function stepOver(hop: Hop, parent: TokenPrice): TokenPrice {
   };
 }
 
-/** The token whose own price a link rests on. */
+/** The token whose own price is the base of a link. */
 export function baseOf(link: PriceLink): string {
   return (link.detour.at(-1) ?? link).parent;
 }
@@ -62,7 +63,7 @@ export function priceOver(link: PriceLink, base: TokenPrice): TokenPrice {
   return stepOver(link, price);
 }
 
-/** No path of the walk is longer; links that say otherwise are not of one block. */
+/** No path of the walk is longer; longer chains of links are not of one block. */
 const MOST_LINKS = 16;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * The curves of Solidly-style pools in the contract's own integer arithmetic, wei for wei: every division rounds down,
- * and what makes the contract revert has no answer. Source: Aerodrome's Pool (_getAmountOut, _k, _f, _d, _get_y).
+ * The curves of Solidly-style pools in the contract's own integer arithmetic, wei for wei: every division rounds
+ * down, and inputs that make the contract revert give undefined. Source: Aerodrome's Pool (_getAmountOut, _k, _f, _d,
+ * _get_y).
  */
 export interface SolidlyPool {
   /** x³y + xy³ = k on reserves scaled to 18 decimals, else xy = k on raw reserves. */
@@ -10,7 +11,7 @@ export interface SolidlyPool {
   readonly reserve1: bigint;
   readonly decimals0: number;
   readonly decimals1: number;
-  /** Ten-thousandths, as the factory's getFee() says. */
+  /** Ten-thousandths, as the factory's getFee() returns it. */
   readonly fee: number;
 }
 
@@ -19,8 +20,8 @@ const MAX_UINT256 = 2n ** 256n - 1n;
 const MAX_STEPS = 255;
 
 /**
- * What the pool pays for `amountIn`, raw units, fee taken from it first: getAmountOut(amountIn, tokenIn) of the
- * contract. Undefined where that reverts (an empty pool, an overflow, a curve that Newton's method does not solve).
+ * What the pool pays for `amountIn`, raw units, after the fee: getAmountOut(amountIn, tokenIn) of the contract.
+ * Undefined where that reverts (an empty pool, an overflow, a curve that Newton's method does not solve).
  */
 export function getAmountOut(
   pool: SolidlyPool,
@@ -59,8 +60,9 @@ function stableOut(
     x: add(scaled(amountIn, scaleIn), reserveIn),
     k: invariant(reserve0, reserve1),
     start: reserveOut,
-    // The contract asks its _k, which scales by the decimals of token0 and token1, for amounts that are scaled already
-    // and in the order of the swap. With 18 decimals it makes no difference; with others the answer hangs on it.
+    // The contract calls its _k, which scales by the decimals of token0 and token1, with amounts that are scaled
+    // already and in the order of the swap. With 18 decimals it makes no difference; with others the result depends
+    // on it.
     kAt: (x, at) => invariant(scaled(x, scale0), scaled(at, scale1)),
   });
   return multiply(subtract(reserveOut, y), scaleOut) / ONE;

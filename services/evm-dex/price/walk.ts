@@ -14,16 +14,14 @@ const UNREACHED = 255;
 
 /**
  * USD prices by a best-first walk from the anchors, 1 USD each.
- *
  * A path's width is the USD behind its weakest pool, counted on the side the pool is walked from and at that token's
  * own price. A token is priced over its widest path of at most maxHops pools with at least minDepthUsd behind each.
  * Equal widths go to the path that rests on its tokens' own prices, then to the shorter one, then to the lower pool
  * address: the result is a function of the edges, not of their order.
- *
- * The first path that reaches a token is therefore the widest. A later one, narrower but shorter, is kept beside it: it
- * moves no price of this token, but leads on where the widest path has no pool to spare. So a token within maxHops
- * pools is never lost because a pool on its way is reached more widely, and by more pools. A path never comes by a token
- * twice: the second time it would be neither wider nor shorter.
+ * The first path that reaches a token is therefore the widest. A later one, narrower but shorter, is kept beside it:
+ * it does not change this token's price, but extends where the widest path has reached maxHops. So a token within
+ * maxHops pools is never lost because a pool on its way is reached over a wider but longer path. A path never visits
+ * a token twice: the second time it would be neither wider nor shorter.
  */
 export class Walk {
   readonly #edges: EdgeBook;
@@ -33,9 +31,9 @@ export class Walk {
   /** Paths found, by number: anchors first, then in order of width. */
   count = 0;
   readonly token: number[] = [];
-  /** Over which arc it came last. */
+  /** The path's last arc. */
   readonly arc: number[] = [];
-  /** The path it goes on from. */
+  /** The path that it extends. */
   readonly parent: number[] = [];
   readonly usd: number[] = [];
   readonly #width: number[] = [];
@@ -43,7 +41,7 @@ export class Walk {
   readonly #tie: number[] = [];
   /** The same token's next wider, longer path. */
   readonly #wider: number[] = [];
-  /** By token: its own path, its shortest and that one's hops, and the best candidate for one so far. */
+  /** By token: its own path, its shortest and that one's hops, and its best candidate so far. */
   #own = new Int32Array(0);
   #shortest = new Int32Array(0);
   #fewestHops = new Uint8Array(0);
@@ -119,7 +117,7 @@ export class Walk {
     if (this.#own[token] === NONE) this.#own[token] = path;
   }
 
-  /** Offers what can be reached over one more pool. */
+  /** Offers the paths over one more pool. */
   #expand(path: number): void {
     const tie = this.#tieBeyond(path);
     const hops = hopsOf(tie);
@@ -147,7 +145,7 @@ export class Walk {
     return width < (widths[known] as number) && hopsOf(ties[known] as number) <= hops;
   }
 
-  /** A candidate neither better nor shorter than another for the same token would never be taken. */
+  /** A candidate neither better nor shorter than another for the same token would never be used. */
   #offer(token: number, candidate: Candidate): void {
     const candidates = this.#candidates;
     const known = this.#bestCandidate[token] as number;
@@ -168,15 +166,15 @@ export class Walk {
     return usdOver(price, { side: 1 - (arc & 1), parentUsd: this.usd[path] as number });
   }
 
-  /** The tie of a path that goes on from this one. */
+  /** The tie of a path that extends this one. */
   #tieBeyond(path: number): number {
     const tie = this.#tie[path] as number;
     return tieOf(detoursOf(tie) + (this.isOwn(path) ? 0 : 1), hopsOf(tie) + 1);
   }
 
   /**
-   * Whether a changed edge has a place among the paths found, or should have one as it is now. If it has neither, and
-   * so none of those that changed, walking anew finds the same paths.
+   * Whether a changed edge is part of the paths found, or would now be. If no changed edge is, another walk finds the
+   * same paths.
    */
   isAffectedBy(edge: number): boolean {
     for (let arc = 2 * edge; arc <= 2 * edge + 1; arc++) {

@@ -13,8 +13,7 @@ import {
 import { applyV2 } from "./aerodrome-v2/apply.ts";
 import { poolCreated, setCustomFee } from "./aerodrome-v2/decode/factory.ts";
 import { gaugeDecoders } from "./aerodrome-v2/decode/gauge.ts";
-import { poolDecoders } from "./aerodrome-v2/decode/index.ts";
-import { transfer } from "./aerodrome-v2/decode/transfer.ts";
+import { poolDecoders, transfer } from "./aerodrome-v2/decode/pool.ts";
 import { gaugeCreated, gaugeKilled, gaugeRevived } from "./aerodrome-v2/decode/voter.ts";
 import type { V2Event } from "./aerodrome-v2/events.ts";
 import { MINIMUM_LIQUIDITY, positionChanges } from "./aerodrome-v2/positions.ts";
@@ -47,7 +46,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   tier: v2Tier,
   initialState: initialV2State,
   apply: applyV2,
-  // A swap is Fees, Sync and Swap, a mint two Transfers, Sync and Mint: one row is enough for each.
+  // A swap is three events (Fees, Sync, Swap), a mint four (two Transfers, Sync, Mint): only the last one gets a row.
   isSuperseded: ({ kind }) => kind === "fees" || kind === "sync" || kind === "transfer" || kind === "claim",
   moved: movedInto,
   tickTravel: () => 0,
@@ -74,7 +73,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   stateFromBalances: ({ amount0, amount1 }) => ({ ...EMPTY_V2_STATE, reserve0: amount0, reserve1: amount1 }),
 };
 
-/** The fee of a swap is counted as moved in, though it leaves the pool at once: volumes are told with it. */
+/** Counts the fee of a swap as moved in, though it leaves the pool at once: volumes include it. */
 function movedInto(event: V2Event): RawPair {
   switch (event.kind) {
     case "swap":

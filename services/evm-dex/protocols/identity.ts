@@ -8,7 +8,7 @@ const FEE = encodeCall("0xddca3f43");
 const TICK_SPACING = encodeCall("0xd0c93a7c");
 const STABLE = encodeCall("0x22be3de1");
 
-/** What tells pools of the same tokens apart, in the words after token0 and token1. */
+/** What distinguishes pools of the same tokens, in the words after token0 and token1. */
 type Traits = Pick<PoolCreatedEvent, "fee" | "tickSpacing" | "stable">;
 
 function identityBy(options: {

@@ -18,20 +18,20 @@ const PROTOCOLS: Readonly<Record<Kind, Protocol>> = {
   "aerodrome-v2": aerodromeV2,
 };
 
-/** The protocol of a pool or factory. Throws for a kind that a newer version stored. */
+/** The protocol of a pool or factory. Throws for an unknown kind, as a newer version may have stored. */
 export function protocolOf(kind: string): Protocol {
   const protocol = PROTOCOLS[kind as Kind];
   if (protocol === undefined) throw new Error(`Pools of kind ${kind} are not known to this version.`);
   return protocol;
 }
 
-/** What a protocol makes of a log, by who emitted it; undefined where it is none of its events. */
+/** Decodes logs of one protocol by their emitter; undefined for any other event. */
 export interface LogDecoder {
   pool(log: Log): PoolEvent | undefined;
   factory(log: Log): EventForPool<PoolEvent> | undefined;
   /** A new gauge. */
   gaugeCreated(log: Log): EventForPool<PoolEvent & { readonly gauge: string }> | undefined;
-  /** What its voter says of a gauge. */
+  /** A voter's event about a gauge. */
   voter(log: Log): (PoolEvent & { readonly gauge: string }) | undefined;
   gauge(log: Log): PoolEvent | undefined;
 }
@@ -54,7 +54,7 @@ export function logDecoderOf(protocol: Protocol): LogDecoder {
   return logDecoders.get(protocol) as LogDecoder;
 }
 
-/** The event of a pool's log, or undefined where it is none of its protocol's. */
+/** The event of a pool's log; undefined for a log of another protocol. */
 export function decodeEvent(protocol: Protocol, log: Log): PoolEvent | undefined {
   return logDecoderOf(protocol).pool(log);
 }

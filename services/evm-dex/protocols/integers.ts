@@ -1,6 +1,6 @@
 /**
- * Signed integers of any size as hexadecimal text: what a state or a pair of amounts is stored as. Compact, and read
- * and written several times faster than decimals.
+ * Signed integers of any size as hexadecimal text, in which states and amounts are stored. Compact, and several times
+ * faster to read and write than decimals.
  */
 export function writeIntegers(values: readonly bigint[]): string {
   let text = "";
@@ -14,7 +14,7 @@ export function readIntegers(text: string): bigint[] {
     .map((part) => (part.startsWith("-") ? -BigInt(`0x${part.slice(1)}`) : BigInt(`0x${part}`)));
 }
 
-/** How integers with names are one text: in the order of the names. Reading another number of them throws. */
+/** Named integers as one text, in the order of the names. Throws when it reads another number of them. */
 export function namedIntegers<const N extends string>(
   names: readonly N[],
 ): { write(values: Readonly<Record<N, bigint>>): string; read(text: string): Record<N, bigint> } {

@@ -1,16 +1,16 @@
 import { sideIn, swapFeeUsd } from "../metrics/usd.ts";
 import { byFee } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
-import { pancakeDecoders } from "./v3/decode/index.ts";
-import { poolCreated } from "./v3/decode/pool-created.ts";
+import { poolCreated } from "./v3/decode/factory.ts";
+import { pancakeDecoders } from "./v3/decode/pool.ts";
 import type { PancakeEvent } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";
 
 /**
  * PancakeSwap v3 and its forks: Uniswap v3 with a protocol share in ten-thousandths, a default by fee tier that no
- * event tells. Every swap says what the protocol took of it, so that the share itself is not needed.
- * Source: PancakeV3Pool.swap.
+ * event reports. Every swap event has the protocol's fees, so the share itself is not needed. Source:
+ * PancakeV3Pool.swap.
  */
 export const pancakeV3: Protocol<V3State, PancakeEvent> = {
   ...v3,
@@ -25,7 +25,7 @@ export const pancakeV3: Protocol<V3State, PancakeEvent> = {
         ? [event.amount0, event.protocolFees.amount0]
         : [event.amount1, event.protocolFees.amount1];
     const fee = (Number(amountIn) * pool.fee) / 1e6;
-    // Fees are rounded up a step: of a few units the protocol can take more than the tier says.
+    // Fees are rounded up in each step: of a few units the protocol can take more than the tier's fee.
     const protocolShare = fee > 0 ? Math.min(1, Number(taken) / fee) : 0;
     return swapFeeUsd(swap, { fee: pool.fee, protocolShare });
   },

@@ -2,13 +2,13 @@ import { encodeCall } from "../../shared/evm/abi.ts";
 import type { Hex } from "../../shared/evm/port.ts";
 import { byTickSpacing } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
-import { slipstreamDecoders } from "./v3/decode/index.ts";
-import { slipstreamPoolCreated } from "./v3/decode/slipstream-pool-created.ts";
+import { slipstreamPoolCreated } from "./v3/decode/factory.ts";
+import { slipstreamDecoders } from "./v3/decode/pool.ts";
 import type { SlipstreamEvent } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";
 
-/** fee() of the pool: what the factory's fee module says of it at that moment. */
+/** fee() of the pool: the fee that the factory's fee module returns at that moment. */
 const FEE = encodeCall("0xddca3f43");
 /** tickSpacingToFee(int24) of the factory: set once a tick spacing. */
 const TICK_SPACING_TO_FEE = "0x380dc1c2";
@@ -23,7 +23,8 @@ export const slipstream: Protocol<V3State, SlipstreamEvent> = {
   created: slipstreamPoolCreated,
   identity: byTickSpacing,
   decoders: slipstreamDecoders,
-  // The fee may differ by swap (it follows the price's moves, some senders pay less), and stakers' part is the gauge's.
+  // The fee may differ by swap (it follows the price, some senders pay less), and the stakers' part goes to the
+  // gauge.
   feeUsd: () => null,
   anchor: (answers, balances) => readAnchor(answers, { balances, words: 6 }),
   tier: {

@@ -2,13 +2,13 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { PoolReader } from "./pool/pool-reader.ts";
 
-/** What the indexed data is read from. */
+/** The sources of indexed data. */
 export interface StoreDeps {
   readonly store: Store;
   readonly chains: readonly ChainDeployments[];
 }
 
-/** What handlers stand on. */
+/** Dependencies of handlers. */
 export interface ServeDeps extends StoreDeps {
   /** Single pools, read through snapshots. */
   readonly pools: PoolReader;

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
@@ -7,17 +8,16 @@ import { type PoolRow, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint, getPools } from "../store/queries.ts";
 import { lpEvents, lpPositions } from "../store/v2-collections.ts";
 import type { StoreDeps } from "./deps.ts";
-import { hasData } from "./head.ts";
 
-/** Rows looked at for what happens now, from the head backwards; the same for what is taken where nothing does. */
+/** Rows searched for recent activity, from the head backwards, or for any pool where there is none. */
 const SAMPLE = 500;
 const SCENES_A_CHAIN = 8;
-/** The chain that requests mean when they name none. */
+/** The default chain of requests. */
 const USUAL_CHAIN = 8453;
 
 /**
- * Pools, tokens and liquidity providers that were busy in the last blocks, of the family and generation that the path
- * names (/evm/<family>/<v2|v3>/…), on each chain that the endpoint knows.
+ * Pools, tokens and liquidity providers that were busy in the last blocks, of the family and generation in the path
+ * (/evm/<family>/<v2|v3>/…), on each chain of the endpoint.
  */
 export function findExampleScenes({ store, chains }: StoreDeps): FindExampleCandidates {
   return async (endpoint) => {
@@ -30,7 +30,7 @@ export function findExampleScenes({ store, chains }: StoreDeps): FindExampleCand
   };
 }
 
-/** Those whose id its chain_id accepts, the usual one first; all of them where it has none. */
+/** The chains that its chain_id accepts, the default one first; all of them where it has no chain_id. */
 function chainsOf({ params }: Endpoint, chains: readonly ChainDeployments[]): ChainDeployments[] {
   const accepted = chains.filter(
     ({ chainId }) => params.chain_id?.safeParse(String(chainId)).success !== false,
@@ -66,7 +66,7 @@ async function findOnChain(
   );
 }
 
-/** The busiest of the last events; the youngest ones of each kind where none of them is wanted. */
+/** The busiest wanted pools of the last events, else the youngest ones of each kind. */
 async function findPools(
   store: Store,
   {

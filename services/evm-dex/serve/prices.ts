@@ -1,13 +1,14 @@
 import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource, PricesResponse } from "../../shared/grpc/types.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, headers } from "../store/collections.ts";
+import type { CheckpointRow } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
 import { lastEventTime } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
 
-/** USD prices at the indexed head or any indexed block before it, for the peers that ask over gRPC. */
+/** USD prices at the indexed head or any indexed block before it, for gRPC peers. */
 export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
   return {
     async getPrices({ chainId, tokens, block }) {
@@ -55,7 +56,7 @@ async function readAnswer(
   };
 }
 
-/** Headers are kept of the last blocks only; before them, prices stand as the last block with events left them. */
+/** Only the last blocks have headers; before them, prices are those of the last block with events. */
 async function timeOf(store: Store, at: { chainId: number; block: number }): Promise<number | undefined> {
   const [header, eventTime] = await Promise.all([
     store.get(headers, { chainId: at.chainId, number: at.block }),

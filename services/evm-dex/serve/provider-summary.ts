@@ -28,7 +28,7 @@ const WINDOW_DAYS = [7, 30] as const;
 const LONGEST = 30;
 const TOP_POOLS = 10;
 
-/** Everything that is told of one liquidity provider, at a checkpoint. */
+/** The summary of one liquidity provider, at a checkpoint. */
 export async function readProviderSummary(
   store: Store,
   query: { wallet: string; checkpoint: CheckpointRow; rewards: RewardTokens },
@@ -121,7 +121,7 @@ async function readHoldings(store: Store, query: ReadOptions): Promise<Holding[]
   );
 }
 
-/** What was empty before the longest window began has neither worth nor fees. */
+/** A position that was empty before the longest window began has neither value nor fees. */
 function isOfInterest(row: LpPositionRow, since: number): boolean {
   const { balance, staked } = positionText.read(row.position);
   return balance > 0n || staked > 0n || row.lastTime >= since;
@@ -193,13 +193,13 @@ async function earnedIn(
   return { earned0: end.earned0 - start.earned0, earned1: end.earned1 - start.earned1 };
 }
 
-/** The position as it stood just before a midnight, settled with the pool's index of that moment. */
+/** The position just before a midnight, settled with the pool's index at that time. */
 async function settledAt(
   store: Store,
   at: { row: LpPositionRow; state: V2State; days: readonly (V2Bucket & { start: number })[]; time: number },
 ): Promise<LpPosition> {
   const position = await positionBefore(store, at);
-  // The index now, less what it rose by since.
+  // The current index less its growth since then.
   let { index0, index1 } = at.state;
   for (const day of at.days) {
     if (day.start < at.time) continue;

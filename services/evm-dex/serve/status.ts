@@ -1,16 +1,16 @@
 import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/grpc/types.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
-import { hasData } from "./head.ts";
 
-/** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */
+/** A head this much older than now is stale: about 150 blocks of Base, 25 of Ethereum. */
 const STALE_AFTER_SECONDS = 300;
 
 /**
  * How far each chain is indexed. `empty` until one chain has a block; `stale` while every indexed chain lags.
- * `readings` says what is being read of a chain.
+ * `readings` has the progress of each chain's ingest.
  */
 export function createStatus(
   {

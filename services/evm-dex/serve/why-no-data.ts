@@ -1,14 +1,14 @@
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { ChainReadings } from "../../shared/ingest-status/chain-readings.ts";
 import type { ServiceAppOptions } from "../../shared/service/service-app.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { chains, dexes } from "../contract.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { hasData } from "./head.ts";
 
-/** Tables of what is deployed: they are known without reading a chain. */
+/** Tables of the deployments: they need no chain. */
 const WITHOUT_CHAIN: ReadonlySet<string> = new Set([chains.path, dexes.path]);
 
-/** The 503 of a table of a chain of which no block is indexed. */
+/** The 503 response for tables of a chain without an indexed block. */
 export function createWhyNoData(
   store: Store,
   readings: Pick<ChainReadings, "missingDataError">,

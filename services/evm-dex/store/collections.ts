@@ -1,35 +1,15 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
+import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
 
-/** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
+/** How far a chain is indexed. Written last in every write, so that all rows up to it exist. */
 export const checkpoints = collection({
   name: "checkpoints",
-  fields: {
-    chainId: "int",
-    blockNumber: "int",
-    blockHash: "text",
-    /** Unix seconds of blockNumber. */
-    blockTime: "int",
-    /** First block whose events are indexed; numbers say nothing about what lies before. */
-    fromBlock: "int",
-    fromTime: "int",
-    /** The chain's head as last seen by the ingest. */
-    chainHead: "int",
-    /** Hash of block 0: another chain behind the same id is refused. */
-    genesisHash: "text",
-  },
+  fields: CHECKPOINT_FIELDS,
   key: ["chainId"],
-  indexes: [],
-  shardKey: ["chainId"],
-});
-
-/** The last headers behind the checkpoint: the chain of parent hashes that a reorg is found by. */
-export const headers = collection({
-  name: "headers",
-  fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
-  key: ["chainId", "number"],
   indexes: [],
   shardKey: ["chainId"],
 });
@@ -51,7 +31,7 @@ export const tokens = collection({
   shardKey: ["chainId", "address"],
 });
 
-/** What PoolCreated said of a pool. Never changes. */
+/** The PoolCreated event of a pool. Never changes. */
 export const pools = collection({
   name: "pools",
   fields: {
@@ -86,7 +66,7 @@ export const pools = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
-/** What pool lists can be ordered by, beside the address and the time of creation. */
+/** Columns that pool lists can be ordered by, beside the address and the time of creation. */
 const POOL_LIST_ORDERS = [
   "dexAddress",
   "dexName",
@@ -104,9 +84,9 @@ const POOL_LIST_ORDERS = [
 const POOL_TRAITS = ["token0Decimals", "token1Decimals", "fee", "tickSpacing"] as const;
 
 /**
- * The pool lists: a row a pool, with its answer ready, and an index for each order. `cells` is the row's JSON: reading
- * one text is a third of reading its cells. Lists of a token and orders by several columns are put together from the
- * same indexes (pool-pages.ts): rows of their own for them would be 5 KB a pool.
+ * The pool lists: one rendered row per pool, and an index for each order. `cells` is the row's JSON: reading one text
+ * is a third of reading its cells. Lists of a token and orders by several columns are assembled from the same indexes
+ * (pool-pages.ts): separate rows for them would take 5 KB per pool.
  */
 export const poolListings = collection({
   name: "pool_listings",
@@ -132,10 +112,10 @@ export const poolListings = collection({
   indexes: [
     ...POOL_LIST_ORDERS.map((field) => ({
       fields: ["chainId", "family", field] as const,
-      // Their groups are large, and walked in the order of another column.
+      // Their groups are large, and read in the order of another column.
       carries: POOL_TRAITS.filter((trait) => trait !== field),
     })),
-    // The order when none is asked: newest first, then by address. Asked for most, it has the answers itself.
+    // The default order: newest first, then by address. The most requested one, it carries the rendered rows.
     {
       fields: ["chainId", "family", "createdAt"],
       descending: ["createdAt"],
@@ -163,7 +143,10 @@ export const poolEvents = collection({
     txHash: "text",
     /** tx.from. */
     sender: "text",
-    /** What the event moved into the pool (negative: out of it), raw units: amount0 and amount1 (protocols/integers.ts). */
+    /**
+     * Amounts that the event moved into the pool (negative: out of it), raw units: amount0 and amount1
+     * (protocols/integers.ts).
+     */
     amounts: "text",
     /** The pool's state after the event, as its protocol writes it. */
     state: "text",
@@ -182,17 +165,17 @@ export const poolEvents = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
-/** Where a pool stands now, and where it stood before its first indexed event. */
+/** A pool's state now, and before its first indexed event. */
 export const poolStates = collection({
   name: "pool_states",
   fields: {
     chainId: "int",
     poolAddress: "text",
-    /** What the events alone tell, as the protocol writes it: prices are a function of the chain's events. */
+    /** The state from events alone, as the protocol writes it: prices are a function of the chain's events. */
     state: "text",
     lastBlock: "int",
     lastTime: "int",
-    /** balanceOf(pool) of both tokens at balanceBlock; TVL stands on these. -1: not read yet. */
+    /** balanceOf(pool) of both tokens at balanceBlock, for TVL. -1: not read yet. */
     balance0: "bigint",
     balance1: "bigint",
     balanceBlock: "int",
@@ -205,8 +188,8 @@ export const poolStates = collection({
 });
 
 /**
- * Where pools stand that have had no event since the index began, and so no row in pool_states: read in the background
- * (ingest/reads/inactive-pools.ts). A pool that has a row there stands by that one.
+ * States of inactive pools: those without an event since the index began, and so without a row in pool_states; read
+ * in the background (ingest/reads/inactive-pools.ts). A row in pool_states takes precedence.
  */
 export const inactivePools = collection({
   name: "quiet_pools",
@@ -223,13 +206,13 @@ export const inactivePools = collection({
   shardKey: ["chainId", "poolAddress"],
 });
 
-/** The fee in force of pools whose fee changes without an event (ingest/state/fee-book.ts tells when it is read). */
+/** The fee in force of pools whose fee changes without an event (ingest/state/fee-book.ts decides when it is read). */
 export const poolFees = collection({
   name: "pool_fees",
   fields: {
     chainId: "int",
     poolAddress: "text",
-    /** Hundredths of a bip at `block`; null where the pool did not tell. */
+    /** Hundredths of a bip at `block`; null where the call failed. */
     fee: "int?",
     block: "int",
   },
@@ -251,7 +234,7 @@ export const rollups = collection({
     swapCount: "int",
     volumeUsd: "float",
     feesUsd: "float",
-    /** Swaps whose value is not known, and those whose fee is not: a window that holds one has no such sum. */
+    /** Swaps with an unknown value, and with an unknown fee: a window that holds one has no such sum. */
     unpricedCount: "int",
     unpricedFeeCount: "int",
     tickTravel: "int",
@@ -275,9 +258,9 @@ export const poolUsers = collection({
 });
 
 /**
- * What each token's USD price rests on, from a block on: the pool it is priced over, from its parent's price. A row is
- * written only in a block that changes the token's own link, so that a swap in a pool everything rests on writes one;
- * a price at any block multiplies out the last links up to it, in the operations of the walk (price/link.ts).
+ * How each token is priced in USD, from a block on: over which pool, from which parent's price. Only a block that
+ * changes the token's own link writes a row, so a swap in the pool below all prices writes one; a price at any block
+ * multiplies out the last links up to it, in the operations of the walk (price/link.ts).
  */
 export const priceLinks = collection({
   name: "price_links",
@@ -292,7 +275,7 @@ export const priceLinks = collection({
     side: "int",
     /** The pool's trusted price, token1 per token0. */
     price: "float",
-    /** What stands behind it on the parent's side, whole tokens. */
+    /** Liquidity behind it on the parent's side, whole tokens. */
     depth: "float",
     /** Pools from the parent on, where it is not taken at its own price: JSON, null as a rule. */
     detour: "text?",
@@ -323,7 +306,6 @@ export const COLLECTIONS = [
 ];
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
-export type HeaderRow = RowOf<typeof headers>;
 export type TokenRow = RowOf<typeof tokens>;
 export type PoolRow = RowOf<typeof pools>;
 export type PoolListingRow = RowOf<typeof poolListings>;

@@ -75,8 +75,8 @@ function readDetour(text: string): Hop[] {
 }
 
 /**
- * USD prices of tokens at the end of a block, by token; those without a price are left out. As many rounds of reads as
- * the longest path has pools, four at most, however many tokens.
+ * USD prices of tokens at the end of a block, by token; those without a price are left out. Takes as many rounds of
+ * reads as the longest path has pools, at most four, for any number of tokens.
  */
 export async function readPrices(
   store: Store,
@@ -92,7 +92,7 @@ export async function readPrices(
   return prices;
 }
 
-/** The links of tokens at the end of a block, and of all they rest on, but for those that are known. */
+/** The links of tokens at the end of a block, and of their bases, but for known ones. */
 export async function readLinks(
   store: Store,
   {
@@ -121,7 +121,7 @@ export async function readLinks(
   return links;
 }
 
-/** What changed in links after a block, up to another, the latest of each token. */
+/** The latest changed link of each token after a block, up to another. */
 export async function findChangedLinks(
   store: Store,
   { chainId, after, upTo }: { chainId: number; after: number; upTo: number },
@@ -133,7 +133,7 @@ export async function findChangedLinks(
   return new Map(rows.map((row) => [row.token, toLink(row)]));
 }
 
-/** What links rest on and is not known yet. */
+/** The bases of links that are not known yet. */
 export function basesOf(
   links: Iterable<TokenLink | undefined>,
   isKnown: (token: string) => boolean,

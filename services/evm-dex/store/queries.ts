@@ -3,6 +3,7 @@ import { type BucketClose, type BucketTotals, SUMMED_FIELDS } from "../metrics/p
 import {
   type CheckpointRow,
   checkpoints,
+  discoveries,
   type InactivePoolRow,
   inactivePools,
   type PoolEventRow,
@@ -27,7 +28,7 @@ interface ChainPosition {
   logIndex: number;
 }
 
-/** The order of the chain, as the indexes by time have it. */
+/** The order of the chain, as in the indexes by time. */
 export const OLDEST_FIRST: readonly OrderBy<ChainPosition>[] = [
   { field: "time", direction: "asc" },
   { field: "blockNumber", direction: "asc" },
@@ -46,6 +47,14 @@ export interface BucketKey {
 
 export function getCheckpoint(store: Store, chainId: number): Promise<CheckpointRow | undefined> {
   return store.get(checkpoints, { chainId });
+}
+
+/** The last block that the scan of a factory or voter has read. */
+export async function readScannedTo(
+  store: Store,
+  key: { chainId: number; factory: string },
+): Promise<number | undefined> {
+  return (await store.get(discoveries, key))?.blockNumber;
 }
 
 export function getPool(
@@ -87,7 +96,7 @@ export function getInactivePools(
 
 export type PoolState = Pick<PoolStateRow, keyof InactivePoolRow>;
 
-/** Where a pool stands by its events, or without any since the index began. */
+/** A pool's state from its events, or of an inactive pool. */
 export async function getPoolState(
   store: Store,
   key: { chainId: number; poolAddress: string },
@@ -104,7 +113,7 @@ export function getPoolFee(
   return store.get(poolFees, key);
 }
 
-/** Which pools' fees are read, and at which block. */
+/** Pools with a stored fee, and its block. */
 export function listPoolFees(
   store: Store,
   chainId: number,
@@ -116,7 +125,7 @@ export function listPoolStates(store: Store, chainId: number): Promise<PoolState
   return store.find(poolStates, { filter: { chainId } });
 }
 
-/** At once, half a million pools would take 300 MB that are never given back. */
+/** Reading half a million pools at once would take 300 MB that V8 never returns. */
 const KNOWN_POOLS_A_PAGE = 5_000;
 
 /** Addresses of every pool of a chain, with the kind of their protocol, a page at a time. */
@@ -167,7 +176,7 @@ export function getRollups(
   );
 }
 
-/** What merging needs of a rollup: reading the texts of its key would double the cost of a row. */
+/** Fields of a rollup that merging needs: reading the texts of its key would double the cost of a row. */
 const BUCKET_FIELDS = [
   "start",
   "swapCount",

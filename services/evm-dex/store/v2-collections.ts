@@ -1,9 +1,9 @@
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
-// What Aerodrome v2 adds to the collections that all pools share. Integers of a row that are only ever read together
-// are one text, as protocols/integers.ts writes them.
+// Collections that only Aerodrome v2 needs. Integers that are always read together are one text, as
+// protocols/integers.ts writes them.
 
-/** The gauges of known pools, as their voter created them. Whose logs a gauge's are is told by this. */
+/** The gauges of known pools, as their voter created them: they map a gauge's logs to its pool. */
 export const gauges = collection({
   name: "gauges",
   fields: { chainId: "int", gauge: "text", poolAddress: "text", voter: "text", createdBlock: "int" },
@@ -13,8 +13,8 @@ export const gauges = collection({
 });
 
 /**
- * Swaps and fees of one v2 pool in one hour or day: what v2-bucket.ts sums up, whole and mergeable. Beside `rollups`,
- * because the v2 endpoints ask for one row of every pool at once, which must stay narrow.
+ * Swaps and fees of one v2 pool in one hour or day: the mergeable buckets of v2-bucket.ts. Beside `rollups`, because
+ * the v2 endpoints read one row of every pool at once, which must stay narrow.
  */
 export const v2Rollups = collection({
   name: "v2_rollups",
@@ -60,7 +60,7 @@ export const v2LargeSwaps = collection({
  * One row per log and wallet whose LP tokens of a v2 pool it moved, staked, unstaked or settled (Transfer has two
  * wallets; gauge Deposit and Withdraw, and the pool's Claim, one), with the wallet's position after it: the position
  * at any block is the last row up to it. The zero address, 0x…01 (the minimum that every pool keeps), the pool itself
- * and its gauge have no positions: what a gauge holds is its stakers'.
+ * and its gauge have no positions: a gauge's holdings belong to its stakers.
  */
 export const lpEvents = collection({
   name: "lp_events",
@@ -81,7 +81,7 @@ export const lpEvents = collection({
   shardKey: ["chainId", "wallet"],
 });
 
-/** Every position there ever was, emptied ones too: what its last row of lp_events says. */
+/** Every position, emptied ones too, as of its last row in lp_events. */
 export const lpPositions = collection({
   name: "lp_positions",
   fields: {
@@ -91,8 +91,8 @@ export const lpPositions = collection({
     /** As in lp_events. */
     position: "text",
     /**
-     * The position before its first indexed event, as the chain stood then: zeros unless the pool is older than the
-     * index. Its earned0 and earned1 are 0: earnings count from the first indexed block.
+     * The position on the chain before its first indexed event: zeros unless the pool is older than the index. Its
+     * earned0 and earned1 are 0: earnings count from the first indexed block.
      */
     anchor: "text",
     /** Unix seconds of its first and last indexed events. */

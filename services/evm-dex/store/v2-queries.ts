@@ -70,7 +70,7 @@ const NUMBER_FIELDS = [
 ] as const;
 export type V2NumbersRow = Pick<V2RollupRow, (typeof NUMBER_FIELDS)[number]>;
 
-/** The same without the raw amounts, which cost as much to read as all the rest. */
+/** The same without the raw amounts, which cost as much to read as the rest. */
 export function findV2Numbers(
   store: Store,
   {

@@ -3,20 +3,20 @@ import type { PoolRow } from "../store/collections.ts";
 import { v3PoolView } from "./v3-pool.ts";
 import type { PoolView } from "./view.ts";
 
-/** The views that the ingest reads ahead. One that is not here is kept by the service that read it, for its block. */
+/** The views that the ingest computes ahead. A service keeps others for their block after it has read them. */
 const AHEAD: readonly PoolView[] = [v3PoolView];
 
-/** The view of this name; undefined for one that is not read ahead, or that another version knows. */
+/** The view of this name; undefined for one that is not computed ahead, or of another version. */
 export function findView(name: string): PoolView | undefined {
   return AHEAD.find((view) => view.name === name);
 }
 
-/** What is worth reading ahead for a pool that trades, though nobody has asked for it yet. */
+/** The views to compute ahead for a pool that trades but was not requested yet. */
 export function viewsOf(pool: PoolRow): readonly PoolView[] {
   return AHEAD.filter((view) => supports(view, pool));
 }
 
-/** Whether a view can tell of a pool. */
+/** Whether a view supports a pool. */
 export function supports(view: PoolView, pool: PoolRow): boolean {
   return protocolOf(pool.protocol).generation === view.generation;
 }

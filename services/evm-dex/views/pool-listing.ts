@@ -6,12 +6,12 @@ import type { PoolListingRow, PoolRow } from "../store/collections.ts";
 /** The lists of all families have the same columns. */
 const LIST = { path: "a pool list", columns: poolListColumns } as const;
 
-/** Listings of pools by address: indexes of columns with few values are then gone through once, from end to end. */
+/** Listings of pools by address: writes then pass each index of a column with few values once, in order. */
 export function toListings(rows: readonly PoolRow[]): PoolListingRow[] {
   return [...rows].sort((a, b) => (a.poolAddress < b.poolAddress ? -1 : 1)).map(toListing);
 }
 
-/** A pool as the pool lists have it: what they are ordered by, and its row ready to be sent. */
+/** A pool's row in the pool lists: its order columns, and its rendered row. */
 export function toListing(pool: PoolRow): PoolListingRow {
   const { chainId, dexAddress, dexName, poolAddress, createdAt, fee, tickSpacing } = pool;
   const { token0Address, token0Symbol, token0Decimals } = pool;

@@ -3,14 +3,14 @@ import type { CheckpointRow } from "../store/collections.ts";
 
 /** A view's row of one pool as it was at one checkpoint, kept outside the store. */
 export interface Snapshot<R extends object = object> {
-  /** Whose pool it is: an endpoint of another family has none there. */
+  /** Family of the pool: endpoints of other families do not serve it. */
   readonly family: string;
   readonly row: R;
   /** Unix milliseconds. */
   readonly computedAtMs: number;
 }
 
-/** What a row stands on: a checkpoint with the same parts gives the same row. */
+/** What a row depends on: a checkpoint with the same parts gives the same row. */
 export type SnapshotHead = Pick<CheckpointRow, "blockHash" | "fromBlock" | "fromTime">;
 
 export interface PoolViewKey {
@@ -19,17 +19,17 @@ export interface PoolViewKey {
   readonly view: string;
 }
 
-/** How long a snapshot nobody replaced is kept. It is of use until the next block, which may be long in coming. */
+/** Lifetime of a snapshot that is not replaced. It is valid until the next block, which may take long. */
 export const SNAPSHOT_TTL_MS = 600_000;
 
-/** Pools asked for within this time are hot. At most so many are remembered for a chain. */
+/** Pools requested within this time are hot. At most `keep` are remembered per chain. */
 export const REQUESTED = { ttlMs: 3_600_000, keep: 20_000 } as const;
 
 export function snapshotKey({ chainId, poolAddress, view }: PoolViewKey): string {
   return `evm-dex:pool:${chainId}:${poolAddress}:${view}`;
 }
 
-/** The set of what was asked for on a chain; its members are made by `askedMember`. */
+/** Key of the set of pools requested on a chain; its members come from `requestedMember`. */
 export function requestedSet(chainId: number): string {
   return `evm-dex:asked:${chainId}`;
 }
@@ -38,14 +38,14 @@ export function requestedMember({ poolAddress, view }: Omit<PoolViewKey, "chainI
   return `${poolAddress} ${view}`;
 }
 
-/** Undefined for what is no member of ours. */
+/** Undefined for a malformed member. */
 export function parseRequestedMember(member: string): Omit<PoolViewKey, "chainId"> | undefined {
   const [poolAddress, view, ...more] = member.split(" ");
   if (poolAddress === undefined || view === undefined || more.length > 0) return undefined;
   return { poolAddress, view };
 }
 
-/** Compact JSON. Throws where the row holds a number that JSON would change (NaN, infinities). */
+/** Compact JSON. Throws where the row holds a number that JSON cannot represent (NaN, infinities). */
 export function writeSnapshot(snapshot: Snapshot, head: SnapshotHead): string {
   const { family, row, computedAtMs } = snapshot;
   return JSON.stringify({ of: headId(head), family, computedAtMs, row }, (key, value) => {
@@ -59,12 +59,12 @@ export function writeSnapshot(snapshot: Snapshot, head: SnapshotHead): string {
 
 /**
  * The snapshot, or undefined where it is of another head: another block, another branch, an index that begins
- * elsewhere, or another version of this software, whose rows may look different. Throws on what is no snapshot.
+ * elsewhere, or another version of this software, whose rows may look different. Throws on malformed text.
  */
 export function readSnapshot<R extends object>(text: string, head: SnapshotHead): Snapshot<R> | undefined {
-  // Most that are of no use are told by their first bytes.
+  // The first bytes reject most obsolete snapshots.
   if (!text.startsWith(`{"of":${JSON.stringify(headId(head))},`)) {
-    if (!text.startsWith('{"of":"')) throw new Error("What is kept as a snapshot is none.");
+    if (!text.startsWith('{"of":"')) throw new Error("The stored snapshot is malformed.");
     return undefined;
   }
   const { family, computedAtMs, row } = JSON.parse(text, (_key, value) =>
@@ -73,7 +73,7 @@ export function readSnapshot<R extends object>(text: string, head: SnapshotHead)
       : value,
   );
   if (typeof family !== "string" || typeof row !== "object" || row === null) {
-    throw new Error("What is kept as a snapshot is none.");
+    throw new Error("The stored snapshot is malformed.");
   }
   return { family, computedAtMs: Number(computedAtMs), row };
 }

@@ -34,13 +34,13 @@ export function rewardTokens(chains: readonly ChainDeployments[]): RewardTokens 
   };
 }
 
-/** What prices and decimals are known at the head. */
+/** Prices and decimals at the head. */
 export interface TokenFacts {
   priceUsd(token: string): number | null;
   decimals(token: string): number | undefined;
 }
 
-/** What a v2 pool is worth at the head. */
+/** Value and rewards of a v2 pool at the head. */
 export interface V2Worth {
   /** Whole tokens. */
   readonly reserve0: number;
@@ -53,7 +53,7 @@ export interface V2Worth {
 
 type PricedPool = Pick<PoolRow, "token0Address" | "token1Address" | "token0Decimals" | "token1Decimals">;
 
-/** What follows from a pool's holdings and the prices; `now` is the head's time. */
+/** Value and rewards from a pool's holdings and the prices; `now` is the head's time. */
 export function valueV2Pool(
   pool: PricedPool,
   at: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined; now: number },
@@ -85,7 +85,7 @@ function rewardsOf(
   const decimals = rewardToken === undefined ? undefined : tokens.decimals(rewardToken);
   const share = holdings.totalSupply === 0 ? 0 : holdings.staked / holdings.totalSupply;
   return {
-    // Without decimals there is no price either: any rate above 0 says that rewards run.
+    // Without decimals there is no price either: any rate above 0 means that rewards run.
     rate: holdings.rewardRate / 10 ** (decimals ?? 0),
     periodFinish: holdings.periodFinish,
     priceUsd: rewardToken === undefined || decimals === undefined ? null : tokens.priceUsd(rewardToken),
@@ -98,7 +98,7 @@ export interface V2Facts extends V2Worth {
   readonly state: V2State;
 }
 
-/** Reads a pool at the head. Throws not_found where nothing is known of it yet. */
+/** Reads a pool at the head. Throws not_found where its state is not known yet. */
 export async function readV2Facts(
   store: Store,
   {
@@ -123,7 +123,7 @@ export async function readV2Facts(
   return { state, ...worth };
 }
 
-/** A pool that was created since the index began is as its factory made it. */
+/** The initial state of a pool that was created since the index began; undefined for an older one. */
 export function stateWithoutEvents(pool: PoolRow, checkpoint: CheckpointRow): V2State | undefined {
   return pool.createdBlock >= checkpoint.fromBlock ? aerodromeV2.initialState(pool) : undefined;
 }

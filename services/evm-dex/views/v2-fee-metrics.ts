@@ -10,7 +10,7 @@ import { coverageOf, readV2Facts, toV2Bucket } from "./v2-facts.ts";
 import type { PoolView } from "./view.ts";
 
 const DAYS = 7;
-/** What the factory counts fees in, as hundredths of a bip. */
+/** Unit of the factory's fees, in hundredths of a bip. */
 const FEE_UNIT = 100;
 
 export const v2FeeMetricsView: PoolView<V2FeeMetricsRow> = {

@@ -9,10 +9,10 @@ import { findV2Numbers } from "../store/v2-queries.ts";
 import { coverageOf, type RewardTokens, readV2Facts, v2Identity } from "./v2-facts.ts";
 import type { PoolView } from "./view.ts";
 
-/** An APR can be asked for over that many days. */
+/** Most days of an APR. */
 export const MAX_APR_DAYS = 30;
 
-/** What the endpoint of one v2 pool tells, with the swap-fee APR of every number of days. */
+/** The row of one v2 pool, with the swap-fee APR of every number of days. */
 export function v2PoolView(rewards: RewardTokens): PoolView<V2PoolRow> {
   return {
     name: "v2-pool",

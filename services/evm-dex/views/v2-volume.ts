@@ -53,7 +53,7 @@ async function readRow(store: Store, { pool, checkpoint }: { pool: PoolRow; chec
       [ZERO_FOR_ONE, volumeUsd === null ? null : (sum?.zeroForOneUsd ?? null)],
       [ONE_FOR_ZERO, volumeUsd === null ? null : (sum?.oneForZeroUsd ?? null)],
     ],
-    // Ten of a part of the window need not be the ten of the window.
+    // The ten largest swaps of an hour need not be among those of the window.
     largestSwaps: sum === undefined ? [] : largestCells(largeRows.flatMap((row) => row.swaps as LargeSwap[])),
     updatedAt: checkpoint.blockTime,
   };

@@ -24,7 +24,7 @@ import {
 } from "../store/queries.ts";
 import { createNoDataError, type PoolView } from "./view.ts";
 
-/** Everything the v3 pool endpoints of any family tell of one pool. */
+/** All columns of the v3 pool endpoints of any family for one pool. */
 export const v3PoolView: PoolView<V3PoolRow> = {
   name: "v3",
   generation: "v3",
@@ -46,7 +46,7 @@ export const v3PoolView: PoolView<V3PoolRow> = {
 /** Every column that a v3 pool endpoint of any family has, by name. */
 export type V3PoolRow = ReturnType<typeof rowOf>;
 
-/** The fee in force; that of the tier where the pool has not told another. */
+/** The fee in force; the tier's where no other was read. */
 async function readFee(store: Store, pool: PoolRow): Promise<number> {
   if (protocolOf(pool.protocol).feeCall === undefined) return pool.fee;
   const row = await getPoolFee(store, pool);

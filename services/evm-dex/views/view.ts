@@ -4,19 +4,19 @@ import type { Protocol } from "../protocols/protocol.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 
 /**
- * All that one kind of endpoint tells of one pool. Serving reads it when it is asked for; the ingest may read it ahead
- * for a pool that is likely to be asked for: neither knows the other, both know views.
+ * The row of one kind of endpoint for one pool. Serving reads it on request; the ingest may compute it ahead for a
+ * pool that is likely to be requested. Both depend on views, not on each other.
  */
 export interface PoolView<R extends object = object> {
-  /** Names the view in snapshots: two views never share a name. */
+  /** Name of the view in snapshots; unique. */
   readonly name: string;
-  /** Of which pools it can tell: the states of others are no states to it. */
+  /** Generation of the pools that it supports. */
   readonly generation: Protocol["generation"];
-  /** The row at the checkpoint, by column. Throws ServiceError not_found where the pool has nothing to tell yet. */
+  /** The row at the checkpoint, by column. Throws ServiceError not_found where the pool's state is not known yet. */
   read(store: Store, query: { pool: PoolRow; checkpoint: CheckpointRow }): Promise<R>;
 }
 
-/** A pool of which nothing is known yet. */
+/** The error for a pool whose state is not known yet. */
 export function createNoDataError(pool: PoolRow, checkpoint: CheckpointRow): ServiceError {
   return new ServiceError(
     "not_found",

@@ -4,8 +4,8 @@ import type { Hex } from "./port.ts";
 import { parseLogs } from "./source/parse.ts";
 
 /**
- * `node --import tsx services/shared/evm/abi.bench.ts`: words of a PancakeSwap Swap (seven words) by our
- * readers and by viem, and the check of an eth_getLogs answer. Last figures stand in abi.ts.
+ * `node --import tsx services/shared/evm/abi.bench.ts`: reads a PancakeSwap Swap (seven words) with these readers and
+ * with viem, and checks an eth_getLogs response. abi.ts has the last figures.
  */
 const SWAP: Hex = `0x${[
   "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffc2f7000",

@@ -10,8 +10,8 @@ interface BloomBit {
 const BLOOM_DIGITS = 512;
 
 /**
- * Whether a block whose header has this bloom may hold a log with this address or topic. False is certain,
- * true is not. Source: Ethereum yellow paper, section 4.3.1 (the function M3:2048).
+ * Whether a block with this header bloom may hold a log with this address or topic. False is certain, true is not.
+ * Source: Ethereum yellow paper, section 4.3.1 (the function M3:2048).
  */
 export function bloomMayContain(bloom: Hex, item: Hex): boolean {
   return hasBits(bloom, bloomBits(item));
@@ -24,8 +24,8 @@ export function bloomMatcher(items: readonly Hex[]): (bloom: Hex) => boolean {
 }
 
 /**
- * How many of `count` items that a bloom does not hold it is expected to suspect nevertheless: share of bits set, to
- * the third. Well below one, the bloom tells something; around one and above, it tells nothing of so many.
+ * Expected false positives among `count` items that a bloom does not hold: count × (share of bits set)³. Around one
+ * and above, the bloom cannot rule out that many items.
  */
 export function expectedFalsePositives(bloom: Hex, count: number): number {
   let bits = 0;
@@ -48,9 +48,9 @@ export function computeLogsBloom(logs: readonly Pick<RawLog, "address" | "topics
 }
 
 /**
- * The numbers of the blocks whose bloom may hold a log of the filter (one of its topics and, if it names
- * addresses, one of those) while `logs` has none of that block. A suspicion only: a bloom that is nearly full
- * (busy blocks) suspects nearly everything. A block of which a part of the logs is missing is not found.
+ * Numbers of the blocks whose bloom may hold a log of the filter (one of its topics and, if it names addresses, one
+ * of those) while `logs` has none of that block. Only a suspicion: a nearly full bloom (busy blocks) matches nearly
+ * everything. Does not find a block that lacks only some of its logs.
  */
 export function findSuspectBlocks(
   headers: readonly BlockHeader[],

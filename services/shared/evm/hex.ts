@@ -4,7 +4,7 @@ import type { Hex } from "./port.ts";
 export function parseQuantity(value: unknown): number | undefined {
   if (typeof value !== "string" || value.length < 3 || value.length > 66) return undefined;
   if (value.charCodeAt(0) !== 48 || value.charCodeAt(1) !== 120) return undefined;
-  // Number() takes exactly the 0x… integer literals: an odd character gives NaN, never a prefix.
+  // Number() accepts exactly the 0x… integer literals: another character gives NaN.
   const parsed = Number(value);
   return Number.isSafeInteger(parsed) ? parsed : undefined;
 }

@@ -1,7 +1,7 @@
 import { ReorgDetected } from "../chain-errors.ts";
 import type { BlockHeader } from "./port.ts";
 
-/** What ties a block to the one before it. */
+/** Links a block to its parent. */
 export type BlockLink = Pick<BlockHeader, "number" | "hash" | "parentHash">;
 
 /** Throws ReorgDetected unless each block follows on the one before it, the first on `parentHash`. */

@@ -1,4 +1,4 @@
-/** Where EVM blocks come from. Live RPC endpoints and test doubles stand behind the same interface. */
+/** The source of EVM blocks: one interface for live RPC endpoints and test doubles. */
 export type Hex = `0x${string}`;
 
 /** Addresses and hashes are lower-case. */
@@ -24,7 +24,7 @@ export interface BlockHeader {
   readonly logsBloom: Hex;
 }
 
-/** A block as a store knows it. */
+/** A block as a store has it. */
 export interface StoredBlock {
   readonly number: number;
   readonly hash: string;
@@ -32,7 +32,7 @@ export interface StoredBlock {
   readonly time: number;
 }
 
-/** The last block of an index that is final, and the chain that it is of. */
+/** The last final block of an index, and its chain. */
 export interface FinalBlock extends StoredBlock {
   readonly genesisHash: string;
 }
@@ -43,7 +43,7 @@ export interface BlockWithSenders extends BlockHeader {
 }
 
 export interface BlockWithLogs extends BlockWithSenders {
-  /** Those of the filter, in order. */
+  /** The filter's logs, in order. */
   readonly logs: readonly RawLog[];
 }
 
@@ -53,8 +53,8 @@ export interface LogFilter {
   /** Any of these contracts; absent = all. */
   readonly addresses?: readonly Hex[];
   /**
-   * Topics wanted of some contracts only, beside `topics`. Never sent: they come where all logs of a block are read
-   * (receipts), eth_getLogs needs a filter of its own for them.
+   * Further topics of some contracts only. Never sent: they apply where all logs of a block are read (receipts);
+   * eth_getLogs needs a request of its own for them.
    */
   readonly addressed?: { readonly topics: readonly Hex[]; readonly addresses: readonly Hex[] };
 }
@@ -71,15 +71,15 @@ export interface EthCall {
   /** The block whose state is read. */
   readonly block: number;
   /**
-   * Its hash: the call is answered at this very block or not at all, whatever the chain does meanwhile (EIP-1898;
-   * nodes without it are asked by number, between two looks at the header).
+   * Its hash: the call reads the state of this very block or fails, also during a reorg (EIP-1898; nodes without it
+   * get the number, between two reads of the header).
    */
   readonly blockHash?: Hex;
-  /** A revert is believed only when every other endpoint in service has no better answer. */
+  /** A revert counts only when no other endpoint in service returns data. */
   readonly confirmRevert?: boolean;
 }
 
-/** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
+/** Thrown when no endpoint gave a trustworthy response; names the request and the last cause. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
 }
@@ -87,13 +87,13 @@ export class UpstreamError extends Error {
 /** The last block up to a number whose hash the index knows. */
 export type FindKnownBlock = (upTo: number) => Promise<StoredBlock | undefined>;
 
-/** An endpoint that has another block than the index where the index is final, or another genesis. */
+/** An endpoint whose genesis, or whose block at the index's final height, differs from the index's. */
 export interface Contradiction {
   readonly host: string;
   readonly reason: string;
 }
 
-/** Every endpoint contradicts what is final in the index: nothing is read from them until one agrees. */
+/** Every endpoint contradicts the final block of the index: nothing is read from them until one agrees. */
 export class IndexContradicted extends Error {
   override readonly name = "IndexContradicted";
   readonly chainId: number;
@@ -106,12 +106,12 @@ export class IndexContradicted extends Error {
   }
 }
 
-/** A block that calls name by its hash has been replaced, is not there yet, or its state is gone from every endpoint. */
+/** A block that calls name by its hash was replaced, does not exist yet, or no endpoint has its state. */
 export class BlockUnavailable extends Error {
   override readonly name = "BlockUnavailable";
 }
 
-/** A call pinned by its hash fails time after time while nothing speaks against its block: it may be too heavy. */
+/** A call pinned to a block's hash fails repeatedly though the block is available: it may be too heavy. */
 export class CallTooHeavy extends Error {
   override readonly name = "CallTooHeavy";
 }
@@ -120,58 +120,58 @@ export interface EvmSource {
   readonly chainId: number;
   head(): Promise<BlockHeader>;
   /**
-   * From now on only endpoints are believed that do not contradict this block: another one at its height, or another
-   * genesis, sets an endpoint aside, by name, until it agrees. Where none is left, questions throw IndexContradicted.
-   * `findKnown` serves to look at endpoints that are still below the block; absent = the one given before.
+   * Uses, from now on, only endpoints that do not contradict this block: another block at its height, or another
+   * genesis, sets an endpoint aside, by name, until it agrees. Where none is left, requests throw IndexContradicted.
+   * `findKnown` checks endpoints that are still below the block; absent = the one given before.
    */
   requireFinal(block: FinalBlock, findKnown?: FindKnownBlock): void;
-  /** Holds every endpoint against the final block at once. Throws IndexContradicted where all of them contradict it. */
+  /** Compares every endpoint with the final block at once. Throws IndexContradicted where all of them contradict it. */
   recheck(): Promise<void>;
   /**
    * The last final block of the chain that leads to `tip`, at most `tip`: by the tag `finalized`, else by depth. Null
-   * while endpoints disagree about the tip, or none answers.
+   * while endpoints disagree about the tip, or none responds.
    */
   finalBlock(tip: StoredBlock): Promise<StoredBlock | null>;
-  /** In the order asked; null for a block the chain does not have (yet). */
+  /** In the order of `numbers`; null for a block the chain does not have (yet). */
   headers(numbers: readonly number[]): Promise<(BlockHeader | null)[]>;
-  /** Headers with the sender of every transaction, in the order asked; a missing block is an UpstreamError. */
+  /** Headers with the sender of every transaction, in the order of `numbers`; a missing block is an UpstreamError. */
   blocks(numbers: readonly number[]): Promise<BlockWithSenders[]>;
   /**
-   * Blocks with senders and the filter's logs in one answer, from receipts, whose logs must be numbered without a gap.
-   * Undefined where no endpoint gives receipts, or where this source has found other ways to be faster: ask `blocks`
-   * and `logs` then. A missing block is an UpstreamError.
+   * Blocks with senders and the filter's logs in one response, from receipts, whose logs must be numbered without a
+   * gap. Undefined where no endpoint has receipts, or where they are slower: use `blocks` and `logs` then. A missing
+   * block is an UpstreamError.
    */
   blocksWithLogs(numbers: readonly number[], filter: LogFilter): Promise<BlockWithLogs[] | undefined>;
   /**
-   * All logs of the range in (block, logIndex) order, checked for duplicates and for blocks outside the range.
-   * One request: throws RangeTooLarge where every endpoint refuses the range's size. Callers halve it.
+   * All logs of the range in (block, logIndex) order, checked for duplicates and for blocks outside the range. One
+   * request: throws RangeTooLarge where every endpoint refuses the size of the range. Callers halve it.
    */
   logs(range: LogRange, filter: LogFilter): Promise<RawLog[]>;
   /**
-   * Completes an answer of `logs` from the blooms of the headers of its blocks. A block whose bloom may hold one of
-   * the filter's logs while `logs` has none of it is asked for again: decided by the block's receipts where a node
-   * offers them (their own bloom must equal the header's), else accepted as empty when two endpoints, or several
-   * answers of the only one, agree. Returns the logs with those that had been missing, in (block, logIndex) order.
-   * Throws ReorgDetected for a header that is no longer on the chain.
+   * Completes the result of `logs` by the blooms of its blocks' headers. A block whose bloom may hold one of the
+   * filter's logs while `logs` has none of it is read again: its receipts decide where a node has them (their bloom
+   * must equal the header's), else it counts as empty when two endpoints, or several responses of the only one,
+   * agree. Returns the logs with the missing ones added, in (block, logIndex) order. Throws ReorgDetected for a
+   * header that is no longer on the chain.
    */
   verifyEmpty(
     headers: readonly BlockHeader[],
     answer: { logs: readonly RawLog[]; filter: LogFilter },
   ): Promise<RawLog[]>;
   /**
-   * Return data in the order asked; null where the call reverted or the state is not available at that block. Of calls
-   * that name a block's hash, null is a revert and nothing else: throws BlockUnavailable for all of them where the
-   * state is not to be had, CallTooHeavy where one is not answered.
+   * Return data in the order of the calls; null where the call reverted or no endpoint has the state of that block.
+   * For calls that name a block's hash, null always means a revert: throws BlockUnavailable for all of them where the
+   * state is unavailable, CallTooHeavy where one call gets no response.
    */
   call(calls: readonly EthCall[]): Promise<(Hex | null)[]>;
-  /** Resolves when the head may have moved (websocket wake-up) or after the time has passed. */
+  /** Resolves when the head may have moved (websocket notification) or after the timeout. */
   waitForHead(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * The range of an eth_getLogs was refused for its size. `suggested` where the provider named a smaller range,
- * `maxBlocks` where it named a fixed number of blocks: a size that holds for every range, not only for this one.
+ * Every endpoint refused the size of an eth_getLogs range. `suggested` where the provider named a smaller range,
+ * `maxBlocks` where it named a fixed number of blocks, a limit of every range.
  */
 export class RangeTooLarge extends Error {
   override readonly name = "RangeTooLarge";

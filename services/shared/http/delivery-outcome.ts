@@ -69,7 +69,12 @@ export function watchDelivery(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   options: DeliveryWatchOptions,
 ): DeliveryWatch {
-  const { onOutcome, resetWindowMs = RESET_WINDOW_MS, ackTimeoutMs = ACK_TIMEOUT_MS, openQueue = openSendQueue } = options;
+  const {
+    onOutcome,
+    resetWindowMs = RESET_WINDOW_MS,
+    ackTimeoutMs = ACK_TIMEOUT_MS,
+    openQueue = openSendQueue,
+  } = options;
   const { socket } = req;
   const queueOf = openQueue(socket);
   const releaseEnd = deferEnd(socket);

@@ -33,7 +33,9 @@ export function progressLine(view: ProgressView, words: ProgressLabels): string 
   return [
     `${words.chain} ${STAGE_OF[state]} ${bar} ${Math.floor(share * 100)} %`,
     placeOf(view, words),
-    ...(perSecond === undefined ? [] : [`${formatCount(perSecond)} ${noun === "entity" ? "entities" : `${noun}s`}/s`]),
+    ...(perSecond === undefined
+      ? []
+      : [`${formatCount(perSecond)} ${noun === "entity" ? "entities" : `${noun}s`}/s`]),
     ...(state === "reading" || eventsPerSecond === undefined
       ? []
       : [`${formatCount(eventsPerSecond)} ${state === "discovering" ? words.discovered : words.events}/s`]),

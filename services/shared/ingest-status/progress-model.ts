@@ -98,7 +98,8 @@ export class ProgressModel {
     this.#rates.discovery.add(at - known.at, nowMs);
     this.#events.add(step.events, nowMs);
     this.#scans.set(step.scan, { ...known, at, to: Math.max(known.to, step.to) });
-    if (this.#entities !== undefined) this.#entities = { ...this.#entities, size: this.#entities.size + step.events };
+    if (this.#entities !== undefined)
+      this.#entities = { ...this.#entities, size: this.#entities.size + step.events };
   }
 
   setHead(head: { readonly number: number; readonly timestamp?: number | undefined }, nowMs: number): void {

@@ -1,6 +1,6 @@
 import { formatCount } from "../ingest-status/progress-line.ts";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
-import type { FaultKind } from "../rpc-client/fault.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
+import type { FaultKind } from "../rpc-client/endpoint/fault.ts";
 
 /** Faults that mean the endpoint cannot be used now; any other response shows that it works. */
 const BAD: ReadonlySet<FaultKind> = new Set(["transient", "rate", "fatal", "untrusted"]);

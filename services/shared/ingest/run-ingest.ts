@@ -41,7 +41,11 @@ const MAX_RETRY_MS = 15_000;
  */
 export async function retryUntilAborted(
   signal: AbortSignal,
-  options: { log: Log; isFatal: (error: unknown) => boolean; onFailure?: ((error: unknown) => void) | undefined },
+  options: {
+    log: Log;
+    isFatal: (error: unknown) => boolean;
+    onFailure?: ((error: unknown) => void) | undefined;
+  },
   work: () => Promise<void>,
 ): Promise<void> {
   const { log, isFatal, onFailure } = options;

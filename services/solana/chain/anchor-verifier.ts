@@ -1,6 +1,6 @@
-import type { EndpointCheck, EndpointProof } from "../../shared/rpc-client/endpoint.ts";
-import type { Fault } from "../../shared/rpc-client/fault.ts";
-import type { RpcCall, RpcReply } from "../../shared/rpc-client/transport.ts";
+import type { IdentityCheck, ConsistencyCheck } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
+import type { RpcCall, RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
 import { isHash, parseFirst, parseLink, parseSlots } from "./parse-response.ts";
 import type { ChainAnchor, FinalBlock } from "./port.ts";
 import { createLinkCall, createProducedCall } from "./requests.ts";
@@ -9,7 +9,7 @@ import { createLinkCall, createProducedCall } from "./requests.ts";
 const LOOK_AHEAD = 64;
 /** A backfill moves the final block on several times a second. */
 const MAX_FINALS = 256;
-type SendCalls = (calls: readonly RpcCall[]) => Promise<RpcReply[]>;
+type SendCalls = (calls: readonly RpcCall[]) => Promise<RpcResponse[]>;
 const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
 
 /** What every endpoint has to agree with. Without a genesis hash, that of the first one that agrees otherwise counts. */
@@ -36,7 +36,7 @@ export class AnchorVerifier {
   }
 
   /** Whether an endpoint answers at all: what its genesis is, the proof says. */
-  readonly check: EndpointCheck = {
+  readonly check: IdentityCheck = {
     call: GENESIS_CALL,
     read(reply) {
       // An endpoint that forbids the question answers the others all the same.
@@ -46,7 +46,7 @@ export class AnchorVerifier {
   };
 
   /** The final block goes with requests whose answers name no block; the genesis is asked beside it. */
-  readonly proof: EndpointProof = {
+  readonly proof: ConsistencyCheck = {
     calls: () => {
       const { final, genesisHash } = this.#anchor;
       const calls = final === undefined ? [] : [createLinkCall(final.slot, "finalized")];
@@ -65,7 +65,7 @@ export class AnchorVerifier {
       if (!("value" in link) || link.value.blockhash === final.blockhash) return undefined;
       return createContradiction(`it has block ${link.value.blockhash}, and ${describeFinalBlock(final)}`);
     },
-    further: async (ask) => {
+    checkFurther: async (ask) => {
       const { final } = this.#anchor;
       const fault = final && (await findSkipped(final, ask));
       if (fault !== undefined || this.#anchor.genesisHash !== undefined) return fault;
@@ -76,7 +76,7 @@ export class AnchorVerifier {
     },
   };
 
-  #compareGenesis(reply: RpcReply | undefined): Fault | undefined {
+  #compareGenesis(reply: RpcResponse | undefined): Fault | undefined {
     const { genesisHash: expected } = this.#anchor;
     if (reply?.ok !== true || !isHash(reply.result) || expected === undefined) return undefined;
     if (reply.result === expected) return undefined;

@@ -1,7 +1,7 @@
-import type { Clock } from "../../shared/rpc-client/clock.ts";
-import type { SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { Clock } from "../../shared/rpc-client/endpoint/clock.ts";
+import type { SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { Pool } from "../../shared/rpc-client/pool.ts";
-import type { Question } from "../../shared/rpc-client/work.ts";
+import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
 import { parseFirst, parseSlot } from "./parse-response.ts";
 import type { Commitment, SlotHead } from "./port.ts";
 
@@ -23,7 +23,7 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
   async function read(): Promise<SlotHead> {
     const known = highest;
     const lower: number[] = [];
-    const question: Question<number | null> = {
+    const question: RpcRequest<number | null> = {
       calls: [{ method: "getSlot", params: [{ commitment }] }],
       read: (replies) =>
         parseFirst(replies, (result) => {
@@ -36,7 +36,7 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
         }),
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
-    const [found] = await pool.ask([question], `getSlot ${commitment}`);
+    const [found] = await pool.request([question], `getSlot ${commitment}`);
     if (found !== null && found !== undefined) {
       // Questions may overtake one another.
       highest = Math.max(highest ?? 0, found);

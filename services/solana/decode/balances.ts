@@ -51,7 +51,7 @@ export function findToken(balances: TokenBalances, account: number): Token | und
   };
 }
 
-/** Decimals of a mint, told by any token account of it. */
+/** Decimals of a mint, from any of its token accounts. */
 export function findDecimals(balances: TokenBalances, mint: string): number | undefined {
   const sides = [balances.after, balances.before];
   for (const side of sides) {
@@ -60,14 +60,14 @@ export function findDecimals(balances: TokenBalances, mint: string): number | un
   return undefined;
 }
 
-/** What an account gained (or lost), exact; 0 for an account that is none of tokens. */
+/** What an account gained (or lost), exact; 0 for an account without tokens. */
 export function balanceGain(balances: TokenBalances, account: number): bigint {
   return parseAmount(balances.after[account]) - parseAmount(balances.before[account]);
 }
 
 /**
- * Token accounts whose amount, owner or mint is another than before. An account that was handed to another wallet, or
- * closed and opened again for another mint, gives a row for either.
+ * Token accounts whose amount, owner or mint changed. An account that another wallet took over, or that was closed and
+ * opened again for another mint, gives two rows.
  */
 export function listBalanceChanges(balances: TokenBalances, keys: readonly string[]): BalanceChange[] {
   const { before, after } = balances;
@@ -97,13 +97,13 @@ function toBalanceChange(
   was: TokenBalance | undefined,
   is: TokenBalance | undefined,
 ): BalanceChange {
-  const told = (is ?? was) as TokenBalance;
+  const known = (is ?? was) as TokenBalance;
   return {
     tokenAccount,
-    mint: told.mint,
-    owner: told.owner ?? null,
-    decimals: told.uiTokenAmount.decimals,
-    isToken2022: told.programId === TOKEN_2022_PROGRAM,
+    mint: known.mint,
+    owner: known.owner ?? null,
+    decimals: known.uiTokenAmount.decimals,
+    isToken2022: known.programId === TOKEN_2022_PROGRAM,
     before: parseAmount(was),
     after: parseAmount(is),
   };

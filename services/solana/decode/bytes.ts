@@ -22,7 +22,7 @@ export function hasBytes(data: Uint8Array, at: number, expected: Uint8Array): bo
 }
 
 export function fromHex(hex: string): Uint8Array {
-  if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new Error(`"${hex}" is no lower-case hex of whole bytes.`);
+  if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new Error(`"${hex}" is not lower-case hex of whole bytes.`);
   return Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
     Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
   );

@@ -1,4 +1,4 @@
-/** Pump.fun's TradeEvent: what a bonding curve traded, the only place that tells the lamports it paid. */
+/** Pump.fun's TradeEvent: what a bonding curve traded, and the only source of the lamports it paid. */
 import { fromHex, readU32, readU64 } from "./bytes.ts";
 
 export const TRADE_EVENT = fromHex("bddb7fd34ee661ee");
@@ -32,7 +32,7 @@ export function readCurveTrade(data: Uint8Array): CurveTrade {
   return {
     isBuy: data[IS_BUY] === 1,
     amount: readU64(data, TOKEN_AMOUNT),
-    // A curve against another token tells 0 lamports, and its quote behind lists of varying length.
+    // A curve against another token has 0 lamports here, and its quote behind lists of varying length.
     quoteAmount: lamports === 0n ? (readQuoteAmount(data) ?? 0n) : lamports,
     reserve: readU64(data, REAL_TOKEN_RESERVES),
     lamportReserve: readU64(data, REAL_SOL_RESERVES),

@@ -1,11 +1,16 @@
 import { readU64 } from "./bytes.ts";
-import { readCurveTrade, TRADE_EVENT } from "./curve.ts";
+import { compareCurveEvent } from "./curve-sides.ts";
 import { compareEvent, findEvent, type MovedAmounts } from "./events.ts";
-import { findScopeEnd } from "./flatten.ts";
 import type { Disagreement, LiquidityChange, Trade } from "./model.ts";
-import type { ExchangeCall, ParsedTransaction } from "./parse-transaction.ts";
+import {
+  type ExchangeCall,
+  type InstructionScope,
+  openScope,
+  type ParsedTransaction,
+  readAccountIndex,
+} from "./parse-transaction.ts";
 import { findTouchedPools, type TouchedPool } from "./pools.ts";
-import { type InstructionScope, readAccountIndex, type Side } from "./sides.ts";
+import type { Side } from "./sides.ts";
 
 type PoolEventRow = Trade | LiquidityChange;
 
@@ -14,46 +19,40 @@ export interface DecodedRows {
   readonly disagreements: Disagreement[];
 }
 
-/** Adds what an exchange's instruction tells: a row of each pool, and where its events say otherwise. */
+/** Adds the rows of an exchange's instruction, one for each pool, and where its events disagree with them. */
 export function decodeInstruction(parsed: ParsedTransaction, call: ExchangeCall, decoded: DecodedRows): void {
   const { instructionIndex, program, instruction } = call;
-  const end = findScopeEnd(parsed.flattened, instructionIndex, (other) =>
-    parsed.exchangeCalls.some((one) => one.instructionIndex === other),
-  );
-  const scope = { call, end };
+  const scope = openScope(parsed, call);
   const disagree = (reason: string) =>
     decoded.disagreements.push({ instructionIndex, program: program.layout.name, reason });
-  if (isFeeCollection(parsed, call)) return;
+  if (isFeeCollection(scope)) return;
   let leg = 0;
-  for (const pool of findTouchedPools(parsed, scope)) {
+  for (const pool of findTouchedPools(scope)) {
     if (typeof pool === "string") {
       disagree(pool);
-      // The next leg is the same one whether this one is known or not.
+      // The next leg has the same number whether this one is known or not.
       leg++;
       continue;
     }
     if (pool.disagreement !== undefined) disagree(pool.disagreement);
-    const rows = buildRows(parsed, call, { pool, leg });
+    const rows = buildRows(scope, { pool, leg });
     if (rows.length === 0 && instruction.layout.effect === "trade") {
       disagree(`${instruction.layout.name} moved no tokens through the pool`);
     }
     decoded.rows.push(...rows);
     const first = rows[0];
     if (first !== undefined) {
-      const reason = checkEvent(parsed, scope, { pool, leg, row: first });
+      const reason = checkEvent(scope, { pool, leg, row: first });
       if (reason !== undefined) disagree(reason);
     }
     leg += Math.max(1, rows.length);
   }
 }
 
-/** Without liquidity, an instruction that removes some only pays the position's fees. */
-function isFeeCollection(
-  parsed: ParsedTransaction,
-  { instructionIndex, instruction }: ExchangeCall,
-): boolean {
-  const { liquidityOffset } = instruction.layout;
-  const data = parsed.instructionData[instructionIndex];
+/** A removal of no liquidity only pays the position's fees. */
+function isFeeCollection({ parsed, call }: InstructionScope): boolean {
+  const { liquidityOffset } = call.instruction.layout;
+  const data = parsed.instructionData[call.instructionIndex];
   if (liquidityOffset === undefined || data === undefined || data.length < liquidityOffset + 16) return false;
   return readU64(data, liquidityOffset) === 0n && readU64(data, liquidityOffset + 8) === 0n;
 }
@@ -63,12 +62,12 @@ interface Leg {
   readonly leg: number;
 }
 
-function buildRows(parsed: ParsedTransaction, call: ExchangeCall, { pool, leg }: Leg): PoolEventRow[] {
-  const { effect } = call.instruction.layout;
-  const place = buildRowBase(parsed, call, { pool, leg });
+function buildRows(scope: InstructionScope, { pool, leg }: Leg): PoolEventRow[] {
+  const { effect } = scope.call.instruction.layout;
+  const base = buildRowBase(scope, { pool, leg });
   if (effect === "trade") {
     const trade = buildTrade(pool.sides);
-    return trade === undefined ? [] : [{ kind: "trade", ...place, ...trade }];
+    return trade === undefined ? [] : [{ kind: "trade", ...base, ...trade }];
   }
   const rows: PoolEventRow[] = [];
   for (const kind of ["remove_liquidity", "add_liquidity"] as const) {
@@ -76,13 +75,13 @@ function buildRows(parsed: ParsedTransaction, call: ExchangeCall, { pool, leg }:
     const [amountA, amountB] = pickAmounts(pool, kind === "add_liquidity" ? "in" : "out");
     if (amountA === 0n && amountB === 0n) continue;
     const isSecond = effect === "rebalance" && kind === "add_liquidity";
-    rows.push({ kind, ...place, leg: leg + (isSecond ? 1 : 0), ...pickTokens(pool), amountA, amountB });
+    rows.push({ kind, ...base, leg: leg + (isSecond ? 1 : 0), ...pickTokens(pool), amountA, amountB });
   }
   return rows;
 }
 
-function pickAmounts({ sides }: TouchedPool, way: "in" | "out"): [bigint, bigint] {
-  return [sides[0][way], sides[1]?.[way] ?? 0n];
+function pickAmounts({ sides }: TouchedPool, direction: "in" | "out"): [bigint, bigint] {
+  return [sides[0][direction], sides[1]?.[direction] ?? 0n];
 }
 
 function pickTokens({
@@ -97,11 +96,12 @@ function pickTokens({
 }
 
 /**
- * Who trades is the account that the instruction names for it, where that signed the transaction itself. Routers have
- * accounts of their own trade: then it is the fee payer.
+ * The trader is the account that the instruction names, if it signed the transaction itself. Routers trade with accounts
+ * of their own: then it is the fee payer.
  */
-function buildRowBase(parsed: ParsedTransaction, call: ExchangeCall, { pool, leg }: Leg) {
-  const user = readAccountIndex(parsed, call, call.instruction.layout.user);
+function buildRowBase(scope: InstructionScope, { pool, leg }: Leg) {
+  const { parsed, call } = scope;
+  const user = readAccountIndex(scope, call.instruction.layout.user);
   const { dex, name } = call.program.layout;
   return {
     instructionIndex: call.instructionIndex,
@@ -138,15 +138,15 @@ function buildTradeSides(into: Side, out: Side) {
 }
 
 function checkEvent(
-  parsed: ParsedTransaction,
-  { call, end }: InstructionScope,
+  scope: InstructionScope,
   { pool, leg, row }: Leg & { row: PoolEventRow },
 ): string | undefined {
+  const { program, instruction } = scope.call;
   const moved = listMovedAmounts(pool, row);
-  if (call.program.layout.name === "pump-fun") return checkCurveEvent(parsed, { call, end }, moved);
-  const { event } = call.instruction;
+  if (program.layout.name === "pump-fun") return compareCurveEvent(scope, moved.vaults);
+  const { event } = instruction;
   if (event === undefined) return undefined;
-  const data = findEvent(parsed, { call, end, discriminator: event.discriminator, nth: leg });
+  const data = findEvent(scope, { discriminator: event.discriminator, nth: leg });
   return data === undefined ? undefined : compareEvent(event.layout, data, moved);
 }
 
@@ -158,17 +158,4 @@ function listMovedAmounts(pool: TouchedPool, row: PoolEventRow): MovedAmounts {
   const isFirstIn = row.tokenIn === pool.sides[0].token.mint;
   const inOut = [row.amountIn, row.amountOut] as const;
   return { inOut, vaults: isFirstIn ? inOut : [row.amountOut, row.amountIn] };
-}
-
-/** Its event tells the token's side first; lamports were compared when they were read. */
-function checkCurveEvent(
-  parsed: ParsedTransaction,
-  { call, end }: InstructionScope,
-  { vaults }: MovedAmounts,
-): string | undefined {
-  const data = findEvent(parsed, { call, end, discriminator: TRADE_EVENT, nth: 0 });
-  if (data === undefined) return undefined;
-  const { amount, quoteAmount } = readCurveTrade(data);
-  if (vaults[0] === amount && vaults[1] === quoteAmount) return undefined;
-  return `TradeEvent tells ${amount} and ${quoteAmount}, the curve moved ${vaults[0]} and ${vaults[1]}`;
 }

@@ -1,9 +1,11 @@
 /**
- * What transactions tell of the four exchanges: pure, without I/O.
+ * Rows of the four exchanges from transactions: pure, without I/O.
  *
- * Amounts are the pool's: what its vaults received and what left them, by the token transfers scope the exchange's
- * instruction. They are the ledger, so that an exchange's event that tells otherwise is reported and the transfers are
- * taken. Only lamports that a bonding curve pays are taken from its event: no transfer tells them.
+ * Amounts are the pool's: what its vaults received and what left them, by the token transfers within the exchange's
+ * instruction. Transfers are the ledger: an exchange's event that disagrees is reported, and the transfers count. Only
+ * lamports that a bonding curve pays come from its event: no transfer has them.
+ *
+ * A transaction that cannot be decoded is reported, and its block goes on: one transaction must not stop the cluster.
  */
 import type { SolanaBlock, SolanaTransaction } from "../chain/port.ts";
 import { findDecimals, listBalanceChanges } from "./balances.ts";
@@ -15,7 +17,7 @@ import type { SupplyOp } from "./token-ops.ts";
 import { findTransferFees } from "./transfer-fees.ts";
 
 export interface DecodedTransactions {
-  /** Those that tell something, in the order of the block. */
+  /** Those with rows, balances or disagreements, in the order of the block. */
   readonly transactions: readonly DecodedTransaction[];
   /** Transactions that no node should have sent: their rows are missing. */
   readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
@@ -38,15 +40,15 @@ export function decodeBlock(block: SolanaBlock): DecodedTransactions {
   return { transactions, broken };
 }
 
-/** Of whatever a node sent. */
+/** Accepts whatever a node sent. */
 function readSignature(transaction: SolanaTransaction | undefined | null): string | null {
   const signature: unknown = transaction?.transaction?.signatures?.[0];
   return typeof signature === "string" ? signature : null;
 }
 
 /**
- * Undefined for a transaction that failed or tells nothing. Throws (BrokenTransactionError mostly) for what is no
- * transaction of the cluster, as decodeBlock counts.
+ * Undefined for a transaction that failed, or that has no rows, balances or disagreements. Throws (BrokenTransactionError
+ * mostly) for a value that is not a transaction; decodeBlock counts these.
  */
 export function decodeTransaction(transaction: SolanaTransaction): DecodedTransaction | undefined {
   const { meta } = transaction;
@@ -57,7 +59,7 @@ export function decodeTransaction(transaction: SolanaTransaction): DecodedTransa
   const decoded: DecodedRows = { rows: [], disagreements: [] };
   if (parsed.exchangeCalls.length > 0) {
     findTransferFees(parsed.tokenOps, parsed.balances);
-    for (const found of parsed.exchangeCalls) decodeInstruction(parsed, found, decoded);
+    for (const call of parsed.exchangeCalls) decodeInstruction(parsed, call, decoded);
   }
   const supply = listSupplyChanges(parsed, decoded);
   const events =
@@ -83,7 +85,7 @@ function listSupplyChanges(parsed: ParsedTransaction, decoded: DecodedRows): Sup
       decoded.disagreements.push({
         instructionIndex: op.instructionIndex,
         program: "token",
-        reason: `decimals of mint ${parsed.keys[op.mint]} are not decoded`,
+        reason: `decimals of mint ${parsed.keys[op.mint]} are unknown`,
       });
       continue;
     }

@@ -1,37 +1,34 @@
-/** An exchange's own event scope an instruction, and whether it tells of the amounts that moved. */
+/** An exchange's own event within an instruction, and whether it agrees with the amounts that moved. */
 import { fromHex, hasBytes, readU64 } from "./bytes.ts";
 import type { EventAmount, EventLayout } from "./layout.ts";
-import type { ExchangeCall, ParsedTransaction } from "./parse-transaction.ts";
+import type { InstructionScope } from "./parse-transaction.ts";
 
-/** A program that calls itself to tell an event starts the data with this; the event's discriminator follows. */
+/** A program that calls itself to emit an event starts the data with this; the event's discriminator follows. */
 const EVENT_CALL = fromHex("e445a52e51cb9a1d");
 
-export interface EventLookup {
-  readonly call: ExchangeCall;
-  /** End of what the instruction called. */
-  readonly end: number;
+interface EventLookup {
   readonly discriminator: Uint8Array;
   /** Which of several, from 0. */
   readonly nth: number;
 }
 
-/** The event's data after its discriminator; undefined where the program did not tell it, or the log was cut. */
-export function findEvent(parsed: ParsedTransaction, query: EventLookup): Uint8Array | undefined {
-  return query.call.program.layout.events === "cpi"
-    ? findCpiEvent(parsed, query)
-    : findLoggedEvent(parsed, query);
+/** The event's data after its discriminator; undefined if the program emitted none, or the log was cut. */
+export function findEvent(scope: InstructionScope, lookup: EventLookup): Uint8Array | undefined {
+  return scope.call.program.layout.events === "cpi"
+    ? findCpiEvent(scope, lookup)
+    : findLoggedEvent(scope, lookup);
 }
 
 function findCpiEvent(
-  parsed: ParsedTransaction,
-  { call, end, discriminator, nth }: EventLookup,
+  { parsed, call, end }: InstructionScope,
+  { discriminator, nth }: EventLookup,
 ): Uint8Array | undefined {
   const { instructions } = parsed.flattened;
   const program = instructions[call.instructionIndex]?.programIdIndex;
   let left = nth;
-  for (let at = call.instructionIndex + 1; at < end; at++) {
-    const data = parsed.instructionData[at];
-    if (data === undefined || instructions[at]?.programIdIndex !== program) continue;
+  for (let index = call.instructionIndex + 1; index < end; index++) {
+    const data = parsed.instructionData[index];
+    if (data === undefined || instructions[index]?.programIdIndex !== program) continue;
     if (!hasBytes(data, 0, EVENT_CALL) || !hasBytes(data, EVENT_CALL.length, discriminator)) continue;
     if (left-- === 0) return data.subarray(EVENT_CALL.length + discriminator.length);
   }
@@ -39,8 +36,8 @@ function findCpiEvent(
 }
 
 function findLoggedEvent(
-  parsed: ParsedTransaction,
-  { call, discriminator, nth }: EventLookup,
+  { parsed, call }: InstructionScope,
+  { discriminator, nth }: EventLookup,
 ): Uint8Array | undefined {
   const source = call.program.layout.events;
   let left = nth;
@@ -58,7 +55,7 @@ export interface MovedAmounts {
   readonly vaults: readonly [bigint, bigint];
 }
 
-/** Undefined if the event tells the amounts that moved; else what it tells instead. */
+/** Undefined if the event agrees with the amounts that moved; else what it says instead. */
 export function compareEvent(event: EventLayout, data: Uint8Array, moved: MovedAmounts): string | undefined {
   const [first, second] = event.amounts;
   const last = Math.max(
@@ -69,17 +66,18 @@ export function compareEvent(event: EventLayout, data: Uint8Array, moved: MovedA
     matchesAmount(first, data, pair[0]) && matchesAmount(second, data, pair[1]);
   const pair = event.order === "vaults" ? moved.vaults : moved.inOut;
   if (fits(pair) || (event.order === "any" && fits([pair[1], pair[0]]))) return undefined;
-  return `${event.name} tells ${readEventAmount(first, data)} and ${readEventAmount(second, data)}, the vaults moved ${pair[0]} and ${pair[1]}`;
+  const [firstAmount, secondAmount] = [readEventAmount(first, data), readEventAmount(second, data)];
+  return `${event.name} has ${firstAmount} and ${secondAmount}, the vaults moved ${pair[0]} and ${pair[1]}`;
 }
 
 function matchesAmount(amount: EventAmount, data: Uint8Array, moved: bigint): boolean {
   const expected = readEventAmount(amount, data);
   if (moved === expected) return true;
   let sums = [0n];
-  for (const at of amount.toleranceOffsets ?? []) {
-    if (at + 8 > data.length) continue;
-    const give = readU64(data, at);
-    if (give > 0n) sums = [...sums, ...sums.map((sum) => sum + give)];
+  for (const offset of amount.toleranceOffsets ?? []) {
+    if (offset + 8 > data.length) continue;
+    const tolerance = readU64(data, offset);
+    if (tolerance > 0n) sums = [...sums, ...sums.map((sum) => sum + tolerance)];
   }
   return sums.some((sum) => moved === expected + sum || moved === expected - sum);
 }

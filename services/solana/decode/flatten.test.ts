@@ -85,15 +85,15 @@ describe("flatten", () => {
     expect(findScopeEnd(flat, 7, isOther)).to.equal(9);
   });
 
-  it("routes tell the same rows whether depths are told or not", () => {
+  it("routes give the same rows with and without depths", () => {
     const leg = fc.record({ pool: fc.nat(2), amount: fc.integer({ min: 1, max: 10 ** 9 }) });
     fc.assert(
       fc.property(fc.array(fc.array(leg, { maxLength: 5 }), { maxLength: 3 }), (routes) => {
-        const told = decodeMade(routed(routes, false));
+        const exact = decodeMade(routed(routes, false));
         const guessed = decodeMade(routed(routes, true));
-        expect(told.trades).to.have.length(routes.flat().length);
-        expect(guessed.decoded).to.deep.equal(told.decoded);
-        expect(told.disagreements).to.deep.equal([]);
+        expect(exact.trades).to.have.length(routes.flat().length);
+        expect(guessed.decoded).to.deep.equal(exact.decoded);
+        expect(exact.disagreements).to.deep.equal([]);
       }),
     );
   });

@@ -3,7 +3,7 @@ import type { SolanaInstruction, SolanaTransaction } from "../chain/port.ts";
 /** Instructions in the order of execution: each top-level one, then everything that it called. */
 export interface FlatInstructions {
   readonly instructions: readonly SolanaInstruction[];
-  /** Depth of calls: 1 = top level. 0 = a call whose depth the node does not tell (recorded before 2022). */
+  /** Depth of calls: 1 = top level. 0 = a call without a depth (recorded before 2022). */
   readonly stackHeights: readonly number[];
 }
 
@@ -30,9 +30,9 @@ export function flatten(transaction: SolanaTransaction): FlatInstructions {
 
 /**
  * The end (exclusive) of what an instruction called, directly or through others: all that follows until one that is not
- * deeper. Where depths are not told, what follows a top-level instruction is all its own; what follows a call is its
- * own up to the next call that `isOther` says to stand for itself. Calls of a router beyond the last exchange then
- * count as the exchange's: they move tokens of the router's and the user's accounts, not of the pool's vaults.
+ * deeper. Without depths, everything after a top-level instruction belongs to it; what follows a call belongs to it up to
+ * the next call for which `isOther` returns true. Calls of a router beyond the last exchange then count as the
+ * exchange's: they move tokens of the router's and the user's accounts, not of the pool's vaults.
  */
 export function findScopeEnd(
   flat: FlatInstructions,

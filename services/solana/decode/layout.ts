@@ -13,11 +13,11 @@ export type Effect = "trade" | "add_liquidity" | "remove_liquidity" | "rebalance
 /** A pool's side that is not a token account: the lamports of an account that the program owns. */
 export interface NativeSide {
   readonly account: number;
-  /** Where the quote mint stands: only if that is wrapped SOL are lamports moved. Without it, always. */
+  /** Position of the quote mint: lamports move only if it is wrapped SOL. Without it, always. */
   readonly quoteMint?: number;
   /**
-   * The curve keeps fees for later, among what is transferred to it, and a buy can reach beyond it into the pool to
-   * come: the trade is what its event tells, on both sides.
+   * The curve keeps fees among what it receives, and a buy can exceed it into the pool that follows: both sides of the
+   * trade come from its event.
    */
   readonly usesEventAmounts?: boolean;
 }
@@ -26,7 +26,7 @@ export interface PoolLayout {
   readonly pool: number;
   /** Token accounts that hold the pool's tokens; only one where the instruction names no other. */
   readonly vaults: readonly [number] | readonly [number, number];
-  /** Stands in for the second vault. */
+  /** In place of the second vault. */
   readonly native?: NativeSide;
 }
 
@@ -34,14 +34,14 @@ export interface PoolLayout {
 export interface RouteLayout extends PoolLayout {
   readonly firstAccount: number;
   readonly groupSize: number;
-  /** Groups follow one another, up to the last account. Else other accounts lie between them, and nothing says where. */
+  /** Groups follow one another, up to the last account. Else other accounts lie between them, at unknown positions. */
   readonly isContiguous?: boolean;
 }
 
-/** Where an event says an amount: a little-endian u64 at a byte after the event's discriminator. */
+/** An amount in an event: a little-endian u64 at a byte offset after the event's discriminator. */
 export interface EventAmount {
   readonly offset: number;
-  /** Further u64 that belong to the sum that the vault moved. */
+  /** Further u64 that add up with it to what the vault moved. */
   readonly addedOffsets?: readonly number[];
   /**
    * u64 by whose sum, or that of some of them, the vault's amount may differ: transfer fees, or shares of the fee that
@@ -55,7 +55,7 @@ export interface EventLayout {
   /** Hex; of a ray_log its first byte. */
   readonly discriminator: string;
   readonly amounts: readonly [EventAmount, EventAmount];
-  /** What the first amount is: what went in, or what the first vault moved; or not told by its place. */
+  /** What the first amount is: what went in, or what the first vault moved; "any" if the position does not decide. */
   readonly order: "in-out" | "vaults" | "any";
 }
 
@@ -64,16 +64,16 @@ export interface InstructionLayout {
   /** Hex of the first bytes of the data: eight of an Anchor program, one of Raydium AMM v4. */
   readonly discriminator: string;
   readonly effect: Effect;
-  /** Who trades or provides. */
+  /** Position of the account that trades or provides. */
   readonly user: number;
   /** One leg each, in order. */
   readonly pools: readonly PoolLayout[];
   readonly route?: RouteLayout;
-  /** This layout is of the instruction with so many accounts; one without a count is of all others. */
+  /** The layout fits the instruction with exactly so many accounts; one without a count fits all others. */
   readonly accountCount?: number;
-  /** Accounts from which the pool gets what is its own already (an order book's vaults): no part of a trade. */
+  /** The pool's vaults in an order book: what comes from them is the pool's own already, no part of a trade. */
   readonly orderBookVaults?: readonly number[];
-  /** Byte of the data where a u128 stands that is 0 when the instruction only collects fees. */
+  /** Byte offset in the data of a u128 that is 0 when the instruction only collects fees. */
   readonly liquidityOffset?: number;
   readonly event?: EventLayout;
 }
@@ -83,7 +83,7 @@ export interface ProgramLayout {
   readonly name: string;
   readonly dex: Dex;
   readonly address: string;
-  /** How the program tells its events: a call of itself, `Program data:` in the log, or Raydium's `ray_log:`. */
+  /** How the program emits events: a call of itself, `Program data:` in the log, or Raydium's `ray_log:`. */
   readonly events: "cpi" | "log" | "ray_log";
   /** Pools keep their tokens in vaults that others use too: a vault's balance is not the pool's. */
   readonly areVaultsShared?: boolean;

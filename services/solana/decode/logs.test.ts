@@ -31,7 +31,7 @@ function linesOf(of: HandMade): readonly string[] {
 }
 
 describe("readLogs", () => {
-  it("tells which instruction logged what", () => {
+  it("finds the instruction that logged each line", () => {
     expect(read(linesOf(made()))).to.deep.equal([
       [1, "log", "AQ=="],
       [0, "log", "Ag=="],

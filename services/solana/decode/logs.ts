@@ -11,9 +11,9 @@ export interface LoggedData {
 }
 
 /**
- * Reads `Program data:` and `ray_log:` lines. Which instruction a line belongs to is told by the `invoke` lines, one
- * for each instruction in the order of execution, except those of precompiles, which the runtime itself checks without
- * a line. Logs are cut at 10 kB: what they then still tell is taken.
+ * Reads `Program data:` and `ray_log:` lines. The `invoke` lines give the instruction that a line belongs to: one for
+ * each in the order of execution, except precompiles, which the runtime checks without a line. Nodes cut logs at 10 kB:
+ * the rest is used as far as it goes.
  */
 export function readLogs(
   lines: readonly string[],
@@ -24,7 +24,7 @@ export function readLogs(
   const running: number[] = [];
   let next = 0;
   for (const line of lines) {
-    // What a program writes itself must not be taken for what the runtime says.
+    // A program's own text must not count as a line of the runtime.
     if (line.startsWith("Program log: ")) {
       if (line.startsWith(RAY_LOG))
         add(logged, running, { source: "ray_log", text: line.slice(RAY_LOG.length) });

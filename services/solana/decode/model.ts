@@ -1,4 +1,4 @@
-/** What a transaction tells: pure data, amounts in raw units. Addresses and mints are base58 texts. */
+/** Decoded transactions: pure data, amounts in raw units. Addresses and mints are base58 texts. */
 
 /** The exchanges, as the `dex` column spells them. */
 export type Dex = "raydium" | "orca" | "meteora" | "pumpfun";
@@ -8,8 +8,8 @@ export const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 
 interface InstructionPosition {
   /**
-   * Place of the instruction in the order of execution: top-level and inner instructions counted together from 0. The
-   * same at every decoding, so that signature, instructionIndex and leg name one row for ever.
+   * Index of the instruction in the order of execution: top-level and inner instructions counted together from 0. Every
+   * decoding gives the same, so that signature, instructionIndex and leg identify a row for ever.
    */
   readonly instructionIndex: number;
   /** 0; counts on where an instruction touches several pools, or takes liquidity out and puts it in again. */
@@ -18,10 +18,10 @@ interface InstructionPosition {
 
 interface PoolEventBase extends InstructionPosition {
   readonly dex: Dex;
-  /** Program's name in facts: raydium-clmm, pumpswap … */
+  /** raydium-clmm, pumpswap … */
   readonly program: string;
   readonly pool: string;
-  /** Who the instruction says trades or provides, where that signed the transaction; else (routers) the fee payer. */
+  /** The trader or provider that the instruction names, if it signed the transaction; else (routers) the fee payer. */
   readonly account: string;
 }
 
@@ -40,7 +40,7 @@ export interface Trade extends PoolEventBase {
   readonly decimalsOut: number;
   /**
    * What the pool holds of each token after the transaction: balances of its vaults, a bonding curve's real reserves;
-   * null where the transaction does not tell. Prices weigh pools by it.
+   * null if unknown. Prices weigh pools by it.
    */
   readonly reserveIn: bigint | null;
   readonly reserveOut: bigint | null;
@@ -75,7 +75,7 @@ export interface SupplyChange extends InstructionPosition {
 export interface BalanceChange {
   readonly tokenAccount: string;
   readonly mint: string;
-  /** Wallet; null in blocks that do not tell. */
+  /** Wallet; null in blocks before 2021. */
   readonly owner: string | null;
   readonly decimals: number;
   readonly isToken2022: boolean;
@@ -85,8 +85,8 @@ export interface BalanceChange {
 }
 
 /**
- * The amounts moved are not what the exchange's own event says, or an instruction that should give a row gives none:
- * counted, and logged with the signature.
+ * The amounts moved disagree with the exchange's own event, or an instruction that should give a row gives none: counted,
+ * and logged with the signature.
  */
 export interface Disagreement {
   readonly instructionIndex: number;
@@ -95,7 +95,7 @@ export interface Disagreement {
   readonly reason: string;
 }
 
-/** A transaction that succeeded and tells something; those that failed have no rows and no balances. */
+/** A transaction that succeeded and has rows, balances or disagreements. */
 export interface DecodedTransaction {
   readonly signature: string;
   readonly feePayer: string;

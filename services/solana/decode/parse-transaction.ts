@@ -2,20 +2,20 @@ import { decodeBase58 } from "../../shared/contract/base58.ts";
 import type { SolanaInstruction, SolanaTransaction, TransactionMeta } from "../chain/port.ts";
 import { indexBalances, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, type TokenBalances } from "./balances.ts";
 import { BrokenTransactionError } from "./errors.ts";
-import { type FlatInstructions, flatten } from "./flatten.ts";
+import { type FlatInstructions, findScopeEnd, flatten } from "./flatten.ts";
 import { type LoggedData, readLogs } from "./logs.ts";
 import type { CompiledInstruction, Program } from "./programs/define.ts";
 import { programs } from "./programs/index.ts";
 import { readTokenInstruction, type TokenOps } from "./token-ops.ts";
 
-/** An exchange's instruction that tells something. */
+/** An exchange's instruction that a layout describes. */
 export interface ExchangeCall {
   readonly instructionIndex: number;
   readonly program: Program;
   readonly instruction: CompiledInstruction;
 }
 
-/** A transaction laid out: what all decoding stands on. */
+/** A transaction's instructions, accounts and balances by index: the input of all decoding. */
 export interface ParsedTransaction {
   readonly meta: TransactionMeta;
   /** Static keys, then loaded writable, then loaded readonly ones. */
@@ -24,17 +24,25 @@ export interface ParsedTransaction {
   readonly signerCount: number;
   readonly flattened: FlatInstructions;
   readonly exchangeCalls: readonly ExchangeCall[];
-  /** Data of the exchanges' instructions and of their calls of themselves, by place; of all others nothing. */
+  /** By instruction index: data of the exchanges' instructions and of their calls of themselves. Undefined for all others. */
   readonly instructionData: readonly (Uint8Array | undefined)[];
   readonly tokenOps: TokenOps;
   readonly balances: TokenBalances;
-  /** Read when first asked for: most exchanges tell their events by calls. */
+  /** Parsed on first use: most exchanges emit their events by calls. */
   loggedData(): readonly LoggedData[];
+}
+
+/** An exchange's instruction with everything that it called: instructions up to `end`. */
+export interface InstructionScope {
+  readonly parsed: ParsedTransaction;
+  readonly call: ExchangeCall;
+  /** Exclusive. */
+  readonly end: number;
 }
 
 const PROGRAMS = new Map(programs.map((program) => [program.layout.address, program]));
 
-/** Throws BrokenTransactionError where indexes or texts are none that a node would send. */
+/** Throws BrokenTransactionError for indexes out of range and for data that is not base58. */
 export function parseTransaction(transaction: SolanaTransaction, meta: TransactionMeta): ParsedTransaction {
   const keys = joinKeys(transaction, meta);
   const flattened = flatten(transaction);
@@ -57,11 +65,11 @@ export function parseTransaction(transaction: SolanaTransaction, meta: Transacti
     const program = PROGRAMS.get(address);
     if (program === undefined) continue;
     checkAccountIndexes(instructionIndex, instruction, keys.length);
-    const bytes = decodeBase58(instruction.data);
-    if (bytes === undefined)
-      throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is no base58.`);
-    instructionData[instructionIndex] = bytes;
-    const known = program.find(bytes, instruction.accounts.length);
+    const data = decodeBase58(instruction.data);
+    if (data === undefined)
+      throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is not base58.`);
+    instructionData[instructionIndex] = data;
+    const known = program.find(data, instruction.accounts.length);
     if (known !== undefined) exchangeCalls.push({ instructionIndex, program, instruction: known });
   }
   let logged: readonly LoggedData[] | undefined;
@@ -79,6 +87,18 @@ export function parseTransaction(transaction: SolanaTransaction, meta: Transacti
       return logged;
     },
   };
+}
+
+export function openScope(parsed: ParsedTransaction, call: ExchangeCall): InstructionScope {
+  const { flattened, exchangeCalls } = parsed;
+  const isExchangeCall = (index: number) =>
+    exchangeCalls.some(({ instructionIndex }) => instructionIndex === index);
+  return { parsed, call, end: findScopeEnd(flattened, call.instructionIndex, isExchangeCall) };
+}
+
+/** The key's index at a position of the instruction's accounts; undefined beyond them. */
+export function readAccountIndex({ parsed, call }: InstructionScope, position: number): number | undefined {
+  return parsed.flattened.instructions[call.instructionIndex]?.accounts[position];
 }
 
 function joinKeys(transaction: SolanaTransaction, meta: TransactionMeta): readonly string[] {
@@ -103,6 +123,6 @@ function checkAccountIndexes(
   }
 }
 
-function listPrograms(flat: FlatInstructions, keys: readonly string[]): string[] {
-  return flat.instructions.map(({ programIdIndex }) => keys[programIdIndex] as string);
+function listPrograms(flattened: FlatInstructions, keys: readonly string[]): string[] {
+  return flattened.instructions.map(({ programIdIndex }) => keys[programIdIndex] as string);
 }

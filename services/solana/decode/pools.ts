@@ -1,15 +1,8 @@
+import { readCurveSides, readEventSides, withCurveReserve } from "./curve-sides.ts";
 import type { PoolLayout } from "./layout.ts";
 import { WRAPPED_SOL } from "./model.ts";
-import type { ParsedTransaction } from "./parse-transaction.ts";
-import {
-  type InstructionScope,
-  readAccountIndex,
-  readCurveSides,
-  readEventSides,
-  readVaultSide,
-  type Side,
-  withCurveReserve,
-} from "./sides.ts";
+import { type InstructionScope, readAccountIndex } from "./parse-transaction.ts";
+import { readVaultSide, type Side } from "./sides.ts";
 
 /** A pool that an instruction touched, with what moved through it. */
 export interface TouchedPool {
@@ -19,35 +12,35 @@ export interface TouchedPool {
   readonly disagreement?: string;
 }
 
-/** Pools of an instruction in the order of its legs; a text says why one is missing. */
-export function findTouchedPools(
-  parsed: ParsedTransaction,
-  scope: InstructionScope,
-): (TouchedPool | string)[] {
+/** Pools of an instruction in the order of its legs; a text is the reason why one is missing. */
+export function findTouchedPools(scope: InstructionScope): (TouchedPool | string)[] {
   const { layout, accountsNeeded } = scope.call.instruction;
-  const accountCount = parsed.flattened.instructions[scope.call.instructionIndex]?.accounts.length ?? 0;
+  const accountCount = listAccounts(scope).length;
   if (accountCount < accountsNeeded) {
     return [`${layout.name} came with ${accountCount} accounts, ${accountsNeeded} are needed`];
   }
-  if (layout.route === undefined) return layout.pools.map((pool) => readPool(parsed, scope, pool));
-  const hops = findRoutePools(parsed, scope);
-  return hops.length === 0 ? [`${layout.name}: no pool of its route is known by its transfers`] : hops;
+  if (layout.route === undefined) return layout.pools.map((pool) => readPool(scope, pool));
+  const hops = findRoutePools(scope);
+  return hops.length === 0 ? [`${layout.name}: no pool of its route matches its transfers`] : hops;
+}
+
+function listAccounts({ parsed, call }: InstructionScope): readonly number[] {
+  return parsed.flattened.instructions[call.instructionIndex]?.accounts ?? [];
 }
 
 /**
  * Pools named in groups among the trailing accounts. Where other accounts lie between the groups, nothing marks where
  * one starts: it is where one of the two vaults received tokens and the other one sent some.
  */
-function findRoutePools(parsed: ParsedTransaction, scope: InstructionScope): (TouchedPool | string)[] {
-  const { call } = scope;
-  const { route } = call.instruction.layout;
-  const accounts = parsed.flattened.instructions[call.instructionIndex]?.accounts ?? [];
+function findRoutePools(scope: InstructionScope): (TouchedPool | string)[] {
+  const { route } = scope.call.instruction.layout;
+  const accounts = listAccounts(scope);
   const pools: (TouchedPool | string)[] = [];
   if (route === undefined) return pools;
   let start = route.firstAccount;
   while (start + route.groupSize <= accounts.length) {
     const [first, second] = route.vaults.map((vault) => start + vault) as [number, number];
-    const hop = readPool(parsed, scope, { pool: start + route.pool, vaults: [first, second] });
+    const hop = readPool(scope, { pool: start + route.pool, vaults: [first, second] });
     const isHop = typeof hop !== "string" && hop.sides.some(isGaining) && hop.sides.some(isLosing);
     if (isHop || route.isContiguous) pools.push(hop);
     start += isHop || route.isContiguous ? route.groupSize : 1;
@@ -63,42 +56,34 @@ function isLosing({ in: received, out }: Side): boolean {
   return received < out;
 }
 
-function readPool(
-  parsed: ParsedTransaction,
-  scope: InstructionScope,
-  layout: PoolLayout,
-): TouchedPool | string {
-  const { call } = scope;
-  const key = (position: number) => readAccountIndex(parsed, call, position) as number;
-  const address = parsed.keys[key(layout.pool)] as string;
+function readPool(scope: InstructionScope, layout: PoolLayout): TouchedPool | string {
+  const { keys } = scope.parsed;
+  const accountAt = (position: number) => readAccountIndex(scope, position) as number;
+  const address = keys[accountAt(layout.pool)] as string;
+  const hasLamportSide = isLamportSide(scope, layout);
   const sides: Side[] = [];
-  for (const vault of isLamportSide(parsed, scope, layout) ? layout.vaults.slice(0, 1) : layout.vaults) {
-    const side = readVaultSide(parsed, scope, key(vault));
-    if (side === undefined) return `what vault ${parsed.keys[key(vault)]} holds is not told`;
+  for (const vault of hasLamportSide ? layout.vaults.slice(0, 1) : layout.vaults) {
+    const side = readVaultSide(scope, accountAt(vault));
+    if (side === undefined) return `the token of vault ${keys[accountAt(vault)]} is unknown`;
     sides.push(side);
   }
   const [first, second] = sides as [Side, Side?];
   if (layout.native?.usesEventAmounts) {
-    const told = readEventSides(parsed, scope, [first, second]);
-    return told === undefined ? "what the curve traded is told by no event" : { address, sides: told };
+    const eventSides = readEventSides(scope, [first, second]);
+    return eventSides === undefined ? "the curve's trade has no event" : { address, sides: eventSides };
   }
   if (second !== undefined) {
-    const tokens = layout.native === undefined ? first : withCurveReserve(parsed, scope, first);
+    const tokens = layout.native === undefined ? first : withCurveReserve(scope, first);
     return { address, sides: [tokens, second] };
   }
-  if (layout.native === undefined || !isLamportSide(parsed, scope, layout))
-    return { address, sides: [first] };
-  const curve = readCurveSides(parsed, scope, { curve: key(layout.native.account), tokens: first });
-  return curve === undefined ? "what lamports the curve paid is not told" : { address, ...curve };
+  if (layout.native === undefined || !hasLamportSide) return { address, sides: [first] };
+  const curve = readCurveSides(scope, { curve: accountAt(layout.native.account), tokens: first });
+  return curve === undefined ? "the lamports that the curve paid are unknown" : { address, ...curve };
 }
 
 /** True if the second side is lamports. */
-function isLamportSide(
-  parsed: ParsedTransaction,
-  { call }: InstructionScope,
-  { native }: PoolLayout,
-): boolean {
+function isLamportSide(scope: InstructionScope, { native }: PoolLayout): boolean {
   if (native === undefined) return false;
   if (native.quoteMint === undefined) return true;
-  return parsed.keys[readAccountIndex(parsed, call, native.quoteMint) as number] === WRAPPED_SOL;
+  return scope.parsed.keys[readAccountIndex(scope, native.quoteMint) as number] === WRAPPED_SOL;
 }

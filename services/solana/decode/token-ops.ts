@@ -1,4 +1,4 @@
-/** What the two token programs were told to do: transfers, mints and burns. */
+/** Instructions of the two token programs: transfers, mints and burns. */
 
 import { decodeBase58 } from "../../shared/contract/base58.ts";
 import type { SolanaInstruction } from "../chain/port.ts";
@@ -7,13 +7,13 @@ import { BrokenTransactionError } from "./errors.ts";
 
 /** Accounts are indexes of the transaction's keys. */
 export interface Transfer {
-  /** Place of the instruction in the order of execution. */
+  /** In the order of execution. */
   readonly instructionIndex: number;
   readonly source: number;
   readonly destination: number;
   /** What left the source. */
   readonly amount: bigint;
-  /** What arrived: less Token-2022's transfer fee, which is found out later where the instruction does not say it. */
+  /** What arrived: less Token-2022's transfer fee. findTransferFees computes a fee that the instruction does not have. */
   received: bigint;
   readonly isFeeKnown: boolean;
   /** Of a checked transfer; else undefined. */
@@ -25,7 +25,7 @@ export interface SupplyOp {
   readonly instructionIndex: number;
   readonly kind: "mint" | "burn";
   readonly mint: number;
-  /** Token account that got or gave the tokens. */
+  /** Token account that received or lost the tokens. */
   readonly tokenAccount: number;
   readonly authority: number | undefined;
   readonly accountCount: number;
@@ -36,7 +36,7 @@ export interface SupplyOp {
 export interface TokenOps {
   readonly transfers: Transfer[];
   readonly supply: SupplyOp[];
-  /** Decimals of mints that were made here, by the key's index. */
+  /** Decimals of mints that the transaction creates, by the key's index. */
   readonly newMints: { readonly mint: number; readonly decimals: number }[];
 }
 
@@ -63,7 +63,7 @@ interface TokenInstruction {
   readonly data: Uint8Array;
 }
 
-/** Adds what an instruction of a token program does. Throws BrokenTransactionError for what no node would send. */
+/** Adds what an instruction of a token program does. Throws BrokenTransactionError for a malformed one. */
 export function readTokenInstruction(
   ops: TokenOps,
   instructionIndex: number,
@@ -71,7 +71,7 @@ export function readTokenInstruction(
 ): void {
   const data = decodeBase58(instruction.data);
   if (data === undefined)
-    throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is no base58.`);
+    throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is not base58.`);
   if (data[0] === OP.batch) readBatch(ops, { instructionIndex, accounts: instruction.accounts, data });
   else readInstruction(ops, { instructionIndex, accounts: instruction.accounts, data });
 }
@@ -94,21 +94,21 @@ function readBatch(ops: TokenOps, { instructionIndex, accounts, data }: TokenIns
   }
 }
 
-function readInstruction(ops: TokenOps, call: TokenInstruction): void {
-  const { data } = call;
+function readInstruction(ops: TokenOps, instruction: TokenInstruction): void {
+  const { data } = instruction;
   switch (data[0]) {
     case OP.transfer:
-      addTransfer(ops, call, { accounts: [0, 1], mint: undefined, decimalsAt: undefined });
+      addTransfer(ops, instruction, { accounts: [0, 1], mint: undefined, decimalsAt: undefined });
       break;
     case OP.transferChecked:
-      addTransfer(ops, call, { accounts: [0, 2], mint: 1, decimalsAt: 9 });
+      addTransfer(ops, instruction, { accounts: [0, 2], mint: 1, decimalsAt: 9 });
       break;
     case OP.transferFeeExtension:
-      if (data[1] === 1) addTransferWithFee(ops, call);
+      if (data[1] === 1) addTransferWithFee(ops, instruction);
       break;
     case OP.mintTo:
     case OP.mintToChecked:
-      addSupply(ops, call, {
+      addSupply(ops, instruction, {
         kind: "mint",
         mint: 0,
         tokenAccount: 1,
@@ -117,11 +117,16 @@ function readInstruction(ops: TokenOps, call: TokenInstruction): void {
       break;
     case OP.burn:
     case OP.burnChecked:
-      addSupply(ops, call, { kind: "burn", mint: 1, tokenAccount: 0, isChecked: data[0] === OP.burnChecked });
+      addSupply(ops, instruction, {
+        kind: "burn",
+        mint: 1,
+        tokenAccount: 0,
+        isChecked: data[0] === OP.burnChecked,
+      });
       break;
     case OP.initializeMint:
     case OP.initializeMint2:
-      ops.newMints.push({ mint: readAccount(call, 0), decimals: readByte(call, 1) });
+      ops.newMints.push({ mint: readAccount(instruction, 0), decimals: readByte(instruction, 1) });
   }
 }
 
@@ -131,31 +136,31 @@ interface TransferLayout {
   readonly decimalsAt: number | undefined;
 }
 
-function addTransfer(ops: TokenOps, call: TokenInstruction, form: TransferLayout): void {
-  const amount = readAmount(call, 1);
+function addTransfer(ops: TokenOps, instruction: TokenInstruction, layout: TransferLayout): void {
+  const amount = readAmount(instruction, 1);
   ops.transfers.push({
-    instructionIndex: call.instructionIndex,
-    source: readAccount(call, form.accounts[0]),
-    destination: readAccount(call, form.accounts[1]),
+    instructionIndex: instruction.instructionIndex,
+    source: readAccount(instruction, layout.accounts[0]),
+    destination: readAccount(instruction, layout.accounts[1]),
     amount,
     received: amount,
     isFeeKnown: false,
-    mint: form.mint === undefined ? undefined : readAccount(call, form.mint),
-    decimals: form.decimalsAt === undefined ? undefined : readByte(call, form.decimalsAt),
+    mint: layout.mint === undefined ? undefined : readAccount(instruction, layout.mint),
+    decimals: layout.decimalsAt === undefined ? undefined : readByte(instruction, layout.decimalsAt),
   });
 }
 
-function addTransferWithFee(ops: TokenOps, call: TokenInstruction): void {
-  const amount = readAmount(call, 2);
+function addTransferWithFee(ops: TokenOps, instruction: TokenInstruction): void {
+  const amount = readAmount(instruction, 2);
   ops.transfers.push({
-    instructionIndex: call.instructionIndex,
-    source: readAccount(call, 0),
-    destination: readAccount(call, 2),
+    instructionIndex: instruction.instructionIndex,
+    source: readAccount(instruction, 0),
+    destination: readAccount(instruction, 2),
     amount,
-    received: amount - readAmount(call, 11),
+    received: amount - readAmount(instruction, 11),
     isFeeKnown: true,
-    mint: readAccount(call, 1),
-    decimals: readByte(call, 10),
+    mint: readAccount(instruction, 1),
+    decimals: readByte(instruction, 10),
   });
 }
 
@@ -166,16 +171,16 @@ interface SupplyLayout {
   readonly isChecked: boolean;
 }
 
-function addSupply(ops: TokenOps, call: TokenInstruction, form: SupplyLayout): void {
+function addSupply(ops: TokenOps, instruction: TokenInstruction, layout: SupplyLayout): void {
   ops.supply.push({
-    instructionIndex: call.instructionIndex,
-    kind: form.kind,
-    mint: readAccount(call, form.mint),
-    tokenAccount: readAccount(call, form.tokenAccount),
-    authority: call.accounts[2],
-    accountCount: call.accounts.length,
-    amount: readAmount(call, 1),
-    decimals: form.isChecked ? readByte(call, 9) : undefined,
+    instructionIndex: instruction.instructionIndex,
+    kind: layout.kind,
+    mint: readAccount(instruction, layout.mint),
+    tokenAccount: readAccount(instruction, layout.tokenAccount),
+    authority: instruction.accounts[2],
+    accountCount: instruction.accounts.length,
+    amount: readAmount(instruction, 1),
+    decimals: layout.isChecked ? readByte(instruction, 9) : undefined,
   });
 }
 

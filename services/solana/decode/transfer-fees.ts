@@ -1,6 +1,6 @@
 /**
- * Token-2022 withholds a transfer fee from what arrives, and a plain TransferChecked does not say how much. What an
- * account's transfers would have given it beyond what its balance gained was withheld.
+ * Token-2022 withholds a transfer fee from what arrives, and a plain TransferChecked does not have its amount. The fee is
+ * the difference between the account's transfers and the gain of its balance.
  */
 import { balanceGain, findToken, type TokenBalances } from "./balances.ts";
 import type { TokenOps, Transfer } from "./token-ops.ts";
@@ -14,7 +14,7 @@ export function findTransferFees(ops: TokenOps, balances: TokenBalances): void {
   for (const { destination, mint, isFeeKnown } of ops.transfers) {
     if (isFeeKnown || mint === undefined || done.has(destination)) continue;
     done.add(destination);
-    // An account that is gone has no balance to compare with.
+    // A closed account has no balance to compare with.
     if (balances.after[destination] === undefined || !findToken(balances, destination)?.isToken2022) continue;
     applyWithheldFees(destination, ops, balances);
   }

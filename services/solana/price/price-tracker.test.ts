@@ -57,11 +57,11 @@ describe("price book of Solana", () => {
       valueUsd: null,
       priceInUsd: null,
       priceOutUsd: null,
-      isFirmIn: false,
-      isFirmOut: false,
+      isReliableIn: false,
+      isReliableOut: false,
     });
     const early = trade(book, "curve", { in: [SOL, 1], out: ["NEW", 1_000_000], holds: [5, 9e8] });
-    expect(early).to.deep.include({ valueUsd: 150, priceOutUsd: 0.00015, isFirmOut: true });
+    expect(early).to.deep.include({ valueUsd: 150, priceOutUsd: 0.00015, isReliableOut: true });
     expect(book.usd("NEW", time)).to.equal(null);
     expect(trade(book, "new-b", { in: ["NEW", 10], out: ["B", 1], holds: [1e9, 1e9] }).valueUsd).to.equal(
       null,
@@ -72,7 +72,7 @@ describe("price book of Solana", () => {
   it("does not let a shallow pool move a token's price or its candles", () => {
     trade(book, "deep", { in: [SOL, 2], out: ["MEME", 1_000], holds: [500, 250_000] });
     const pushed = trade(book, "shallow", { in: [SOL, 40], out: ["MEME", 10], holds: [41, 3] });
-    expect(pushed).to.deep.include({ valueUsd: 6_000, priceOutUsd: 600, isFirmOut: false, isFirmIn: true });
+    expect(pushed).to.deep.include({ valueUsd: 6_000, priceOutUsd: 600, isReliableOut: false, isReliableIn: true });
     expect(book.usd("MEME", time)).to.equal(0.3);
   });
 

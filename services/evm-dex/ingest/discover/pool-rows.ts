@@ -6,7 +6,7 @@ import type { PoolRow, TokenRow } from "../../store/collections.ts";
 import type { CreatedPool } from "../fetch/block-batch.ts";
 import type { TokenReader } from "./token-reader.ts";
 
-/** Rows of newly created pools and of tokens seen for the first time. `block` is one whose state nodes still have. */
+/** Rows of new pools and of tokens seen for the first time. Nodes must have the state of `block`. */
 export async function readPoolRows(
   { tokenReader, source }: { tokenReader: TokenReader; source: EvmSource },
   { chainId, created, block }: { chainId: number; created: readonly CreatedPool[]; block: number },
@@ -44,8 +44,8 @@ export async function readPoolRows(
 }
 
 /**
- * Fees that PoolCreated does not tell, one call a tier: at any block where the answer cannot change, else at the
- * pool's own, or at `block` where nodes have forgotten that. A factory that does not answer leaves its pools out.
+ * Fees that PoolCreated lacks, one call per tier: at any block if the tier cannot change, else at the pool's
+ * creation, or at `block` where nodes have pruned that. Pools of a factory whose call fails are left out.
  */
 async function readFeeTiers(
   source: EvmSource,

@@ -6,12 +6,12 @@ import { getTokens } from "../../store/queries.ts";
 
 const SYMBOL = encodeCall("0x95d89b41");
 const DECIMALS = encodeCall("0x313ce567");
-/** Bounds memory on chains with hundreds of thousands of tokens; what is dropped is read from the store again. */
+/** Bounds memory on chains with hundreds of thousands of tokens; dropped ones are read from the store again. */
 const MAX_TOKENS = 50_000;
 
 /**
- * Symbols and decimals of tokens: from memory, the store, or the contracts, which are asked once.
- * A token without decimals() counts in raw units (0 decimals), one without symbol() has the symbol "".
+ * Symbols and decimals of tokens: from memory, the store, or the contracts, which are read once. A token without
+ * decimals() counts in raw units (0 decimals), one without symbol() has the symbol "".
  */
 export class TokenReader {
   readonly #store: Store;
@@ -23,7 +23,7 @@ export class TokenReader {
     this.#source = source;
   }
 
-  /** Every token asked for, and which of them the store does not have yet. */
+  /** All requested tokens, and those that the store does not have yet. */
   async read(
     addresses: Iterable<string>,
     block: number,

@@ -8,10 +8,10 @@ import type { CreatedPool } from "../fetch/block-batch.ts";
 const FACTORY = "0xc45a0155" as Hex;
 /** gauges(address) of a voter. */
 const GAUGES = "0xb9a09fd5" as Hex;
-/** Strangers remembered as such. Beyond it all are forgotten, and those that speak again are asked again. */
+/** Most foreign contracts remembered. Beyond it all are forgotten, and checked again at their next event. */
 const MAX_FOREIGN = 200_000;
 
-/** A pool of ours that was a stranger, and its gauge where it has one. */
+/** A pool of a configured factory that was unknown, and its gauge where it has one. */
 export interface IdentifiedPool {
   readonly pool: CreatedPool;
   readonly gauge:
@@ -20,10 +20,10 @@ export interface IdentifiedPool {
 }
 
 /**
- * Contracts that speak like pools of ours though nobody was seen creating them: a node may have kept the creation back
- * when logs were scanned, or the deployments name too late a block. Each is asked once for its factory; one that names
- * ours is believed when that factory has it. On Base there are thousands of other DEXes' pools: they cost a call each,
- * ever, since what a contract says of its factory never changes.
+ * Contracts that emit pool events though their creation was not seen: a node may have withheld the creation when logs
+ * were scanned, or the deployments name too late a block. It reads factory() of each one once; a contract that names
+ * a configured factory counts if that factory has the pool. On Base there are thousands of other DEXes' pools: they
+ * cost one call each, as a contract's factory never changes.
  */
 export class UnknownPools {
   readonly #source: EvmSource;
@@ -31,7 +31,7 @@ export class UnknownPools {
   readonly #fromBlock: number;
   readonly #foreign = new Set<string>();
 
-  /** `fromBlock` is the first indexed one. */
+  /** `fromBlock` is the first indexed block. */
   constructor(
     source: EvmSource,
     { factories, fromBlock }: { factories: readonly Factory[]; fromBlock: number },
@@ -45,11 +45,14 @@ export class UnknownPools {
     return this.#foreign.has(address);
   }
 
-  /** Which of the addresses, each with the block it first spoke in, are pools of ours, and what their factory must have said. */
+  /**
+   * Identifies the pools of configured factories among the addresses, each given with the block of its first event,
+   * and reconstructs their PoolCreated events.
+   */
   async identify(seen: ReadonlyMap<string, number>): Promise<IdentifiedPool[]> {
     const unknown = [...seen].filter(([address]) => !this.#foreign.has(address));
     if (unknown.length === 0) return [];
-    // Nodes have the head's state for certain; a node that is behind does not make the contracts younger.
+    // Nodes have the state of the head; a node that is behind must not be read before the contract's first event.
     const head = Math.max(...unknown.map(([, block]) => block), (await this.#source.head()).number);
     const answers = await this.#source.call(
       unknown.map(([address]) => ({ to: address as Hex, data: FACTORY, block: head })),
@@ -83,12 +86,12 @@ export class UnknownPools {
     if ((await hasPool(head)) !== true) return undefined;
     const block =
       (await findCreation(hasPool, seen)) ??
-      // Nodes have forgotten most of the past: with its first event, else before the index.
+      // Nodes have pruned most of the past: use the block of its first event, else the one before the index.
       ((await hasPool(seen - 1)) === false ? seen : Math.max(0, this.#fromBlock - 1));
     return this.#place(created, { factory, block });
   }
 
-  /** The gauge that the pool had when it first spoke: later ones are told of by the voter. */
+  /** The gauge that the pool had at its first event: the voter's events report later ones. */
   async #gaugeOf(
     { pool, factory, block: created }: CreatedPool,
     { head, seen }: { head: number; seen: number },
@@ -111,7 +114,7 @@ export class UnknownPools {
     return block < seen ? { gauge, voter, createdBlock: block } : undefined;
   }
 
-  /** Null where no node has that block's state. */
+  /** Null where no node has the state of that block. */
   async #isPool(call: EthCall, created: PoolCreatedEvent): Promise<boolean | null> {
     const [answer] = await this.#source.call([call]);
     return typeof answer === "string" ? parseAddressWord(answer) === created.pool : null;
@@ -131,8 +134,8 @@ export class UnknownPools {
 }
 
 /**
- * The first block whose state has it, by halves from a block that has; undefined where nodes have forgotten
- * one of the states asked for. From block 0: that a pool is a stranger may be the fault of a factory's block.
+ * The first block whose state has it: a binary search below a block that has it; undefined where nodes have pruned
+ * one of the states. Starts at block 0, since a wrong block of the factory may be why the pool is unknown.
  */
 async function findCreation(
   hasIt: (block: number) => Promise<boolean | null>,

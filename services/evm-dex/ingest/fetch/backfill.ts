@@ -5,25 +5,28 @@ import type { Fetcher } from "./fetcher.ts";
 import { prefetchMap } from "./prefetch.ts";
 
 const INITIAL_RANGE = 40;
-/** Which way of reading suits chain and source is known after so few blocks: nothing is read ahead meanwhile. */
+/** This many blocks show which way of reading suits chain and source: nothing is prefetched meanwhile. */
 const PROBE_BLOCKS = 16;
 const MAX_RANGE = 5_000;
 const SCAN_CONCURRENCY = 2;
-/** Small answers keep the heap small; beyond some thousand logs larger ones are no faster. */
+/** Small responses keep the heap small; beyond some thousand logs larger ones are no faster. */
 const TARGET_LOGS = 2_500;
 /**
  * Every block without events is checked against its bloom. On a real chain hardly a block has none of these topics,
- * so that the check costs nothing; on a quiet one it costs a header a block.
+ * so the check costs nothing; on an idle one it costs one header per block.
  */
 const VERIFY_BLOCKS = Number.POSITIVE_INFINITY;
-/** Batches fetched while one is being written. */
+/** Batches prefetched while one is being written. */
 const AHEAD = 3;
 
-/** Blocks a batch when whole blocks are read. */
+/** Blocks per batch of whole blocks. */
 const DENSE_RANGE = 60;
-/** Whole blocks are read where more than this share of blocks has our events, and given up below a quarter of it. */
+/**
+ * Whole blocks are read where more than this share of blocks has indexed events, until it falls below a quarter of
+ * that.
+ */
 const DENSE_SHARE = 0.5;
-/** Blocks scanned after whole blocks were not to be had, before they are asked for again. */
+/** Blocks scanned after whole blocks were unavailable, before the next attempt at them. */
 const DENSE_PAUSE_BLOCKS = 5_000;
 
 export interface BackfillRange {
@@ -36,9 +39,9 @@ export interface BackfillRange {
 }
 
 /**
- * A long run of blocks as batches in order. Sparse stretches are scanned: logs by range, then only the blocks that have
- * some. Where nearly every block has events and the source is quick with receipts, whole blocks are read instead: one
- * answer with logs and senders, and nothing twice.
+ * Reads a long range of blocks as batches in order. Sparse parts are scanned: logs by range, then only the blocks
+ * that have some. Where nearly every block has events and the source is quick with receipts, it reads whole blocks
+ * instead: logs and senders in one response, and nothing twice.
  */
 export async function* readBackfill(options: BackfillRange): AsyncGenerator<BlockBatch> {
   const { from, to, signal } = options;
@@ -69,12 +72,12 @@ export async function* readBackfill(options: BackfillRange): AsyncGenerator<Bloc
   }
 }
 
-/** A look at a few blocks first: what is read ahead in the one way is thrown away when the other is chosen. */
+/** Starts with a few blocks: what was prefetched one way is discarded when the other way is chosen. */
 function nextPart({ from, to }: BackfillRange, next: number): { from: number; to: number } {
   return { from: next, to: next === from ? Math.min(to, from + PROBE_BLOCKS - 1) : to };
 }
 
-/** The source does not give whole blocks, or not as fast as their parts. */
+/** The source has no whole blocks, or is slower with them than with their parts. */
 class WholeBlocksUnavailable extends Error {
   override readonly name = "NoWholeBlocks";
 }

@@ -1,12 +1,12 @@
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../../shared/evm/port.ts";
+import type { HeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
-import type { HeaderRow } from "../../store/collections.ts";
 import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
 import type { DecodedLog, NewGauge } from "./emitters.ts";
 
-/** A pool that a known factory created. */
+/** A pool created by a configured factory. */
 export interface CreatedPool extends PoolCreatedEvent {
   readonly factory: Factory;
   readonly block: number;
@@ -20,39 +20,39 @@ export interface CreatedGauge extends NewGauge {
   readonly block: number;
 }
 
-/** A run of blocks, fetched and decoded: all that writing them needs of the chain's history. */
+/** A run of consecutive blocks, fetched and decoded: all that writing them needs from the chain. */
 export interface BlockBatch {
-  /** The block that the first one follows on: whoever writes the batch holds it against the index. */
+  /** Parent of the first block: the writer compares it with the checkpoint. */
   readonly parent: { readonly number: number; readonly hash: string };
   readonly last: { readonly number: number; readonly hash: string; readonly time: number };
   readonly created: readonly CreatedPool[];
   readonly gauges: readonly CreatedGauge[];
-  /** Contracts that nobody knows, but speak like pools, with the block of each one's first word. */
+  /** Unknown contracts that emit pool events, with the block of each one's first event. */
   readonly unknownPools: ReadonlyMap<string, number>;
   /** Only blocks with events of known pools. */
   readonly blocks: readonly BlockEvents[];
-  /** Every header of the run when it follows the head, none during backfill. */
+  /** Every header of the batch near the head, none during backfill. */
   readonly headers: readonly HeaderRow[];
 }
 
-/** A log of ours and what it tells. */
+/** A log of a known contract, and its event. */
 export interface PoolLog {
   readonly log: RawLog;
   readonly decoded: DecodedLog;
 }
 
-/** Logs of ours, in order, and the blocks they lie in, as a batch. Throws ReorgDetected where they do not fit. */
+/** Assembles logs, in order, and their blocks to a batch. Throws ReorgDetected where they do not match. */
 export function assembleBatch({
-  ours,
+  poolLogs,
   blocks,
   range,
   parentHash,
-  strangers,
+  unknownPools,
   headers,
 }: {
   range: LogRange;
-  ours: readonly PoolLog[];
-  strangers: ReadonlyMap<string, number>;
+  poolLogs: readonly PoolLog[];
+  unknownPools: ReadonlyMap<string, number>;
   blocks: ReadonlyMap<number, BlockWithSenders>;
   headers: readonly HeaderRow[];
   /** Of the range's first block. */
@@ -61,13 +61,19 @@ export function assembleBatch({
   const created: CreatedPool[] = [];
   const gauges: CreatedGauge[] = [];
   const byBlock = new Map<number, { block: BlockWithSenders; events: PlacedEvent[] }>();
-  for (const { log, decoded: told } of ours) {
+  for (const { log, decoded } of poolLogs) {
     const block = blockOf(log, blocks);
-    if ("created" in told) {
-      created.push({ ...told.created, factory: told.factory, block: block.number, time: block.timestamp });
+    if ("created" in decoded) {
+      created.push({
+        ...decoded.created,
+        factory: decoded.factory,
+        block: block.number,
+        time: block.timestamp,
+      });
       continue;
     }
-    if (told.gauge !== undefined) gauges.push({ ...told.gauge, pool: told.pool, block: block.number });
+    if (decoded.gauge !== undefined)
+      gauges.push({ ...decoded.gauge, pool: decoded.pool, block: block.number });
     let entry = byBlock.get(block.number);
     if (entry === undefined) {
       entry = { block, events: [] };
@@ -77,8 +83,8 @@ export function assembleBatch({
       logIndex: log.logIndex,
       txHash: log.transactionHash,
       sender: block.senders[log.transactionIndex] as Hex,
-      poolAddress: told.pool,
-      event: told.event,
+      poolAddress: decoded.pool,
+      event: decoded.event,
     });
   }
   const last = blocks.get(range.toBlock) as BlockWithSenders;
@@ -87,7 +93,7 @@ export function assembleBatch({
     last: { number: last.number, hash: last.hash, time: last.timestamp },
     created,
     gauges,
-    unknownPools: strangers,
+    unknownPools,
     blocks: [...byBlock.values()].map(({ block, events }) => ({
       number: block.number,
       hash: block.hash,
@@ -98,7 +104,7 @@ export function assembleBatch({
   };
 }
 
-/** The block a log lies in; both were asked for apart, so their hashes must agree. */
+/** The block of a log; separate requests fetched the two, so their hashes must agree. */
 function blockOf(log: RawLog, blocks: ReadonlyMap<number, BlockWithSenders>): BlockWithSenders {
   const block = blocks.get(log.blockNumber);
   if (

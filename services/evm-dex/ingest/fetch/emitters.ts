@@ -9,7 +9,7 @@ import {
   type Protocol,
 } from "../../protocols/protocol.ts";
 
-/** What a log says: that a factory created a pool, or that something happened to one. */
+/** A decoded log: a factory created a pool, or an event of a pool. */
 export type DecodedLog =
   | { readonly factory: Factory; readonly created: PoolCreatedEvent }
   | { readonly pool: string; readonly event: PoolEvent; readonly gauge?: NewGauge };
@@ -19,26 +19,26 @@ export interface NewGauge {
   readonly voter: string;
 }
 
-/** What was known of a chain's contracts before. */
+/** The contracts of a chain that the index knows. */
 export interface KnownContracts {
   protocolOf(pool: string): Protocol | undefined;
   poolOfGauge(gauge: string): string | undefined;
-  /** A contract that was asked who it is, and is none of ours. */
+  /** Whether a contract is known to belong to no configured factory. */
   isForeign(address: string): boolean;
 }
 
 /**
- * Who emits what: factories, their voters, pools and gauges, by address. Learns from logs, in the order they are
- * shown, since what is fetched runs ahead of what is stored.
+ * Maps emitters to events: factories, their voters, pools and gauges, by address. Learns new ones from logs in the
+ * order they come, since fetching runs ahead of the store.
  */
 export class Emitters {
   readonly #known: KnownContracts;
   readonly #factories: ReadonlyMap<string, Factory>;
-  /** By voter, the protocols whose gauges it creates. */
+  /** The protocols for whose pools a voter creates gauges. */
   readonly #voters: ReadonlyMap<string, ReadonlySet<Protocol>>;
   readonly #created = new Map<string, Protocol>();
   readonly #gauges = new Map<string, string>();
-  /** What pools of these kinds say, by topic. */
+  /** Decoders of pool events, by topic. */
   readonly #poolDecoders: ReadonlyMap<string, readonly Decoder<PoolEvent>[]>;
 
   constructor(factories: readonly Factory[], known: KnownContracts) {
@@ -53,8 +53,8 @@ export class Emitters {
   }
 
   /**
-   * Remembers the pools and gauges that logs create. A pool may speak before its factory speaks of it (Slipstream
-   * initialises first), though never before its block: show all logs of a run before asking what any of them tells.
+   * Records the pools and gauges that logs create. A pool may emit before its factory's event (Slipstream initialises
+   * first), though never in an earlier block: pass all logs of a batch before decoding any of them.
    */
   learn(logs: readonly RawLog[]): void {
     for (const log of logs) {
@@ -70,7 +70,7 @@ export class Emitters {
     }
   }
 
-  /** What a log tells of ours; undefined where it is another contract's, or another event. */
+  /** Decodes a log of a known contract; undefined for another contract, or another event. */
   decode(log: RawLog): DecodedLog | undefined {
     const factory = this.#factories.get(log.address);
     if (factory !== undefined) return this.#decodeFactoryLog(factory, log);
@@ -84,7 +84,7 @@ export class Emitters {
       : toDecodedLog(pool, logDecoderOf(gauged).gauge(log));
   }
 
-  /** Whether a contract that nobody knows says what pools of these kinds say. */
+  /** Whether an unknown contract emitted a pool event. */
   isUnknownPool(log: RawLog): boolean {
     const { address } = log;
     if (this.#known.isForeign(address) || this.protocolOf(address) !== undefined) return false;
@@ -150,8 +150,8 @@ function protocolsByVoter(factories: readonly Factory[]): Map<string, Set<Protoc
 }
 
 /**
- * What these factories, their voters, pools and gauges emit, of any contract: which are ours is decided by address.
- * Without LP tokens' Transfers, which every token emits.
+ * The topics of these factories, their voters, pools and gauges, from any contract: addresses are matched after
+ * fetching. Leaves out LP tokens' Transfers, which every token emits.
  */
 export function filterOf(factories: readonly Factory[]): LogFilter {
   const topics = factories.flatMap(({ kind, rewards }) => {

@@ -10,16 +10,16 @@ import type {
   RawLog,
 } from "../../../shared/evm/port.ts";
 import { compareLogs } from "../../../shared/evm/source/parse.ts";
+import { blockNumbers, toHeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import type { HeaderRow } from "../../store/collections.ts";
 import { assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 import { findMissingTransfers, type MissingTransfers } from "./missing-transfers.ts";
 import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
 import { WatchedPools } from "./watched-pools.ts";
 
-/** Contracts that one eth_getLogs names, where nothing else is configured: what geth takes. */
+/** Default number of contracts in one eth_getLogs: geth's limit. */
 const MAX_ADDRESSES = 1_000;
 
 export interface FetcherOptions {
@@ -30,19 +30,19 @@ export interface FetcherOptions {
   readonly maxAddresses?: number | undefined;
 }
 
-/** By address, the block of the first word. */
+/** Block of the first event, by address. */
 type UnknownPoolBlocks = Map<string, number>;
 
 /**
- * Fetches and decodes runs of blocks in order. Runs ahead of the writing: it remembers the pools it saw being created,
- * which are not yet in the book when the next run is decoded.
+ * Fetches and decodes batches of blocks in order, ahead of the writes: it remembers pools that it saw created, which
+ * are not yet in the pool book when it decodes the next batch.
  */
 export class Fetcher {
   readonly #source: EvmSource;
   readonly #emitters: Emitters;
   readonly #watchedPools: WatchedPools;
   readonly #transfers: TransferSource;
-  /** What is asked of the source by topic. */
+  /** The filter by topic. */
   readonly filter: LogFilter;
   #lastTurn = Promise.resolve();
 
@@ -56,32 +56,32 @@ export class Fetcher {
     this.filter = filterOf(options.factories);
   }
 
-  /** For the runs of a long stretch: their Transfers are asked for in larger pieces than they come in. */
+  /** For the batches of a backfill: scans their Transfers in larger windows than a batch. */
   scanTransfers(run: { from: number; to: number; signal: AbortSignal }): TransferScan {
     return new TransferScan(this.#transfers, run);
   }
 
   /**
-   * A run far behind the head, whose logs by topic are there: only blocks with our events are fetched whole. The scan has
-   * read the headers of blocks without logs; with those of the blocks between them, every block is linked to the one before.
+   * A batch far behind the head from its logs by topic: fetches only blocks with events whole. The scan has read the
+   * headers of blocks without logs; with the remaining headers every block is linked to its parent.
    */
   async readSettled(
     { range, logs, links }: ScannedRange,
     transfers: Pick<TransferScan, "take">,
   ): Promise<BlockBatch> {
-    const strangers: UnknownPoolBlocks = new Map();
-    const byTopic = this.#decodeByTopic(logs, strangers);
-    // Nothing is awaited before this: runs are taken in their order.
+    const unknownPools: UnknownPoolBlocks = new Map();
+    const byTopic = this.#decodeByTopic(logs, unknownPools);
+    // No await before this, so that batches take their turns in order.
     const byAddress = this.#decode(await transfers.take(range, this.#watchNewPools(byTopic)));
-    const ours = sortByPosition([...byTopic, ...byAddress]);
-    const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
+    const poolLogs = sortByPosition([...byTopic, ...byAddress]);
+    const numbers = [...new Set([...poolLogs.map(({ log }) => log.blockNumber), range.toBlock])];
     const blocks = byNumber(await this.#source.blocks(numbers));
     const parentHash = await this.#checkSettled({ range, logs, links }, blocks);
-    await this.#checkTransfers(ours, blocks);
-    return assembleBatch({ range, ours, strangers, blocks, headers: [], parentHash });
+    await this.#checkTransfers(poolLogs, blocks);
+    return assembleBatch({ range, poolLogs, unknownPools, blocks, headers: [], parentHash });
   }
 
-  /** Throws ReorgDetected unless the run is one piece of one chain, and each log of it. Returns the hash it follows on. */
+  /** Throws ReorgDetected unless the batch is a linked chain that holds every log. Returns the hash of its parent. */
   async #checkSettled(
     { range, logs, links }: ScannedRange,
     blocks: ReadonlyMap<number, BlockWithSenders>,
@@ -90,7 +90,7 @@ export class Fetcher {
       ...links.map((link) => [link.number, link] as const),
       ...blocks,
     ]);
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const between = numbers.filter((number) => !known.has(number));
     const headers = between.length === 0 ? [] : await this.#source.headers(between);
     for (const header of headers) if (header !== null) known.set(header.number, header);
@@ -107,28 +107,35 @@ export class Fetcher {
     return parentHash;
   }
 
-  /** A run read as whole blocks; undefined where the source has no quick way to them. */
+  /** A batch read as whole blocks; undefined where the source has no quick way to read them. */
   async readWhole(range: LogRange): Promise<BlockBatch | undefined> {
     const order = this.#takeTurn();
     try {
       const watched = this.#watchedPools.list();
-      const list = await this.#source.blocksWithLogs(numbersOf(range), this.#wholeFilter(watched));
+      const list = await this.#source.blocksWithLogs(blockNumbers(range), this.#wholeFilter(watched));
       await order.turn;
       if (list === undefined) return undefined;
       const { parentHash } = list[0] as BlockWithSenders;
       checkLinks(list, parentHash);
       const logs = list.flatMap((block) => block.logs);
-      const strangers: UnknownPoolBlocks = new Map();
-      const ours = await this.#decodeWholeBlocks(range, { list, logs, watched, strangers });
-      return assembleBatch({ range, ours, strangers, blocks: byNumber(list), headers: [], parentHash });
+      const unknownPools: UnknownPoolBlocks = new Map();
+      const poolLogs = await this.#decodeWholeBlocks(range, { list, logs, watched, unknownPools });
+      return assembleBatch({
+        range,
+        poolLogs,
+        unknownPools,
+        blocks: byNumber(list),
+        headers: [],
+        parentHash,
+      });
     } finally {
       order.done();
     }
   }
 
-  /** A run up to the head: every block is fetched and must follow on the one before, the first on `parentHash`. */
+  /** A batch near the head: fetches every block; each must follow on its parent, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<BlockBatch> {
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const watched = this.#watchedPools.list();
     const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
     const [list, logs] =
@@ -138,75 +145,72 @@ export class Fetcher {
     checkLinks(list, parentHash);
     const blocks = byNumber(list);
     const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
-    const strangers: UnknownPoolBlocks = new Map();
-    const ours =
+    const unknownPools: UnknownPoolBlocks = new Map();
+    const poolLogs =
       whole !== undefined
-        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, strangers })
-        : await this.#decodeParts(range, { list, logs: checked, blocks, strangers });
+        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, unknownPools })
+        : await this.#decodeParts(range, { list, logs: checked, blocks, unknownPools });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
-    return assembleBatch({ range, ours, strangers, blocks, headers, parentHash });
+    return assembleBatch({ range, poolLogs, unknownPools, blocks, headers, parentHash });
   }
 
-  /** What is taken of whole blocks: LP tokens' Transfers too. */
+  /** The filter for whole blocks, with LP tokens' Transfers. */
   #wholeFilter(watched: readonly Hex[]): LogFilter {
     const { topics } = this.#transfers;
     return watched.length === 0 ? this.filter : { ...this.filter, addressed: { topics, addresses: watched } };
   }
 
-  /** Of whole blocks. Pools that are watched only since these were asked for are asked for again. */
+  /** Decodes whole blocks. Fetches the Transfers of pools that became watched after the blocks were requested. */
   async #decodeWholeBlocks(
     range: LogRange,
     {
       logs,
-      strangers,
+      unknownPools,
       watched,
       list,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       watched: readonly Hex[];
-      strangers: UnknownPoolBlocks;
+      unknownPools: UnknownPoolBlocks;
     },
   ): Promise<PoolLog[]> {
-    const ours = this.#decodeByTopic(logs, strangers);
-    this.#watchNewPools(ours);
+    const poolLogs = this.#decodeByTopic(logs, unknownPools);
+    this.#watchNewPools(poolLogs);
     const before = new Set(watched);
     const late = this.#watchedPools.list().filter((pool) => !before.has(pool));
-    if (late.length === 0) return ours;
+    if (late.length === 0) return poolLogs;
     const asked = { range, pools: late, headers: list };
     const found = this.#decode(await readTransfers(this.#transfers, asked));
-    return sortByPosition([...ours, ...found]);
+    return sortByPosition([...poolLogs, ...found]);
   }
 
-  /** Of blocks and logs that were asked for apart. */
+  /** Decodes blocks and logs that were fetched by separate requests. */
   async #decodeParts(
     range: LogRange,
     {
       logs,
-      strangers,
+      unknownPools,
       list,
       blocks,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       blocks: ReadonlyMap<number, BlockWithSenders>;
-      strangers: UnknownPoolBlocks;
+      unknownPools: UnknownPoolBlocks;
     },
   ): Promise<PoolLog[]> {
-    const byTopic = this.#decodeByTopic(logs, strangers);
+    const byTopic = this.#decodeByTopic(logs, unknownPools);
     this.#watchNewPools(byTopic);
     const pools = this.#watchedPools.list();
     const asked = { range, pools, headers: list };
     const byAddress = this.#decode(await readTransfers(this.#transfers, asked));
-    const ours = sortByPosition([...byTopic, ...byAddress]);
-    await this.#checkTransfers(ours, blocks);
-    return ours;
+    const poolLogs = sortByPosition([...byTopic, ...byAddress]);
+    await this.#checkTransfers(poolLogs, blocks);
+    return poolLogs;
   }
 
-  /**
-   * Runs are fetched side by side, but sorted out one after the other: a pool that one run sees being created must be
-   * known to the next.
-   */
+  /** Batches are fetched in parallel but decoded in order: the next one must know the pools that this one creates. */
   #takeTurn(): { turn: Promise<void>; done: () => void } {
     const turn = this.#lastTurn;
     let done = () => {};
@@ -225,49 +229,47 @@ export class Fetcher {
     return logs;
   }
 
-  /** Those of ours, in order; who else speaks like a pool is noted. */
-  #decodeByTopic(logs: readonly RawLog[], strangers: UnknownPoolBlocks): PoolLog[] {
+  /** Decodes logs, in order; records unknown contracts that emit pool events. */
+  #decodeByTopic(logs: readonly RawLog[], unknownPools: UnknownPoolBlocks): PoolLog[] {
     this.#emitters.learn(logs);
     return this.#decode(logs, (log) => {
-      if (!strangers.has(log.address) && this.#emitters.isUnknownPool(log))
-        strangers.set(log.address, log.blockNumber);
+      if (!unknownPools.has(log.address) && this.#emitters.isUnknownPool(log))
+        unknownPools.set(log.address, log.blockNumber);
     });
   }
 
   #decode(logs: readonly RawLog[], onOther: (log: RawLog) => void = () => {}): PoolLog[] {
-    const ours: PoolLog[] = [];
+    const poolLogs: PoolLog[] = [];
     for (const log of logs) {
-      const told = this.#emitters.decode(log);
-      if (told === undefined) onOther(log);
-      else ours.push({ log, decoded: told });
+      const decoded = this.#emitters.decode(log);
+      if (decoded === undefined) onOther(log);
+      else poolLogs.push({ log, decoded });
     }
-    return ours;
+    return poolLogs;
   }
 
-  /** Watches pools that get their first LP tokens. */
-  #watchNewPools(ours: readonly PoolLog[]): Hex[] {
+  /** Adds pools that get their first LP tokens to the watched pools. */
+  #watchNewPools(poolLogs: readonly PoolLog[]): Hex[] {
     const fresh = new Set<Hex>();
-    for (const { decoded: told } of ours) {
-      if ("created" in told || this.#watchedPools.has(told.pool)) continue;
-      if (this.#emitters.protocolOf(told.pool)?.lpTokens?.needsTransfer(told.event) === true)
-        fresh.add(told.pool as Hex);
+    for (const { decoded } of poolLogs) {
+      if ("created" in decoded || this.#watchedPools.has(decoded.pool)) continue;
+      if (this.#emitters.protocolOf(decoded.pool)?.lpTokens?.needsTransfer(decoded.event) === true)
+        fresh.add(decoded.pool as Hex);
     }
     for (const pool of fresh) this.#watchedPools.add(pool);
     return [...fresh];
   }
 
-  /** LP tokens that were minted, burnt or staked without a Transfer: what is missing is asked for again. */
+  /** Throws ReorgDetected where LP tokens moved without a Transfer and the logs, fetched again, have it. */
   async #checkTransfers(
-    ours: readonly PoolLog[],
+    poolLogs: readonly PoolLog[],
     blocks: ReadonlyMap<number, BlockWithSenders>,
   ): Promise<void> {
-    const missing = findMissingTransfers(ours, (pool) => this.#emitters.protocolOf(pool));
+    const missing = findMissingTransfers(poolLogs, (pool) => this.#emitters.protocolOf(pool));
     if (missing.length === 0) return;
     const found = await this.#refetchTransfers(missing, blocks);
     if (found.length > 0)
-      throw new ReorgDetected(
-        `Logs of block ${found[0]?.blockNumber} were withheld: they are asked for again.`,
-      );
+      throw new ReorgDetected(`Logs of block ${found[0]?.blockNumber} were withheld: fetching them again.`);
   }
 
   async #refetchTransfers(
@@ -280,7 +282,7 @@ export class Fetcher {
       const logs = await this.#source.logs({ fromBlock: block, toBlock: block }, filter);
       const header = blocks.get(block);
       const lacking = logs.filter(isMissing);
-      // Where even now there are none, the receipts decide.
+      // If they are still missing, the receipts decide.
       const proven =
         lacking.length > 0 || header === undefined
           ? lacking
@@ -295,24 +297,10 @@ function transferTopics(factories: readonly Factory[]): Hex[] {
   return [...new Set(factories.flatMap(({ kind }) => protocolOf(kind).lpTokens?.transfer.topic ?? []))];
 }
 
-function sortByPosition(ours: PoolLog[]): PoolLog[] {
-  return ours.sort((a, b) => compareLogs(a.log, b.log));
+function sortByPosition(poolLogs: PoolLog[]): PoolLog[] {
+  return poolLogs.sort((a, b) => compareLogs(a.log, b.log));
 }
 
 function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {
   return new Map(list.map((block) => [block.number, block]));
-}
-
-export function numbersOf(range: LogRange): number[] {
-  return Array.from({ length: range.toBlock - range.fromBlock + 1 }, (_, i) => range.fromBlock + i);
-}
-
-function toHeaderRow(chainId: number, block: BlockWithSenders): HeaderRow {
-  return {
-    chainId,
-    number: block.number,
-    hash: block.hash,
-    parentHash: block.parentHash,
-    time: block.timestamp,
-  };
 }

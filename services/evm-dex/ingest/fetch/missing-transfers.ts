@@ -2,32 +2,32 @@ import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { Protocol } from "../../protocols/protocol.ts";
 import type { PoolLog } from "./block-batch.ts";
 
-/** A block in which LP tokens were minted, burnt or staked by transactions that have no Transfer of them. */
+/** A block with transactions that minted, burnt or staked LP tokens without a Transfer. */
 export interface MissingTransfers {
   readonly block: number;
   readonly pools: readonly Hex[];
-  /** Whether a log is of one of those transactions and pools. */
+  /** Whether a log belongs to one of those transactions and pools. */
   isMissing(log: RawLog): boolean;
 }
 
 /**
- * LP tokens never come, go or are staked without a Transfer in the same transaction. Transfers are asked for apart
- * from all other logs, and most blocks have none: this is how an answer that lacks some is found out.
+ * LP tokens are never minted, burnt or staked without a Transfer in the same transaction. Transfers are fetched apart
+ * from all other logs, and most blocks have none: this detects responses that lack some.
  */
 export function findMissingTransfers(
-  ours: readonly PoolLog[],
+  poolLogs: readonly PoolLog[],
   protocolOf: (pool: string) => Protocol | undefined,
 ): MissingTransfers[] {
   const transferred = new Set<string>();
   const needed = new Map<string, { block: number; pool: Hex }>();
-  for (const { log, decoded: told } of ours) {
-    if ("created" in told) continue;
-    const lpTokens = protocolOf(told.pool)?.lpTokens;
+  for (const { log, decoded } of poolLogs) {
+    if ("created" in decoded) continue;
+    const lpTokens = protocolOf(decoded.pool)?.lpTokens;
     if (lpTokens === undefined) continue;
-    const key = keyOf(log.transactionHash, told.pool);
+    const key = keyOf(log.transactionHash, decoded.pool);
     if (log.topics[0] === lpTokens.transfer.topic) transferred.add(key);
-    else if (lpTokens.needsTransfer(told.event))
-      needed.set(key, { block: log.blockNumber, pool: told.pool as Hex });
+    else if (lpTokens.needsTransfer(decoded.event))
+      needed.set(key, { block: log.blockNumber, pool: decoded.pool as Hex });
   }
   const missing = new Map([...needed].filter(([key]) => !transferred.has(key)));
   const blocks = new Map<number, Set<Hex>>();

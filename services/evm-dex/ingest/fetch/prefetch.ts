@@ -1,6 +1,6 @@
 /**
- * Maps in order with up to `ahead` results under way while the consumer works. An error of the source or of the
- * mapping surfaces where its item would have come; what is under way by then is left to finish unseen.
+ * Maps in order with up to `ahead` results pending while the consumer works. An error of the source or of the mapping
+ * is thrown in place of its item; results pending by then are ignored.
  */
 export async function* prefetchMap<T, R>(
   source: AsyncIterable<T>,
@@ -13,7 +13,7 @@ export async function* prefetchMap<T, R>(
     for (;;) {
       const next = await items.next().catch((error: unknown) => ({ error }));
       if ("error" in next || next.done === true) {
-        // What came before the source ended, or broke, is good and comes first.
+        // Items from before the end, or the error, come first.
         for (const result of queue) yield await result;
         if ("error" in next) throw next.error;
         return;
@@ -29,7 +29,7 @@ export async function* prefetchMap<T, R>(
   }
 }
 
-/** The same items, each asked for while the consumer works on the one before it. */
+/** The same items, each requested while the consumer works on the one before it. */
 export async function* prefetchNext<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
@@ -42,7 +42,7 @@ export async function* prefetchNext<T>(items: AsyncGenerator<T>): AsyncGenerator
       yield item.value;
     }
   } finally {
-    // Not awaited: what the source is waiting for would be waited for too.
+    // Not awaited: the source may itself be waiting.
     items.return(undefined).catch(() => {});
   }
 }

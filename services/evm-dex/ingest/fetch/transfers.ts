@@ -9,16 +9,16 @@ import type { BlockHeader, Hex, LogRange, RawLog } from "../../../shared/evm/por
 import { compareLogs } from "../../../shared/evm/source/parse.ts";
 import type { WatchedPools } from "./watched-pools.ts";
 
-/** Transfers of LP tokens are few: as many blocks at once as providers serve of one contract. Short runs ask for less. */
+/** Transfers of LP tokens are few: uses as many blocks at once as providers serve of one contract. */
 const MAX_WINDOW = 5_000;
 const FIRST_WINDOW = 500;
 const CONCURRENCY = 2;
-/** Headers that tell whether the blooms of a window tell anything. */
+/** Headers sampled to see whether the blooms of a window are selective enough. */
 const SAMPLE = 8;
 
 export interface TransferSource {
   readonly source: LogSource;
-  /** The Transfers' topics. */
+  /** Topics of the Transfers. */
   readonly topics: readonly Hex[];
   readonly watchedPools: WatchedPools;
   /** Contracts that one eth_getLogs may name. */
@@ -26,21 +26,20 @@ export interface TransferSource {
 }
 
 /**
- * The Transfers of watched pools over a long run of blocks, taken piece by piece as the run goes on. Every token emits
- * their topic, so that asking for it alone would fetch most of a chain: they are asked for by address, in windows much
- * longer than the pieces, and ahead of them. A pool that is watched only from some piece on is asked for over what of
- * the window is left.
+ * The Transfers of watched pools over a long range of blocks, taken batch by batch. Every token emits their topic, so
+ * fetching by topic alone would fetch most of a chain: they are fetched by address, in windows much longer than a
+ * batch, and ahead of it. For a pool that becomes watched at some batch, the rest of the window is fetched again.
  */
 export class TransferScan {
   readonly #transfers: TransferSource;
   readonly #to: number;
   readonly #signal: AbortSignal;
-  /** Everything up to this block is in the buffer, or taken. */
+  /** Everything up to this block is in the buffer, or was taken. */
   #covered: number;
-  /** Whom the last window was asked of: pools stay watched. */
+  /** Pools of the last window: pools stay watched. */
   readonly #scannedPools = new Set<Hex>();
   #buffer: RawLog[] = [];
-  /** Blocks that the provider last served at once. */
+  /** Blocks that the provider last served in one request. */
   #servedBlocks = MAX_WINDOW;
   #window = FIRST_WINDOW;
   #turn: Promise<unknown> = Promise.resolve();
@@ -52,10 +51,10 @@ export class TransferScan {
     this.#covered = run.from - 1;
   }
 
-  /** Those of a piece that follows on the one before; `fresh` are pools watched from it on. */
+  /** The Transfers of the next range, which must follow on the one before; `fresh` are pools watched from it on. */
   take(range: LogRange, fresh: readonly Hex[]): Promise<RawLog[]> {
     const taken = this.#turn.then(() => this.#take(range, fresh));
-    // A failure is the caller's, not the next one's.
+    // A failure rejects this call only.
     this.#turn = taken.catch(() => {});
     return taken;
   }
@@ -98,7 +97,7 @@ export class TransferScan {
   }
 }
 
-/** All Transfers of some pools in a range whose headers are at hand. */
+/** All Transfers of some pools in a range whose headers are known. */
 export async function readTransfers(
   options: TransferSource,
   at: { range: LogRange; pools: readonly Hex[]; headers: readonly BlockHeader[] },
@@ -137,7 +136,7 @@ async function* scanTransfers(
   });
 }
 
-/** Whether a few of the range's blooms are empty enough to speak against an answer without logs. */
+/** Whether the blooms of a sample are empty enough to disprove a response without logs. */
 async function areBloomsSelective(
   source: LogSource,
   options: { range: LogRange; count: number },

@@ -7,7 +7,7 @@ import type { CheckpointRow } from "../../store/collections.ts";
 import { listPoolsOfKinds } from "../../store/queries.ts";
 import type { PoolBook } from "../state/pool-book.ts";
 
-/** The pools whose LP tokens' Transfers are asked for by address: those that have LP tokens which can move. */
+/** The pools whose LP tokens can move: their Transfers are fetched by address. */
 export class WatchedPools {
   readonly #pools: Set<Hex>;
 
@@ -29,8 +29,8 @@ export class WatchedPools {
 }
 
 /**
- * As of the checkpoint. Of a pool with events its state tells; one that is younger than the index and has none has
- * no LP tokens; an older one is asked, and watched where no node has that state.
+ * The watched pools at the checkpoint. The state decides for a pool with events; one that is younger than the index
+ * and has none has no LP tokens; an older one is read, and watched where no node has that state.
  */
 export async function loadWatchedPools(
   store: Store,

@@ -3,8 +3,9 @@ import type { BlockBatch } from "../fetch/block-batch.ts";
 import type { Indexer } from "../state/indexer.ts";
 
 /**
- * Positions that a batch touches first, in pools older than the index: what the wallet held and had staked just before
- * the block that touches it. Where no node has that state it starts from nothing. Pools must be anchored before.
+ * Anchors positions in pools older than the index that a batch touches first: reads what the wallet held and had
+ * staked just before that block. Where no node has that state the position starts empty. Pools must be anchored
+ * before.
  */
 export async function anchorPositions(
   source: EvmSource,

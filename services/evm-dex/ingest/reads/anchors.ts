@@ -4,19 +4,19 @@ import type { PoolEntry } from "../state/pool-book.ts";
 import { balanceCalls, readBalance } from "./balances.ts";
 import { readPastStates } from "./past-states.ts";
 
-/** A pool older than the index, and its gauge just before its first indexed event. */
+/** A pool older than the index without an anchor yet, and its gauge just before its first indexed event. */
 export interface UnanchoredPool {
   readonly entry: PoolEntry;
-  /** Of that event. */
+  /** Block of that event. */
   readonly block: number;
   readonly gauge?: GaugeFacts | undefined;
 }
 
 /**
- * The state of pools that are older than the index, just before their first indexed event: what the protocol asks the
- * pool for, and its balances, at the block before it. Where no node has that state any more, `head` is asked: a pool
- * that tells its reserves is taken to have been as it is there, until its events tell more; of any other the balances
- * stand in for the reserves, and the price is unknown until an event tells it.
+ * Reads the state of pools older than the index just before their first indexed event: the protocol's getters, and
+ * the pool's balances, at the block before it. Where no node has that state any more, it reads `head`: a pool with a
+ * getter of its reserves starts with its state there, until its events update it; for any other the balances replace
+ * the reserves, and the price is unknown until an event sets it.
  */
 export async function readAnchors(
   source: EvmSource,
@@ -31,7 +31,7 @@ export async function readAnchors(
   await anchorUnknown(source, [...silent, ...untold], head);
 }
 
-/** Answers those whose state nobody has. */
+/** Returns the pools whose state no node has. */
 async function anchorAt(
   source: EvmSource,
   pools: readonly UnanchoredPool[],

@@ -10,7 +10,10 @@ import type { PoolEntry } from "../state/pool-book.ts";
 
 const BALANCE_OF = "0x70a08231";
 
-/** balanceOf(pool) of a pool's two tokens; at the very block where its hash is known. One endpoint's revert is not enough. */
+/**
+ * balanceOf(pool) of a pool's two tokens, pinned to the block's hash where that is known. A single endpoint's revert
+ * does not count.
+ */
 export function balanceCalls(
   pool: PoolEntry["row"],
   block: number,
@@ -24,15 +27,15 @@ export function balanceCalls(
   ];
 }
 
-/** A balance as returned; null where the call failed or gave no word. */
+/** The balance in return data; null where the call failed or returned no word. */
 export function readBalance(returned: Hex | null | undefined): bigint | null {
   return returned === null || returned === undefined || returned.length < 66 ? null : readUint(returned, 0);
 }
 
 /**
- * Reads what pools hold at the block of their last event, so that the number is a function of the chain, whoever asks
- * when: by the block's hash where `hashOf` knows it. Nodes without that state are asked at `head` instead. Tokens that answer neither keep what the events say, as
- * do pools whose events tell their reserves.
+ * Reads the balances of pools at the block of their last event, which makes them a function of the chain: by the
+ * block's hash where `hashOf` has it. Where nodes lack that state, it reads `head`. Tokens that fail at both keep the
+ * sums of their events, as do pools whose events hold their reserves.
  */
 export async function observeBalances(
   source: EvmSource,
@@ -63,7 +66,7 @@ interface BalanceRequest {
   readonly hash?: string | undefined;
 }
 
-/** A call by hash fails as a whole where one state is gone: then they are asked by number, one by one. */
+/** Calls by hash fail together where one state is gone: then it reads them by number. */
 async function observeAtHash(source: EvmSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
   try {
     return await observeAt(source, wanted);

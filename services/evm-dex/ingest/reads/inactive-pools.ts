@@ -7,7 +7,7 @@ import { getInactivePools, getPoolStates } from "../../store/queries.ts";
 import { GaugeBook } from "../state/gauge-book.ts";
 import { type PoolAtBlock, readPastStates } from "./past-states.ts";
 
-/** Pools looked up at once; of those without events, as many are asked at once as one JSON-RPC batch holds. */
+/** Pools looked up at once; those without events are read in groups that fit one JSON-RPC batch. */
 const PAGE = 1_000;
 const BATCH = 25;
 const RETRY_MS = 5_000;
@@ -17,7 +17,7 @@ export interface InactivePoolsOptions {
   readonly source: EvmSource;
   /** First indexed block. */
   readonly fromBlock: number;
-  /** At most so many pools a second. */
+  /** Most pools read per second. */
   readonly perSecond: number;
   readonly guard: Guard;
   readonly signal: AbortSignal;
@@ -25,11 +25,11 @@ export interface InactivePoolsOptions {
 }
 
 /**
- * Reads once where pools stand that have had no event since the index began: what they were just before it is what
- * they are. An event that comes later has its own way (anchors.ts) and makes the row idle. Nothing else stands on
- * these rows, prices least of all: a price at a block must not depend on when a pool came by here. Where nodes have
- * forgotten that block, the head tells the same but for what was given to a pool without an event. Killed and started
- * again, it passes over what is done. Answers how many pools it read.
+ * Reads, once, the state of inactive pools: those without an event since the index began, whose state is the one just
+ * before it. A later event has its own anchor (anchors.ts), which makes the row obsolete. These rows are only shown
+ * and price nothing: a price at a block must not depend on when this job reached a pool. Where nodes have pruned that
+ * block, the head has the same state but for gifts to the pool. After a restart it skips pools that are done. Returns
+ * the number of pools read.
  */
 export async function readInactivePools(options: InactivePoolsOptions): Promise<number> {
   const { store, signal } = options;
@@ -53,7 +53,7 @@ export async function readInactivePools(options: InactivePoolsOptions): Promise<
   return read;
 }
 
-/** Pools older than the index that neither have had an event nor are read yet, in batches. */
+/** Pools older than the index that have had no event and are not read yet, in batches. */
 async function* listUnreadPools({
   store,
   fromBlock,

@@ -4,20 +4,23 @@ import type { GaugeFacts, RawPair } from "../../protocols/protocol.ts";
 import type { PoolRow } from "../../store/collections.ts";
 import { balanceCalls, readBalance } from "./balances.ts";
 
-/** A pool at a block, and its gauge then. */
+/** A pool at a block, and its gauge at that block. */
 export interface PoolAtBlock {
   readonly row: PoolRow;
   readonly block: number;
   readonly gauge?: GaugeFacts | undefined;
 }
 
-/** What a pool was and held at a block, by its own word and its tokens'. */
+/** A pool's state and balances at a block, by its getters and its tokens. */
 export interface PastState {
   readonly state: unknown;
   readonly balances: RawPair;
 }
 
-/** One request for many pools, each at a block of its own; undefined where the node lacks that state or part of it. */
+/**
+ * Reads many pools in one request, each at a block of its own; undefined where the node lacks that state or a part of
+ * it.
+ */
 export async function readPastStates(
   source: EvmSource,
   wanted: readonly PoolAtBlock[],

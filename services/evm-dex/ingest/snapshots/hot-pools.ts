@@ -11,12 +11,12 @@ export interface HotPool {
   readonly view: PoolView;
 }
 
-/** Which pools are likely to be asked for, the likeliest first. */
+/** The pools that are likely to be requested, the likeliest first. */
 export class HotPools {
   /** Oldest first: a Map keeps the order of insertion. */
   readonly #touched = new Map<string, { readonly pool: PoolRow; readonly time: number }>();
 
-  /** Takes in pools with events up to `time`, in chain seconds; forgets those without one for an hour. */
+  /** Adds pools with events up to `time`, in chain seconds; drops those without one for an hour. */
   touch(pools: readonly PoolRow[], time: number): void {
     for (const pool of pools) {
       this.#touched.delete(pool.poolAddress);
@@ -28,7 +28,7 @@ export class HotPools {
     }
   }
 
-  /** What was asked for, in its order, then what was touched, the latest first; each once. */
+  /** Requested views in their order, then those of touched pools, the latest first; each once. */
   list(askedMembers: readonly string[]): HotPool[] {
     const hot = new Map<string, HotPool>();
     for (const member of askedMembers) {

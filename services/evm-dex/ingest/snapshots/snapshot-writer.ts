@@ -13,7 +13,7 @@ import {
 } from "../../views/snapshot.ts";
 import { type HotPool, HotPools } from "./hot-pools.ts";
 
-/** What a chain's head has just become. */
+/** A chain's new head. */
 export interface NewHead {
   readonly checkpoint: CheckpointRow;
   /** Pools with events since the head before. */
@@ -29,18 +29,18 @@ export interface SnapshotWriterDeps {
   readonly now?: () => number;
 }
 
-/** Snapshots take at most this share of the time between two heads, and never longer than that: indexing goes first. */
+/** Snapshots may use this share of the time between two heads, and MAX_MS at most: indexing goes first. */
 const SHARE = 0.1;
 const MAX_MS = 200;
-/** Views read at once; the time is looked at between two such groups. */
+/** Views read at once; the time limit is checked between two such groups. */
 const GROUP = 8;
-/** More than fit into the time on any machine. */
+/** More than any machine computes within the time limit. */
 const MAX_REQUESTED = 1_000;
 
 /**
- * Reads the views of hot pools ahead on each new head and puts them into the cache: first those asked for within the
+ * Computes the views of hot pools on each new head and puts them into the cache: first those requested within the
  * last hour, then those with events within the last hour, the latest first, until the time is up. Called between two
- * writes of the ingest that owns the chain, so that all it reads stands on the checkpoint.
+ * writes of the ingest that owns the chain, so that all it reads belongs to the checkpoint.
  */
 export class SnapshotWriter {
   readonly #deps: SnapshotWriterDeps;
@@ -54,7 +54,7 @@ export class SnapshotWriter {
     this.#endedMs = this.#now();
   }
 
-  /** Never throws: without snapshots the store answers. */
+  /** Never throws: without snapshots, services read the store. */
   async onHead({ checkpoint, touched }: NewHead): Promise<void> {
     const startedMs = this.#now();
     const untilMs = startedMs + Math.min(MAX_MS, SHARE * (startedMs - this.#endedMs));
@@ -81,11 +81,11 @@ export class SnapshotWriter {
     const wanted = this.#hot.list(asked);
     let done = 0;
     let written = 0;
-    // Nobody would read what a cache that is away cannot keep.
+    // A cache that is down stores nothing.
     while (done < wanted.length && this.#now() < untilMs && cache.healthy() && !signal.aborted) {
       const group = wanted.slice(done, done + GROUP);
       const entries = await this.#read(group, checkpoint);
-      // Another ingest may have taken over: then what was read is of its blocks.
+      // Another ingest may have taken over, and the rows be of its blocks.
       const stored = await getCheckpoint(store, chainId);
       if (stored?.blockHash !== checkpoint.blockHash) break;
       await cache.setMany(entries, { ttlMs: SNAPSHOT_TTL_MS });
@@ -95,7 +95,7 @@ export class SnapshotWriter {
     return { wanted: wanted.length, written };
   }
 
-  /** Cache entries; none for a pool that cannot be told of, which the service will say itself. */
+  /** Cache entries; none for a pool without a view, which the service reports itself. */
   async #read(group: readonly HotPool[], checkpoint: CheckpointRow): Promise<(readonly [string, string])[]> {
     const { store, log } = this.#deps;
     const { chainId } = checkpoint;

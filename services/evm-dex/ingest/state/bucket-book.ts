@@ -11,7 +11,7 @@ import {
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
 
-/** Rows kept in memory between writes; beyond it all go, since what is written can be loaded again. */
+/** Most rows kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
 const MAX_ROWS = 60_000;
 
 export interface UserSwap extends BucketSwap {
@@ -20,7 +20,7 @@ export interface UserSwap extends BucketSwap {
   readonly time: number;
 }
 
-/** What is known of one pool. Maps within maps: a key made of parts would cost more than what it finds. */
+/** The cached rows of one pool. Nested maps: building composite keys would cost more than the lookup. */
 interface PoolRows {
   /** By start × 4 + index of the span. */
   readonly rollups: Map<number, RollupRow>;
@@ -58,7 +58,7 @@ export class BucketBook {
       }
     };
     for (const { poolAddress, user, time } of swaps) {
-      // A known user's last buckets are known too: both are loaded together, and forgotten together.
+      // A known user's last buckets are loaded too: both are loaded together, and dropped together.
       if (!this.#rowsOf(poolAddress).users.has(user)) entryOf(users, poolAddress, newSet).add(user);
       want(poolAddress, time);
     }
@@ -76,7 +76,7 @@ export class BucketBook {
     for (const row of await getRollups(this.#store, { chainId, buckets: missing })) this.#addRollup(row);
   }
 
-  /** Adds one swap; answers the start of the minute in which its user swapped in this pool before, or null. */
+  /** Adds one swap; returns the start of the minute of its user's previous swap in this pool, or null. */
   add(swap: UserSwap): number | null {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
@@ -124,7 +124,7 @@ export class BucketBook {
     return entryOf(this.#pools, poolAddress, newPoolRows);
   }
 
-  /** What changed since the last take. */
+  /** Returns the rows that changed since the last flush. */
   flush(): { rollups: RollupRow[]; users: PoolUserRow[] } {
     const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };
     this.#dirtyRollups.clear();

@@ -5,14 +5,14 @@ import type { PoolFeeRow } from "../../store/collections.ts";
 import { listPoolFees } from "../../store/queries.ts";
 import type { PoolBook } from "./pool-book.ts";
 
-/** An hour of Base. Every pool has its own turn in it, so that few are asked at one block. */
+/** An hour of Base. Every pool has its own block in it, so that few are read at one block. */
 export const FEE_REFRESH_BLOCKS = 1_800;
 
 /**
- * When the fees are read that change without an event of their pool (a fee module that follows the price, a setting of
- * its manager): at the block of the pool's last event, and at the pool's turn after it. Which block that is follows
- * from the pool and the head alone, so that the store is a function of the chain; a rollback removes what was read
- * beyond it, and what is missing is read anew.
+ * Decides when to read fees that change without an event of their pool (a fee module that follows the price, a
+ * setting of its manager): at the block of the pool's last event, and then every FEE_REFRESH_BLOCKS. The block
+ * follows from the pool and the head alone, so that the store is a function of the chain; a rollback removes fees
+ * read beyond it, which are then read again.
  */
 export class FeeBook {
   readonly #chainId: number;
@@ -31,8 +31,8 @@ export class FeeBook {
   }
 
   /**
-   * Reads what is due at `at.head`, a block whose events the pools have. Pools are asked from the block before the
-   * index on: they may be younger than a turn before it. Nodes without a block's state are asked at the head instead.
+   * Reads the fees that are due at `head`, a block whose events the pools have. Never reads before the block ahead of
+   * the index, where a pool may not exist yet. Where nodes lack a block's state, it reads the head.
    */
   async refresh(
     source: EvmSource,
@@ -60,7 +60,7 @@ export class FeeBook {
   }
 }
 
-/** The last block up to `head` at which it is the pool's turn; negative where there was none. */
+/** The last block up to `head` at which the pool's fee is refreshed; negative where there was none. */
 export function lastRefreshBlock(pool: string, head: number): number {
   const phase = Number.parseInt(pool.slice(-8), 16) % FEE_REFRESH_BLOCKS;
   return head - ((((head - phase) % FEE_REFRESH_BLOCKS) + FEE_REFRESH_BLOCKS) % FEE_REFRESH_BLOCKS);

@@ -2,7 +2,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { GaugeRow } from "../../store/v2-collections.ts";
 import { listGauges } from "../../store/v2-queries.ts";
 
-/** The gauges of one chain's pools. A pool has one at most: its voter makes no second. */
+/** The gauges of one chain's pools. A pool has one at most: its voter never creates a second. */
 export class GaugeBook {
   readonly #byGauge = new Map<string, GaugeRow>();
   readonly #byPool = new Map<string, GaugeRow>();
@@ -20,7 +20,7 @@ export class GaugeBook {
     return this.#byGauge.get(gauge)?.poolAddress;
   }
 
-  /** A pool's gauge as of a block; undefined where it had none yet. */
+  /** A pool's gauge at a block; undefined where it had none yet. */
   at(poolAddress: string, block: number): GaugeRow | undefined {
     const row = this.#byPool.get(poolAddress);
     return row !== undefined && row.createdBlock <= block ? row : undefined;

@@ -14,7 +14,7 @@ import { PoolBook, type PoolEntry } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
 import { V2Book } from "./v2-book.ts";
 
-/** One decoded event with its place on the chain. */
+/** One decoded event with its position on the chain. */
 export interface PlacedEvent {
   readonly logIndex: number;
   readonly txHash: string;
@@ -31,7 +31,7 @@ export interface BlockEvents {
   readonly events: readonly PlacedEvent[];
 }
 
-/** An event on its way to a row: what the row is worked out from. */
+/** An event before its row is built. */
 interface AddedEvent {
   readonly placed: PlacedEvent;
   readonly entry: PoolEntry;
@@ -40,7 +40,7 @@ interface AddedEvent {
   readonly state: unknown;
 }
 
-/** What a run of blocks adds to the store, apart from the absolute rows of the books. */
+/** Rows that a batch adds to the store, apart from the absolute rows of the books. */
 export interface FlushedRows {
   readonly events: PoolEventRow[];
   readonly pools: PoolRow[];
@@ -51,14 +51,14 @@ export interface FlushedRows {
 }
 
 /**
- * Turns the events of one chain, block by block, into rows and running state. Knows no RPC and writes nothing:
- * fetch.ts feeds it, write.ts stores what it has.
+ * Turns the events of one chain, block by block, into rows and running state. Does no I/O but reading the store: the
+ * fetcher feeds it, write.ts stores its rows.
  */
 export class Indexer {
   readonly chainId: number;
   readonly pools: PoolBook;
   readonly buckets: BucketBook;
-  /** Hours and days of pools that keep them in tokens; all others are in `buckets`. */
+  /** Hours and days of v2 pools, in token amounts; all others are in `buckets`. */
   readonly v2: V2Book;
   readonly positions: LpBook;
   readonly gauges = new GaugeBook();
@@ -94,7 +94,7 @@ export class Indexer {
     this.#newTokens.push(row);
   }
 
-  /** Loads what the blocks will change, positions apart. Pools must have been added and anchored before. */
+  /** Loads all rows that the blocks will change but positions. Pools must have been added and anchored before. */
   async prepare(blocks: readonly BlockEvents[]): Promise<void> {
     const swaps: { poolAddress: string; user: string; time: number }[] = [];
     const v2Swaps: { poolAddress: string; time: number }[] = [];
@@ -109,7 +109,7 @@ export class Indexer {
     await this.v2.prepare(v2Swaps);
   }
 
-  /** Loads the positions the blocks will change; answers those that are not stored, each with its first block. */
+  /** Loads the positions that the blocks will change; returns those that are not stored, each with its first block. */
   async preparePositions(blocks: readonly BlockEvents[]): Promise<(PositionKey & { block: number })[]> {
     const holdings = new Map<string, PositionKey & { block: number }>();
     for (const { number, events } of blocks) {
@@ -129,7 +129,7 @@ export class Indexer {
 
   addBlock(block: BlockEvents): void {
     const added: AddedEvent[] = [];
-    /** By pool, the last event that needs a row only if none comes after it. */
+    /** By pool, the last event that gets a row only if no other follows in the block. */
     const quiet = new Map<PoolEntry, AddedEvent>();
     const touched = new Set<PoolEntry>();
     for (const placed of block.events) {
@@ -173,7 +173,7 @@ export class Indexer {
     return { placed, entry, tickTravel, state };
   }
 
-  /** An event's row, with the prices at the end of its block; a swap is counted. */
+  /** An event's row, with the prices at the end of its block; counts swaps. */
   #rowOf({ placed, entry, tickTravel, state }: AddedEvent, block: BlockEvents): PoolEventRow {
     const { protocol, row: pool } = entry;
     const moved = protocol.moved(placed.event);
@@ -226,12 +226,12 @@ export class Indexer {
       valueUsd: row.valueUsd,
       feeUsd: row.feeUsd,
       tickTravel: row.tickTravel ?? 0,
-      // A pool that swaps has a price after it.
+      // A pool has a price after a swap.
       closePrice: protocol.price(state, pool) ?? 0,
     });
   }
 
-  /** Has a pool's state written with the next blocks, though they may have no event of it. */
+  /** Writes a pool's state with the next batch, though it may have no event of the pool. */
   touch(entry: PoolEntry): void {
     this.#touched.add(entry);
   }

@@ -5,7 +5,7 @@ import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { addPoint, priceOf } from "./pool-prices.ts";
 
-/** An indexer that goes on where the store stands: the store must hold nothing beyond its checkpoint (rollback.ts). */
+/** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
 export async function loadIndexer(
   store: Store,
   chain: { chainId: number; anchors: readonly string[] },
@@ -24,7 +24,7 @@ export async function loadIndexer(
   return indexer;
 }
 
-/** The prices a pool had in the five minutes up to `now`, and the one it entered them with. */
+/** The prices of a pool in the five minutes up to `now`, and the one before them. */
 async function pointsOf(
   store: Store,
   at: { entry: PoolEntry; price: number; now: number },

@@ -4,10 +4,10 @@ import type { PositionChange } from "../../protocols/protocol.ts";
 import type { LpEventRow, LpPositionRow } from "../../store/v2-collections.ts";
 import { getPositions } from "../../store/v2-queries.ts";
 
-/** Positions kept in memory between writes; beyond it all go, since what is written can be loaded again. */
+/** Most positions kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
 const MAX_POSITIONS = 20_000;
 
-/** Whose position, and in which pool. */
+/** Key of a position: its pool and wallet. */
 export interface PositionKey {
   readonly poolAddress: string;
   readonly wallet: string;
@@ -43,7 +43,7 @@ export class LpBook {
     this.#chainId = chainId;
   }
 
-  /** Loads the positions that will change; answers those that are not stored. */
+  /** Loads the positions that will change; returns those that are not stored. */
   async prepare(holdings: Iterable<PositionKey>): Promise<PositionKey[]> {
     const wanted = new Map<string, PositionKey>();
     for (const holding of holdings) {
@@ -69,7 +69,7 @@ export class LpBook {
     return [...wanted.values()];
   }
 
-  /** The position of a wallet before its first event; without, it is empty. */
+  /** Sets the position of a wallet before its first event; default empty. */
   anchor(holding: PositionKey, position: LpPosition): void {
     const { poolAddress, wallet } = holding;
     this.#positions.set(keyOf(holding), { poolAddress, wallet, position, anchor: position, seen: undefined });
@@ -96,7 +96,7 @@ export class LpBook {
     });
   }
 
-  /** What changed since the last take. */
+  /** Returns the rows that changed since the last flush. */
   flush(): { events: LpEventRow[]; positions: LpPositionRow[] } {
     const positions = [...this.#dirty].map((held) => this.#toRow(held));
     this.#dirty.clear();

@@ -4,11 +4,11 @@ import type { Protocol } from "../../protocols/protocol.ts";
 import type { PoolRow, PoolStateRow } from "../../store/collections.ts";
 import { getPoolStates, getPools, listKnownPools, listPoolStates } from "../../store/queries.ts";
 
-/** A pool as the ingest works with it. */
+/** A pool with its running state. */
 export interface PoolEntry {
   readonly row: PoolRow;
   readonly protocol: Protocol;
-  /** The protocol's own. */
+  /** State of the pool's protocol. */
   state: unknown;
   /** State before the first indexed event; undefined until the pool is first touched. */
   anchor: unknown;
@@ -16,7 +16,7 @@ export interface PoolEntry {
   lastTime: number;
   balance0: bigint;
   balance1: bigint;
-  /** Block the balances were read at; -1: never. */
+  /** Block that the balances were read at; -1: never. */
   balanceBlock: number;
 }
 
@@ -37,7 +37,7 @@ export class PoolBook {
     this.#chainId = chainId;
   }
 
-  /** Reads all addresses and every pool that has events. */
+  /** Loads all addresses and the entries of pools with events. */
   async load(): Promise<void> {
     for await (const page of listKnownPools(this.#store, { chainId: this.#chainId }))
       for (const pool of page) this.#know(pool);
@@ -48,7 +48,7 @@ export class PoolBook {
     );
   }
 
-  /** Makes entries available for pools about to be touched. */
+  /** Loads the entries of pools before their events are added. */
   async prepare(addresses: Iterable<string>): Promise<void> {
     const missing = [...addresses].filter(
       (address) => this.#known.has(address) && !this.#entries.has(address),
@@ -81,7 +81,7 @@ export class PoolBook {
     return this.#known.has(address);
   }
 
-  /** Which protocol a known pool's events are of. */
+  /** Protocol of a known pool. */
   protocolOf(address: string): Protocol | undefined {
     return this.#known.get(address);
   }

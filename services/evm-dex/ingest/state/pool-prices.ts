@@ -5,12 +5,12 @@ import type { PoolEntry } from "./pool-book.ts";
 
 /**
  * USD prices of one chain, block by block. A function of the pools' states and their prices of the last five minutes,
- * both of which the rows hold: a book loaded from the store goes on exactly where the one before it stopped.
+ * both of which the rows hold: loaded from the store, it continues exactly where it stopped.
  */
 export class PoolPrices {
   readonly graph: PriceGraph;
   readonly #points = new Map<string, PricePoint[]>();
-  /** Pools whose trusted price is not their spot price: it moves with time alone. */
+  /** Pools whose trusted price is not their spot price: it changes with time alone. */
   readonly #disputed = new Set<string>();
 
   constructor(anchors: readonly string[]) {
@@ -22,25 +22,25 @@ export class PoolPrices {
     return this.graph.usd(token) ?? null;
   }
 
-  /** Puts a pool on the graph, for loading. The last point is the pool's price now. */
+  /** Adds a stored pool to the graph. The last point is the pool's current price. */
   loadPool(entry: PoolEntry, points: PricePoint[], now: number): void {
     this.#points.set(entry.row.poolAddress, points);
     this.#setEdge(entry, now);
   }
 
-  /** Works out the prices of the pools placed. Their links are stored already. */
+  /** Computes the prices of the loaded pools. Their links are stored already. */
   resume(): void {
     this.graph.update();
     this.graph.takeLinks();
   }
 
-  /** The price a pool had before its first event of this run. */
+  /** Sets the price of a pool before its first event. */
   anchor(entry: PoolEntry): void {
     const price = priceOf(entry);
     if (price !== undefined) this.#points.set(entry.row.poolAddress, [{ time: 0, price }]);
   }
 
-  /** Takes in the pools a block touched. Answers the links that are others than after the block before. */
+  /** Updates the pools that a block touched. Returns the links that changed in this block. */
   closeBlock(
     touched: Iterable<PoolEntry>,
     time: number,

@@ -10,7 +10,7 @@ import { countV2Swap, toLargeSwap, type V2SwapRow } from "./v2-swap.ts";
 /** Spans of a v2 pool's rollups. */
 export const V2_SPANS = [HOUR, DAY] as const;
 
-/** Rows kept in memory between writes; beyond it all go, since what is written can be loaded again. */
+/** Most rows kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
 const MAX_ROWS = 20_000;
 
 interface CachedBucket {
@@ -26,7 +26,7 @@ interface CachedLargeSwaps {
   largest: readonly LargeSwap[];
 }
 
-/** What is known of one pool. Maps within maps: a key made of parts would cost more than what it finds. */
+/** The cached rows of one pool. Nested maps: building composite keys would cost more than the lookup. */
 interface PoolRows {
   /** By start; an hour and a day may start together. */
   readonly hours: Map<number, CachedBucket>;
@@ -83,14 +83,13 @@ export class V2Book {
       this.#addSwaps({ poolAddress, start, largest: stored as readonly LargeSwap[] });
   }
 
-  /** Adds a swap that was prepared for. */
+  /** Adds a swap. `prepare` must have loaded its rows. */
   add(swap: V2SwapRow): void {
     const { poolAddress, time } = swap;
     const rows = this.#rowsOf(poolAddress);
     for (const span of V2_SPANS) {
       const held = bucketsOf(rows, span).get(startOf(time, span));
-      if (held === undefined)
-        throw new Error(`The swaps of ${poolAddress} at ${time} were not prepared for.`);
+      if (held === undefined) throw new Error(`The swaps of ${poolAddress} at ${time} were not loaded.`);
       countV2Swap(held.bucket, swap);
       this.#dirtyBuckets.add(held);
     }
@@ -120,7 +119,7 @@ export class V2Book {
     return rows;
   }
 
-  /** What changed since the last take. */
+  /** Returns the rows that changed since the last flush. */
   flush(): { rollups: V2RollupRow[]; largeSwaps: V2LargeSwapsRow[] } {
     const chainId = this.#chainId;
     const taken = {
@@ -142,7 +141,7 @@ export class V2Book {
   }
 }
 
-/** A bucket as it is stored. */
+/** A bucket as a stored row. */
 export function toRollup(at: BucketKey & { chainId: number }, bucket: V2Bucket): V2RollupRow {
   const { chainId, poolAddress, span, start } = at;
   const { swapCount, unpricedCount, zeroForOneUsd, oneForZeroUsd, feesUsd, ...amounts } = bucket;

@@ -4,7 +4,7 @@ import { readIntegers } from "../../protocols/integers.ts";
 import type { Protocol, RawPair, SwapFees } from "../../protocols/protocol.ts";
 import type { PoolEventRow } from "../../store/collections.ts";
 
-/** A swap's row, its amounts, and what its pool says of its fees: all that the hours and days of a v2 pool count. */
+/** A swap's row, its amounts and its fees: all that the hours and days of a v2 pool count. */
 export interface V2SwapRow
   extends Pick<
     PoolEventRow,
@@ -15,7 +15,7 @@ export interface V2SwapRow
   readonly fees: SwapFees;
 }
 
-/** Of a stored row; undefined where it is no swap, or its pool keeps no such hours. */
+/** From a stored row; undefined where it is not a swap, or not of a v2 pool. */
 export function toV2Swap(row: PoolEventRow, protocol: Protocol): V2SwapRow | undefined {
   if (row.kind !== "swap" || protocol.swapFees === undefined) return undefined;
   const { poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd } = row;

@@ -15,8 +15,8 @@ import { eventsSince, findRollups } from "../../store/queries.ts";
 import type { RollbackTarget } from "./removed.ts";
 
 /**
- * The minute, hour and day that hold the target's time, from what happened in them up to the target: the minute from
- * rows, the hour from its minutes, the day from its hours. Users are counted elsewhere. Empty buckets are left out.
+ * Rebuilds the minute, hour and day that hold the target's time from the events up to the target: the minute from
+ * rows, the hour from its minutes, the day from its hours. Users are counted elsewhere. Leaves out empty buckets.
  */
 export async function rebuildOpenBuckets(
   store: Store,

@@ -2,7 +2,7 @@ import { type RowOf, removeWhere, type WriteStep } from "../../../shared/storage
 import { SPANS } from "../../metrics/bucket.ts";
 import { type poolEvents, rollups } from "../../store/collections.ts";
 
-/** The block to go back to: everything after it is undone. */
+/** The block to roll back to: everything after it is undone. */
 export interface RollbackTarget {
   readonly number: number;
   readonly hash: string;
@@ -19,7 +19,7 @@ export const REMOVED_FIELDS = [
   "logIndex",
 ] as const;
 
-/** What is needed of a row that goes: whom it was by, and when they had swapped before. */
+/** The fields of a removed row that the repair needs: its sender, and the time of their swap before. */
 export type RemovedEvent = Pick<RowOf<typeof poolEvents>, (typeof REMOVED_FIELDS)[number]>;
 
 /** Removes a pool's rollups from a start on, one start per span in the order of SPANS. */

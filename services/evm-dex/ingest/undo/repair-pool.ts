@@ -22,8 +22,8 @@ import { type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./rem
 import { repairV2Buckets } from "./repair-v2.ts";
 
 /**
- * The steps that take one pool back to the target: its state from the last row up to it, its users from what the
- * removed rows say of the time before them, its open minute, hour and day from what is left in them.
+ * The steps that roll one pool back to the target: its state from the last row up to it, its users from the
+ * `previousMinute` of the removed rows, its open minute, hour and day from the rows left in them.
  */
 export async function repairPool(
   store: Store,
@@ -91,16 +91,16 @@ async function repairState(
 
 interface RepairedUsers {
   readonly steps: WriteStep[];
-  /** Last minute of each affected user after the repair; null: never swapped here. */
+  /** Last minute of each affected user after the repair; null: none. */
   readonly after: ReadonlyMap<string, number | null>;
-  /** As stored now: possibly repaired already, by a rollback that was killed. */
+  /** As stored now: possibly repaired already by a killed rollback. */
   readonly stored: ReadonlyMap<string, number>;
 }
 
 /**
- * The first removed swap of a user says when they had swapped before. If that lies beyond the target, the rows before
- * it are missing: a write was killed among them, when no user had been written yet, or a rollback among their removal,
- * when every user had been repaired. Either way what is stored is right.
+ * The first removed swap of a user has the minute of the swap before. If that lies beyond the target, the rows before
+ * it are missing: a write was killed before it wrote any user, or a rollback after it had repaired every user. Either
+ * way the stored minute is right.
  */
 async function repairUsers(
   store: Store,
@@ -154,7 +154,7 @@ async function usersSince(
   );
 }
 
-/** Closed buckets that affected users fall back into. */
+/** Closed buckets that affected users return to. */
 async function bucketsOf(
   store: Store,
   {
@@ -175,7 +175,10 @@ async function bucketsOf(
   return getRollups(store, { chainId, buckets: [...keys.values()] });
 }
 
-/** Users whose last swap lies in a bucket: those stored there, corrected by where the affected ones are now and belong. */
+/**
+ * Users whose last swap lies in a bucket: the stored ones, corrected by the affected users' stored and repaired
+ * minutes.
+ */
 async function countLastSeen(
   store: Store,
   { row, users }: { row: RollupRow; users: RepairedUsers },

@@ -3,7 +3,7 @@ import { type LpPositionRow, lpEvents, lpPositions } from "../../store/v2-collec
 import { getPositions, lastLpEventUpTo } from "../../store/v2-queries.ts";
 import type { RollbackTarget } from "./removed.ts";
 
-/** The steps that take LP positions back to the target: each to its last row up to it, or away where it has none. */
+/** The steps that roll LP positions back to the target: each to its last row up to it, or removed where it has none. */
 export async function repairPositions(
   store: Store,
   { chainId, target }: { chainId: number; target: RollbackTarget },

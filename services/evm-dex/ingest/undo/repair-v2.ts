@@ -11,8 +11,8 @@ import { countV2Swap, largestOfRows, toV2Swap } from "../state/v2-swap.ts";
 import type { RollbackTarget } from "./removed.ts";
 
 /**
- * The steps that take a v2 pool's hours and days back to the target: the hour that holds it from its rows, the day from
- * its hours, the largest swaps of the hour from its rows. Empty ones are left out.
+ * The steps that roll a v2 pool's hours and days back to the target: the hour that holds it from its rows, the day
+ * from its hours, the largest swaps of the hour from its rows. Leaves out empty ones.
  */
 export async function repairV2Buckets(
   store: Store,
@@ -46,7 +46,7 @@ export async function repairV2Buckets(
   ];
 }
 
-/** Removes a v2 pool's hours and days from the ones that hold a second on. */
+/** Removes a v2 pool's hours and days that start at `time` or hold it, and later ones. */
 export function removeV2From({
   chainId,
   poolAddress,

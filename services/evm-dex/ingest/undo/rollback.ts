@@ -1,10 +1,11 @@
+import { rewindScans } from "../../../shared/index/evm/discovery.ts";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
   discoveries,
-  headers,
   type PoolRow,
   poolEvents,
   poolFees,
@@ -22,10 +23,10 @@ import { repairPositions } from "./repair-positions.ts";
 import { removeV2From } from "./repair-v2.ts";
 
 /**
- * Takes a chain's store back to a block, whatever lies beyond it: after a reorg, or at start, where an interrupted
- * write may have left rows past the checkpoint. Everything is derived anew from rows up to the block, so that doing it
- * twice, or again after being killed in the middle, ends the same: the rows beyond it, which tell what to repair,
- * go last. Returns how many events went.
+ * Rolls a chain's store back to a block: after a reorg, or at start, where an interrupted write may have left rows
+ * beyond the checkpoint. Everything is derived again from rows up to the block. Idempotent, also after a kill in the
+ * middle: the rows beyond the block, which list what to repair, are removed last. Returns the number of removed
+ * events.
  */
 export async function rollbackTo(
   store: Store,
@@ -33,6 +34,7 @@ export async function rollbackTo(
 ): Promise<number> {
   const { chainId } = checkpoint;
   const after = { chainId, blockNumber: { gt: target.number } };
+  const scans = await store.find(discoveries, { filter: { chainId } });
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
   const gonePools = await store.find(pools, { filter: { chainId, createdBlock: { gt: target.number } } });
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
@@ -50,7 +52,7 @@ export async function rollbackTo(
     put(checkpoints, [
       { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time },
     ]),
-    ...(await discoveriesBackTo(store, { chainId, number: target.number })),
+    put(discoveries, rewindScans(scans, target.number)),
     ...repairs,
     ...(await repairPositions(store, { chainId, target })),
     removeWhere(lpEvents, after),
@@ -59,7 +61,7 @@ export async function rollbackTo(
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(priceLinks, after),
     removeWhere(poolEvents, after),
-    // After their events, which without a pool could not be undone any more.
+    // After their events: without its pool an event cannot be undone.
     ...(await removePools(store, { chainId, gonePools })),
   ];
   await store.write(steps);
@@ -76,7 +78,7 @@ function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
   return pools;
 }
 
-/** A pool that was created after the target leaves nothing. */
+/** Removes all rows of a pool that was created after the target. */
 function removeSwaps({
   chainId,
   poolAddress,
@@ -141,13 +143,4 @@ async function isTokenOfAnotherPool(
     if (others.some((row) => !gone.has(row.poolAddress))) return true;
   }
   return false;
-}
-
-async function discoveriesBackTo(
-  store: Store,
-  { chainId, number }: { chainId: number; number: number },
-): Promise<WriteStep[]> {
-  const rows = await store.find(discoveries, { filter: { chainId } });
-  const back = rows.filter((row) => row.blockNumber > number).map((row) => ({ ...row, blockNumber: number }));
-  return back.length === 0 ? [] : [put(discoveries, back)];
 }

@@ -21,7 +21,10 @@ const BIP = 100;
 
 type Answer = Hex | null | undefined;
 
-/** getReserves, totalSupply, index0 and index1 of the pool; getFee, customFee and the default fee of its factory; what its gauge has and pays. */
+/**
+ * Calls of getReserves, totalSupply, index0 and index1 of the pool; getFee, customFee and the default fee of its
+ * factory; stake and rewards of its gauge.
+ */
 export function v2AnchorCalls(pool: PoolFacts, block: number, gauge?: GaugeFacts): EthCall[] {
   const to = pool.poolAddress as Hex;
   const factory = pool.dexAddress as Hex;
@@ -47,7 +50,10 @@ function gaugeCalls({ gauge, voter }: GaugeFacts, block: number): EthCall[] {
   ];
 }
 
-/** Undefined where the pool tells nothing: no node has that state. A factory or gauge that does not answer is as if it were not there. */
+/**
+ * Undefined where the pool's calls fail: no node has that state. A factory or gauge whose calls fail counts as
+ * absent.
+ */
 export function readV2Anchor(answers: readonly Answer[], gauge?: GaugeFacts): V2State | undefined {
   const [reserves, totalSupply, index0, index1, fee, customFee, defaultFee, ...ofGauge] = answers;
   if (!hasWords(reserves, 2) || !hasWords(totalSupply) || !hasWords(index0) || !hasWords(index1)) {
@@ -78,7 +84,7 @@ function readGauge(answers: readonly Answer[], { gauge }: GaugeFacts): Partial<V
   };
 }
 
-/** What the pool and its gauge say when asked: for audits. */
+/** The state as the getters of the pool and its gauge return it, for audits. */
 export function v2AuditValues(state: V2State): Record<string, bigint | number> {
   const { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish } = state;
   return { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish };
@@ -95,7 +101,7 @@ export const v2Tier: FeeTier = {
   }),
 };
 
-/** A pool just created, its default fee being all there is to tell. */
+/** The state of a new pool: only its default fee is set. */
 export function initialV2State({ fee }: Pick<PoolFacts, "fee">): V2State {
   return { ...EMPTY_V2_STATE, fee: fee / BIP, defaultFee: fee / BIP };
 }
@@ -114,7 +120,7 @@ export function v2PositionCalls(
   return holders.map((to) => ({ to: to as Hex, data, block }));
 }
 
-/** Earnings count from the first indexed block: from the pool's indexes there, until when nothing moved. */
+/** Earnings count from the first indexed block: from the pool's indexes there. */
 export function readV2Position(answers: readonly Answer[], pool: V2State): LpPosition {
   const [balance, staked] = answers;
   return {

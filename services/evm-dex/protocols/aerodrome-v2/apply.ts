@@ -6,7 +6,7 @@ import type { V2State } from "./state.ts";
 
 export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
-/** The state after an event of the pool, its factory, voter or gauge; `time` is its block's. */
+/** The state after an event of the pool, its factory, voter or gauge; `time` is the block's. */
 export function applyV2(state: V2State, event: V2Event, time: number): V2State {
   switch (event.kind) {
     case "fees":
@@ -61,7 +61,7 @@ export function applyV2(state: V2State, event: V2Event, time: number): V2State {
   }
 }
 
-/** Below zero only where the state before the index was not to be had. */
+/** Below zero only where the state before the index was unavailable. */
 function atLeastZero(amount: bigint): bigint {
   return amount < 0n ? 0n : amount;
 }

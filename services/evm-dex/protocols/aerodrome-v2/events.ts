@@ -1,4 +1,4 @@
-/** What the events of an Aerodrome-v2-style pool, its factory, its voter and its gauge say. Amounts are raw units. */
+/** The events of an Aerodrome-v2-style pool, its factory, its voter and its gauge. Amounts are raw units. */
 export interface SwapEvent {
   readonly kind: "swap";
   /** What came in, the fee included. */
@@ -28,7 +28,7 @@ export interface LiquidityEvent {
   readonly amount1: bigint;
 }
 
-/** An LP has collected its fees. They had left the pool with the swaps. */
+/** An LP collected its fees, which had left the pool with the swaps. */
 export interface ClaimEvent {
   readonly kind: "claim";
   readonly owner: string;
@@ -54,7 +54,7 @@ export interface GaugeEvent {
   readonly gauge: string;
 }
 
-/** The gauge's: LP tokens staked for an owner, whoever pays them in, or taken back. */
+/** The gauge's: LP tokens staked for an owner by any sender, or withdrawn. */
 export interface StakeEvent {
   readonly kind: "deposit" | "withdraw";
   readonly owner: string;

@@ -3,9 +3,9 @@ import type { V2State } from "./state.ts";
 
 type Fee = Pick<V2State, "fee" | "defaultFee" | "hasCustomFee">;
 
-/** Fees are told in ten-thousandths. */
+/** Fees are in ten-thousandths. */
 const UNIT = 10_000n;
-/** A custom fee of nothing, since 0 means that there is none. Source: Aerodrome PoolFactory. */
+/** The custom fee that means zero, since 0 removes a custom fee. Source: Aerodrome PoolFactory. */
 const ZERO_FEE_INDICATOR = 420;
 
 /** After the factory's SetCustomFee. */
@@ -16,8 +16,8 @@ export function withCustomFee(before: Fee, customFee: number): Fee {
 }
 
 /**
- * After a swap. The factory changes its default fees without an event; but every swap shows the fee in force, since
- * a pool takes floor(amountIn × fee / 10,000), which no other fee gives where amountIn is 10,000 or more.
+ * The fee after a swap. The factory changes its default fees without an event, but every swap reveals the fee in
+ * force: a pool takes floor(amountIn × fee / 10,000), which no other fee gives where amountIn is 10,000 or more.
  */
 export function withFeeOfSwap(before: Fee, swap: SwapEvent, taken: SwapFeeAmounts): Fee {
   const fee = feeOfSwap(swap.amount0In, taken.swapFee0) ?? feeOfSwap(swap.amount1In, taken.swapFee1);

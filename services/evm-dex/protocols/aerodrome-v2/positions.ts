@@ -4,14 +4,14 @@ import { ZERO_ADDRESS } from "./apply.ts";
 import type { V2Event } from "./events.ts";
 import type { V2State } from "./state.ts";
 
-/** Where the LP tokens go that every pool keeps for ever. Source: Aerodrome Pool.mint. */
+/** Owner of the LP tokens that every pool locks for ever. Source: Aerodrome Pool.mint. */
 const LOCKED = `0x${"0".repeat(39)}1`;
-/** That many of them, raw units: where the supply is no more, none can move. */
+/** The locked LP tokens, raw units: while the supply is no more, none can move. */
 export const MINIMUM_LIQUIDITY = 1_000n;
 
 /**
- * The positions that an event changes, with the state after it. A transfer to oneself is one change; the zero address,
- * the locked minimum, the pool and its gauge hold nothing of their own.
+ * The positions that an event changes, with the state after it. A transfer to oneself is one change; the zero
+ * address, the owner of the locked minimum, the pool and its gauge have no positions.
  */
 export function positionChanges(
   event: V2Event,
@@ -54,7 +54,7 @@ function indexOf({ index0, index1 }: V2State) {
   return { index0, index1 };
 }
 
-/** Below zero only where the position before the index was not to be had. */
+/** Below zero only where the position before the index was unavailable. */
 function clampNegative(position: LpPosition): LpPosition {
   if (position.balance >= 0n && position.staked >= 0n) return position;
   return {

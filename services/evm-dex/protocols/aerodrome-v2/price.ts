@@ -18,7 +18,7 @@ export function v2Price(reserves: Reserves, pool: Pool): number | undefined {
 }
 
 /**
- * What stands behind the price on either side: the reserves, or on the stable curve, where it bends so much that less
+ * Liquidity behind the price on either side: the reserves, or on the stable curve, where it bends so much that less
  * moves the price, the reserves of the constant-product pool whose price moves as fast (for xy = k, dp/dx = −2p/x;
  * hence x = 2p / |dp/dx|). Near balance the curve is flat and the reserves are all there is; off balance a swap moves
  * the price further than they promise.

@@ -1,21 +1,24 @@
 import { namedIntegers } from "../integers.ts";
 
-/** What the events of a v2 pool, of its factory, of the voter and of its gauge tell of it. Amounts are raw units. */
+/** A v2 pool's state from the events of the pool, its factory, the voter and its gauge. Amounts are raw units. */
 export interface V2State {
   /** Of the last Sync. */
   readonly reserve0: bigint;
   readonly reserve1: bigint;
   /** Of the LP token: Transfers from the zero address less those to it. */
   readonly totalSupply: bigint;
-  /** Swap fee in ten-thousandths, as getFee() of the factory says: 30 is 0.3 %. */
+  /** Swap fee in ten-thousandths, as getFee() of the factory returns it: 30 is 0.3 %. */
   readonly fee: number;
-  /** What it is without a custom fee, and whether there is one (fees.ts). */
+  /** The fee without a custom fee, and whether there is one (fees.ts). */
   readonly defaultFee: number;
   readonly hasCustomFee: boolean;
-  /** Fees per LP token so far × 1e18, as index0() and index1() of the pool say. Each Fees event adds feeGrowth (metrics/v2-bucket.ts). */
+  /**
+   * Cumulative fees per LP token × 1e18, as index0() and index1() of the pool return them. Each Fees event adds
+   * feeGrowth (metrics/v2-bucket.ts).
+   */
   readonly index0: bigint;
   readonly index1: bigint;
-  /** Fees of the last swap, or of the one that is under way: they come before its Swap. */
+  /** Fees of the last swap, or of the current one: Fees events come before their Swap. */
   readonly swapFee0: bigint;
   readonly swapFee1: bigint;
   readonly isSwapping: boolean;
@@ -25,7 +28,10 @@ export interface V2State {
   readonly isGaugeAlive: boolean;
   /** LP tokens in the gauge: Deposits less Withdraws. */
   readonly staked: bigint;
-  /** Raw reward tokens a second, paid out until periodFinish (Unix seconds), as the gauge's getters say after NotifyReward. */
+  /**
+   * Raw reward tokens a second, paid out until periodFinish (Unix seconds), as the gauge's getters return them after
+   * NotifyReward.
+   */
   readonly rewardRate: bigint;
   readonly periodFinish: number;
 }
@@ -70,7 +76,7 @@ const CUSTOM = 1n;
 const SWAPPING = 2n;
 const ALIVE = 4n;
 
-/** A state as one text. No gauge is the zero address. */
+/** A state as text. The zero address stands for no gauge. */
 export function writeV2State(state: V2State): string {
   return text.write({
     ...state,
@@ -99,7 +105,7 @@ export function readV2State(stored: string): V2State {
   };
 }
 
-/** What a pool's worth and rewards follow from, raw units as floats. */
+/** The inputs of a pool's TVL and rewards, raw units as floats. */
 export interface V2Holdings {
   readonly reserve0: number;
   readonly reserve1: number;
@@ -122,7 +128,7 @@ export function holdingsOf(state: V2State): V2Holdings {
   };
 }
 
-/** The same straight from the text: for lists, which would take ten times as long to read each state whole. */
+/** The same straight from the text, for lists: parsing whole states would take ten times as long. */
 export function readV2Holdings(stored: string): V2Holdings {
   const parts = stored.split(" ");
   const at = (name: (typeof NAMES)[number]) => Number(`0x${parts[NAMES.indexOf(name)]}`);

@@ -1,6 +1,6 @@
 import type { RawPair } from "../protocol.ts";
 
-/** What the events of a Uniswap-v3-style pool say. Amounts are raw units; the pool's view is kept. */
+/** The events of a Uniswap-v3-style pool. Amounts are raw units, positive into the pool. */
 export interface InitializeEvent {
   readonly kind: "initialize";
   readonly sqrtPriceX96: bigint;
@@ -17,7 +17,7 @@ export interface SwapEvent {
   readonly tick: number;
 }
 
-/** PancakeSwap's says what of the fee the protocol took, by token. */
+/** PancakeSwap's event has the protocol's part of the fee, by token. */
 export interface PancakeSwapEvent extends SwapEvent {
   readonly protocolFees: RawPair;
 }
@@ -32,7 +32,7 @@ export interface LiquidityEvent {
   readonly amount1: bigint;
 }
 
-/** Tokens that leave: a position's, the protocol's share of fees, or what the gauge is due. */
+/** Tokens that leave: a position's, the protocol's share of fees, or the gauge's fees. */
 export interface CollectEvent {
   readonly kind: "collect" | "collect_protocol" | "collect_fees";
   readonly amount0: bigint;
@@ -54,5 +54,5 @@ export interface SetFeeProtocolEvent {
 type CommonEvent = InitializeEvent | LiquidityEvent | CollectEvent | FlashEvent;
 export type PancakeEvent = CommonEvent | PancakeSwapEvent;
 export type SlipstreamEvent = CommonEvent | SwapEvent;
-/** Of any of them. */
+/** Event of any of these pools. */
 export type V3Event = CommonEvent | SwapEvent | SetFeeProtocolEvent;

@@ -9,7 +9,7 @@ import { applyEvent, EMPTY_STATE, movedInto, readState, type V3State, writeState
 const SLOT0 = encodeCall("0x3850c7bd");
 const LIQUIDITY = encodeCall("0x1a686502");
 
-/** What each of them has for itself. */
+/** Members that each protocol defines itself. */
 type ProtocolSpecific =
   | "kind"
   | "created"
@@ -24,7 +24,7 @@ type ProtocolSpecific =
   | "feeUsd"
   | "anchor";
 
-/** What all concentrated-liquidity pools have in common, whatever their factory's and their fees' form. */
+/** What all concentrated-liquidity pools have in common, whatever their factory and their fees. */
 export const v3: Omit<Protocol<V3State, V3Event>, ProtocolSpecific> = {
   generation: "v3",
   tvlSource: "balances",
@@ -36,8 +36,8 @@ export const v3: Omit<Protocol<V3State, V3Event>, ProtocolSpecific> = {
     event.kind === "swap" && before.sqrtPriceX96 !== 0n ? Math.abs(event.tick - before.tick) : 0,
   price: ({ sqrtPriceX96 }, pool) => (sqrtPriceX96 === 0n ? undefined : priceOf(sqrtPriceX96, pool)),
   /**
-   * The smaller of what the pool holds and what its active liquidity amounts to: the one cannot be faked by liquidity
-   * packed into a narrow range, the other not by tokens parked far from the price.
+   * The smaller of the pool's holdings and its virtual reserves: liquidity packed into a narrow range cannot fake the
+   * former, tokens parked far from the price cannot fake the latter.
    */
   depth(state, pool) {
     const virtual = virtualReserves(state.sqrtPriceX96, state.liquidity);

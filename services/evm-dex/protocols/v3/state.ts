@@ -1,7 +1,7 @@
 import { readIntegers, writeIntegers } from "../integers.ts";
 import type { V3Event } from "./events.ts";
 
-/** What a Uniswap-v3-style pool's events alone tell of it, raw units. */
+/** A Uniswap-v3-style pool's state from its events alone, raw units. */
 export interface V3State {
   readonly sqrtPriceX96: bigint;
   /** Active liquidity, that of the positions around the current tick. */
@@ -22,7 +22,10 @@ export const EMPTY_STATE: V3State = {
   feeProtocol: 0,
 };
 
-/** What an event moved into the pool; negative: out of it. A burn moves nothing: its tokens leave with a collect. */
+/**
+ * Amounts that an event moved into the pool; negative: out of it. A burn moves nothing: its tokens leave with a
+ * collect.
+ */
 export function movedInto(event: V3Event): { amount0: bigint; amount1: bigint } {
   switch (event.kind) {
     case "swap":
@@ -42,8 +45,8 @@ export function movedInto(event: V3Event): { amount0: bigint; amount1: bigint } 
 const MOST = 2n ** 255n;
 
 /**
- * A token that lies about its balances can make events add up to more than any token has: the sum stops where the
- * store's numbers end, instead of stopping the chain's index.
+ * A token that lies about its balances can make events add up to more than any supply: the sum is capped at the
+ * store's largest number, instead of stopping the chain's index.
  */
 function bounded(reserve: bigint): bigint {
   return reserve > MOST ? MOST : reserve < -MOST ? -MOST : reserve;
@@ -74,7 +77,7 @@ export function applyEvent(state: V3State, event: V3Event): V3State {
   }
 }
 
-/** As the rows keep it. */
+/** A state as rows store it. */
 export function writeState(state: V3State): string {
   const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = state;
   return writeIntegers([sqrtPriceX96, liquidity, BigInt(tick), reserve0, reserve1, BigInt(feeProtocol)]);

@@ -25,12 +25,12 @@ export interface V2PoolPage {
 
 export type V2PoolListRow = ReturnType<typeof rowOf>;
 
-/** What pages are made of, as it stands on one block. */
+/** The state at the head that pages are made from. */
 interface HeadState {
   readonly checkpoint: CheckpointRow;
   readonly table: V2PoolTable;
   readonly tokens: TokenFacts;
-  /** Rows that were asked for on this block, by their place in the list. */
+  /** Rows requested at this block, by their position in the list. */
   readonly rows: RowText[];
 }
 
@@ -41,9 +41,9 @@ export class V2PoolList {
   readonly #rewards: RewardTokens;
   readonly #render: (row: V2PoolListRow) => RowText;
   #headState: HeadState | undefined;
-  /** A table read while the ingest went on: good to be brought up to a head. */
+  /** A table read while the ingest wrote: it can be updated to a head. */
   #loaded: V2PoolTable | undefined;
-  /** One reader at a time: the others find what it leaves. */
+  /** One reader at a time: the next ones reuse its state. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -60,7 +60,7 @@ export class V2PoolList {
     this.#render = render;
   }
 
-  /** A page, all of it on one block; undefined where nothing is indexed yet. */
+  /** A page at one block; undefined where nothing is indexed yet. */
   async read(page: V2PoolPage): Promise<{ rows: RowText[]; checkpoint: CheckpointRow } | undefined> {
     const turn = this.#turn.then(() => this.#readAtHead());
     this.#turn = turn.catch(() => undefined);
@@ -85,14 +85,14 @@ export class V2PoolList {
         return { checkpoint, table, tokens: await this.#tokensOf(table), rows: [] };
       },
     });
-    // Only what was read between two looks at the same head is kept.
+    // Keeps only what was read between two reads of the same head.
     if (found === undefined) return undefined;
     this.#headState = found.value;
     this.#loaded = undefined;
     return found.value;
   }
 
-  /** A table that can be brought up to the checkpoint. */
+  /** A table that can be updated to the checkpoint. */
   async #tableFor(checkpoint: CheckpointRow): Promise<V2PoolTable> {
     for (const table of [this.#loaded, this.#headState?.table]) {
       if (table !== undefined && (await isCurrent(this.#store, { table, checkpoint }))) return table;
@@ -126,7 +126,7 @@ function isSame(a: CheckpointRow, b: CheckpointRow): boolean {
   return a.blockHash === b.blockHash && a.fromBlock === b.fromBlock && a.fromTime === b.fromTime;
 }
 
-/** What all rows of an answer share. */
+/** Inputs that all rows of a response share. */
 interface RowContext {
   readonly now: number;
   readonly indexedFrom: number;
@@ -148,7 +148,7 @@ function createRowContext({ checkpoint, tokens }: HeadState, rewards: RewardToke
   };
 }
 
-/** Written out: spread objects cost more than all the rest of a row. */
+/** Written out: spreading objects would cost more than the rest of the row. */
 function rowOf({ pool, holdings, hours, days }: V2Entry, at: RowContext) {
   const coverage = { createdAt: pool.createdAt, indexedFrom: at.indexedFrom };
   const lastDay = v2NumbersOf(hours, { window: at.lastDay, coverage });

@@ -21,12 +21,12 @@ import { readAtHead } from "../head.ts";
 export const TABLE_DAYS = 7;
 /** Pools read in one go: between two the process can answer others. */
 const POOLS_A_READ = 2_000;
-/** Pools that are looked for in the store on each head, as long as nothing is known of them. */
+/** Pools without a known state that are looked up at each head. */
 const UNKNOWN_A_READ = 1_000;
-/** Further behind, reading all anew costs less than looking for what has changed. */
+/** Further behind, reloading costs less than finding the changes. */
 const MAX_BLOCKS_BEHIND = 100;
 
-/** A pool with what its row in the list is worked out from. */
+/** A pool and the inputs of its row in the list. */
 export interface V2Entry {
   readonly pool: PoolRow;
   /** Undefined where nothing of the pool is known. */
@@ -36,20 +36,20 @@ export interface V2Entry {
 }
 
 /**
- * All v2 pools of a chain, in memory: a full page of them would take the store ten times as long as one may wait.
- * It is brought up to a head by reading anew only the pools with events since its mark, the last event it has seen:
- * while the mark is stored under the same block hash, nothing before it has changed.
+ * All v2 pools of a chain, in memory: reading a full page from the store would take ten times too long. An update to
+ * a head reads again only the pools with events since the table's last event: while that event is stored under the
+ * same block hash, nothing before it has changed.
  */
 export interface V2PoolTable {
   /** By address, the youngest pool first. */
   readonly entries: ReadonlyMap<string, V2Entry>;
   /** The same in their order. */
   readonly list: readonly V2Entry[];
-  /** What the prices of their tokens rest on, and of what gauges pay. */
+  /** The price links of their tokens and of reward tokens. */
   readonly links: Links;
   /** One for each part that was read on a head of its own. */
   readonly lastEvents: readonly EventRef[];
-  /** The head it was brought up to. */
+  /** The head of its last update. */
   readonly block: number;
 }
 
@@ -64,7 +64,7 @@ interface EventRef {
 /** Before the first event. */
 const NO_EVENT: EventRef = { blockNumber: -1, logIndex: -1, blockHash: "" };
 
-/** Whether a table can be brought up to a checkpoint. */
+/** Whether a table can be updated to a checkpoint. */
 export async function isCurrent(
   store: Store,
   { table, checkpoint }: { table: V2PoolTable; checkpoint: CheckpointRow },
@@ -79,7 +79,7 @@ export async function isCurrent(
 }
 
 /**
- * Reads the whole table part by part, so that an ingest that writes all the time leaves time for each.
+ * Reads the whole table part by part, since an ingest that writes all the time leaves time for small reads only.
  * @param of.tokens whose prices are needed beside those of the pools' tokens
  */
 export async function loadTable(
@@ -119,7 +119,10 @@ export async function loadTable(
   return tableOf(inOrder(entries), { links, marks: distinct(marks), checkpoint });
 }
 
-/** The table at a checkpoint: pools with events, pools created and prices changed since its marks are read anew. */
+/**
+ * The table at a checkpoint: reads again the pools with events, created pools and changed prices since its last
+ * events.
+ */
 export async function updateTable(
   store: Store,
   at: { table: V2PoolTable; checkpoint: CheckpointRow },
@@ -127,7 +130,7 @@ export async function updateTable(
   const { table, checkpoint } = at;
   const { chainId } = checkpoint;
   const since = Math.min(...table.lastEvents.map((mark) => mark.blockNumber));
-  // By its block alone, which an index serves: that of the protocol would be read through.
+  // Filters by the block alone, which has an index; adding the protocol would scan.
   const newest = await store.find(pools, { filter: { chainId, createdBlock: { gt: since } } });
   const created = newest.filter((pool) => pool.protocol === aerodromeV2.kind);
   const events = await store.find(poolEvents, {
@@ -135,7 +138,7 @@ export async function updateTable(
     fields: ["poolAddress"],
   });
   const entries = new Map(table.entries);
-  // A pool of a block that is no more goes; one that is still there comes back at once.
+  // Drops pools of replaced blocks; those that still exist are added again below.
   for (const { pool } of table.list) if (pool.createdBlock > since) entries.delete(pool.poolAddress);
   const stale = new Map(created.map((pool) => [pool.poolAddress, pool]));
   const touched = [...events, ...(await findNewlyRead(store, at))];
@@ -156,7 +159,10 @@ export async function updateTable(
   return tableOf(isSameSet ? entries : inOrder(entries), { links, marks, checkpoint });
 }
 
-/** Pools of which nothing was known, and which the ingest has read since without an event: some at a time, in turns. */
+/**
+ * Pools without a known state that the ingest has read since then as inactive: checks some of them at a time, in
+ * turn.
+ */
 function findNewlyRead(
   store: Store,
   { table, checkpoint }: { table: V2PoolTable; checkpoint: CheckpointRow },
@@ -229,13 +235,13 @@ async function readEntries(
     store.find(poolStates, { filter, fields }),
     store.find(inactivePools, { filter, fields }),
     findV2Numbers(store, { ...key, span: HOUR, ...hoursUpTo(blockTime, 24) }),
-    // Today's too: it will be one of the completed ones without a further event.
+    // Today's too: it will be a completed day without a further event.
     findV2Numbers(store, {
       ...{ ...key, span: DAY },
       ...{ start: completedDays(blockTime, TABLE_DAYS).start, end: startOf(blockTime, DAY) + DAY },
     }),
   ]);
-  // What events tell goes before what was read without any.
+  // States from events take precedence over those of inactive pools.
   const stateOf = new Map([...quiet, ...states].map((row) => [row.poolAddress, row.state]));
   const hoursOf = byPool(hours);
   const daysOf = byPool(days);
@@ -266,7 +272,7 @@ function byPool(rows: readonly V2NumbersRow[]): Map<string, V2NumbersRow[]> {
   return pools;
 }
 
-/** A map keeps the order of its insertions, also where an entry is replaced. */
+/** A map keeps the order of insertion, also when an entry is replaced. */
 function inOrder(entries: ReadonlyMap<string, V2Entry>): Map<string, V2Entry> {
   const sorted = [...entries].sort(
     ([a, { pool: poolA }], [b, { pool: poolB }]) => poolB.createdAt - poolA.createdAt || (a < b ? -1 : 1),

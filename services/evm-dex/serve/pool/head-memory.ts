@@ -8,7 +8,7 @@ interface HeadSnapshots {
   readonly snapshots: Map<string, Snapshot>;
 }
 
-/** Snapshots of the head of each chain in this process. With the next head all go: nothing can outlive its block. */
+/** Snapshots of the head of each chain in this process. The next head replaces all of them. */
 export class HeadMemory {
   readonly #chains = new Map<number, HeadSnapshots>();
   readonly #maxEntries: number;
@@ -29,7 +29,7 @@ export class HeadMemory {
       this.#chains.set(at.chainId, kept);
     }
     kept.snapshots.set(at.key, snapshot);
-    // The one that came first: with the next block all are gone anyway.
+    // Drops the oldest one: the next block drops all of them anyway.
     if (kept.snapshots.size > this.#maxEntries) {
       kept.snapshots.delete(kept.snapshots.keys().next().value as string);
     }

@@ -8,7 +8,7 @@ import { HeadMemory, isSameHead } from "./head-memory.ts";
 import { type PoolKey, readPool } from "./read-pool.ts";
 import { RequestedPools } from "./requested-pools.ts";
 
-/** Where an answer came from; `joined`: from a read that was already under way. */
+/** Where a row came from; `joined`: from a read that was already in flight. */
 export type ReadSource = "memory" | "cache" | "store" | "joined";
 
 export interface PoolReaderDeps {
@@ -16,9 +16,9 @@ export interface PoolReaderDeps {
   readonly heads: Heads;
   /** Snapshots that the ingest wrote ahead. */
   readonly cache?: Cache;
-  /** Told of every answer; `ageMs` since its row was computed. */
+  /** Called for every row returned; `ageMs` since it was computed. */
   readonly onRead?: (read: { source: ReadSource; ageMs: number }) => void;
-  /** A snapshot that cannot be read; the store answers in its place. */
+  /** Called for a malformed snapshot; the store is read in its place. */
   readonly onFailure?: (error: Error) => void;
 }
 
@@ -29,8 +29,8 @@ interface PoolResult {
 }
 
 /**
- * Views of single pools at the head: from this process's memory, from the cache, from the store, whichever has it
- * first. Only the store is believed about which block the head is; what is of another block is not looked at.
+ * Reads views of single pools at the head: from this process's memory, the cache or the store, whichever has it
+ * first. Only the store decides which block is the head; snapshots of other blocks are ignored.
  */
 export class PoolReader {
   readonly #deps: PoolReaderDeps;
@@ -43,7 +43,7 @@ export class PoolReader {
     if (deps.cache !== undefined) this.#requestedPools = new RequestedPools(deps.cache);
   }
 
-  /** Undefined where the family has no such pool. Throws what the view throws, and the store's errors. */
+  /** Undefined where the family has no such pool. Throws the view's and the store's errors. */
   async read<R extends object>(
     view: PoolView<R>,
     key: PoolKey,
@@ -63,7 +63,7 @@ export class PoolReader {
       const snapshot = this.#memory.get({ chainId: key.chainId, head, key: name });
       if (snapshot !== undefined) return { source: "memory", snapshot, checkpoint: head };
     }
-    // By family too: to another one the pool does not exist, which is told without computing its row.
+    // By family too: for another family the pool does not exist, and its row is not computed.
     const flight = `${name} ${key.family} ${head?.blockHash}`;
     const underWay = this.#inFlight.get(flight);
     if (underWay !== undefined) {
@@ -93,7 +93,7 @@ export class PoolReader {
         : await this.#fromStore(view, key);
     if (found === undefined) return undefined;
     const { snapshot, checkpoint } = found;
-    // The head may have moved meanwhile: what is of a block behind it is answered once, and not kept.
+    // The head may have moved meanwhile: a row of an older block is returned once, and not kept.
     const now = this.#deps.heads.current(key.chainId);
     if (now !== undefined && isSameHead(now, checkpoint)) {
       this.#memory.put({ chainId: key.chainId, head: checkpoint, key: name }, snapshot);

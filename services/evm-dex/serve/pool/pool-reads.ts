@@ -2,26 +2,26 @@ import { limitFailureReports } from "../../../shared/cache/failure-reports.ts";
 import { openCache } from "../../../shared/cache/open.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
 import { blockSecondsOf } from "../../../shared/evm/chains.ts";
+import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
 import type { StoreDeps } from "../deps.ts";
-import { versionOf } from "../head.ts";
 import { watchHeads } from "../heads.ts";
 import { PoolReader } from "./pool-reader.ts";
 import { createReadMetrics } from "./read-metrics.ts";
 
-/** A hot pool must come faster from the cache than from the store: what takes longer is not waited for. */
+/** A hot pool must come faster from the cache than from the store: longer calls time out. */
 const CACHE_TIMEOUT_MS = 20;
 
 export interface PoolReads {
   readonly pools: PoolReader;
-  /** The version an answer would have now, from memory. */
+  /** The version that a response would have now, from memory. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;
   maxAgeSeconds(endpoint: Endpoint, params: ParamsOf<Endpoint>): number;
   close(): Promise<void>;
 }
 
-/** Watches the heads and opens the cache, neither of which is waited for: without them the store answers. */
+/** Watches the heads and opens the cache, and waits for neither: without them the store is read. */
 export async function openPoolReads(
   options: StoreDeps & { redisUrl: string | undefined; log: Log; metrics: Metrics },
 ): Promise<PoolReads> {
@@ -29,11 +29,11 @@ export async function openPoolReads(
   const chainIds = chains.map((chain) => chain.chainId);
   const heads = watchHeads(store, {
     chainIds,
-    onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be read"),
+    onFailure: (err, chainId) => log.warn({ err, chainId }, "reading the head failed"),
   });
   const metrics = createReadMetrics(options.metrics, { heads, chainIds });
   const tell = limitFailureReports(({ failures, error }) =>
-    log.warn({ err: error, failures }, "the cache fails; the store answers in its place"),
+    log.warn({ err: error, failures }, "the cache fails; reading from the store instead"),
   );
   const onFailure = (error: Error): void => {
     metrics.cacheFailed();

@@ -9,7 +9,7 @@ export interface ReadMetrics {
   watchCache(cache: Cache): void;
 }
 
-/** Where answers come from, how old they are, and whether the cache and the view of the head hold. */
+/** Metrics of where rows come from, how old they are, and whether cache and head watcher work. */
 export function createReadMetrics(
   { registry }: Metrics,
   { heads, chainIds }: { heads: HeadAges; chainIds: readonly number[] },
@@ -17,24 +17,24 @@ export function createReadMetrics(
   const registers = [registry];
   const reads = new Counter({
     name: "pool_reads_total",
-    help: "Single pools answered, by where their row came from; memory and cache are snapshots, joined a read under way",
+    help: "Single pools returned, by where their row came from; memory and cache are snapshots, joined a read in flight",
     labelNames: ["source"],
     registers,
   });
   const age = new Histogram({
     name: "pool_snapshot_age_seconds",
-    help: "Time since the row of an answer from memory or cache was computed",
+    help: "Time since a row from memory or cache was computed",
     buckets: [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60],
     registers,
   });
   const failures = new Counter({
     name: "cache_failures_total",
-    help: "Commands without an answer, lost connections and snapshots that cannot be read",
+    help: "Commands without a reply, lost connections and malformed snapshots",
     registers,
   });
   new Gauge({
     name: "head_seen_age_seconds",
-    help: "Time since the store was last seen to stand on the block that is answered as the head",
+    help: "Time since the store was last seen at the block that is served as the head",
     labelNames: ["chain"],
     registers,
     collect() {
@@ -53,7 +53,7 @@ export function createReadMetrics(
     watchCache(cache) {
       new Gauge({
         name: "cache_up",
-        help: "Whether the cache answered its last call",
+        help: "Whether the last call of the cache succeeded",
         registers,
         collect() {
           this.set(cache.healthy() ? 1 : 0);

@@ -8,11 +8,11 @@ import { readAtHead } from "../head.ts";
 export interface PoolKey {
   readonly chainId: number;
   readonly poolAddress: string;
-  /** A pool of another family or generation is not found: each path answers for its own DEXes. */
+  /** A pool of another family or generation is not found: each path serves its own DEXes. */
   readonly family: string;
 }
 
-/** A view of one pool, all of it on one block; undefined where the family has no such pool of its generation. */
+/** Reads a view of one pool at one block; undefined where the family has no such pool of its generation. */
 export async function readPool<R extends object>(
   store: Store,
   {

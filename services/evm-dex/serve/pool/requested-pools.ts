@@ -1,11 +1,11 @@
 import type { Cache } from "../../../shared/cache/port.ts";
 import { type PoolViewKey, REQUESTED, requestedMember, requestedSet } from "../../views/snapshot.ts";
 
-/** How often one pool is told again, and how long what is asked for may wait to be told. */
+/** Least time between two reports of one pool, and the longest delay of a report. */
 const AGAIN_MS = 10_000;
 const FLUSH_MS = 500;
 
-/** Tells the ingest, through the cache, which pools are asked for. Costs a request nothing: they are told together. */
+/** Reports requested pools to the ingest, through the cache. Costs a request nothing: reports are sent in groups. */
 export class RequestedPools {
   readonly #cache: Cache;
   readonly #againMs: number;

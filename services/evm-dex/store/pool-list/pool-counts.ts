@@ -2,17 +2,17 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { poolListings } from "../collections.ts";
 import { indexOf, type PoolListField, type PoolSet, pinnedIn } from "./pool-sets.ts";
 
-/** What narrows a set, and how many pools of the family it leaves by itself. */
+/** A condition of a set, and how many pools of the family match it. */
 export interface Restriction {
   readonly by: PoolListField | "token";
   readonly count: number;
 }
 
-/** Counts only choose between ways to the same page: one from a while ago will do. */
+/** Counts only choose between plans for the same page: an old one will do. */
 const MAX_AGE_MS = 600_000;
 const MAX_COUNTS = 5_000;
 
-/** How many pools a family has, and how many of them have a value, as it was some minutes ago at most. */
+/** Counts of a family's pools, and of those with a value; at most some minutes old. */
 export class PoolCounts {
   readonly #store: Store;
   readonly #known = new Map<string, { readonly count: number; readonly atMs: number }>();
@@ -27,7 +27,7 @@ export class PoolCounts {
     );
   }
 
-  /** In how many rows of an index there is one of the set, as far as its restrictions know nothing of each other. */
+  /** Rows of an index per row of the set, if its restrictions are independent of each other. */
   async rowsPerMatch(set: PoolSet): Promise<number> {
     const all = Math.max(1, await this.ofFamily(set));
     const restrictions = await this.ofRestrictions(set);

@@ -19,17 +19,17 @@ import {
 import { RankIndex } from "./rank-index.ts";
 
 export interface PageTuning {
-  /** How much dearer collecting and sorting a pool is than passing one in an index. */
+  /** Cost of collecting and sorting a pool, relative to passing one in an index. */
   readonly sortCost: number;
-  /** Pages that begin so many rows of an index deep are reached by ranks. */
+  /** Pages this many rows deep in an index use ranks. */
   readonly rankFrom: number;
-  /** Rows between two ranks of a whole family. */
+  /** Rows between two entries for a whole family. */
   readonly rankSpacing: number;
-  /** Rows in one read of a large page. */
+  /** Rows per read of a large page. */
   readonly cellsAtOnce: number;
 }
 
-/** Measured: 3.5 µs a pool that is collected and sorted, 1.3 µs one that is passed. */
+/** Measured: 3.5 µs per collected and sorted pool, 1.3 µs per passed one. */
 const TUNING: PageTuning = { sortCost: 2.7, rankFrom: 2_000, rankSpacing: 2_500, cellsAtOnce: 500 };
 
 const ADDRESS_CELL = poolListColumns.findIndex(({ name }) => name === "poolAddress");
@@ -71,8 +71,8 @@ export class PoolPages {
   }
 
   /**
-   * Whether collecting the set's pools and sorting them costs less than walking in the order's index past those that
-   * are not in it, and what to collect them by.
+   * The restriction to collect pools by, where collecting and sorting costs less than walking the order's index past
+   * all other pools.
    */
   async #collectBy(set: PoolSet, limit: number): Promise<Restriction | undefined> {
     const restrictions = await this.#counts.ofRestrictions(set);
@@ -99,7 +99,7 @@ export class PoolPages {
     return rows.map((row) => row.cells);
   }
 
-  /** A token's pools stand in two indexes, as token0 and as token1: both are read sorted, and merged. */
+  /** A token's pools are in two indexes, as token0 and as token1: reads both sorted, and merges them. */
   async #sortSides(set: PoolSet, order: readonly Term[], { skip, limit }: Page): Promise<string[]> {
     const sides = await Promise.all(
       (["token0Address", "token1Address"] as const).map(async (side) => {
@@ -118,7 +118,7 @@ export class PoolPages {
     return merged.slice(skip, skip + limit).map((row) => row.cells);
   }
 
-  /** Reads in the order of an index, past what is not in the set. */
+  /** Reads in the order of an index, skipping pools outside the set. */
   async #walk<K extends keyof PoolListingRow>(
     set: PoolSet,
     options: Page & { order: readonly Term[]; fields: readonly K[] },
@@ -135,7 +135,7 @@ export class PoolPages {
     });
   }
 
-  /** Cells of a walk, some at a time: a text of megabytes is paid for in fresh memory, by SQLite, driver and V8. */
+  /** Cells of a walk, some at a time: a text of megabytes would cost fresh memory in SQLite, driver and V8. */
   async #walkCells(set: PoolSet, order: readonly Term[], { skip, limit }: Page): Promise<string[]> {
     const { cellsAtOnce } = this.#tuning;
     const page = { order, skip, limit: Math.min(limit, cellsAtOnce), fields: ["cells"] as const };
@@ -144,7 +144,7 @@ export class PoolPages {
     while (isFull && cells.length < limit) {
       const last = await this.#poolOf(set, cells.at(-1) as string);
       const more = { ...page, limit: Math.min(limit - cells.length, cellsAtOnce) };
-      // A reorg may have taken it meanwhile.
+      // A reorg may have removed it meanwhile.
       const rows =
         last === undefined
           ? await this.#walk(set, { ...more, skip: skip + cells.length })
@@ -178,7 +178,7 @@ export class PoolPages {
     return [...rows, ...(await this.#readGroupsAfter(set, order, { value, limit: limit - rows.length }))];
   }
 
-  /** How many pools have values before this one; it is that of the pool at `skip`. */
+  /** Number of pools with values before this one, the value of the pool at `skip`. */
   async #countBefore(
     set: PoolSet,
     served: readonly Term[],

@@ -5,7 +5,7 @@ export type PoolListField = Exclude<keyof PoolListingRow, "family" | "cells">;
 export type Value = string | number;
 export type Term = OrderBy<PoolListingRow> & { readonly field: PoolListField };
 
-/** The pools of a family, or those of them that hold a token, have some values, or stand in a range. */
+/** The pools of a family, optionally only those of a token, with some values, or in a range. */
 export interface PoolSet {
   readonly chainId: number;
   readonly family: string;
@@ -28,7 +28,7 @@ export function selectionOf(set: PoolSet): Selection<PoolListingRow> {
   return token === undefined ? {} : { anyOf: [{ token0Address: token }, { token1Address: token }] };
 }
 
-/** The columns that the set fixes to one value. */
+/** Columns that the set pins to one value. */
 export function pinnedIn(set: PoolSet): PoolListField[] {
   const names = Object.keys(set.where) as PoolListField[];
   return names.filter((name) => typeof set.where[name] !== "object");
@@ -39,7 +39,7 @@ export function indexOf(field: PoolListField): readonly (keyof PoolListingRow)[]
   return field === "poolAddress" ? poolListings.key : ["chainId", "family", field];
 }
 
-/** Its index, and the direction of addresses among equal values in it. Ties in createdAt run the other way. */
+/** The order of addresses among equal values in a column's index. Ties in createdAt run the other way. */
 export function tieOf({ field, direction }: Term): Term {
   const opposite = direction === "asc" ? "desc" : "asc";
   return { field: "poolAddress", direction: field === "createdAt" ? opposite : direction };
@@ -71,7 +71,7 @@ export function following(term: Term, at: Partial<Ordered>): Filter<PoolListingR
 
 const NEWEST_FIRST: Term = { field: "createdAt", direction: "desc" };
 
-/** The order asked for, newest first if none was, without terms that order nothing, ending in the address. */
+/** The requested order, by default newest first, without redundant terms, ending in the address. */
 export function completeOrder(order: readonly Term[]): Term[] {
   if (order.length === 0) return [NEWEST_FIRST, tieOf(NEWEST_FIRST)];
   // All pools of a list are on one chain.
@@ -94,7 +94,7 @@ export function comparePools(order: readonly Term[], a: Partial<Ordered>, b: Par
   return 0;
 }
 
-/** As the store orders: numbers by size, text by its bytes. */
+/** In the store's order: numbers by size, text by its bytes. */
 function compareValues(a: Value, b: Value): number {
   if (a === b) return 0;
   // JavaScript's own order of text differs where a character takes two code units.

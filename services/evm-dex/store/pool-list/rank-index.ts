@@ -1,8 +1,8 @@
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Filter, Store } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   discoveries,
-  headers,
   type PoolListingRow,
   type PoolRow,
   poolListings,
@@ -27,13 +27,13 @@ import {
 
 type ListPosition = Pick<PoolListingRow, PoolListField>;
 
-/** A place in a list and how many of its pools stand before it. */
+/** A position in a list and the number of its pools before it. */
 export interface RankEntry {
   readonly at: ListPosition;
   readonly rank: number;
 }
 
-/** Marks of one list in one order, as far as it has been walked. Ranks count the pools of the epoch's beginning. */
+/** Ranks of one list in one order, as far as it has been walked. They count the pools at the snapshot's start. */
 interface RankList {
   readonly spacing: number;
   readonly entries: RankEntry[];
@@ -42,12 +42,12 @@ interface RankList {
   work: Promise<void>;
 }
 
-/** A time through which pools were only added, and few. */
+/** A period in which pools were only added, and few. */
 interface RankSnapshot {
-  /** The checkpoint when it was last looked at. */
+  /** The checkpoint of the last check. */
   checkpoint: CheckpointRow;
   readonly discovered: string;
-  /** Pools created later are counted apart. */
+  /** Pools created later are counted separately. */
   readonly block: number;
   recent: readonly PoolRow[];
   readonly lists: Map<string, RankList>;
@@ -58,9 +58,9 @@ const MAX_RECENT = 256;
 const MAX_LISTS = 200;
 
 /**
- * How to reach deep pages without passing all that lies before them: counts of whole stretches of a list, kept in
- * memory. Made while a list is first walked so deep; right until a reorg or a newly discovered factory, since
- * pools are never changed: those created since are added to the counts.
+ * A skip index for deep pages: ranks of every `spacing`-th pool of a list, in memory. Built when a list is first read
+ * so deep; valid until a reorg or a newly discovered factory, since pools never change: pools created since are added
+ * to the ranks.
  */
 export class RankIndex {
   readonly #store: Store;
@@ -75,7 +75,7 @@ export class RankIndex {
     this.#counts = counts;
   }
 
-  /** The last known place that at most `skip` pools stand before; undefined where ranks cannot be relied on now. */
+  /** The last known position with at most `skip` pools before it; undefined where ranks are not valid now. */
   async before(
     set: PoolSet,
     options: { order: readonly Term[]; skip: number },
@@ -84,7 +84,9 @@ export class RankIndex {
     return found && lastOf(found.ranks, (entry) => found.rankNow(entry) <= options.skip, found.rankNow);
   }
 
-  /** The last known place before all pools with this value, of ranks up to `skip`; `order` begins with its column. */
+  /**
+   * The last known position before all pools with this value, of ranks up to `skip`; `order` begins with its column.
+   */
   async beforeValue(
     set: PoolSet,
     order: readonly Term[],
@@ -114,7 +116,7 @@ export class RankIndex {
     return { ranks: ranks.entries, rankNow };
   }
 
-  /** Rows of the set in an index's order, from a place on (itself included) or from the beginning. */
+  /** Rows of the set in an index's order, from a position on (inclusive) or from the beginning. */
   async readFrom<K extends keyof PoolListingRow>(
     set: PoolSet,
     at: ListPosition | undefined,
@@ -126,7 +128,7 @@ export class RankIndex {
     }: { order: readonly Term[]; skip: number; limit: number; fields: readonly K[] },
   ): Promise<Pick<PoolListingRow, K>[]> {
     const [first, tie] = order as [Term, Term | undefined];
-    // By address, any index will do whose column is fixed: the one that leaves out most.
+    // By address, any index with a fixed column will do: the first pinned one.
     const via = indexOf(tie === undefined ? (pinnedIn(set)[0] ?? first.field) : first.field);
     const find = (
       where: Filter<PoolListingRow>,
@@ -158,7 +160,7 @@ export class RankIndex {
     return [...rows, ...more];
   }
 
-  /** Walks on until no further entry can lie before the page. */
+  /** Extends the ranks until no further entry can lie before the page. */
   async #extend(
     snapshot: RankSnapshot,
     ranks: RankList,
@@ -179,12 +181,12 @@ export class RankIndex {
           (last === undefined || comparePools(order, pool, last.at) >= 0);
         last = { at: place, rank: (last?.rank ?? 0) + ranks.spacing - own.filter(passed).length };
         found.push(last);
-        // Each step holds an embedded store for some milliseconds: other requests go between.
+        // Each step blocks an embedded store for some milliseconds: other requests run in between.
         await new Promise((resolve) => setImmediate(resolve));
       }
     }
     if (found.length === 0 && isComplete === ranks.isComplete) return;
-    // What was counted while pools came or went is not kept.
+    // Discards ranks that were counted while pools changed.
     if ((await this.#snapshot(set.chainId)) !== snapshot || !isSame(recent, snapshot.recent)) return;
     ranks.entries.push(...found);
     ranks.isComplete = isComplete;
@@ -204,13 +206,13 @@ export class RankIndex {
     return ranks;
   }
 
-  /** So many rows between two ranks that about as many of the index as of a whole family are passed. */
+  /** Spacing for a set: it passes about as many rows of the index as a whole family's spacing does. */
   async #spacingOf(set: PoolSet): Promise<number> {
     const rarity = await this.#counts.rowsPerMatch(set);
     return Math.max(Math.ceil(this.#spacing / 50), Math.round(this.#spacing / rarity));
   }
 
-  /** The time since which pools were only added; a new one where that cannot be told. */
+  /** The current snapshot; a new one where pools may have changed otherwise than by additions. */
   async #snapshot(chainId: number): Promise<RankSnapshot | undefined> {
     const checkpoint = await getCheckpoint(this.#store, chainId);
     if (checkpoint === undefined) return undefined;
@@ -225,7 +227,7 @@ export class RankIndex {
     return snapshot;
   }
 
-  /** Whether the chain has gone on from where the snapshot was last looked at; takes its new pools in. */
+  /** Whether the chain extends the snapshot's checkpoint; adds its new pools. */
   async #extendsChain(snapshot: RankSnapshot, checkpoint: CheckpointRow): Promise<boolean> {
     const { chainId, blockNumber, blockHash } = snapshot.checkpoint;
     if (checkpoint.blockHash === blockHash) return true;
@@ -246,7 +248,7 @@ export class RankIndex {
   }
 }
 
-/** The last entry for which it holds; it holds up to some entry and not after it. */
+/** The last entry for which `holds` is true: it is true up to some entry and false after it. */
 function lastOf(
   ranks: readonly RankEntry[],
   holds: (entry: RankEntry) => boolean,

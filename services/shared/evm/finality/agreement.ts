@@ -8,15 +8,15 @@ export interface AgreementDeps {
   readonly source: Pick<EvmSource, "chainId" | "recheck">;
   readonly log: Pick<Log, "error" | "info">;
   readonly signal: AbortSignal;
-  /** Called with each contradiction: the status of the chain shows it while the work waits. */
+  /** Called with each contradiction; the chain's status shows it meanwhile. */
   readonly onFailure?: (error: unknown) => void;
-  /** How often endpoints are asked again; default 5,000. */
+  /** Milliseconds between two checks of the endpoints; default 5,000. */
   readonly checkEveryMs?: number;
 }
 
 /**
- * Works. While every endpoint contradicts what is final in the index, the work stands still and nothing is deleted: it is
- * said once, the endpoints are checked every few seconds, and the work begins again when one of them agrees.
+ * Runs `work`. While every endpoint contradicts the final block of the index, the work pauses and nothing is deleted:
+ * this logs one error, checks the endpoints every few seconds, and restarts the work when one of them agrees.
  */
 export async function workInAgreement(
   { source, log, signal, onFailure, checkEveryMs = CHECK_EVERY_MS }: AgreementDeps,

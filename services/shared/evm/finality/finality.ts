@@ -2,7 +2,7 @@ import type { Guard } from "../../storage/lease.ts";
 import { collection, put, type Store } from "../../storage/port.ts";
 import type { EvmSource, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
 
-/** The last block of each chain's index that was final when it was indexed. It only moves up: nothing up to it is undone. */
+/** The last final block of each chain's index. It only moves up; nothing up to it is undone. */
 export const finalBlocks = collection({
   name: "final_blocks",
   fields: {
@@ -17,9 +17,9 @@ export const finalBlocks = collection({
   shardKey: ["chainId"],
 });
 
-/** Blocks indexed between two questions for the final block. */
+/** Blocks indexed between two requests for the final block. */
 const CHECK_EVERY_BLOCKS = 32;
-/** A backfill indexes thousands of blocks a second: time decides there. */
+/** A backfill indexes thousands of blocks a second: there, time limits the requests. */
 const CHECK_EVERY_MS = 10_000;
 
 export interface FinalityDeps {
@@ -28,13 +28,13 @@ export interface FinalityDeps {
   readonly guard: Guard;
 }
 
-/** What an index knows of its chain. */
+/** How an index identifies its chain. */
 export interface IndexIdentity {
   readonly genesisHash: string;
   readonly findKnown: FindKnownBlock;
 }
 
-/** From here on, endpoints that contradict what is final in the store are set aside. */
+/** Sets endpoints aside, from here on, that contradict the stored final block. */
 export async function requireStoredFinal(
   { store, source }: Pick<FinalityDeps, "store" | "source">,
   { genesisHash, findKnown }: IndexIdentity,
@@ -47,16 +47,16 @@ export async function requireStoredFinal(
 }
 
 /**
- * What is final of one chain's index: kept in the store and held against every endpoint (see EvmSource.requireFinal).
- * It is moved up beside the indexing, which does not wait for it. Block 0 is final from the start.
+ * The final block of one chain's index: stored, and compared with every endpoint (see EvmSource.requireFinal). It
+ * moves up beside the indexing, which does not wait for it. Block 0 is final from the start.
  */
 export class Finality {
   readonly #deps: FinalityDeps;
   #block: FinalBlock;
-  /** The block that was last asked about, and when. */
+  /** The block of the last request for finality, and its time. */
   #checkedNumber: number;
   #checkedAtMs = Number.NEGATIVE_INFINITY;
-  /** Grows when the index goes back: what was asked before counts no more. */
+  /** Grows with each rollback, which makes pending responses obsolete. */
   #generation = 0;
   #update: Promise<void> | undefined;
   #write: Promise<void> = Promise.resolve();
@@ -81,7 +81,7 @@ export class Finality {
     if (this.#update !== undefined || !isDue || tip.number - this.#checkedNumber < CHECK_EVERY_BLOCKS) return;
     this.#checkedNumber = tip.number;
     this.#checkedAtMs = performance.now();
-    // Where no endpoint answers, what was final stays so; later blocks ask again.
+    // If no endpoint responds, the final block stays; later blocks request it again.
     this.#update = this.#moveUp(tip)
       .catch(() => {})
       .finally(() => {
@@ -89,14 +89,14 @@ export class Finality {
       });
   }
 
-  /** Before the index goes back: no block that it leaves becomes final meanwhile. */
+  /** Call before a rollback: no block that it removes may become final meanwhile. */
   async cancelUpdate(): Promise<void> {
     this.#generation += 1;
     this.#checkedNumber = this.#block.number;
     await this.#write;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no update is pending. */
   async settled(): Promise<void> {
     await this.#update;
   }

@@ -4,14 +4,14 @@ import type { EvmSource, StoredBlock } from "../port.ts";
 export type { StoredBlock } from "../port.ts";
 
 /**
- * Headers kept behind the checkpoint: how deep a reorg can be healed. Four times the depth at which Ethereum is final;
- * every block of it is read whole and in order, which a catch-up pays for.
+ * Headers kept behind the checkpoint: the depth of a reorg that they can undo. Four times the depth at which Ethereum
+ * is final; a catch-up reads every one of these blocks whole and in order.
  */
 export const KEPT_HEADERS = 256;
 
 type HeaderSource = Pick<EvmSource, "headers">;
 
-/** The last of these blocks that the chain still has, by one question. */
+/** The last of these blocks that the chain still has, by one request. */
 export async function lastOnChain<B extends Pick<StoredBlock, "number" | "hash">>(
   source: HeaderSource,
   blocks: readonly B[],
@@ -22,8 +22,8 @@ export async function lastOnChain<B extends Pick<StoredBlock, "number" | "hash">
 }
 
 /**
- * The last block between `low` and `high` (inclusive) that rows were stored of and that the chain still has; null
- * where it has none. Whether it has a row's block is true up to the fork and false after it: a binary search.
+ * The last block between `low` and `high` (inclusive) that has stored rows and is still on the chain; null where
+ * there is none. A binary search: the chain has every row's block up to the fork and none after it.
  */
 export async function searchFork(
   source: HeaderSource,
@@ -55,9 +55,9 @@ export async function searchFork(
 }
 
 /**
- * The last block that an index has in common with the chain: by the blocks that it knows, then by rows between the last
- * of them that is on the chain and the first that is not. Undefined where the endpoints end below the index's final
- * block: they are behind. Throws ReorgDetected where they have another block there, or move during the search.
+ * The last block that an index and the chain have in common: by the known blocks, then by rows between the last of
+ * them that is on the chain and the first that is not. Undefined where the endpoints are behind the index's final
+ * block. Throws ReorgDetected where they have another block there, or move during the search.
  */
 export async function findCommonBlock(
   source: HeaderSource,
@@ -77,13 +77,13 @@ export async function findCommonBlock(
   if (there.hash !== final.hash)
     throw new ReorgDetected(`Block ${final.number} is ${there.hash}, which is not final.`);
   const first = newestFirst.findIndex(({ hash }, i) => onChain[i]?.hash === hash);
-  // The store need not know the time of block 0.
+  // The store may lack the time of block 0.
   const known = { ...(newestFirst[first] as StoredBlock), time: onChain[first]?.timestamp as number };
   const replaced = newestFirst[first - 1];
   if (replaced === undefined) return known;
   const common =
     (await searchFork(source, { low: known.number + 1, high: replaced.number - 1, lastRow })) ?? known;
-  // Questions may go to different endpoints: what is undone must follow from one answer.
+  // Requests may reach different endpoints: a rollback must follow from one response.
   const [base, last, next] = await source.headers([final.number, common.number, replaced.number]);
   if (base?.hash !== final.hash || last?.hash !== common.hash || next?.hash === replaced.hash)
     throw new ReorgDetected(`The chain moves while the fork below block ${replaced.number} is sought.`);

@@ -1,14 +1,14 @@
 import { type BlockHeader, type EvmSource, IndexContradicted } from "../port.ts";
 import { isOtherGenesis } from "../source/final-proof.ts";
 
-/** The store holds the index of another chain than the one the RPC endpoints serve. */
+/** The store holds the index of another chain than the RPC endpoints serve. */
 export class OtherChain extends Error {
   override readonly name = "OtherChain";
 }
 
 type HeaderSource = Pick<EvmSource, "chainId" | "headers">;
 
-/** Hash of the chain's block 0. Throws OtherChain where the store was made from a chain with another one. */
+/** Hash of the chain's block 0. Throws OtherChain where the store has another genesis. */
 export async function checkGenesis(source: HeaderSource, stored: string | undefined): Promise<string> {
   const { hash } = await headerAt(source, 0).catch((error: unknown) => {
     if (!(error instanceof IndexContradicted) || !error.contradictions.every(isOtherGenesis)) throw error;

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../rpc-client/clock.ts";
-import { createRangeSize } from "../../rpc-client/range-size.ts";
-import { readRanges, type Segment } from "../../rpc-client/ranges.ts";
+import { type Clock, systemClock } from "../../rpc-client/endpoint/clock.ts";
+import { createRangeSize } from "../../rpc-client/ranges/range-size.ts";
+import { readRanges, type RangePart } from "../../rpc-client/ranges/read-ranges.ts";
 import type { BlockLink } from "../links.ts";
 import {
   type EvmSource,
@@ -18,17 +18,17 @@ export interface ScanOptions {
   readonly filter: LogFilter;
   /** Blocks in the first request. */
   readonly initialRange: number;
-  /** Blocks in a request at most; default 100,000. */
+  /** Most blocks per request; default 100,000. */
   readonly maxRange?: number;
   /** Requests in flight; default 4. */
   readonly concurrency?: number;
-  /** Answers waiting for the consumer at most, with those in flight; default twice the concurrency. */
+  /** Most responses in flight or waiting for the consumer; default twice the concurrency. */
   readonly maxBuffered?: number;
-  /** Logs an answer should hold at most; default 10,000. */
+  /** Target of logs per response; default 10,000. */
   readonly targetLogs?: number;
   /**
-   * Blocks without logs whose header bloom is compared with each answer (spread evenly over the range), so that a
-   * node that answers empty is found out; Infinity = all of them, default 0 = trust the answers.
+   * Blocks without logs whose header blooms are compared with each response (spread evenly over the range), to detect
+   * withheld logs; Infinity = all of them, default 0 = trust the responses.
    */
   readonly verifyBlocks?: number;
   readonly signal?: AbortSignal;
@@ -38,15 +38,15 @@ export interface ScanOptions {
 export interface ScannedRange {
   readonly range: LogRange;
   readonly logs: readonly RawLog[];
-  /** Of the blocks without logs whose headers were read for `verifyBlocks`, in order. */
+  /** Links of the blocks without logs whose headers `verifyBlocks` made it read, in order. */
   readonly links: readonly BlockLink[];
 }
 
 type VerifiedLogs = Pick<ScannedRange, "logs" | "links">;
 
-/** Failures of one stretch of blocks after which the scan gives the error to its caller; each is a long time of retries. */
+/** Failures of one range after which the scan throws; each of them took a long time of retries. */
 const MAX_FAILURES = 3;
-/** A single block that is refused as too large cannot be halved: it is tried again after pauses. */
+/** A single block that is refused as too large cannot be halved: it is retried after pauses. */
 const MAX_SINGLE_REFUSALS = 5;
 const SINGLE_PAUSE_MS = 500;
 /** A header is about a kilobyte, most of it bloom. */
@@ -55,10 +55,10 @@ const HEADERS_AT_ONCE = 1_000;
 type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
 
 /**
- * All logs of a range of any length, strictly in block order and without gaps: each chunk begins where the one
- * before it ended. Several requests are in flight; their size follows what the provider takes and how much it
- * answers. Throws what the source throws once halving and trying again no longer help (everything before the
- * failing range has been yielded by then), or the signal's reason.
+ * All logs of a range of any length, strictly in block order and without gaps: each part begins where the one before
+ * it ended. Several requests are in flight; their size follows the provider's limits and the number of logs. Throws
+ * the source's error once halving and retries no longer help (after it has yielded everything before the failing
+ * range), or the signal's reason.
  */
 export async function* scanLogs(
   source: Source,
@@ -87,8 +87,8 @@ export async function* scanLogs(
     return answer;
   }
 
-  /** Tries a failed part again with a smaller size, or gives up on it. */
-  async function recover(error: unknown, segment: Segment, ended: AbortSignal): Promise<boolean> {
+  /** Prepares a retry of a failed range with a smaller size; false where it gives up. */
+  async function recover(error: unknown, segment: RangePart, ended: AbortSignal): Promise<boolean> {
     const blocks = segment.to - segment.from + 1;
     if (error instanceof RangeTooLarge && blocks > 1) {
       size.refuse(blocks, error);
@@ -106,7 +106,7 @@ export async function* scanLogs(
     if (verifyBlocks <= 0) return { logs, links: [] };
     const silent = listSilentBlocks(range, logs);
     const sample = await findMissing(pickEvenly(silent, verifyBlocks), logs);
-    // One log withheld: no block of this answer is believed any more.
+    // One log was withheld: verify every block of this response.
     const isDoubtful = sample.logs.length > logs.length && silent.length > verifyBlocks;
     return isDoubtful ? findMissing(silent, logs) : sample;
   }
@@ -118,9 +118,9 @@ export async function* scanLogs(
       const headers = await source.headers(numbers.slice(start, start + HEADERS_AT_ONCE));
       const present = headers.filter((header) => header !== null);
       if (present.length < headers.length)
-        throw new UpstreamError("blocks whose logs were answered are not there");
+        throw new UpstreamError("the node returned logs of blocks that it does not have");
       logs = await source.verifyEmpty(present, { logs, filter });
-      // Without the blooms, which are most of a header.
+      // Drops the blooms, which are most of a header.
       for (const { number, hash, parentHash } of present) links.push({ number, hash, parentHash });
     }
     return { logs, links };

@@ -2,16 +2,16 @@ import { expectedFalsePositives } from "../bloom.ts";
 import type { EvmSource, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
 import { compareLogs } from "../source/parse.ts";
 
-/** What scanLogs needs of a source. */
+/** The part of a source that scanLogs needs. */
 export type LogSource = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
 
-/** Blooms that suspect one in so many blocks without cause are believed; fuller ones tell nothing. */
+/** Blooms with more expected false positives than this are ignored. */
 export const MAX_FALSE_POSITIVES = 0.1;
 
 /**
- * A source whose logs may be asked of more contracts than one eth_getLogs takes: as many requests as it needs, one
- * answer. Blocks whose bloom is too full to tell anything of so many contracts are not looked at again: every one of
- * them would be suspected, and asking for their receipts would cost more than the scan.
+ * A source that takes more contracts than one eth_getLogs does: it splits them over several requests and joins the
+ * logs. It does not verify blocks whose bloom is too full for so many contracts: all of them would be suspect, and
+ * their receipts would cost more than the scan.
  */
 export function splitByAddress(source: LogSource, maxAddresses: number): LogSource {
   return {

@@ -15,7 +15,7 @@ export interface InnerResult {
 const AGGREGATE3 = "82ad56cb";
 const WORD_BYTES = 32;
 const WORD_DIGITS = 64;
-/** Of a call in the arguments beside its data: its offset, target, allowFailure, the data's offset and length. */
+/** Words of a call beside its data: its offset, target, allowFailure, the data's offset and length. */
 const CALL_WORDS = 5;
 
 /** Throws RangeError for a call that cannot be encoded. */
@@ -25,12 +25,12 @@ export function checkCall({ to, data }: InnerCall): void {
     throw new RangeError(`Cannot call ${to} with ${data}: not bytes`);
 }
 
-/** Bytes that a call takes in the arguments of aggregate3. */
+/** Bytes of a call in the arguments of aggregate3. */
 export function innerBytes({ data }: InnerCall): number {
   return CALL_WORDS * WORD_BYTES + padded(bytesOf(data));
 }
 
-/** Call data of aggregate3, every call of which may fail without failing the others. Throws as checkCall. */
+/** Call data of aggregate3 in which every call may fail by itself. Throws as checkCall. */
 export function encodeAggregate3(calls: readonly InnerCall[]): Hex {
   const offsets: string[] = [];
   const tuples: string[] = [];
@@ -52,8 +52,8 @@ function encodeTuple({ to, data }: InnerCall): string {
 }
 
 /**
- * What aggregate3 returned for so many calls: `(bool success, bytes returnData)[]`. Throws RangeError for anything
- * else: another number of results, or an offset or length that leads out of the data.
+ * Decodes the return data of aggregate3 for `count` calls: `(bool success, bytes returnData)[]`. Throws RangeError
+ * for anything else: another number of results, or an offset or length that leads out of the data.
  */
 export function decodeAggregate3(returned: Hex, count: number): InnerResult[] {
   const list = readSmall(returned, 0);
@@ -64,14 +64,14 @@ export function decodeAggregate3(returned: Hex, count: number): InnerResult[] {
   return Array.from({ length }, (_, i) => {
     const tuple = start + readSmall(returned, start + i * WORD_BYTES);
     const success = readSmall(returned, tuple);
-    if (success > 1) throw new RangeError(`Cannot read result ${i}: ${success} is no bool`);
+    if (success > 1) throw new RangeError(`Cannot read result ${i}: ${success} is not a bool`);
     const data = tuple + readSmall(returned, tuple + WORD_BYTES);
     const bytes = readSmall(returned, data);
     return { success: success === 1, data: `0x${slice(returned, data + WORD_BYTES, bytes)}` };
   });
 }
 
-/** The word at a byte of the data, as an offset or a length: never more than the data has bytes. */
+/** The word at a byte of the data, as an offset or a length within the data. */
 function readSmall(data: Hex, at: number): number {
   const text = slice(data, at, WORD_BYTES);
   const value = Number(`0x${text}`);

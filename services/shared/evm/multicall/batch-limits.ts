@@ -1,14 +1,14 @@
 import { type Hex, UpstreamError } from "../port.ts";
 import type { InnerCall } from "./abi.ts";
 
-/** Below this, a batch is not worth its while. */
+/** Smallest size that batches shrink to. */
 const MIN_CALLS = 8;
-/** Batches that went well before a larger one is tried again. */
+/** Successful batches before a larger one is tried. */
 const SUCCESSES_TO_GROW = 16;
-/** Calls that are remembered to spoil a batch. */
+/** Calls remembered as spoiling a batch. */
 const MAX_ISOLATED = 10_000;
 
-/** What is learnt of a chain's batches: how large a one its endpoints bear, which calls spoil one. */
+/** Learnt limits of a chain's batches: the size that its endpoints accept, and the calls that spoil a batch. */
 export class BatchLimits {
   readonly #maxCalls: number;
   readonly #isolated = new Set<string>();
@@ -21,7 +21,7 @@ export class BatchLimits {
     this.#size = maxCalls;
   }
 
-  /** Calls in one batch, as of now. */
+  /** Current calls per batch. */
   get size(): number {
     return this.#size;
   }
@@ -32,7 +32,7 @@ export class BatchLimits {
     this.#size = Math.min(this.#maxCalls, this.#size * 2);
   }
 
-  /** So many at once were too many. */
+  /** A batch of this many calls failed. */
   shrink(calls: number): void {
     this.#successes = 0;
     const half = Math.min(this.#size, Math.floor(calls / 2));
@@ -43,18 +43,18 @@ export class BatchLimits {
     return this.#isolated.has(to + data);
   }
 
-  /** Each of these goes by itself from now on. */
+  /** Sends each of these calls alone from now on. */
   isolate(calls: readonly InnerCall[]): void {
     if (this.#isolated.size > MAX_ISOLATED) this.#isolated.clear();
     for (const { to, data } of calls) this.#isolated.add(to + data);
   }
 
-  /** Multicall3 has answered at this block. */
+  /** Records that Multicall3 exists at this block. */
   recordMulticallAt(block: number): void {
     this.#seenAt = Math.min(this.#seenAt, block);
   }
 
-  /** Throws UpstreamError where nothing can only be at Multicall3's address in the eyes of an endpoint in disorder. */
+  /** Throws UpstreamError where Multicall3 existed before this block: the endpoint that lacks it is broken. */
   checkMulticallAbsent(block: number, address: Hex): void {
     if (block < this.#seenAt) return;
     throw new UpstreamError(

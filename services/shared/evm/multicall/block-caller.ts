@@ -1,5 +1,5 @@
 import { ReorgDetected } from "../../chain-errors.ts";
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
 import { decodeAggregate3, encodeAggregate3, type InnerCall, type InnerResult } from "./abi.ts";
 import type { BatchLimits } from "./batch-limits.ts";
@@ -18,14 +18,14 @@ export interface PinnedBlock {
   readonly hash: Hex;
 }
 
-/** getBlockNumber(): always answers where Multicall3 is, as long as there is gas. */
+/** getBlockNumber() of Multicall3: succeeds as long as there is gas. */
 const PROOF_DATA: Hex = "0x42cbb15c";
-/** A call that answers on every chain: the identity precompile gives back what it is sent. */
+/** A call that succeeds on every chain: the identity precompile returns its input. */
 const DIRECT_PROOF: InnerCall = { to: `0x${"04".padStart(40, "0")}`, data: "0x70726f6f66" };
 
-/** Direct calls in one request. */
+/** Single eth_calls per request. */
 const DIRECT_CALLS = 100;
-/** Looks at a block that an endpoint does not know, while the chain still has it. */
+/** Attempts to read a block that an endpoint does not know yet while the chain still has it. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 250;
 
@@ -40,7 +40,10 @@ export class BlockCaller {
     this.#block = block;
   }
 
-  /** Return data in the order asked; null where a call reverted, or nothing is at its address. Throws as Multicall. */
+  /**
+   * Return data in the order of the calls; null where a call reverted, or its address has no code. Throws as
+   * Multicall.
+   */
   async call(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
     const isAlone = calls.map((call) => this.#options.batchLimits.isIsolated(call));
     const [together, alone] = await Promise.all([
@@ -72,14 +75,14 @@ export class BlockCaller {
       return "absent";
     }
     const results = tryDecode(returned, calls.length + 1);
-    // Last of all: where it has no answer, what came before it took all the gas there was.
+    // The last call: if it has no result, the calls before it used up the gas.
     const proof = results?.pop();
     if (results === undefined || proof?.success !== true || proof.data.length !== 66) return "failed";
     memory.recordMulticallAt(this.#block.number);
     return results;
   }
 
-  /** Null also where no endpoint brings itself to answer this call, though they do answer others. */
+  /** Null also where no endpoint executes this call, though they execute others. */
   async #callOrNull(call: InnerCall): Promise<Hex | null> {
     try {
       const [returned] = await this.#send([call]);
@@ -102,8 +105,8 @@ export class BlockCaller {
   }
 
   /**
-   * Calls that failed without a word may have run out of the gas that others used up: they are asked again by
-   * themselves, and where one of them answers then, so are all that failed.
+   * Calls that failed without data may lack gas that others used up: they run again one by one, and if one of them
+   * succeeds then, so do all the other failed calls.
    */
   async #retryFailed(calls: readonly InnerCall[], results: readonly InnerResult[]): Promise<(Hex | null)[]> {
     const answers = results.map(({ success, data }) => (success && data !== "0x" ? data : null));
@@ -121,7 +124,7 @@ export class BlockCaller {
     return answers;
   }
 
-  /** Each call as an eth_call of its own, with one among them that must answer. */
+  /** Each call as an eth_call of its own, with one among them that must succeed. */
   async #callEach(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
     const parts: InnerCall[][] = [];
     for (let at = 0; at < calls.length; at += DIRECT_CALLS) parts.push(calls.slice(at, at + DIRECT_CALLS));
@@ -141,7 +144,7 @@ export class BlockCaller {
     return [null];
   }
 
-  /** Throws unless calls at this block are answered at all. */
+  /** Throws unless a call that must succeed does so at this block. */
   async #proveAnswering(): Promise<void> {
     try {
       const [answer] = await this.#send([DIRECT_PROOF]);
@@ -154,11 +157,11 @@ export class BlockCaller {
 
   #unprovenError(): Error {
     return new UpstreamError(
-      `chain ${this.#options.source.chainId}: at block ${this.#block.number} even a call that always answers did not`,
+      `chain ${this.#options.source.chainId}: at block ${this.#block.number} even a call that must succeed failed`,
     );
   }
 
-  /** As EvmSource.call. Waits for endpoints that do not know the block yet. */
+  /** As EvmSource.call, but waits for endpoints that do not know the block yet. */
   async #send(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
     const { number, hash } = this.#block;
     const { source, clock } = this.#options;

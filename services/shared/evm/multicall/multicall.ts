@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers";
-import { type Clock, systemClock } from "../../rpc-client/clock.ts";
+import { type Clock, systemClock } from "../../rpc-client/endpoint/clock.ts";
 import type { Hex } from "../port.ts";
 import { checkCall, type InnerCall, innerBytes } from "./abi.ts";
 import { BatchLimits } from "./batch-limits.ts";
 import { BlockCaller, type BlockCallerOptions, type PinnedBlock } from "./block-caller.ts";
 
 export interface MulticallOptions extends Pick<BlockCallerOptions, "source" | "address"> {
-  /** Calls in one eth_call at most; default 500. */
+  /** Most calls in one eth_call; default 500. */
   readonly maxCalls?: number;
-  /** Bytes of its call data at most; default 128 KiB. */
+  /** Most bytes of its call data; default 128 KiB. */
   readonly maxBytes?: number;
   /** eth_calls in flight; default 6. */
   readonly parallel?: number;
@@ -18,17 +18,17 @@ export interface MulticallOptions extends Pick<BlockCallerOptions, "source" | "a
 /** Calls at the end of one block. */
 export interface PinnedCalls {
   /**
-   * Return data; null where the call reverted, or nothing is at `to`. Rejects with ReorgDetected once the block is no
-   * longer on the chain, with BlockUnavailable or UpstreamError where no endpoint has its state: then this and every
-   * further call of the block rejects. A malformed address or data rejects with RangeError, by itself.
+   * Return data; null where the call reverted, or `to` has no code. Rejects with ReorgDetected once the block is no
+   * longer on the chain, with BlockUnavailable or UpstreamError where no endpoint has its state: then every further
+   * call of the block rejects too. A malformed address or data rejects only its own call, with RangeError.
    */
   call(to: Hex, data: Hex): Promise<Hex | null>;
 }
 
 /**
- * Reads contracts by Multicall3: calls made in the same turn travel together, several batches at a time. A batch that
- * fails is halved down to single calls, so that what reverts is known to. Where there is no Multicall3 (a chain
- * without it, a block before it), every call is an eth_call of its own, many in a request.
+ * Reads contracts through Multicall3: calls of one event-loop turn form batches, several in flight. A failed batch is
+ * halved down to single calls, which isolates reverts. Without Multicall3 (a chain without it, a block before it),
+ * every call is an eth_call of its own, many in one request.
  */
 export class Multicall {
   readonly #options: BlockCallerOptions;
@@ -64,7 +64,7 @@ interface QueuedCall extends InnerCall {
 class CallQueue implements PinnedCalls {
   readonly #caller: BlockCaller;
   readonly #limits: QueueLimits;
-  /** By address and data: what one block answers does not change. */
+  /** By address and data: a block's results never change. */
   readonly #results = new Map<string, Promise<Hex | null>>();
   readonly #queued: QueuedCall[] = [];
   #queuedBytes = 0;
@@ -97,7 +97,7 @@ class CallQueue implements PinnedCalls {
     });
   }
 
-  /** At the end of the turn: those who waited for one answer ask on within it, some promises apart. */
+  /** At the end of the turn: callers that got a result make their next calls some promises later. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -107,7 +107,7 @@ class CallQueue implements PinnedCalls {
     });
   }
 
-  /** Full batches leave while there is room; one that is not full once nothing is under way that could fill it. */
+  /** Sends full batches while the limit allows; a partial batch only when no result that could fill it is pending. */
   #pump(): void {
     const { batchLimits: memory, maxBytes, parallel } = this.#limits;
     while (this.#queued.length > 0 && this.#inFlight < parallel) {
@@ -144,7 +144,7 @@ class CallQueue implements PinnedCalls {
     }
   }
 
-  /** A block that cannot be read is given up as a whole. */
+  /** One failed batch rejects all calls of the block. */
   #fail(error: unknown, batch: readonly QueuedCall[]): void {
     this.#failure ??= { error };
     for (const { reject } of batch) reject(error);

@@ -1,4 +1,4 @@
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import type { BlockWithLogs, BlockWithSenders, LogFilter } from "../port.ts";
 import {
@@ -10,35 +10,35 @@ import {
 export interface BlockReaderOptions {
   readonly pool: Pool;
   readonly clock: Clock;
-  /** Blocks a request. */
+  /** Blocks per request. */
   readonly maxBatch: number;
-  /** Never asks for receipts, whatever they would cost. */
+  /** Never requests receipts. */
   readonly withoutReceipts?: boolean;
 }
 
 type ReadMethod = "transactions" | "receipts";
 
 /**
- * Blocks that each way is tried with: a node that recovers senders takes milliseconds for each, so that more would hold
- * up the first run for long. Of fewer than these, a call leaves the second way to the next one.
+ * Blocks of one trial of each method: a node that recovers senders takes milliseconds for each block, so more would
+ * delay the first batch. A call with fewer blocks leaves the second trial to the next call.
  */
 const TRIAL_BLOCKS = 8;
-/** Both ways are tried again after so many calls. */
+/** Both methods are timed again after this many calls. */
 const TRIAL_EVERY_CALLS = 128;
-/** Receipts hold every log and are some times the size of the block: only a clear lead is worth that. */
+/** Receipts hold every log and are several times the size of the block: only a clear lead pays for that. */
 const CLEAR_LEAD = 2;
 
 /**
- * Blocks with senders, from full blocks or, where those come much sooner, from receipts: a node that recovers senders
- * from signatures for every answer (anvil) gives receipts several times faster, any other the smaller full blocks. Now
- * and then one request is made each way, and the better way does the rest. The first time full blocks have a second one:
- * their first pays for the connection and for code that has not run yet.
+ * Reads blocks with senders from full blocks or, where that is much faster, from receipts: a node that recovers
+ * senders from signatures for every response (anvil) returns receipts several times faster, any other node the
+ * smaller full blocks. From time to time one request runs each way, and the faster method does the rest. The first
+ * trial of full blocks is repeated, because it pays for the connection and for cold code.
  */
 export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = false }: BlockReaderOptions) {
   const msPerBlock: Record<ReadMethod, number> = { transactions: 0, receipts: Number.POSITIVE_INFINITY };
   const trials: { readonly way: ReadMethod; readonly isSecond?: boolean }[] = [];
   let calls = 0;
-  /** Requests of other calls would stand in the way of a trial and be counted as its time: they wait. */
+  /** Other calls wait for a trial: their requests would slow it down. */
   let trial: Promise<unknown> = Promise.resolve();
 
   async function readReceipts(
@@ -46,10 +46,12 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     about: string,
   ): Promise<BlockWithSenders[] | undefined> {
     const questions = numbers.map(createBlockByReceiptsRequest);
-    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
+    return allOrNone(
+      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+    );
   }
 
-  /** Receipts of every block, or none: then they are not asked for until the next trial. */
+  /** Blocks with receipts, or undefined where one lacks them: then receipts are not requested until the next trial. */
   function allOrNone<T>(blocks: readonly (T | null)[]): T[] | undefined {
     const found = blocks.filter((block) => block !== null);
     if (found.length === blocks.length) return found;
@@ -63,12 +65,14 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     about: string,
   ): Promise<BlockWithSenders[]> {
     const blocks = way === "receipts" ? await readReceipts(numbers, about) : undefined;
-    return blocks ?? pool.ask(numbers.map(createBlockRequest), `eth_getBlockByNumber ${about}`, { maxBatch });
+    return (
+      blocks ?? pool.request(numbers.map(createBlockRequest), `eth_getBlockByNumber ${about}`, { maxBatch })
+    );
   }
 
-  /** One request each way, with a look at the clock; few blocks leave the other ways to the next calls. */
+  /** Times one request of each pending trial; few blocks leave the rest to the next calls. */
   async function runTrials(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
-    // As many blocks each way: a request's fixed cost would else speak against the smaller one.
+    // The same number of blocks each way, else a request's fixed cost would count against the smaller trial.
     const isEnough = numbers.length >= TRIAL_BLOCKS;
     const share = isEnough ? Math.floor(numbers.length / trials.length) : TRIAL_BLOCKS;
     const size = Math.min(maxBatch, TRIAL_BLOCKS, share);
@@ -97,21 +101,22 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
 
   const isReceiptsFaster = () => msPerBlock.receipts * CLEAR_LEAD < msPerBlock.transactions;
 
-  /** Undefined where full blocks are the better way, or receipts are not to be had. */
+  /** Undefined where full blocks are faster, or no endpoint has receipts. */
   async function readWithLogs(
     numbers: readonly number[],
     { about, filter }: { filter: LogFilter; about: string },
   ): Promise<BlockWithLogs[] | undefined> {
-    // Nothing is known yet: a few blocks are read both ways for it, and thrown away.
+    // The first call reads a few blocks both ways only to time them.
     if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 3 * TRIAL_BLOCKS), about);
     await trial;
-    // Tried, and not the faster way.
     if (!isReceiptsFaster()) return undefined;
     const questions = numbers.map((number) => createBlockLogsByReceiptsRequest(number, filter));
-    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
+    return allOrNone(
+      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+    );
   }
 
-  /** In the order asked; `about` names the blocks in errors. */
+  /** In the order of `numbers`; `about` names the blocks in errors. */
   async function readBlocks(numbers: readonly number[], about: string): Promise<BlockWithSenders[]> {
     let blocks: BlockWithSenders[] = [];
     if (calls % TRIAL_EVERY_CALLS === 0 && !withoutReceipts) {
@@ -121,7 +126,7 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     calls += 1;
     if (trials.length > 0) {
       const tried = trial.then(() => runTrials(numbers, about));
-      // A trial that fails fails the call that made it, not those that waited for it.
+      // A failed trial fails the call that ran it, not those that waited for it.
       trial = tried.catch(() => {});
       blocks = await tried;
     } else await trial;

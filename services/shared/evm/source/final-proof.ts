@@ -1,12 +1,15 @@
-import type { EndpointProof } from "../../rpc-client/endpoint.ts";
-import type { RpcReply } from "../../rpc-client/transport.ts";
-import type { Question } from "../../rpc-client/work.ts";
+import type { ConsistencyCheck } from "../../rpc-client/endpoint/endpoint.ts";
+import type { RpcResponse } from "../../rpc-client/endpoint/transport.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, Contradiction, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
 import { parseHeader } from "./parse.ts";
 import { parseFirstReply } from "./requests.ts";
 
-/** Blocks behind the tip that are final where nodes do not know the tag: as many as a reorg can be healed by kept headers. */
+/**
+ * Blocks behind the tip that count as final where nodes do not know the tag `finalized`: as deep as kept headers can
+ * undo a reorg.
+ */
 export const FINAL_DEPTH = 256;
 
 const OTHER_GENESIS = "another chain: its genesis is";
@@ -16,13 +19,13 @@ export function isOtherGenesis({ reason }: Contradiction): boolean {
   return reason.startsWith(OTHER_GENESIS);
 }
 
-export interface FinalProof extends EndpointProof {
+export interface FinalProof extends ConsistencyCheck {
   require(block: FinalBlock, findKnown?: FindKnownBlock): void;
 }
 
 /**
- * Holds endpoints against the last final block of an index. One that has another block there, or another genesis, serves
- * another chain; one that does not have it yet is only behind.
+ * Compares endpoints with the last final block of an index. An endpoint with another block there, or another genesis,
+ * serves another chain; one that lacks the block is only behind.
  */
 export function createFinalProof(): FinalProof {
   let required: FinalBlock | undefined;
@@ -46,7 +49,7 @@ export function createFinalProof(): FinalProof {
         return { kind: "contradicts", message };
       }
       const there = hashOf(reply, number);
-      // A node that has pruned the block, or is in trouble, cannot say.
+      // The node has pruned the block, or fails.
       if (there === undefined || there === hash) return undefined;
       if (there === null) return { kind: "behind", message: `the node has no block ${number} yet` };
       const message =
@@ -55,14 +58,14 @@ export function createFinalProof(): FinalProof {
           : `its block ${number} is ${there}, final in the index is ${hash}`;
       return { kind: "contradicts", message };
     },
-    async further(ask, found) {
-      // One that is behind may be so on another chain.
+    async checkFurther(ask, found) {
+      // A node that is behind may also follow another chain.
       if (found?.kind !== "behind") return undefined;
       const head = parseFirstReply(await ask([headerCall("latest")]), (result) =>
         parseHeader(result, "latest"),
       );
       if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
-      // A store that cannot be read says nothing against the endpoint.
+      // A failure of the store is no evidence against the endpoint.
       const known = await findKnown?.(head.value.number).catch(() => undefined);
       if (known === undefined) return undefined;
       const there = hashOf((await ask([headerCall(known.number)]))[0], known.number);
@@ -73,8 +76,8 @@ export function createFinalProof(): FinalProof {
   };
 }
 
-/** Null where the node says that it has no such block; undefined where it says nothing of use. */
-function hashOf(reply: RpcReply | undefined, number: number): string | null | undefined {
+/** Null where the node has no such block; undefined where its reply is unusable. */
+function hashOf(reply: RpcResponse | undefined, number: number): string | null | undefined {
   if (reply?.ok !== true) return undefined;
   if (reply.result === null) return null;
   const header = parseHeader(reply.result, number);
@@ -87,10 +90,10 @@ function headerCall(block: number | "finalized" | "latest") {
 }
 
 /**
- * What one node knows of finality on the chain that leads to `tip`: its final block up to the tip; "other" where it has
- * another block there, "behind" where it has none yet.
+ * Requests one node's final block on the chain that leads to `tip`, at most the tip; "other" where it has another
+ * block at that height, "behind" where it has none yet.
  */
-export function createFinalBlockRequest(tip: StoredBlock): Question<StoredBlock | "other" | "behind"> {
+export function createFinalBlockRequest(tip: StoredBlock): RpcRequest<StoredBlock | "other" | "behind"> {
   const fallback = Math.max(0, tip.number - FINAL_DEPTH);
   return {
     calls: [headerCall("finalized"), headerCall(fallback), headerCall(tip.number)],
@@ -101,7 +104,7 @@ export function createFinalBlockRequest(tip: StoredBlock): Question<StoredBlock 
       if ("fault" in there) return there;
       if (there.value === null) return { value: "behind" };
       if (there.value.hash !== tip.hash) return { value: "other" };
-      // Where the tag is not known (an error, or null), depth decides.
+      // Depth decides where the node does not know the tag (an error, or null).
       const isTagged = tagged?.ok === true && tagged.result !== null;
       const header = isTagged
         ? parseFirstReply([tagged], (result) => parseHeader(result, "latest"))

@@ -1,16 +1,16 @@
-import type { Clock } from "../../rpc-client/clock.ts";
-import type { SourceLog } from "../../rpc-client/endpoint.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
+import type { SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
-import type { Question } from "../../rpc-client/work.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import type { BlockHeader, Hex } from "../port.ts";
 import { parseHeader } from "./parse.ts";
 import { parseFirstReply } from "./requests.ts";
 
 export interface HeadTracker {
   head(): Promise<BlockHeader>;
-  /** A header seen on the way: tells a reorganised chain from a node that is behind. */
+  /** Records a header, which tells a reorg from a node that is behind. */
   record(header: BlockHeader): void;
-  /** What was seen may be of an endpoint that turned out to serve another chain. */
+  /** Forgets all headers: they may come from an endpoint that serves another chain. */
   reset(): void;
 }
 
@@ -21,13 +21,13 @@ export interface HeadTrackerOptions {
   readonly chainId: number;
 }
 
-/** A chain whose head every endpoint has put lower for this long has really been set back (a local chain restored). */
+/** A lower head that every endpoint reports for this long is accepted (a local chain was restored). */
 const ACCEPT_LOWER_MS = 60_000;
 const MAX_SEEN = 1024;
 
 /**
- * The head never goes back because another node answered: a lower one is believed only if its block has another
- * hash than the one seen at that height (a reorg), or if all endpoints keep saying so for a minute.
+ * The head never goes back because another node responded: a lower one is accepted only if its block has another hash
+ * than the one seen at that height (a reorg), or if all endpoints report it for a minute.
  */
 export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOptions): HeadTracker {
   const seen = new Map<number, Hex>();
@@ -63,7 +63,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     const known = highest;
     const forgottenBefore = forgotten;
     const lower: BlockHeader[] = [];
-    const question: Question<BlockHeader | null> = {
+    const question: RpcRequest<BlockHeader | null> = {
       calls: [{ method: "eth_getBlockByNumber", params: ["latest", false] }],
       read: (replies) =>
         parseFirstReply(replies, (result) => {
@@ -79,11 +79,11 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
         }),
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
-    const [found] = await pool.ask([question], "eth_getBlockByNumber latest");
-    // Its answer may be that of the endpoint which was set aside meanwhile.
+    const [found] = await pool.request([question], "eth_getBlockByNumber latest");
+    // The response may come from the endpoint that was just set aside.
     if (forgotten !== forgottenBefore) return head();
     if (found !== null && found !== undefined) {
-      // Questions may overtake one another: an answer older than what is known by now is no step back.
+      // Requests may overtake one another: an older response does not move the head back.
       if (highest !== undefined && found.number < highest.number) return highest;
       return accept(found);
     }
@@ -92,7 +92,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     if (hashThere !== undefined && hashThere !== best.hash) return accept(best);
     lowerSince ??= clock.now();
     if (known === undefined || clock.now() - lowerSince >= ACCEPT_LOWER_MS) {
-      log("the chain's head has been lower for a minute: believed", {
+      log("the chain's head has been lower for a minute: accepted", {
         chainId,
         from: known?.number,
         to: best.number,

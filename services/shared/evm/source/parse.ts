@@ -1,12 +1,12 @@
-import type { Fault } from "../../rpc-client/fault.ts";
-import type { Outcome } from "../../rpc-client/work.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
+import type { Outcome } from "../../rpc-client/pending-request.ts";
 import { parseAddress, parseBytes, parseHash, parseQuantity } from "../hex.ts";
 import type { BlockHeader, BlockWithSenders, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
 
-/** A bloom that holds nothing: for chains whose nodes leave it out. */
+/** An empty bloom, for chains whose nodes leave it out. */
 const EMPTY_BLOOM: Hex = `0x${"00".repeat(256)}`;
 
-/** Checks one block answer; null (no such block) is the fault `missing`. */
+/** Parses a block's header; null (no such block) is the fault `missing`. */
 export function parseHeader(result: unknown, wanted: number | "latest"): Outcome<BlockHeader> {
   if (result === null) return { fault: { kind: "missing", message: `no block ${wanted}` } };
   if (typeof result !== "object") return untrustedFault(`block ${wanted}: not an object`);
@@ -27,7 +27,7 @@ export function parseHeader(result: unknown, wanted: number | "latest"): Outcome
   return { value: { number, hash, parentHash, timestamp, logsBloom } };
 }
 
-/** Checks a block with its transactions and keeps nothing of them but the senders. */
+/** Parses a block with its transactions and keeps only their senders. */
 export function parseBlock(result: unknown, wanted: number): Outcome<BlockWithSenders> {
   const header = parseHeader(result, wanted);
   if ("fault" in header) return header;
@@ -38,8 +38,8 @@ export function parseBlock(result: unknown, wanted: number): Outcome<BlockWithSe
 }
 
 /**
- * The same from a header and the receipts of its block. Receipts that do not fit are no fault but a refusal: some
- * chains have transactions without receipts, and the full block answers the question as well.
+ * The same from a header and the receipts of its block. Receipts that do not match count as unavailable, not as
+ * untrusted: some chains have transactions without receipts, and the full block has the senders too.
  */
 export function parseBlockReceipts(
   block: unknown,
@@ -76,8 +76,8 @@ function parseSenders(entries: unknown): Hex[] | undefined {
 }
 
 /**
- * The filter's logs of a block from its receipts (which `readBlockReceipts` has found to be the block's). A node that
- * lost some is found out: the logs of a block are numbered from 0 without a gap, and only an empty bloom has none.
+ * The filter's logs of a block from its receipts (after `parseBlockReceipts` has matched them to the block). Detects
+ * missing logs: they are numbered from 0 without a gap, and only an empty bloom has none.
  */
 export function parseReceiptLogs(
   receipts: unknown,
@@ -107,7 +107,7 @@ export function parseReceiptLogs(
     : { value: logs };
 }
 
-/** Tells most unwanted logs from their raw topic and address, before they cost a reading. */
+/** Rejects most unwanted logs by their raw topic and address, before they are parsed. */
 function createTopicPrefilter(
   filter: LogFilter,
 ): (entry: { topics?: unknown[]; address?: unknown }) => boolean {
@@ -123,7 +123,7 @@ function createTopicPrefilter(
 
 type AddressedFilter = (topic0: string, address: string) => boolean;
 
-/** Thousands of contracts: sorted out once a filter, not once a block. */
+/** Sets of thousands of contracts: built once per filter, not once per block. */
 const addressedFilters = new WeakMap<LogFilter, AddressedFilter>();
 
 function createAddressedFilter(filter: LogFilter): AddressedFilter {
@@ -138,7 +138,10 @@ function createAddressedFilter(filter: LogFilter): AddressedFilter {
   return check;
 }
 
-/** Checks one eth_getLogs answer against its question; logs come back normalised, in (block, logIndex) order. */
+/**
+ * Parses an eth_getLogs response and checks it against range and filter; logs are normalised, in (block, logIndex)
+ * order.
+ */
 export function parseLogs(result: unknown, range: LogRange, filter: LogFilter): Outcome<RawLog[]> {
   if (!Array.isArray(result)) return untrustedFault("logs are not a list");
   const read = createLogParser();
@@ -151,14 +154,14 @@ export function parseLogs(result: unknown, range: LogRange, filter: LogFilter): 
     if (wrong !== undefined) return untrustedFault(wrong);
     logs.push(log);
   }
-  // Nodes answer in order: sorting is for the one that does not.
+  // Nodes return logs in order; others are sorted here.
   if (findDisorder(logs) === undefined) return { value: logs };
   logs.sort(compareLogs);
   const wrong = findDisorder(logs);
   return wrong === undefined ? { value: logs } : untrustedFault(wrong);
 }
 
-/** What is wrong with a log in the light of the question. */
+/** The error of a log outside the range or the filter. */
 function createScopeCheck(range: LogRange, filter: LogFilter): (log: RawLog) => string | undefined {
   const isWanted = createLogFilter(filter);
   return (log) => {
@@ -167,11 +170,11 @@ function createScopeCheck(range: LogRange, filter: LogFilter): (log: RawLog) => 
     }
     return isWanted(log)
       ? undefined
-      : `a log of block ${log.blockNumber} has a topic or address not asked for`;
+      : `a log of block ${log.blockNumber} has a topic or address outside the filter`;
   };
 }
 
-/** The filter as eth_getLogs understands it. */
+/** The filter as eth_getLogs applies it, and its `addressed` topics. */
 export function createLogFilter(filter: LogFilter): (log: RawLog) => boolean {
   const topics = filter.topics.length === 0 ? undefined : new Set<string>(filter.topics.map(lower));
   const addresses = filter.addresses === undefined ? undefined : new Set<string>(filter.addresses.map(lower));
@@ -194,12 +197,12 @@ function findDisorder(logs: readonly RawLog[]): string | undefined {
   return undefined;
 }
 
-/** Reads one raw log; undefined where a part is missing or malformed, or the log is no longer on the chain. */
+/** Parses one raw log; undefined where a field is missing or malformed, or the log was removed from the chain. */
 export type LogParser = (entry: unknown) => RawLog | undefined;
 
 /**
- * A reader for the logs of one answer. Neighbours share their block, transaction, contract and event: what equals
- * the value before it has been checked already, which halves the cost of reading a log.
+ * A parser for the logs of one response. Neighbours share their block, transaction, contract and event: a value equal
+ * to the one before is not parsed again, which halves the cost of a log.
  */
 export function createLogParser(): LogParser {
   const parseAddressOnce = memoizeLast(parseAddress);

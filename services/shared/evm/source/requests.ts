@@ -1,6 +1,6 @@
-import type { Fault } from "../../rpc-client/fault.ts";
-import type { RpcReply } from "../../rpc-client/transport.ts";
-import type { Outcome, Question } from "../../rpc-client/work.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
+import type { RpcResponse } from "../../rpc-client/endpoint/transport.ts";
+import type { Outcome, RpcRequest } from "../../rpc-client/pending-request.ts";
 import { parseBytes, parseQuantity, toQuantity } from "../hex.ts";
 import {
   type BlockHeader,
@@ -24,8 +24,8 @@ import {
   untrustedFault,
 } from "./parse.ts";
 
-/** The header of one block; null where every endpoint says that there is none. */
-export function createHeaderRequest(number: number): Question<BlockHeader | null> {
+/** Requests the header of one block; null where no endpoint has it. */
+export function createHeaderRequest(number: number): RpcRequest<BlockHeader | null> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), false] }],
     read: (replies) => parseFirstReply(replies, (result) => parseHeader(result, number)),
@@ -33,8 +33,8 @@ export function createHeaderRequest(number: number): Question<BlockHeader | null
   };
 }
 
-/** One block with its senders; a block that nobody has yet is waited for. */
-export function createBlockRequest(number: number): Question<BlockWithSenders> {
+/** Requests one block with its senders; waits for a block that no endpoint has yet. */
+export function createBlockRequest(number: number): RpcRequest<BlockWithSenders> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), true] }],
     read(replies) {
@@ -46,8 +46,8 @@ export function createBlockRequest(number: number): Question<BlockWithSenders> {
   };
 }
 
-/** The same from the receipts; null where nobody gives them. */
-export function createBlockByReceiptsRequest(number: number): Question<BlockWithSenders | null> {
+/** The same from the receipts; null where no endpoint has them. */
+export function createBlockByReceiptsRequest(number: number): RpcRequest<BlockWithSenders | null> {
   const block = toQuantity(number);
   return {
     calls: [
@@ -66,11 +66,11 @@ export function createBlockByReceiptsRequest(number: number): Question<BlockWith
   };
 }
 
-/** The same with the filter's logs; null where nobody gives receipts. */
+/** The same with the filter's logs; null where no endpoint has receipts. */
 export function createBlockLogsByReceiptsRequest(
   number: number,
   filter: LogFilter,
-): Question<BlockWithLogs | null> {
+): RpcRequest<BlockWithLogs | null> {
   const { calls, read, conclude } = createBlockByReceiptsRequest(number);
   return {
     calls,
@@ -85,15 +85,14 @@ export function createBlockLogsByReceiptsRequest(
   };
 }
 
-/** Logs of more blocks than that are held against the final block. */
+/** Logs of this many blocks and more need a check of the endpoint against the final block. */
 const UNBOUND_FROM_BLOCKS = 64;
 
 /**
- * The logs of a range together with the head of the node that answers: eth_getLogs beyond a node's own head gives
- * a short list without an error. The head is asked first, so that it cannot have moved past the range after the
- * logs were read.
+ * Requests the logs of a range together with the head of the same node: eth_getLogs beyond a node's own head returns
+ * a short list without an error. The head comes first, so that it cannot pass the range after the logs were read.
  */
-export function createLogsRequest(range: LogRange, filter: LogFilter): Question<RawLog[]> {
+export function createLogsRequest(range: LogRange, filter: LogFilter): RpcRequest<RawLog[]> {
   const { fromBlock, toBlock } = range;
   return {
     calls: [
@@ -101,8 +100,8 @@ export function createLogsRequest(range: LogRange, filter: LogFilter): Question<
       {
         method: "eth_getLogs",
         params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
-        // Short ranges are those whose blocks are all read and linked.
-        isUnbound: toBlock - fromBlock >= UNBOUND_FROM_BLOCKS,
+        // The blocks of short ranges are all read and linked.
+        needsConsistencyCheck: toBlock - fromBlock >= UNBOUND_FROM_BLOCKS,
       },
     ],
     read([headReply, logsReply]) {
@@ -114,8 +113,8 @@ export function createLogsRequest(range: LogRange, filter: LogFilter): Question<
       if (head < toBlock) return { fault: { kind: "behind", message: `the node's head is ${head}` } };
       return parseLogs(logsReply.result, range, filter);
     },
-    // A range that misses its deadline twice or breaks four times is too large for these endpoints, whatever they say.
-    patience: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
+    // A range that times out twice or fails four times is too large for these endpoints, whatever their errors say.
+    maxFailures: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
     conclude(refusals) {
       const refused = refusals.filter(({ kind }) => kind === "range");
       if (refused.length === 0 && refusals.length > 0) return undefined;
@@ -129,7 +128,7 @@ export function createLogsRequest(range: LogRange, filter: LogFilter): Question<
   };
 }
 
-/** The largest range named that is a true part of the one refused: some nodes name the very range they refuse. */
+/** The largest suggested range that is smaller than the refused one: some nodes suggest the very range they refuse. */
 function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRange): LogRange | undefined {
   let best: LogRange | undefined;
   for (const { suggested, limit } of refused) {
@@ -143,22 +142,22 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
   return best;
 }
 
-/** Return data; null for a revert, and where every endpoint has lost the state of that block. */
-export function createCallRequest({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
+/** Requests return data; null for a revert, and where no endpoint has the state of that block. */
+export function createCallRequest({ to, data, block, confirmRevert }: EthCall): RpcRequest<Hex | null> {
   return {
-    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
+    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], needsConsistencyCheck: true }],
     read: ([reply]) => parseReturnData(reply, confirmRevert),
     conclude: (refusals) =>
       isReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
   };
 }
 
-/** One endpoint's revert, where another one's answer would count for more. */
+/** Whether an endpoint reported a revert and no other one returned data. */
 function isReverted(refusals: readonly Fault[]): boolean {
   return refusals.some(({ kind }) => kind === "reverted");
 }
 
-function parseReturnData(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
+function parseReturnData(reply: RpcResponse | undefined, confirmRevert = false): Outcome<Hex | null> {
   if (!confirmRevert && reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
   return parseFirstReply([reply], (result) => {
     const bytes = parseBytes(result);
@@ -170,16 +169,16 @@ function parseReturnData(reply: RpcReply | undefined, confirmRevert = false): Ou
 export type PinnedCall = EthCall & Required<Pick<EthCall, "blockHash">>;
 
 export const PIN_FEATURE = "eth_call by block hash";
-/** Failures without any reason after which a call is taken for too heavy. */
+/** Failures without a reason after which a call counts as too heavy. */
 const CALL_PATIENCE = 4;
 
-/** Return data; null for a revert and nothing else, "unpinnable" where no endpoint takes a block's hash. */
-export function createPinnedCallRequest(call: PinnedCall): Question<Hex | null | "unpinnable"> {
+/** Requests return data; null only for a revert, "unpinnable" where no endpoint accepts a block's hash. */
+export function createPinnedCallRequest(call: PinnedCall): RpcRequest<Hex | null | "unpinnable"> {
   const { to, data, blockHash, confirmRevert } = call;
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
     read: ([reply]) => toMissing(parseReturnData(reply, confirmRevert)),
-    patience: CALL_PATIENCE,
+    maxFailures: CALL_PATIENCE,
     conclude(refusals) {
       if (isReverted(refusals)) return { value: null };
       const isRefused = refusals.some(({ kind }) => kind === "method");
@@ -188,8 +187,8 @@ export function createPinnedCallRequest(call: PinnedCall): Question<Hex | null |
   };
 }
 
-/** The same by number: what one node answers between two looks at the block's header. */
-export function createCheckedCallRequest(call: PinnedCall): Question<Hex | null> {
+/** The same by number: one node's result between two reads of the block's header. */
+export function createCheckedCallRequest(call: PinnedCall): RpcRequest<Hex | null> {
   const { to, data, block, blockHash } = call;
   const look = { method: "eth_getBlockByNumber", params: [toQuantity(block), false] };
   return {
@@ -203,12 +202,12 @@ export function createCheckedCallRequest(call: PinnedCall): Question<Hex | null>
       }
       return toMissing(parseReturnData(reply));
     },
-    patience: CALL_PATIENCE,
+    maxFailures: CALL_PATIENCE,
     conclude: (refusals) => concludeCall(call, refusals),
   };
 }
 
-/** A node that does not know the block need not be waited for: its caller knows whether the chain still has it. */
+/** Does not wait for a node that lacks the block: the caller knows whether the chain still has it. */
 function toMissing(outcome: Outcome<Hex | null>): Outcome<Hex | null> {
   return "fault" in outcome && outcome.fault.kind === "behind"
     ? { fault: { ...outcome.fault, kind: "missing" } }
@@ -218,12 +217,12 @@ function toMissing(outcome: Outcome<Hex | null>): Outcome<Hex | null> {
 function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly Fault[]): Error {
   const why = refusals.at(-1)?.message;
   return why === undefined
-    ? new CallTooHeavy(`eth_call to ${to} at block ${block} fails time after time`)
+    ? new CallTooHeavy(`eth_call to ${to} at block ${block} fails repeatedly`)
     : new BlockUnavailable(`block ${block} (${blockHash}) cannot be read: ${why}`);
 }
 
 export function parseFirstReply<T>(
-  replies: readonly (RpcReply | undefined)[],
+  replies: readonly (RpcResponse | undefined)[],
   read: (result: unknown) => Outcome<T>,
 ): Outcome<T> {
   const reply = replies[0];
@@ -231,7 +230,7 @@ export function parseFirstReply<T>(
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }
 
-/** Our filter in the words of eth_getLogs. */
+/** The filter as parameters of eth_getLogs. */
 export function toRpcFilter(filter: LogFilter): Record<string, unknown> {
   const params: Record<string, unknown> = {};
   if (filter.topics.length > 0) params.topics = [filter.topics];

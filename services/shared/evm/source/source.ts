@@ -1,5 +1,5 @@
 import { createRpcClient, type RpcOptions } from "../../rpc-client/client.ts";
-import type { EndpointCheck, SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
+import type { IdentityCheck, SourceEvent, SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
 import { parseQuantity } from "../hex.ts";
 import {
   type EthCall,
@@ -25,22 +25,22 @@ import {
 } from "./requests.ts";
 import { createVerifyEmpty } from "./verify-empty.ts";
 
-export type { SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
+export type { SourceEvent, SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
 
 export interface SourceOptions extends RpcOptions {
-  /** Whole blocks (with transactions) a batch; default 20. */
+  /** Full blocks (with transactions) per batch; default 20. */
   readonly blockBatchSize?: number;
   /** Reads senders from full blocks and logs by eth_getLogs only; default: receipts where they are faster. */
   readonly withoutReceipts?: boolean;
-  /** Agreeing empty answers of a lone endpoint without receipts; default 3. */
+  /** Agreeing empty responses required of a single endpoint without receipts; default 3. */
   readonly agreeingAnswers?: number;
 }
 
 export interface EvmSourceConfig {
   readonly chainId: number;
   /**
-   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
-   * for new heads only: an endpoint's websocket is not guessed from its http URL.
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs only notify of new heads; they
+   * are not derived from http URLs.
    */
   readonly urls: readonly string[];
   readonly log?: SourceLog;
@@ -50,8 +50,8 @@ export interface EvmSourceConfig {
 }
 
 /**
- * Live JSON-RPC endpoints of one chain behind the EvmSource port. Does no I/O before the first question.
- * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
+ * Live JSON-RPC endpoints of one chain behind the EvmSource port. Does no I/O before the first request. Throws
+ * TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
  */
 export function createEvmSource(config: EvmSourceConfig): EvmSource {
   const { chainId, options = {}, log = () => {}, onEvent = () => {} } = config;
@@ -62,8 +62,8 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     urls: config.urls,
     createError: (message) => createContradictionError() ?? new UpstreamError(message),
     classify: classifyRpcError,
-    check: checkChainId(chainId),
-    proof,
+    identityCheck: checkChainId(chainId),
+    consistencyCheck: proof,
     optionalMethods: ["eth_getBlockReceipts", PIN_FEATURE],
     subscribe: { method: "eth_subscribe", params: ["newHeads"] },
     notification: "eth_subscription",
@@ -110,17 +110,17 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     async finalBlock(tip) {
       const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
       const about = `final block up to ${tip.number}`;
-      const asked = usable.map((voter) => voter.pool.ask([createFinalBlockRequest(tip)], about));
+      const asked = usable.map((voter) => voter.pool.request([createFinalBlockRequest(tip)], about));
       const answers = (await Promise.allSettled(asked)).flatMap((each) =>
         each.status === "fulfilled" ? each.value : [],
       );
       if (answers.includes("other")) return null;
-      // All have the tip: the lowest of their final blocks is on the chain of all.
+      // All endpoints have the tip: the lowest of their final blocks is final for all.
       const final = answers.filter((answer) => typeof answer !== "string");
       return final.sort((a, b) => a.number - b.number)[0] ?? null;
     },
     async headers(numbers) {
-      const headers = await pool.ask(
+      const headers = await pool.request(
         numbers.map(createHeaderRequest),
         `eth_getBlockByNumber ${describeBlocks(numbers)}`,
       );
@@ -141,7 +141,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
       const blocks = range.toBlock - range.fromBlock + 1;
       try {
-        const [logs] = await pool.ask([createLogsRequest(range, filter)], about);
+        const [logs] = await pool.request([createLogsRequest(range, filter)], about);
         onEvent({ kind: "range", blocks, ok: true });
         return logs ?? [];
       } catch (error) {
@@ -154,13 +154,13 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       const about = `eth_call at ${describeBlocks(calls.map((call) => call.block))}`;
       const ask = (call: EthCall) =>
         isPinned(call) ? createPinnedCallRequest(call) : createCallRequest(call);
-      const answers = await pool.ask<Hex | null | "unpinnable">(calls.map(ask), about);
+      const answers = await pool.request<Hex | null | "unpinnable">(calls.map(ask), about);
       const refused = calls.filter((_, i) => answers[i] === "unpinnable").filter(isPinned);
       const checked =
-        refused.length === 0 ? [] : await pool.ask(refused.map(createCheckedCallRequest), about);
+        refused.length === 0 ? [] : await pool.request(refused.map(createCheckedCallRequest), about);
       return answers.map((answer) => (answer === "unpinnable" ? (checked.shift() ?? null) : answer));
     },
-    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
     async close() {
       rpc.close();
     },
@@ -171,7 +171,7 @@ function isPinned(call: EthCall): call is PinnedCall {
   return call.blockHash !== undefined;
 }
 
-function checkChainId(chainId: number): EndpointCheck {
+function checkChainId(chainId: number): IdentityCheck {
   return {
     call: { method: "eth_chainId", params: [] },
     read(reply) {

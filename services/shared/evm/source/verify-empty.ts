@@ -1,6 +1,6 @@
 import { ReorgDetected } from "../../chain-errors.ts";
 import type { Voter } from "../../rpc-client/client.ts";
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import { findSuspectBlocks } from "../bloom.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "../port.ts";
@@ -16,16 +16,16 @@ interface Vote {
 
 export interface VerifyEmptyOptions {
   readonly pool: Pool;
-  /** Each endpoint alone: agreement needs to know who says it. */
+  /** Each endpoint by itself, since agreement counts endpoints. */
   readonly voters: readonly Voter[];
   readonly clock: Clock;
-  /** Empty answers one endpoint alone has to give; of two endpoints one each is enough. */
+  /** Empty responses required of a single endpoint; of two endpoints one each is enough. */
   readonly agreeingAnswers: number;
   readonly pauseMs: number;
   readonly lifetime: AbortSignal;
 }
 
-/** Receipts are large: a few blocks a request. */
+/** Receipts are large: a few blocks per request. */
 const RECEIPT_BATCH = 10;
 
 export type VerifyEmpty = (
@@ -33,13 +33,13 @@ export type VerifyEmpty = (
   answer: { logs: readonly RawLog[]; filter: LogFilter },
 ) => Promise<RawLog[]>;
 
-/** The second look at blocks whose bloom contradicts an empty answer; see EvmSource.verifyEmpty. */
+/** Reads blocks again whose bloom contradicts an empty response; see EvmSource.verifyEmpty. */
 export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   const { pool, voters, clock } = options;
 
   async function decide(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
     const about = `eth_getBlockReceipts ${describeBlocks(suspects)}`;
-    const found = await pool.ask(
+    const found = await pool.request(
       suspects.map((header) => createReceiptLogsRequest(header, filter)),
       about,
       { maxBatch: RECEIPT_BATCH },
@@ -49,7 +49,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
     return undecided.length === 0 ? logs : [...logs, ...(await agree(undecided, filter))];
   }
 
-  /** Without receipts: the logs of each block by its hash, until enough answers say that there are none. */
+  /** Without receipts: reads the logs of each block by its hash, until enough responses agree that there are none. */
   async function agree(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
     const found = new Map<number, RawLog[]>();
     const votes = new Map<Voter, number>();
@@ -67,7 +67,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
     );
   }
 
-  /** Asks every endpoint in service in turn, round after round with growing pauses. */
+  /** Queries every endpoint in service in turn, round after round with growing pauses. */
   async function* collectVotes(suspects: readonly BlockHeader[], filter: LogFilter): AsyncGenerator<Vote> {
     const questions = suspects.map((header) => createBlockLogsRequest(header, filter));
     const about = `eth_getLogs ${describeBlocks(suspects)}`;
@@ -75,7 +75,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
       for (const voter of voters.filter((each) => voters.length === 1 || each.isUsable())) {
         try {
-          const answers = await voter.pool.ask(questions, about);
+          const answers = await voter.pool.request(questions, about);
           yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
         } catch (error) {
           if (error instanceof ReorgDetected) throw error;
@@ -85,14 +85,14 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
     }
   }
 
-  /** Pruned nodes call a block "not found" by its hash that is on the chain all the same: no answer, not an empty one. */
+  /** Pruned nodes report "not found" for the hash of a block on the chain: that is no response, not an empty one. */
   async function resolveGone(
     suspects: readonly BlockHeader[],
     answers: readonly BlockLogs[],
   ): Promise<(readonly RawLog[])[]> {
     const gone = suspects.filter((_, i) => answers[i] === "gone");
     if (gone.length > 0) {
-      const now = await pool.ask(
+      const now = await pool.request(
         gone.map((header) => createHeaderRequest(header.number)),
         `eth_getBlockByNumber ${describeBlocks(gone)}`,
       );
@@ -101,7 +101,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       if (replaced !== undefined)
         throw new ReorgDetected(`Block ${replaced.number} is no longer ${replaced.hash}.`);
       if (pruned !== undefined)
-        throw new UpstreamError(`logs of block ${pruned.number} are not to be had from any endpoint`);
+        throw new UpstreamError(`logs of block ${pruned.number} are not available from any endpoint`);
     }
     return answers.map((answer) => (answer === "gone" ? [] : answer));
   }

@@ -1,22 +1,22 @@
 import { ReorgDetected } from "../../chain-errors.ts";
-import type { Question } from "../../rpc-client/work.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { computeLogsBloom } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, LogFilter, RawLog } from "../port.ts";
 import { createLogFilter, parseLogs, untrustedFault } from "./parse.ts";
 import { parseFirstReply, toRpcFilter } from "./requests.ts";
 
-/** The logs of one block, or that the block is not known by its hash. */
+/** The logs of one block, or "gone" where its hash is unknown. */
 export type BlockLogs = readonly RawLog[] | "gone";
 
 /**
- * The filter's logs of one block from its receipts, proven by the bloom; "unavailable" where nobody gives them. ReorgDetected
- * where every endpoint has another block there.
+ * Requests the filter's logs of one block from its receipts, verified by the bloom; "unavailable" where no endpoint
+ * has them. ReorgDetected where every endpoint has another block there.
  */
 export function createReceiptLogsRequest(
   header: BlockHeader,
   filter: LogFilter,
-): Question<readonly RawLog[] | "unavailable"> {
+): RpcRequest<readonly RawLog[] | "unavailable"> {
   const { number, hash, logsBloom } = header;
   const range = { fromBlock: number, toBlock: number };
   return {
@@ -35,7 +35,7 @@ export function createReceiptLogsRequest(
         );
         if ("fault" in outcome) return outcome;
         if (computeLogsBloom(outcome.value) !== logsBloom)
-          return untrustedFault(`the receipts of block ${number} do not give its bloom`);
+          return untrustedFault(`the receipts of block ${number} do not match its bloom`);
         return { value: outcome.value.filter(createLogFilter(filter)) };
       }),
     conclude: (refusals) =>
@@ -45,8 +45,8 @@ export function createReceiptLogsRequest(
   };
 }
 
-/** The filter's logs of one block by its hash. */
-export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): Question<BlockLogs> {
+/** Requests the filter's logs of one block by its hash. */
+export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): RpcRequest<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
     calls: [{ method: "eth_getLogs", params: [{ blockHash: header.hash, ...toRpcFilter(filter) }] }],

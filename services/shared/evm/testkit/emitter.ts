@@ -1,7 +1,7 @@
 import { type Anvil, startAnvil } from "../../../../deploy/devnet/anvil.ts";
 import type { Hex } from "../port.ts";
 
-/** Two contracts that log one topic each whenever they are called. */
+/** Two contracts that log one topic each on every call. */
 export const EMITTERS: readonly { readonly address: Hex; readonly topic: Hex }[] = [
   { address: `0x${"e1".repeat(20)}`, topic: `0x${"a1".repeat(32)}` },
   { address: `0x${"e2".repeat(20)}`, topic: `0x${"a2".repeat(32)}` },
@@ -12,13 +12,13 @@ export const REVERTER: Hex = `0x${"ee".repeat(20)}`;
 
 export interface EmitterChain {
   readonly anvil: Anvil;
-  /** Mines one block with so many logs of each emitter. */
+  /** Mines one block with `counts[i]` logs of emitter i. */
   mine(counts: readonly number[]): Promise<void>;
   /** The first of anvil's accounts: the sender of every transaction. */
   readonly sender: Hex;
 }
 
-/** An anvil whose blocks hold as many logs as a test asks for. */
+/** An anvil chain whose blocks hold a chosen number of logs. */
 export async function startEmitterChain(): Promise<EmitterChain> {
   const anvil = await startAnvil({ chainId: 8453, keptStates: 1000 });
   const { rpc } = anvil;

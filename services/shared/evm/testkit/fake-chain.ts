@@ -1,9 +1,9 @@
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, Hex, RawLog } from "../port.ts";
 
-/** A 32-byte hash that names what it stands for. */
+/** A 32-byte hash that encodes its block number and fork. */
 export function fakeHash(number: number, fork = 0): Hex {
   return `0x${fork.toString(16).padStart(8, "0")}${number.toString(16).padStart(56, "0")}`;
 }
@@ -68,7 +68,7 @@ export interface FakeChain {
   fork: number;
 }
 
-/** Answers of an honest node that holds this chain; tests wrap it to misbehave. */
+/** Results of an honest node that has this chain; tests wrap it to misbehave. */
 export function answerHonestly(chain: FakeChain, calls: readonly RpcCall[]): unknown[] {
   return calls.map(({ method, params }) => answerCall(chain, method, params));
 }

@@ -1,17 +1,17 @@
-import type { SourceEvent } from "../../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../rpc-client/endpoint/endpoint.ts";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import {
   createFakeClock,
   createFakeNetwork,
-  type FakeAnswer,
   type FakeClock,
   type FakeNetwork,
+  type FakeResponse,
 } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import type { EvmSource } from "../port.ts";
 import { createEvmSource, type SourceOptions } from "../source/source.ts";
 import { answerHonestly, type FakeChain, fakeLog } from "./fake-chain.ts";
 
-export type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
+export type Handler = (calls: readonly RpcCall[]) => FakeResponse;
 
 export interface SourceSetup {
   readonly chain: FakeChain;
@@ -52,12 +52,12 @@ export function isCheck(calls: readonly RpcCall[]): boolean {
   return calls[0]?.method === "eth_chainId";
 }
 
-/** A node that tells the truth. */
+/** A node that responds correctly. */
 export function honest(chain: FakeChain): Handler {
   return (calls) => ({ results: answerHonestly(chain, calls) });
 }
 
-/** Honest about the chain id, otherwise as told. */
+/** Responds correctly to the chain id check, otherwise by `misbehave`. */
 export function whenAsked(chain: FakeChain, misbehave: Handler): Handler {
   return (calls) => (isCheck(calls) ? honest(chain)(calls) : misbehave(calls));
 }

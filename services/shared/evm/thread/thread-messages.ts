@@ -1,4 +1,4 @@
-import type { SourceEvent } from "../../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../rpc-client/endpoint/endpoint.ts";
 import {
   type Contradiction,
   type EvmSource,
@@ -9,11 +9,11 @@ import {
 } from "../port.ts";
 import type { EvmSourceConfig } from "../source/source.ts";
 
-/** What a reading thread is asked: the questions with large answers. */
+/** The methods that run in the reader thread: those with large results. */
 export const THREAD_METHODS = ["headers", "blocks", "blocksWithLogs", "logs"] as const;
 export type ThreadMethod = (typeof THREAD_METHODS)[number];
 
-/** The first that a thread is told: what it reads. */
+/** The first message to the thread: its source. */
 export type ThreadTask = Pick<EvmSourceConfig, "chainId" | "urls"> & {
   readonly options: EvmSourceConfig["options"] | undefined;
 };
@@ -21,16 +21,16 @@ export type ThreadTask = Pick<EvmSourceConfig, "chainId" | "urls"> & {
 export interface ThreadRequest {
   readonly method: ThreadMethod;
   readonly args: readonly unknown[];
-  /** What the asking source holds its endpoints against: so does the thread's. */
+  /** The final block that the calling source requires of its endpoints, and so does the thread's. */
   readonly final?: FinalBlock | undefined;
 }
 
-/** What a reading thread says besides answers. */
+/** Messages of a reader thread beside results. */
 export type ThreadMessage =
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: "event"; readonly event: SourceEvent };
 
-/** Of an error only name and message survive the way between threads: the rest is put into words. */
+/** Only name and message of an error survive the transfer between threads: this carries the rest. */
 export interface Failure {
   readonly kind: "upstream" | "range" | "contradicted" | "other";
   readonly message: string;
@@ -60,7 +60,7 @@ export function fromFailure(failure: Failure): Error {
   return kind === "upstream" ? new UpstreamError(message) : new Error(message);
 }
 
-/** Asks a source by a question's name. */
+/** Calls a source's method by name. */
 export function callSource(source: EvmSource, { method, args }: ThreadRequest): Promise<unknown> {
   return (source[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
 }

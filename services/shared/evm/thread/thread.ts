@@ -14,7 +14,7 @@ import {
 } from "./thread-messages.ts";
 import { startThread } from "./thread-start.ts";
 
-/** As the source that stands beside it was made, without what cannot travel to a thread. */
+/** The configuration of the source in the main thread, without what cannot be cloned into a thread. */
 export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" | "log" | "onEvent"> {
   readonly options?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   /** Injected by tests. */
@@ -22,10 +22,9 @@ export interface ThreadConfig extends Pick<EvmSourceConfig, "chainId" | "urls" |
 }
 
 /**
- * The same source with a thread of its own for what is large: fetching, parsing and checking logs and blocks, which
- * long runs spend as much time on as on writing. Everything else is asked of `local`, and so is all of it until the
- * thread is up, where it does not come up, and again what it had not answered when it died. `close` ends the thread,
- * not `local`.
+ * The same source with a thread of its own for large results: it fetches, parses and checks logs and blocks, on which
+ * long backfills spend as much time as on writing. `local` serves everything else, and everything until the thread is
+ * up, if it never starts, and the requests that were pending when it died. `close` ends the thread, not `local`.
  */
 export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource {
   const { chainId, urls, options, log = () => {}, onEvent = () => {} } = config;
@@ -39,7 +38,7 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
       if (word.kind === "log") log(word.message, word.fields);
       else onEvent(word.event);
     },
-    onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
+    onFailure: (reason) => log("the reader thread failed: reading continues in the main thread", { reason }),
     closedError: ({ method }) => new UpstreamError(`chain ${chainId}: ${method} given up: closed`),
   });
   let final: FinalBlock | undefined;
@@ -50,7 +49,7 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
     ...local,
     ...asked,
     requireFinal(block, findKnown) {
-      // The store cannot be asked from the thread: endpoints that are below the block are looked at here alone.
+      // The thread has no access to the store: only the main thread checks endpoints that are below the block.
       final = block;
       local.requireFinal(block, findKnown);
     },

@@ -1,4 +1,4 @@
-/** The other side of thread.ts: a source of its own that answers by messages. */
+/** The worker of thread.ts: a source of its own that responds by messages. */
 import { serveThread } from "../../process/thread-work.ts";
 import { createEvmSource } from "../source/source.ts";
 import {

@@ -1,16 +1,16 @@
 import { fromHex, hasBytes, readU32 } from "../bytes.ts";
 import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
 
-/** A program's layouts, ready to be found. */
+/** A program's layouts, indexed for look-up. */
 export interface Program {
   readonly layout: ProgramLayout;
-  /** Its instruction by the data and the number of accounts; undefined for one that tells nothing. */
+  /** Its instruction by the data and the number of accounts; undefined for one without a layout. */
   find(data: Uint8Array, accountCount: number): CompiledInstruction | undefined;
 }
 
 export interface CompiledInstruction {
   readonly layout: InstructionLayout;
-  /** Accounts that the layout reads: fewer than so many are another version of the instruction. */
+  /** Accounts that the layout reads: fewer than so many belong to another version of the instruction. */
   readonly accountsNeeded: number;
   readonly discriminator: Uint8Array;
   readonly event: CompiledEvent | undefined;
@@ -21,7 +21,7 @@ export interface CompiledEvent {
   readonly discriminator: Uint8Array;
 }
 
-/** Throws if two instructions could be taken for one another. */
+/** Throws if two instructions cannot be told from each other. */
 export function defineProgram(layout: ProgramLayout): Program {
   const byStart = new Map<number, CompiledInstruction[]>();
   for (const instruction of layout.instructions.map(compileInstruction)) {
@@ -33,7 +33,9 @@ export function defineProgram(layout: ProgramLayout): Program {
         hasBytes(other.discriminator, 0, discriminator) &&
         other.layout.accountCount === instruction.layout.accountCount
       ) {
-        throw new Error(`${layout.name}: ${other.layout.name} and ${instruction.layout.name} are one.`);
+        throw new Error(
+          `${layout.name}: ${other.layout.name} and ${instruction.layout.name} have the same discriminator and account count.`,
+        );
       }
     }
     byStart.set(start, [...others, instruction]);

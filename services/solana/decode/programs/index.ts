@@ -11,7 +11,7 @@ import { raydiumClmm } from "./raydium-clmm.ts";
 import { raydiumCpmm } from "./raydium-cpmm.ts";
 import { raydiumLaunchlab } from "./raydium-launchlab.ts";
 
-/** The programs of the four exchanges. Routers are none: they only call these. */
+/** The programs of the four exchanges. Routers are not among them: they only call these. */
 export const programs: readonly Program[] = [
   raydiumAmmV4,
   raydiumCpmm,

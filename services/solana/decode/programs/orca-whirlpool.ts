@@ -1,6 +1,6 @@
 import type { EventLayout, ProgramLayout } from "../layout.ts";
 
-/** Events (since 2025): the program's IDL. Amounts are those transferred, the transfer fees lie within them. */
+/** Events (since 2025): the program's IDL. Amounts are those transferred, transfer fees included. */
 const traded: EventLayout = {
   name: "Traded",
   discriminator: "e1ca49af932ba096",

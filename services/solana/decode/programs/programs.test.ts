@@ -25,11 +25,11 @@ describe("layouts of the exchanges' programs", () => {
   });
 
   for (const { layout } of programs) {
-    const told = facts[layout.name];
-    if (told === undefined) continue;
+    const program = facts[layout.name];
+    if (program === undefined) continue;
     it(`${layout.name}: address, discriminators and positions are those of facts`, () => {
-      expect(layout.address).to.equal(told.program_id);
-      for (const row of told.rows) {
+      expect(layout.address).to.equal(program.program_id);
+      for (const row of program.rows) {
         const known = layout.instructions.find(({ name }) => name === row.instruction);
         if (known === undefined) {
           expect(WITHOUT_ROWS[`${layout.name} ${row.instruction}`], row.instruction).to.be.a("string");
@@ -52,7 +52,7 @@ describe("layouts of the exchanges' programs", () => {
       for (const { event, name } of layout.instructions) {
         if (event === undefined || layout.events === "ray_log") continue;
         if (BEYOND_FACTS[`${layout.name} ${name}`] !== undefined) continue;
-        const row = told.events.find(({ name }) => name === event.name);
+        const row = program.events.find(({ name }) => name === event.name);
         expect(row?.discriminator_hex, event.name).to.equal(event.discriminator);
       }
     });
@@ -81,7 +81,7 @@ describe("layouts of the exchanges' programs", () => {
     }
   });
 
-  it("two layouts that could be taken for one another are refused", () => {
+  it("two layouts with the same discriminator and account count are refused", () => {
     const swap = {
       name: "a",
       discriminator: "0102030405060708",
@@ -96,7 +96,9 @@ describe("layouts of the exchanges' programs", () => {
       events: "cpi",
       instructions: [swap, { ...swap, name: "b" }],
     };
-    expect(() => defineProgram(program)).to.throw("twice: a and b are one.");
+    expect(() => defineProgram(program)).to.throw(
+      "twice: a and b have the same discriminator and account count.",
+    );
     const { find } = defineProgram({
       ...program,
       instructions: [swap, { ...swap, name: "b", accountCount: 3 }],
@@ -131,7 +133,7 @@ describe("recorded instructions of Raydium CLMM, Orca and Meteora DLMM", () => {
     const program = programs.find(({ layout }) => layout.name === folder);
     if (program === undefined) throw new Error(`${name} is of no known program.`);
     const isKnown = program.layout.instructions.some((layout) => layout.name === file);
-    it(`${folder} ${file}${isKnown ? "" : " tells nothing"}`, () => {
+    it(`${folder} ${file}${isKnown ? "" : " gives no row"}`, () => {
       expect(fixture.program_id).to.equal(program.layout.address);
       const found = program.find(fromHex(fixture.data), fixture.accounts.length);
       expect(found?.layout.name).to.equal(isKnown ? file : undefined);

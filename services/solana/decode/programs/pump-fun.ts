@@ -26,7 +26,7 @@ function tradeV2(name: string, discriminator: string): InstructionLayout {
 
 /** Not in facts: pump-public-docs, TRADE_V3.md. Accounts of the three are the same. */
 function tradeV3(name: string, discriminator: string): InstructionLayout {
-  const native = { account: 5, quoteMint: 2, isEventTaken: true };
+  const native = { account: 5, quoteMint: 2, usesEventAmounts: true };
   return {
     name,
     discriminator,

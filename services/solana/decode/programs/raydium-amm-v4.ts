@@ -1,8 +1,16 @@
 import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
 
-/** What the order book paid out to the pool during an instruction: accounts of its vaults follow the pool's. */
-const withoutTargetOrders = { pools: [{ pool: 1, vaults: [4, 5] }], owned: [11, 12], user: 16 } as const;
-const withTargetOrders = { pools: [{ pool: 1, vaults: [5, 6] }], owned: [12, 13], user: 17 } as const;
+/** The order book's vaults follow the pool's: it may pay out to the pool during an instruction. */
+const withoutTargetOrders = {
+  pools: [{ pool: 1, vaults: [4, 5] }],
+  orderBookVaults: [11, 12],
+  user: 16,
+} as const;
+const withTargetOrders = {
+  pools: [{ pool: 1, vaults: [5, 6] }],
+  orderBookVaults: [12, 13],
+  user: 17,
+} as const;
 const withoutOrderBook = { pools: [{ pool: 1, vaults: [3, 4] }], user: 7 } as const;
 const PROVIDE = { pools: [{ pool: 1, vaults: [6, 7] }] } as const;
 
@@ -38,7 +46,7 @@ const init: EventLayout = {
   order: "vaults",
 };
 
-/** What the order book held of the pool comes back first: what leaves the vaults is what the user gets. */
+/** The pool's balance in the order book comes back first: what leaves the vaults is what the user gets. */
 const WITHDRAW = {
   ...PROVIDE,
   name: "withdraw",

@@ -1,6 +1,6 @@
 import type { EventLayout, InstructionLayout, ProgramLayout } from "../layout.ts";
 
-/** Events: raydium-clmm, programs/amm/src/states/pool.rs and position.rs. A swap's are of token 0 and 1, not in and out. */
+/** Events: raydium-clmm, programs/amm/src/states/pool.rs and position.rs. Amounts of a swap are of token 0 and 1, not in and out. */
 const swapEvent: EventLayout = {
   name: "SwapEvent",
   discriminator: "40c6cde8260871e2",
@@ -55,7 +55,7 @@ const DECREASE = {
   effect: "remove_liquidity",
   pools: [{ pool: 3, vaults: [5, 6] }],
   user: 0,
-  liquidityAt: 8,
+  liquidityOffset: 8,
   event: decreaseEvent,
 } as const;
 

@@ -29,7 +29,7 @@ function accounts(quoteMint: string | undefined): string[] {
   return Array.from({ length: quoteMint === undefined ? 12 : 26 }, (_, at) => labels[at] ?? `account ${at}`);
 }
 
-interface Told {
+interface EventFields {
   readonly isBuy: boolean;
   readonly tokens: bigint;
   readonly lamports: bigint;
@@ -39,7 +39,7 @@ interface Told {
 }
 
 /** TradeEvent as pump's IDL has it; the first versions end after the reserves. */
-function tradeEvent({ isBuy, tokens, lamports, quote, shareholders = 0 }: Told): number[] {
+function tradeEvent({ isBuy, tokens, lamports, quote, shareholders = 0 }: EventFields): number[] {
   const key = new Array<number>(32).fill(3);
   const first = [
     key,
@@ -71,14 +71,14 @@ function start(): HandMade {
 interface Trade {
   readonly discriminator: string;
   readonly quoteMint?: string;
-  readonly told?: Told;
+  readonly event?: EventFields;
 }
 
-function trade(made: HandMade, { discriminator, quoteMint, told }: Trade, inside: () => void): HandMade {
+function trade(made: HandMade, { discriminator, quoteMint, event }: Trade, inside: () => void): HandMade {
   const data = [...Buffer.from(discriminator, "hex"), ...u64(1), ...u64(2)];
   return made.call(PUMP, { accounts: accounts(quoteMint), data }, () => {
     inside();
-    if (told !== undefined) made.event(PUMP, tradeEvent(told));
+    if (event !== undefined) made.event(PUMP, tradeEvent(event));
   });
 }
 
@@ -97,9 +97,9 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
   for (const { name, ...form } of forms) {
     const isBuy = name.startsWith("buy");
     it(`${name}: lamports ${isBuy ? "transferred to" : "taken off"} the curve`, () => {
-      const told = { isBuy, tokens: 40n, lamports: 1_000n };
+      const event = { isBuy, tokens: 40n, lamports: 1_000n };
       const made = start();
-      trade(made, { ...form, told }, () => {
+      trade(made, { ...form, event }, () => {
         if (isBuy) {
           made.transfer("curve tokens", "user tokens", 40n);
           made.pay("payer", "fees", 10).pay("payer", "curve", 1_000);
@@ -143,9 +143,9 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     const isBuy = name.startsWith("buy");
     it(`${name}: against another token that is moved`, () => {
       for (const shareholders of [0, 3]) {
-        const told = { isBuy, tokens: 40n, lamports: 0n, quote: 2_000n, shareholders };
+        const event = { isBuy, tokens: 40n, lamports: 0n, quote: 2_000n, shareholders };
         const made = start();
-        trade(made, { discriminator, quoteMint: USDC, told }, () => {
+        trade(made, { discriminator, quoteMint: USDC, event }, () => {
           const [from, to] = isBuy ? (["curve", "user"] as const) : (["user", "curve"] as const);
           made.transfer(`${from} tokens`, `${to} tokens`, 40n);
           made.transfer(`${to} quote`, `${from} quote`, 2_000n);
@@ -160,8 +160,8 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
 
   for (const [name, discriminator] of Object.entries(V3)) {
     for (const quoteMint of [WRAPPED_SOL, USDC]) {
-      it(`${name} against ${quoteMint}: what the event tells, whatever fees the curve keeps`, () =>
-        tellsEvent(discriminator, { isBuy: name.startsWith("buy"), quoteMint }));
+      it(`${name} against ${quoteMint}: the event's amounts, whatever fees the curve keeps`, () =>
+        expectEventAmounts(discriminator, { isBuy: name.startsWith("buy"), quoteMint }));
     }
   }
 
@@ -171,14 +171,12 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     made.call(PUMP, { accounts: accountsV3(USDC), data }, () => {
       made.transfer("curve tokens", "user tokens", 41n);
     });
-    expect(decodeMade(made.build()).disagreements).to.deep.equal([
-      "what the curve traded is told by no event",
-    ]);
+    expect(decodeMade(made.build()).disagreements).to.deep.equal(["the curve's trade has no event"]);
   });
 
   it("rent that a buyer pays into the curve is no part of the trade", () => {
     const made = start();
-    trade(made, { discriminator: V1.buy, told: { isBuy: true, tokens: 4n, lamports: 1_000n } }, () => {
+    trade(made, { discriminator: V1.buy, event: { isBuy: true, tokens: 4n, lamports: 1_000n } }, () => {
       made
         .pay("payer", "curve", 250_560)
         .transfer("curve tokens", "user tokens", 4n)
@@ -203,7 +201,7 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     expect(decodeMade(sell.build()).trades[0]?.amountOut).to.equal(600n);
   });
 
-  it("without the event, two sells to one curve cannot be told apart and are reported", () => {
+  it("without the event, two sells to one curve cannot be separated and are reported", () => {
     const made = start();
     for (const lamports of [600, 700]) {
       trade(made, { discriminator: V1.sell }, () => {
@@ -212,14 +210,14 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     }
     const { trades, disagreements } = decodeMade(made.build());
     expect(trades).to.deep.equal([]);
-    expect(disagreements).to.deep.equal(new Array(2).fill("what lamports the curve paid is not told"));
+    expect(disagreements).to.deep.equal(new Array(2).fill("the lamports that the curve paid are unknown"));
   });
 
   it("two sells to one curve with their events are two rows", () => {
     const made = start();
     for (const lamports of [600, 700]) {
-      const told = { isBuy: false, tokens: 4n, lamports: BigInt(lamports) };
-      trade(made, { discriminator: V1.sell, told }, () => {
+      const event = { isBuy: false, tokens: 4n, lamports: BigInt(lamports) };
+      trade(made, { discriminator: V1.sell, event }, () => {
         made.transfer("user tokens", "curve tokens", 4n).drain("curve", "payer", lamports);
       });
     }
@@ -228,20 +226,20 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     expect(disagreements).to.deep.equal([]);
   });
 
-  it("an event that tells otherwise is reported; the transfers are taken", () => {
+  it("an event that disagrees is reported; the transfers count", () => {
     const made = start();
-    trade(made, { discriminator: V1.buy, told: { isBuy: true, tokens: 5n, lamports: 999n } }, () => {
+    trade(made, { discriminator: V1.buy, event: { isBuy: true, tokens: 5n, lamports: 999n } }, () => {
       made.pay("payer", "curve", 1_000).transfer("curve tokens", "user tokens", 4n);
     });
     const { trades, disagreements } = decodeMade(made.build());
     expect(trades[0]).to.deep.include({ amountIn: 1_000n, amountOut: 4n });
-    expect(disagreements).to.deep.equal(["TradeEvent tells 5 and 999, the curve moved 4 and 1000"]);
+    expect(disagreements).to.deep.equal(["TradeEvent has 5 and 999, the curve moved 4 and 1000"]);
     const sell = start();
-    trade(sell, { discriminator: V1.sell, told: { isBuy: false, tokens: 4n, lamports: 500n } }, () => {
+    trade(sell, { discriminator: V1.sell, event: { isBuy: false, tokens: 4n, lamports: 500n } }, () => {
       sell.transfer("user tokens", "curve tokens", 4n).drain("curve", "payer", 600);
     });
     expect(decodeMade(sell.build()).disagreements).to.deep.equal([
-      "TradeEvent tells 500 lamports, the curve paid 600",
+      "TradeEvent has 500 lamports, the curve paid 600",
     ]);
   });
 });
@@ -251,8 +249,8 @@ function accountsV3(quoteMint: string): string[] {
   return [...first, ...Array.from({ length: 8 }, (_, at) => `account ${at}`)];
 }
 
-/** More moves than the event tells: fees that the curve keeps, tokens of the pool to come. */
-function tellsEvent(discriminator: string, of: { isBuy: boolean; quoteMint: string }): void {
+/** More moves than the event has: fees that the curve keeps, tokens of the pool to come. */
+function expectEventAmounts(discriminator: string, of: { isBuy: boolean; quoteMint: string }): void {
   const { isBuy, quoteMint } = of;
   const isNative = quoteMint === WRAPPED_SOL;
   const [from, to] = isBuy ? ["curve", "user"] : ["user", "curve"];

@@ -10,7 +10,7 @@ const NOTHING: DecodedTransaction = {
   disagreements: [],
 };
 
-/** What a transaction tells, by kind. */
+/** A transaction's rows by kind. */
 export function decodeMade(transaction: SolanaTransaction): {
   decoded: DecodedTransaction;
   trades: Trade[];

@@ -74,18 +74,18 @@ const EVENTS: Readonly<Record<string, string>> = {
 interface Amounts {
   readonly first: bigint;
   readonly second: bigint;
-  /** What a field that may differ tells. */
-  readonly give: bigint;
+  /** Value of a field by which amounts may differ. */
+  readonly tolerance: bigint;
 }
 
-function spell(fields: string, { first, second, give }: Amounts): number[] {
+function spell(fields: string, { first, second, tolerance }: Amounts): number[] {
   return fields.split(" ").flatMap((field) => {
     const [, type = "", what = ""] = /^\w+:(\w+)(?:=(.*))?$/.exec(field) ?? [];
     const length = BYTES[type];
     if (length === undefined) throw new Error(`${field} is no field.`);
     const values: Record<string, bigint> = {
       "": 0x5a5a5a5a5a5a5a5an,
-      "0": give,
+      "0": tolerance,
       "1": first,
       "2": second,
       "1-40": first - 40n,
@@ -140,30 +140,30 @@ describe("hand-made transactions: events", () => {
 
   for (const { program, layout, name } of withEvents) {
     const fields = EVENTS[name] ?? "";
-    it(`${program.name} ${layout.name} is held against ${layout.event?.name}`, () => {
-      const told = (first: bigint, second: bigint, give = 0n) => {
-        const { decoded, disagreements } = make(program, layout, spell(fields, { first, second, give }));
+    it(`${program.name} ${layout.name} is compared with ${layout.event?.name}`, () => {
+      const countDisagreements = (first: bigint, second: bigint, tolerance = 0n) => {
+        const { decoded, disagreements } = make(program, layout, spell(fields, { first, second, tolerance }));
         expect(decoded.events).to.have.length(1);
         return disagreements.length;
       };
-      expect(told(100n, 200n)).to.equal(0);
-      expect(told(101n, 200n)).to.equal(1);
-      expect(told(100n, 199n)).to.equal(1);
-      expect(told(200n, 100n)).to.equal(layout.event?.order === "any" ? 0 : 1);
-      if (fields.includes("=0")) expect(told(100n, 203n, 3n)).to.equal(0);
+      expect(countDisagreements(100n, 200n)).to.equal(0);
+      expect(countDisagreements(101n, 200n)).to.equal(1);
+      expect(countDisagreements(100n, 199n)).to.equal(1);
+      expect(countDisagreements(200n, 100n)).to.equal(layout.event?.order === "any" ? 0 : 1);
+      if (fields.includes("=0")) expect(countDisagreements(100n, 203n, 3n)).to.equal(0);
       // Shares of a fee add up.
-      if (fields.split("=0").length === 4) expect(told(100n, 191n, 3n)).to.equal(0);
+      if (fields.split("=0").length === 4) expect(countDisagreements(100n, 191n, 3n)).to.equal(0);
       expect(make(program, layout, []).disagreements).to.have.length(1);
     });
   }
 
-  it("says what was told and what moved", () => {
+  it("reports the event's amounts and what moved", () => {
     const { program, layout } = withEvents.find(({ name }) => name === "raydium-cpmm SwapEvent") ?? {};
     if (program === undefined || layout === undefined) throw new Error("no such event");
     const fields = EVENTS["raydium-cpmm SwapEvent"] ?? "";
-    const amounts = { first: 5n, second: 6n, give: 0n };
+    const amounts = { first: 5n, second: 6n, tolerance: 0n };
     expect(make(program, layout, spell(fields, amounts)).disagreements).to.deep.equal([
-      "SwapEvent tells 5 and 6, the vaults moved 100 and 200",
+      "SwapEvent has 5 and 6, the vaults moved 100 and 200",
     ]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * What the recorded transactions tell, held against the transactions themselves: each amount against the change of the
+ * Rows of the recorded transactions, checked against the transactions themselves: each amount against the change of the
  * vault's balance (or of the curve's lamports) and the exchange's event, and against what the sources of the sets
- * expect of them. Transactions that are not listed tell no rows.
+ * expect of them. Transactions that are not listed have no rows.
  *
  * A signature, then its rows: index of the instruction, program, pool, who (payer = the fee payer), then mint, raw
  * amount and decimals of what the pool received and of what left it; or a mint with its authority.

@@ -53,7 +53,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, string>> = {
   "raydium-launchlab initialize": "a curve's tokens are minted, not provided",
   "raydium-launchlab initialize_v2": "as above",
   "raydium-launchlab initialize_with_token_2022": "as above",
-  "raydium-launchlab migrate_to_amm": "the pool that it opens tells the row",
+  "raydium-launchlab migrate_to_amm": "the pool that it opens gives the row",
   "raydium-launchlab migrate_to_cpswap": "as above",
   "orca-whirlpool initialize_pool": "created empty",
   "orca-whirlpool initialize_pool_v2": "created empty",
@@ -70,11 +70,11 @@ export const WITHOUT_ROWS: Readonly<Record<string, string>> = {
   "meteora-damm-v2 close_position": "a position without liquidity",
   "meteora-dbc initialize_virtual_pool_with_spl_token": "a curve's tokens are minted, not provided",
   "meteora-dbc initialize_virtual_pool_with_token2022": "as above",
-  "meteora-dbc migrate_meteora_damm": "the pool that it opens tells the row",
+  "meteora-dbc migrate_meteora_damm": "the pool that it opens gives the row",
   "meteora-dbc migration_damm_v2": "as above",
   "pump-fun create": "a curve's tokens are minted, not provided",
   "pump-fun create_v2": "as above",
-  "pump-fun migrate": "the pool that it opens tells the row",
+  "pump-fun migrate": "the pool that it opens gives the row",
   "pump-fun migrate_v2": "as above",
 };
 

@@ -46,11 +46,11 @@ describe("garbage", () => {
     ["a negative index", spoil([...INNER, "accounts", 1], -1), /Instruction 1 names account -1/],
     ["a fraction for an index", spoil([...TOP, "programIdIndex"], 0.5), /program 0.5/],
     ["an account beyond the keys", spoil([...TOP, "accounts", 3], 77), /Instruction 0 names account 77/],
-    ["data that is no base58", spoil([...TOP, "data"], "0OIl"), /Instruction 0: its data is no base58/],
+    ["data that is not base58", spoil([...TOP, "data"], "0OIl"), /Instruction 0: its data is not base58/],
     [
-      "a token instruction that is no base58",
+      "a token instruction that is not base58",
       spoil([...INNER, "data"], "!"),
-      /Instruction 1: its data is no/,
+      /Instruction 1: its data is not/,
     ],
     [
       "a token instruction cut short",
@@ -60,7 +60,7 @@ describe("garbage", () => {
     ["a transfer without accounts", spoil([...INNER, "accounts"], []), /without its account 0, of 0/],
     ["a balance of no account", spoil(["meta", "preTokenBalances", 0, "accountIndex"], 50), /account 50 of/],
     [
-      "an amount that is no number",
+      "an amount that is not a number",
       spoil(["meta", "postTokenBalances", 0, "uiTokenAmount", "amount"], "many"),
       /many/,
     ],
@@ -82,13 +82,13 @@ describe("garbage", () => {
     expect(() => decodeTransaction(spoil(["meta"], null))).to.throw(BrokenTransactionError);
   });
 
-  it("what is no transaction at all is counted without a signature", () => {
+  it("counts a value that is no transaction without a signature", () => {
     const { transactions, broken } = decodeBlock(block([null, 5, "text", {}, { meta: {} }, undefined]));
     expect(transactions).to.deep.equal([]);
     expect(broken.map(({ signature }) => signature)).to.deep.equal(new Array(6).fill(null));
   });
 
-  it("any change of any recorded transaction is survived", function () {
+  it("decodes or reports every changed form of every recorded transaction", function () {
     needRecorded(this);
     const recorded = hasRecorded() ? readRecordedTransactions().map(({ transaction }) => transaction) : [];
     const texts = recorded.filter((one) => typeof one === "object").map((one) => JSON.stringify(one));

@@ -31,13 +31,13 @@ describe("hand-made transactions: every instruction", () => {
     for (const row of program.rows) {
       const full = `${name} ${row.instruction}`;
       if (WITHOUT_ROWS[full] !== undefined) {
-        it(`${full}: no row (${WITHOUT_ROWS[full]})`, () => tellsNothing(program, row));
+        it(`${full}: no row (${WITHOUT_ROWS[full]})`, () => expectNothing(program, row));
       } else if (ELSEWHERE.test(full)) {
       } else if (row.category === "swap") {
-        it(`${full}: a trade either way`, () => tellsTrades(name, program, row));
+        it(`${full}: a trade either way`, () => expectTrades(name, program, row));
       } else {
         it(`${full}: ${row.category === "create" ? "add" : row.category}`, () =>
-          tellsLiquidity(name, program, row));
+          expectLiquidity(name, program, row));
       }
     }
   }
@@ -76,7 +76,7 @@ function place(name: string): Pick<Trade, "dex" | "program" | "pool" | "account"
   };
 }
 
-function tellsTrades(name: string, program: FactsProgram, row: FactsRow): void {
+function expectTrades(name: string, program: FactsProgram, row: FactsRow): void {
   for (const [into, out] of [
     [0, 1],
     [1, 0],
@@ -109,7 +109,7 @@ function tellsTrades(name: string, program: FactsProgram, row: FactsRow): void {
   }
 }
 
-function tellsLiquidity(name: string, program: FactsProgram, row: FactsRow): void {
+function expectLiquidity(name: string, program: FactsProgram, row: FactsRow): void {
   const hasBoth = vaultsOf(row).length === 2;
   const transaction = start().call(
     program.program_id,
@@ -144,7 +144,7 @@ function tellsLiquidity(name: string, program: FactsProgram, row: FactsRow): voi
   expect(disagreements).to.deep.equal([]);
 }
 
-function tellsNothing(program: FactsProgram, row: FactsRow): void {
+function expectNothing(program: FactsProgram, row: FactsRow): void {
   const transaction = start().call(
     program.program_id,
     { accounts: accountsOf(row), data: dataOf(row) },

@@ -20,7 +20,7 @@ interface ParsedInstruction {
 
 type Info = Readonly<Record<string, unknown>>;
 
-/** The same transaction as encoding "json" tells it; one that is in that shape already comes back as it is. */
+/** The same transaction in encoding "json"; one that is in that shape already comes back as it is. */
 export function toJsonShape(recorded: SolanaTransaction): SolanaTransaction {
   const { message } = recorded.transaction;
   const keys = message.accountKeys as unknown as readonly (string | ParsedKey)[];

@@ -49,7 +49,7 @@ describe("recorded transactions", () => {
     });
   }
 
-  it("what failed or is no transaction tells nothing, and only the latter is counted", function () {
+  it("failed transactions and values that are none give no rows; only the latter are counted", function () {
     needRecorded(this);
     const { transactions, broken } = decodeBlock({
       ...EMPTY_BLOCK,
@@ -76,7 +76,7 @@ describe("recorded transactions", () => {
 
 /** Recorded without its message: keys that were not loaded from tables, and top-level instructions, are made up. */
 describe("a recorded transaction's meta", () => {
-  it("crates_core__cpi_tx.json: a swap of OKX's router, as the router's own log tells it", function () {
+  it("crates_core__cpi_tx.json: a swap of OKX's router, as in the router's own log", function () {
     needRecorded(this);
     const [first] = readFixtures<TransactionMeta>("carbon-instruction-fixtures", (name) =>
       name.endsWith("__cpi_tx.json"),

@@ -34,7 +34,7 @@ function swap(made: HandMade, transfer: () => void): void {
 }
 
 describe("hand-made transactions: transfer fees of Token-2022", () => {
-  it("what the pool received is less the fee, whether the transfer tells it or not", () => {
+  it("what the pool received is less the fee, whether the transfer has it or not", () => {
     for (const isTold of [true, false]) {
       const made = start();
       swap(made, () =>
@@ -142,7 +142,7 @@ describe("hand-made transactions: mints and burns", () => {
     });
   }
 
-  it("decimals come from the instruction that made the mint, where no balance tells them; else it is reported", () => {
+  it("decimals come from the instruction that made the mint, where no balance has them; without either it is reported", () => {
     const made = new HandMade();
     made.call(TOKEN_PROGRAM, { accounts: ["M"], data: [...u8(20), ...u8(3)] });
     made.call(TOKEN_PROGRAM, { accounts: ["M", "gone", "boss"], data: [...u8(7), ...u64(5)] });
@@ -150,7 +150,7 @@ describe("hand-made transactions: mints and burns", () => {
     const { decoded, supply } = decodeMade(made.build());
     expect(supply.map(({ mint, decimals }) => [mint, decimals])).to.deep.equal([[addressOf("M"), 3]]);
     expect(decoded.disagreements).to.deep.equal([
-      { instructionIndex: 2, program: "token", what: `decimals of mint ${addressOf("N")} are not told` },
+      { instructionIndex: 2, program: "token", reason: `decimals of mint ${addressOf("N")} are unknown` },
     ]);
   });
 

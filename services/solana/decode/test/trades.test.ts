@@ -1,4 +1,4 @@
-/** Hand-made transactions: how trades and liquidity are told apart, attributed and counted. */
+/** Hand-made transactions: how trades and liquidity are recognised, attributed and counted. */
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { decodeMade } from "./decode-made.ts";
@@ -49,7 +49,7 @@ function cpmm(options?: BuildOptions) {
 }
 
 describe("hand-made transactions: trades", () => {
-  it("one that failed tells nothing", () => {
+  it("one that failed gives no rows", () => {
     expect(cpmm().trades).to.have.length(1);
     expect(cpmm({ err: { InstructionError: [0, { Custom: 6005 }] } }).decoded.events).to.deep.equal([]);
   });
@@ -77,7 +77,7 @@ describe("hand-made transactions: trades", () => {
     expect(new Set(trades.map(({ pool }) => pool))).to.deep.equal(new Set([addressOf("pool")]));
   });
 
-  it("who trades is the instruction's trader if that signed, else the fee payer", () => {
+  it("the trader is the instruction's trader if that signed, else the fee payer", () => {
     const made = new HandMade(["payer", "trader"])
       .holds("vault A", { mint: "A" })
       .holds("user A", { mint: "A" });
@@ -87,7 +87,7 @@ describe("hand-made transactions: trades", () => {
     expect(cpmm().trades[0]?.account).to.equal(addressOf("payer"));
   });
 
-  it("an unknown instruction of an exchange, and an exchange's instruction at another program, tell nothing", () => {
+  it("an unknown instruction of an exchange, and an exchange's instruction at another program, give no rows", () => {
     const made = holding("user A", "vault A", "vault B", "user B");
     made.call(PROGRAM.cpmm, { ...CPMM_SWAP, data: data("8fbe5adac41e33df") }, () =>
       made.transfer("user A", "vault A", 1n),
@@ -108,7 +108,7 @@ describe("hand-made transactions: trades", () => {
     ]);
   });
 
-  it("without token balances, checked transfers tell the tokens; without those the vault is reported", () => {
+  it("without token balances, checked transfers name the tokens; without those the vault is reported", () => {
     const transaction = (isChecked: boolean) => {
       const made = holding("user A", "vault A", "vault B", "user B");
       made.call(PROGRAM.cpmm, CPMM_SWAP, () => {
@@ -124,7 +124,7 @@ describe("hand-made transactions: trades", () => {
     expect(trades[0]).to.deep.include({ amountIn: 3n, amountOut: 4n, decimalsIn: 6, reserveIn: null });
     expect(trades[0]?.tokenIn).to.equal(addressOf("mint A"));
     expect(decodeMade(transaction(false)).disagreements).to.deep.equal([
-      `what vault ${addressOf("vault A")} holds is not told`,
+      `the token of vault ${addressOf("vault A")} is unknown`,
     ]);
   });
 
@@ -253,7 +253,7 @@ describe("hand-made transactions: trades", () => {
       [addressOf("pool 2"), 2, 200n, 300n],
     ]);
     expect(disagreements).to.deep.equal([
-      `what vault ${addressOf("no account of tokens")} holds is not told`,
+      `the token of vault ${addressOf("no account of tokens")} is unknown`,
     ]);
   });
 
@@ -277,7 +277,7 @@ describe("hand-made transactions: trades", () => {
     const made = holding("user A");
     made.call(PROGRAM.clmm, { accounts: accounts(6, {}), data: data("457d73daf5baf2c4", u64(1), u64(1)) });
     expect(decodeMade(made.build()).disagreements).to.deep.equal([
-      "swap_router_base_in: no pool of its route is known by its transfers",
+      "swap_router_base_in: no pool of its route matches its transfers",
     ]);
   });
 
@@ -330,7 +330,7 @@ describe("hand-made transactions: trades", () => {
     }
   });
 
-  it("a position opened without liquidity tells nothing, and is not reported", () => {
+  it("a position opened without liquidity gives no row and no report", () => {
     const made = holding("vault A", "vault B");
     const all = accounts(19, { 5: "pool", 12: "vault A", 13: "vault B" });
     made.call(PROGRAM.clmm, { accounts: all, data: data("87802f4d0f98f031") });

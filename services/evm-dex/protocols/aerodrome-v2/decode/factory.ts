@@ -2,7 +2,10 @@ import { readAddress, readInt, readTopicAddress } from "../../../../shared/evm/a
 import type { Decoder, EventForPool, PoolCreatedEvent } from "../../protocol.ts";
 import type { CustomFeeEvent } from "../events.ts";
 
-/** PoolCreated(address indexed token0, address indexed token1, bool indexed stable, address pool, uint256): the fee is the factory's to tell. */
+/**
+ * PoolCreated(address indexed token0, address indexed token1, bool indexed stable, address pool, uint256): the
+ * factory has the fee.
+ */
 export const poolCreated: Decoder<PoolCreatedEvent> = {
   topic: "0x2128d88d14c80cb081c1252a5acff7a264671bf199ce226b53788fb26065005e",
   indexed: 3,

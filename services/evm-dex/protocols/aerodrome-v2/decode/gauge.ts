@@ -34,5 +34,5 @@ export const notifyReward: Decoder<RewardEvent> = {
   decode: ({ data }) => ({ kind: "notify_reward", amount: readUint(data, 0) }),
 };
 
-/** ClaimRewards and ClaimFees are left out: they change nothing that is told of a pool or a position. */
+/** Without ClaimRewards and ClaimFees: they change neither a pool's state nor a position. */
 export const gaugeDecoders = [deposit, withdraw, notifyReward] as const;
