@@ -1,5 +1,5 @@
 /**
- * Counts answers in what a kept connection receives: as little work as tells one answer from the next, since a client
+ * Counts answers in what a kept connection receives: with no more work than separates one response from the next, since a client
  * that costs more than the server it asks measures itself. Answers must carry a Content-Length.
  */
 export class AnswerScanner {
