@@ -93,10 +93,15 @@ async function runUntilRecorded(
 
 /** The command that runs the files and leaves a record of it at `output`. */
 export function suiteCommand(
-  of: Pick<SuiteOptions, "runtime" | "files"> & { readonly output: string },
+  options: Pick<SuiteOptions, "runtime" | "files"> & { readonly output: string },
 ): string[] {
-  const report = ["--reporter", "./deploy/check/reporter.cjs", "--reporter-option", `output=${of.output}`];
-  return [...MOCHA_ON[of.runtime], "--forbid-only", ...report, ...of.files];
+  const report = [
+    "--reporter",
+    "./deploy/check/reporter.cjs",
+    "--reporter-option",
+    `output=${options.output}`,
+  ];
+  return [...MOCHA_ON[options.runtime], "--forbid-only", ...report, ...options.files];
 }
 
 /** The record of a run; undefined when the run did not come to its end. */
