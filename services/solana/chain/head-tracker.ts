@@ -5,12 +5,21 @@ import type { Question } from "../../shared/rpc-client/work.ts";
 import { parseFirst, parseSlot } from "./parse-response.ts";
 import type { Commitment, SlotHead } from "./port.ts";
 
-/** A head that every endpoint has put lower for this long has really been set back (a local chain made anew). */
+/** After this time a head that every endpoint reports lower is believed (a local chain that was reset). */
 const ACCEPT_LOWER_MS = 60_000;
 
-/** The head at one commitment: it does not go back because another node answered. */
-export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog; commitment: Commitment }) {
-  const { pool, clock, log, commitment } = of;
+/** The head at one commitment: it does not go back because another node responded. */
+export function createHeadTracker({
+  pool,
+  clock,
+  log,
+  commitment,
+}: {
+  pool: Pool;
+  clock: Clock;
+  log: SourceLog;
+  commitment: Commitment;
+}) {
   let highest: number | undefined;
   let lowerSince: number | undefined;
 
@@ -23,7 +32,7 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
   async function read(): Promise<SlotHead> {
     const known = highest;
     const lower: number[] = [];
-    const question: Question<number | null> = {
+    const request: Question<number | null> = {
       calls: [{ method: "getSlot", params: [{ commitment }] }],
       read: (replies) =>
         parseFirst(replies, (result) => {
@@ -36,9 +45,9 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
         }),
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
-    const [found] = await pool.ask([question], `getSlot ${commitment}`);
+    const [found] = await pool.ask([request], `getSlot ${commitment}`);
     if (found !== null && found !== undefined) {
-      // Questions may overtake one another.
+      // Responses may overtake one another.
       highest = Math.max(highest ?? 0, found);
       lowerSince = undefined;
       return { slot: highest };

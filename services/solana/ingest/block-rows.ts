@@ -36,12 +36,12 @@ interface BlockPosition {
  */
 export function buildBlockRows(
   transactions: readonly DecodedTransaction[],
-  of: BlockPosition & { readonly book: PriceTracker },
+  context: BlockPosition & { readonly book: PriceTracker },
 ): BlockRows {
   const rows: BlockRows = { tokenRows: [], poolRows: [], supplyRows: [], candleTrades: [] };
   for (const { signature, events } of transactions) {
     for (const event of events) {
-      const within = { ...of, signature };
+      const within = { ...context, signature };
       if (event.kind === "trade") addTrade(rows, event, within);
       else if ("pool" in event) addLiquidity(rows, event, within);
       else addSupply(rows, event, within);
@@ -52,12 +52,12 @@ export function buildBlockRows(
 
 type TransactionContext = BlockPosition & { readonly book: PriceTracker; readonly signature: string };
 
-function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
+function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): void {
   const { tokenIn, tokenOut, pool } = trade;
-  const { slot, time } = of;
+  const { slot, time } = context;
   const amountIn = toWhole(trade.amountIn, trade.decimalsIn);
   const amountOut = toWhole(trade.amountOut, trade.decimalsOut);
-  const value = of.book.applyTrade({
+  const value = context.book.applyTrade({
     pool,
     tokenIn,
     amountIn,
@@ -71,7 +71,7 @@ function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
   });
   const { valueUsd, priceInUsd, priceOutUsd } = value;
   const row: PoolTransactionRow = {
-    ...buildRowBase(trade, of),
+    ...buildRowBase(trade, context),
     pool,
     kind: POOL_TX_TYPES.indexOf("trade"),
     tokenIn,
@@ -93,17 +93,17 @@ function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
   }
 }
 
-function addLiquidity(rows: BlockRows, change: LiquidityChange, of: TransactionContext): void {
+function addLiquidity(rows: BlockRows, change: LiquidityChange, context: TransactionContext): void {
   const { pool, tokenA: tokenIn, tokenB: tokenOut } = change;
   const amountIn = toWhole(change.amountA, change.decimalsA);
   const amountOut = toWhole(change.amountB, change.decimalsB);
-  const priceInUsd = of.book.usd(tokenIn, of.time);
-  const priceOutUsd = of.book.usd(tokenOut, of.time);
+  const priceInUsd = context.book.usd(tokenIn, context.time);
+  const priceOutUsd = context.book.usd(tokenOut, context.time);
   // Nothing of a token is worth nothing, whatever it costs.
   const valueIn = amountIn === 0 ? 0 : computeValueUsd(amountIn, priceInUsd);
   const valueOut = amountOut === 0 ? 0 : computeValueUsd(amountOut, priceOutUsd);
   const row: PoolTransactionRow = {
-    ...buildRowBase(change, of),
+    ...buildRowBase(change, context),
     pool,
     kind: POOL_TX_TYPES.indexOf(change.kind),
     tokenIn,
@@ -119,10 +119,10 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, of: TransactionC
   rows.tokenRows.push(...toTokenRows(row));
 }
 
-function addSupply(rows: BlockRows, change: SupplyChange, of: TransactionContext): void {
+function addSupply(rows: BlockRows, change: SupplyChange, context: TransactionContext): void {
   const { mint, instructionIndex, leg, accountCount, authority, amount, decimals } = change;
   const isMint = change.kind === "mint";
-  const { slot, time, signature } = of;
+  const { slot, time, signature } = context;
   rows.supplyRows.push({
     mint,
     slot,

@@ -71,13 +71,14 @@ export class Indexer {
   }
 
   /** Takes in the largest accounts of a token as of the last block that was applied. To be written with the next batch. */
-  async addHolders(of: {
+  async addHolders(snapshot: {
     mint: string;
     slot: number;
     holdings: readonly TokenAccountBalance[];
   }): Promise<void> {
-    await this.tokens.markHolders(of.mint, of.slot);
-    for (const change of await this.#holders.put(of.mint, of.holdings)) this.tokens.countHolders(change);
+    await this.tokens.markHolders(snapshot.mint, snapshot.slot);
+    for (const change of await this.#holders.put(snapshot.mint, snapshot.holdings))
+      this.tokens.countHolders(change);
   }
 
   /** Forgets what it knows of the store, which was changed by others or not at all. */

@@ -16,9 +16,9 @@ const batch: IndexedBatch = {
 
 function block(
   slot: number,
-  of: { parentSlot?: number; reasons?: readonly string[]; broken?: number } = {},
+  options: { parentSlot?: number; reasons?: readonly string[]; broken?: number } = {},
 ): DecodedBlock {
-  const disagreements = (of.reasons ?? []).map(
+  const disagreements = (options.reasons ?? []).map(
     (reason): Disagreement => ({ instructionIndex: 2, program: "orca-whirlpool", reason }),
   );
   const transaction: DecodedTransaction = {
@@ -26,10 +26,19 @@ function block(
     disagreements,
   };
   return {
-    ...{ slot, blockhash: "h", previousBlockhash: "g", parentSlot: of.parentSlot ?? slot - 1, blockTime: 5 },
+    ...{
+      slot,
+      blockhash: "h",
+      previousBlockhash: "g",
+      parentSlot: options.parentSlot ?? slot - 1,
+      blockTime: 5,
+    },
     transactions: [transaction],
     transactionCount: 40,
-    broken: Array.from({ length: of.broken ?? 0 }, (_, i) => ({ signature: `b${i}`, reason: "cut off" })),
+    broken: Array.from({ length: options.broken ?? 0 }, (_, i) => ({
+      signature: `b${i}`,
+      reason: "cut off",
+    })),
     changedMetadata: [],
   };
 }

@@ -42,7 +42,7 @@ export interface SyncHooks {
   beforeBatch?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
   /** What it has to say in the next checkpoint. */
   checkpointFields?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
-  afterBatch?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
+  afterBatch?(batch: WrittenBatch & { isFollowing: boolean }): Promise<void>;
   /** Slots were taken back. */
   afterRollback?(): void;
 }

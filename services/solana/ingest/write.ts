@@ -36,7 +36,7 @@ export type Guard = () => readonly WriteStep[];
  */
 export async function writeBatch(
   store: Store,
-  of: {
+  write: {
     batch: IndexedBatch;
     blocks: readonly BlockRow[];
     /** Where the index stood before the batch. */
@@ -47,7 +47,7 @@ export async function writeBatch(
     guard: Guard;
   },
 ): Promise<void> {
-  const { batch, checkpoint, previous, final, guard } = of;
+  const { batch, checkpoint, previous, final, guard } = write;
   const fromSlot = previous.slot + 1;
   const { documents } = batch.changes;
   const { slot: toSlot, finalizedSlot } = checkpoint;
@@ -67,8 +67,8 @@ export async function writeBatch(
     ...writeChanges(traders, documents.traders ?? []),
     ...writeChanges(tokens, documents.tokens ?? []),
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
-    put(blockTimes, listBlockTimes(of.blocks, previous)),
-    put(blocks, of.blocks),
+    put(blockTimes, listBlockTimes(write.blocks, previous)),
+    put(blocks, write.blocks),
     ...guard(),
     put(checkpoints, [checkpoint]),
     // After the checkpoint: it never names what is not indexed. Before the journal goes: what it undoes is not final.
@@ -95,9 +95,9 @@ function needsNoJournal(store: Store, { slot, finalizedSlot }: CheckpointRow): b
  */
 export async function rollBack(
   store: Store,
-  of: { checkpoint: CheckpointRow; after: number; guard: Guard },
+  write: { checkpoint: CheckpointRow; after: number; guard: Guard },
 ): Promise<CheckpointRow> {
-  const { checkpoint, after, guard } = of;
+  const { checkpoint, after, guard } = write;
   const steps = await buildUndoSteps(store, after + 1);
   const batches = await store.find(journal, {
     filter: { toSlot: { gt: after } },

@@ -23,15 +23,15 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
  */
 export async function readAtHead<T>(
   store: Store,
-  of: { matter: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
+  options: { matter: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
   let checkpoint = await getCheckpoint(store);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     if (!hasData(checkpoint)) return undefined;
-    const value = await of.read(checkpoint);
+    const value = await options.read(checkpoint);
     const after = await getCheckpoint(store);
     const isSame = after !== undefined && isSameHead(after, checkpoint);
-    if (isSame || (of.matter === "rows" && (await areRowsUnchanged(store, { checkpoint, after }))))
+    if (isSame || (options.matter === "rows" && (await areRowsUnchanged(store, { checkpoint, after }))))
       return { value, checkpoint };
     checkpoint = after;
   }

@@ -194,12 +194,12 @@ function countRowsAfter(store: Store, { list, after }: { list: string; after: nu
 /** The segment after the last one; undefined where there are not enough final rows. */
 async function buildNextSegment(
   store: Store,
-  of: { list: string; last: SegmentRow | undefined; finalSlot: number; segmentRows: number },
+  at: { list: string; last: SegmentRow | undefined; finalSlot: number; segmentRows: number },
 ): Promise<SegmentRow | undefined> {
-  const { list, last } = of;
+  const { list, last } = at;
   const rowsOfList = openList(store, list);
   const after = last?.lastSlot ?? -1;
-  const lastSlot = await rowsOfList.slotAt({ gt: after, lte: of.finalSlot }, of.segmentRows - 1);
+  const lastSlot = await rowsOfList.slotAt({ gt: after, lte: at.finalSlot }, at.segmentRows - 1);
   if (lastSlot === undefined) return undefined;
   const { rows, mints, counted } = await rowsOfList.read({ gt: after, lte: lastSlot });
   const [first] = rows;

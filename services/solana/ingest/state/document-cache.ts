@@ -32,11 +32,11 @@ export class DocumentCache<C extends Collection> {
   readonly #idOf: (row: Key<C>) => string;
   #before = new Map<string, { key: Key<C>; row: RowOf<C> | null }>();
 
-  constructor(store: Store, of: { collection: C; maxEntries?: number }) {
+  constructor(store: Store, options: { collection: C; maxEntries?: number }) {
     this.#store = store;
-    this.collection = of.collection;
-    this.#idOf = createKeyFormatter(of.collection.key) as (row: Key<C>) => string;
-    this.#maxEntries = of.maxEntries ?? MAX_ENTRIES;
+    this.collection = options.collection;
+    this.#idOf = createKeyFormatter(options.collection.key) as (row: Key<C>) => string;
+    this.#maxEntries = options.maxEntries ?? MAX_ENTRIES;
   }
 
   /** Reads those that are not in memory. Nothing but loaded documents may be asked for or set. */

@@ -12,14 +12,18 @@ import { readMint } from "./mint-account.ts";
  */
 export function describeToken(
   token: Pick<TokenRow, "mint" | "decimals" | "isToken2022">,
-  of: {
+  {
+    mintAccount,
+    metadataAccount,
+    slot,
+  }: {
     readonly mintAccount: AccountInfo | null;
     readonly metadataAccount: AccountInfo | null;
     readonly slot: number;
   },
 ): TokenDescription {
-  const facts = of.mintAccount === null ? undefined : readMint(of.mintAccount, of.slot);
-  const found = of.metadataAccount === null ? undefined : readMetadata(of.metadataAccount);
+  const facts = mintAccount === null ? undefined : readMint(mintAccount, slot);
+  const found = metadataAccount === null ? undefined : readMetadata(metadataAccount);
   const metadata = facts?.metadata ?? (found?.mint === token.mint ? found : undefined);
   return {
     symbol: metadata?.symbol ?? "",
@@ -32,7 +36,7 @@ export function describeToken(
     transferFeeBps: facts?.transferFeeBps ?? 0,
     nonTransferable: facts?.nonTransferable ?? false,
     mutableMetadata: metadata?.isMutable ?? false,
-    readSlot: of.slot,
+    readSlot: slot,
   };
 }
 
