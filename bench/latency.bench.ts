@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestChain, type TestChain } from "../deploy/devnet/testkit.ts";
-import { listening, type Started, startProgram, stopProgram } from "../deploy/test/processes.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { startProgram, type TestProcess } from "../services/shared/testkit/process.ts";
 
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 100);
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
@@ -21,7 +21,7 @@ const KEY = "bench-key-of-this-process-only";
 
 const chain = await createTestChain({ accounts: 60, keptStates: 50 });
 const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-latency-"));
-const started: Started[] = [];
+const started: TestProcess[] = [];
 try {
   const { url, read } = await startService();
   const visible: number[] = [];
@@ -62,7 +62,7 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  await Promise.all(started.map((program) => stopProgram(program)));
+  await Promise.all(started.map((program) => program.stop()));
   await chain.stop();
   await rm(dataDir, { recursive: true, force: true });
 }
@@ -76,14 +76,14 @@ async function startService(): Promise<{ url: string; read: () => Promise<number
     return program;
   };
   start("services/evm-dex/ingest/main.ts", { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" });
-  const evmDex = await start("services/evm-dex/main.ts", {}).find(listening);
+  const evmDex = await start("services/evm-dex/main.ts", {}).logged("listening");
   const gateway = start("gateway/main.ts", {
     GATEWAY_PORT: "0",
     EVM_DEX_URL: evmDex.httpUrl,
     EVM_DEX_GRPC: evmDex.grpcAddress,
     BOOTSTRAP_API_KEY: KEY,
   });
-  const { url } = await gateway.find(listening);
+  const { url } = await gateway.logged("listening");
   const target = `${url}/evm/dexb/v3/pool?pool_address=${chain.pools[0]?.address}`;
   const read = async () => {
     const response = await fetch(target, { headers: { "x-api-key": KEY } });

@@ -97,7 +97,7 @@ try {
   let isReached = true;
   const figures: Figure[] = [];
   for (const connections of CONNECTIONS) {
-    const from = service.lines.length;
+    const from = service.entries.length;
     console.log(
       `\n${`${connections} connection(s)`.padEnd(20)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)} ${"max ms".padStart(8)}`,
     );
@@ -124,7 +124,7 @@ try {
     console.log(
       `${"all".padEnd(20)} ${[0.5, 0.99, 1].map((share) => quantile(all, share).toFixed(2).padStart(8)).join(" ")}`,
     );
-    tellPauses(service.lines.slice(from));
+    tellPauses(service.entries.slice(from));
   }
   isMining = false;
   await mining;

@@ -8,7 +8,7 @@ import { type ChainDeployments, loadDeployments } from "../services/lending/depl
 import { ChainSync } from "../services/lending/ingest/sync.ts";
 import { COLLECTIONS, units } from "../services/lending/store/collections.ts";
 import { createEvmSource } from "../services/shared/evm/source/source.ts";
-import type { SourceEvent } from "../services/shared/rpc-client/endpoint.ts";
+import type { SourceEvent } from "../services/shared/rpc-client/endpoint/endpoint.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { buildLendingChain } from "./lending-chain.ts";

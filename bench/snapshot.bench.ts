@@ -13,10 +13,10 @@ import { SnapshotWriter } from "../services/evm-dex/ingest/snapshots/snapshot-wr
 import { COLLECTIONS, checkpoints } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { openCache } from "../services/shared/cache/open.ts";
-import { createRedisServer, noRedisServer } from "../services/shared/cache/testkit/redis-server.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { createRedisServer, noRedisServer } from "../services/shared/testkit/redis-server.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 
@@ -60,7 +60,7 @@ try {
     DATA_DIR: dataDir,
     REDIS_URL: redis?.url,
   });
-  const { urls: origins } = service.lines[0] as unknown as { urls: Record<string, string> };
+  const { urls: origins } = service.entries[0] as unknown as { urls: Record<string, string> };
   const urls: Record<string, string> = { nowhere: `${origins.store}/evm/chains` };
   for (const [name, origin] of Object.entries(origins)) urls[name] = `${origin}${dexbPool.path}?${QUERY}`;
   const mining = setInterval(() => void mine(), BLOCK_MS);

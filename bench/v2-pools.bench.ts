@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { dexaPools } from "../services/evm-dex/contract.ts";
 import { dexaPoolsHandler } from "../services/evm-dex/endpoints/evm/dexa/v2/pools.handler.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
-import { depsOf } from "../services/evm-dex/test/answers.ts";
+import { depsOf } from "../services/evm-dex/test/kit/answers.ts";
 import { renderTable } from "../services/shared/contract/render-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";

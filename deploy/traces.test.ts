@@ -40,7 +40,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     };
     const start = (path: string, more: Readonly<Record<string, string>> = {}) =>
       startServiceProcess(new URL(`../${path}`, import.meta.url), { ...env, ...more });
-    evmDex = await start("services/evm-dex/test/priced-service.main.ts");
+    evmDex = await start("services/evm-dex/test/prices/priced-service.main.ts");
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
     lending = await start("services/lending/test/filled-service.main.ts", peers);
     const port = String(await findFreePort());
@@ -79,7 +79,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
   const describeSpan = ({ service, kind, name }: CollectedSpan) => `${service} ${kind} ${name}`;
   const leaf = (what: string): Tree => ({ what, below: [] });
   const accessLine = async (of: ServiceProcess | undefined, session: string | null) => {
-    const find = () => of?.lines.find((line) => line.session === session && line.msg === "request");
+    const find = () => of?.entries.find((line) => line.session === session && line.msg === "request");
     await until(() => find() !== undefined);
     return find();
   };

@@ -17,12 +17,11 @@ import type { Upstream, UpstreamGroup } from "./proxy/upstream/upstream.ts";
 import type { Clock } from "./request/clock.ts";
 import type { PayHost, RequestContext, RequestForwarder } from "./request/context.ts";
 import { keyCors } from "./request/cors.ts";
-import { createExchangeHandler } from "./request/exchange-handler.ts";
-import { fixHeaders, HeaderList } from "./request/header-list.ts";
-import { sendError } from "./request/refuse.ts";
+import { checkRequest, createExchangeHandler, splitTarget } from "./request/entry.ts";
+import { sendError } from "./request/errors.ts";
+import { fixHeaders, HeaderList } from "./request/response-head.ts";
 import { createRoutes, type Route } from "./request/routes.ts";
 import { setSecurityHeaders, tableSecurityHeaders } from "./request/security-headers.ts";
-import { checkRequest, splitTarget } from "./request/target.ts";
 
 export interface GatewayDeps {
   readonly catalogue: readonly Endpoint[];
@@ -30,18 +29,18 @@ export interface GatewayDeps {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   /** Replicas that refuse this gateway's service token. */
   readonly tokenRefusedBy?: ReadonlySet<Upstream> | undefined;
-  /** What services say of their chains, for /readyz. */
+  /** The status of services' chains, for /readyz. */
   readonly statuses: ServiceStatuses;
   readonly forward: RequestForwarder;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
-  /** True from the moment the process was asked to stop. */
+  /** True from the moment the process starts to stop. */
   readonly isDraining: () => boolean;
   /** Base address as clients see it; unset = where each request came in. */
   readonly publicUrl?: string | undefined;
-  /** The pay-per-request host, where it is told from this one by its name. */
+  /** The pay-per-request host, where its host name distinguishes it from this one. */
   readonly payHost?: PayHost | undefined;
   /** Base address of the pay-per-request host as clients see it, for documents. */
   readonly payUrl?: string | undefined;
@@ -52,12 +51,12 @@ export interface GatewayDeps {
 /**
  * The gateway as an Express application; does no I/O by itself.
  *
- * Order of checks: form of the request (400) → path and method (404) → key (401, 403 where it is suspended) → its limits (429) → its scope (403) → the service.
- * Parameters are judged by the service alone, although the parser could run here too: one judge cannot disagree with
- * itself while services of a newer version are rolled out behind an older gateway, and the hot path parses once.
- * Once the key is known, every answer counts against its limits alone, errors too. What is refused without a valid key,
- * pages and OPTIONS count against the client's address, and are 429 where they are too many.
- * A response cache wraps `forward`. Payment is no gate but a host of its own (payments/flow/payment-handler.ts).
+ * Order of checks: form of the request (400) → path and method (404) → key (401, 403 where it is suspended) → its limits
+ * (429) → its scope (403) → the service. Only the service checks parameters, although the parser could run here too: the
+ * two could disagree while newer services are rolled out behind an older gateway, and the hot path parses once.
+ * Once the key is known, every response counts against its limits alone, errors too. Refusals without a valid key, pages
+ * and OPTIONS count against the client's address, with 429 above its limit.
+ * A response cache wraps `forward`. Payment is not a gate but a host of its own (payments/flow/payment-handler.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
   const { log, metrics, tracing, clock, forward, isDraining, access } = deps;
@@ -77,28 +76,28 @@ export function createGateway(deps: GatewayDeps): Express {
     const route = routes.get(path);
     if (route) exchange.route = route.path;
     if (route?.kind !== "endpoint" || (req.method !== "GET" && req.method !== "HEAD")) {
-      setHeadersOf(res, exchange);
-      return answerOtherwise(req, res, route);
+      setPageHeaders(res, exchange);
+      return serveOther(req, res, route);
     }
     const { session, fields, span } = exchange;
     const headers = new HeaderList(tableHeaders);
     const { endpoint } = route;
-    return answerTable({ req, res, endpoint, query, session, arrivedMs, fields, span, headers }, exchange);
+    return serveTable({ req, res, endpoint, query, session, arrivedMs, fields, span, headers }, exchange);
   };
 
-  /** Waits only where there is something to wait for: on the hottest path nothing is. */
-  const answerTable = (passage: RequestContext, exchange: Exchange): void | Promise<void> => {
+  /** Awaits only promises: on the hot path there are none. */
+  const serveTable = (context: RequestContext, exchange: Exchange): void | Promise<void> => {
     const fail = (error: unknown): void => {
-      const { res, fields, headers } = passage;
+      const { res, fields, headers } = context;
       if (!res.headersSent) headers?.setOn(res);
       if (fields.key === undefined || error instanceof SuspendedKeyError) throw error;
       // The key's limits have counted the request already.
-      if (!res.headersSent) setHeadersOf(res, exchange);
+      if (!res.headersSent) setPageHeaders(res, exchange);
       sendError(res, error);
     };
     try {
-      const passing = keyGate(passage);
-      const done = passing instanceof Promise ? passing.then(() => forward(passage)) : forward(passage);
+      const admitted = keyGate(context);
+      const done = admitted instanceof Promise ? admitted.then(() => forward(context)) : forward(context);
       return done instanceof Promise ? done.catch(fail) : done;
     } catch (error) {
       return fail(error);
@@ -106,10 +105,10 @@ export function createGateway(deps: GatewayDeps): Express {
   };
 
   /** Everything but a table. */
-  const answerOtherwise = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
+  const serveOther = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
     if (route && req.method === "OPTIONS")
       return publicLimits.count("preflight", req, res).then(() => keyCors.answerPreflight(res));
-    if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw nothingHere();
+    if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw notFound();
     return route.kind === "page" ? route.page(req, res) : undefined;
   };
 
@@ -117,12 +116,12 @@ export function createGateway(deps: GatewayDeps): Express {
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  const serve = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
+  const handle = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     if (deps.payHost?.matches(req)) return deps.payHost.handle(req, res);
     const fail = async (error: unknown): Promise<void> => {
-      const answered = await publicLimits.countError(error, req, res);
-      if (!res.headersSent) setHeadersOf(res, exchange);
-      sendError(res, answered);
+      const sent = await publicLimits.countError(error, req, res);
+      if (!res.headersSent) setPageHeaders(res, exchange);
+      sendError(res, sent);
     };
     try {
       const done = dispatch(req, res, exchange);
@@ -131,23 +130,23 @@ export function createGateway(deps: GatewayDeps): Express {
       return fail(error);
     }
   };
-  app.use(createExchangeHandler({ log, metrics, tracing, isDraining }, serve));
+  app.use(createExchangeHandler({ log, metrics, tracing, isDraining }, handle));
   app.use(createErrorHandler());
   return app;
 }
 
-/** Of every table at this host. */
+/** Headers of every table at this host. */
 const tableHeaders = fixHeaders([...tableSecurityHeaders, ...keyCors.headers]);
 
-/** Of pages and errors. */
-function setHeadersOf(res: Response, { session }: Exchange): void {
+/** Headers of pages and errors. */
+function setPageHeaders(res: Response, { session }: Exchange): void {
   res.setHeader("X-Session-Id", session);
   setSecurityHeaders(res);
   keyCors.allowAnyOrigin(res);
   setKeepAliveHeader(res);
 }
 
-function nothingHere(): ServiceError {
+function notFound(): ServiceError {
   return new ServiceError(
     "not_found",
     "There is nothing at this path and method. GET /docs lists every endpoint.",

@@ -20,7 +20,7 @@ import {
 } from "./payments/flow/pay-host.ts";
 import { applyPrices } from "./payments/flow/prices.ts";
 import { createCachingForwarder } from "./proxy/cache/caching-forwarder.ts";
-import { measureCache } from "./proxy/cache/metrics.ts";
+import { publishCacheMetrics } from "./proxy/cache/metrics.ts";
 import { createResponseCache } from "./proxy/cache/response-cache.ts";
 import { createDelivery } from "./proxy/delivery/delivery.ts";
 import { createForwarder, type ForwarderOptions } from "./proxy/delivery/forwarder.ts";
@@ -37,19 +37,20 @@ import {
 } from "./proxy/upstream/upstream.ts";
 import { type Clock, systemClock } from "./request/clock.ts";
 import type { RequestForwarder } from "./request/context.ts";
+import { checkRawHeads } from "./request/response-head.ts";
 import { createGatewayServer } from "./request/server.ts";
 
-/** What may be replaced: by tests, and by a process that runs more than the gateway. */
+/** What can be replaced: by tests, and by a process that runs more than the gateway. */
 export interface GatewayParts {
   readonly log?: Log;
   readonly metrics?: Metrics;
   readonly clock?: Clock;
   readonly catalogue?: readonly Endpoint[];
-  /** Opens the key store; made from the configuration where absent. */
+  /** Opens the key store; default: the one in the configuration. */
   readonly openKeys?: () => Promise<AuthStores>;
   readonly payment?: PayHostParts;
-  /** Keeps the limits of several processes of this gateway, where no Redis does. */
-  readonly keeper?: SharedBuckets;
+  /** Limits shared among the workers of this gateway, used without Redis. */
+  readonly sharedBuckets?: SharedBuckets;
   readonly httpTimeouts?: HttpTimeouts;
 }
 
@@ -58,7 +59,7 @@ export interface RunningGateway {
   readonly url: string;
   /** The pay-per-request host's, where there is one. */
   readonly payUrl?: string | undefined;
-  /** Where operators read /metrics; undefined where it is off, or the parent of workers serves it. */
+  /** Where operators read /metrics; undefined where it is off, or where the parent of workers serves it. */
   readonly adminUrl?: string | undefined;
   /**
    * Reports not ready, waits config.drainDelayMs, refuses connections, lets requests in flight finish for at most
@@ -68,8 +69,8 @@ export interface RunningGateway {
 }
 
 /**
- * Runs a gateway. Resolves when it listens and has asked every replica for its health once; services and key store may
- * be away and are found when they come. Throws when the port is taken.
+ * Runs a gateway. Resolves when it listens and has probed every replica once; services and key store may be down and are
+ * found when they come up. Throws when the port is taken.
  */
 export async function startGateway(config: GatewayConfig, parts: GatewayParts = {}): Promise<RunningGateway> {
   const log = parts.log ?? createLog({ name: "gateway", level: config.logLevel });
@@ -77,37 +78,36 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const clock = parts.clock ?? systemClock;
   const tracing = await openTracing({ config: config.tracing, trustsCallers: false, log, metrics });
   const admin = await openAdmin(config, { metrics, log });
-  let isDraining = false;
+  let isStopping = false;
+  const isDraining = () => isStopping;
 
   const access = await openAuth(config, {
     log,
     metrics,
     clock,
     openKeys: parts.openKeys ?? (() => openAuthStores(config.store, clock)),
-    keeper: parts.keeper,
+    sharedBuckets: parts.sharedBuckets,
   });
 
   const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });
   const poll = createHealthPoll({ polled });
   const statuses = createServiceStatuses(config.upstreams, config);
   measureUpstreams(groups.values(), metrics);
-  const { deadlineMs } = config;
-  const proxy = createUpstreamClient({
-    groups,
-    clock,
-    deadlineMs,
-    tracing,
-    serviceToken: config.serviceToken,
+  const { deadlineMs, serviceToken } = config;
+  const client = createUpstreamClient({ groups, clock, deadlineMs, tracing, serviceToken });
+  const delivery = createDelivery({
+    isDraining,
+    stallMs: parts.httpTimeouts?.stallMs,
+    usesRawHeads: checkRawHeads(log),
   });
-  const delivery = createDelivery({ isDraining: () => isDraining, stallMs: parts.httpTimeouts?.stallMs });
-  const forward = chooseForward({ ask: proxy.ask, delivery, clock, deadlineMs }, config, metrics);
+  const forward = chooseForwarder({ client, delivery, clock, deadlineMs }, config, metrics);
 
   const declared = parts.catalogue ?? everyEndpoint;
   const catalogue = config.payment ? applyPrices(declared, config.payment.prices) : declared;
   const payHost = await openPayHost({
     ...{ config, catalogue, forward, delivery, log, metrics, tracing, clock },
     addressLimits: access.addressLimits,
-    isDraining: () => isDraining,
+    isDraining,
     parts: parts.payment ?? {},
   });
 
@@ -123,7 +123,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     metrics,
     tracing,
     clock,
-    isDraining: () => isDraining,
+    isDraining,
     publicUrl: config.publicUrl,
     payHost: payHost?.behindGateway,
     payUrl: payHost?.publicUrl,
@@ -142,14 +142,14 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
-    isDraining = true;
+    isStopping = true;
     log.info({ drainDelayMs: config.drainDelayMs }, "draining");
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
     await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
     liveExamples.stop();
     statuses.close();
-    proxy.close();
+    client.close();
     await access.close();
     await tracing?.close();
     await admin?.stop();
@@ -166,17 +166,17 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   };
 }
 
-function chooseForward(
+function chooseForwarder(
   options: ForwarderOptions,
   { cacheBytes = 0 }: GatewayConfig,
   metrics: Metrics,
 ): RequestForwarder {
   if (cacheBytes === 0) return createForwarder(options);
-  const kept = createResponseCache({ maxBytes: cacheBytes });
-  return createCachingForwarder({ ...options, kept, onAnswer: measureCache(kept, metrics) });
+  const cache = createResponseCache({ maxBytes: cacheBytes });
+  return createCachingForwarder({ ...options, cache, counts: publishCacheMetrics(cache, metrics) });
 }
 
-/** The pay-per-request host, where somebody is to be paid. */
+/** The pay-per-request host, where payments are configured. */
 async function openPayHost({
   config,
   ...deps

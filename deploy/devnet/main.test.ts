@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createRpc } from "./rpc.ts";
 
 interface Ready {
@@ -17,35 +15,19 @@ interface Ready {
   pools: { address: string }[];
 }
 
-interface Started {
-  child: ChildProcess;
+interface Started extends TestProcess {
   ready: Ready;
-  exited: Promise<number | null>;
-  complaints: () => string;
   blockNumber: () => Promise<number>;
 }
 
-const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
-const RUNTIME = "Deno" in globalThis ? ["run", "-A"] : ["--import=tsx"];
-
 async function start(dataDir: string): Promise<Started> {
-  const settings = ["--port", "0", "--data-dir", dataDir, "--block-ms", "100", "--history-hours", "0"];
-  const child = spawn(process.execPath, [...RUNTIME, MAIN, ...settings], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let complaints = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    complaints += chunk.toString();
-  });
-  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const line = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).once("line", resolve);
-    child.once("exit", () => reject(new Error(`devnet ended at once: ${complaints}`)));
-  });
+  const args = ["--port", "0", "--data-dir", dataDir, "--block-ms", "100", "--history-hours", "0"];
+  const started = startProgram("deploy/devnet/main.ts", { args });
+  const line = await started.find((text) => (text.startsWith("{") ? text : undefined));
   const ready = JSON.parse(line) as Ready;
   const rpc = createRpc(ready.url);
   const blockNumber = async () => Number(await rpc.call("eth_blockNumber"));
-  return { child, ready, exited, complaints: () => complaints, blockNumber };
+  return { ...started, ready, blockNumber };
 }
 
 async function waitForBlock({ blockNumber }: Started, number: number): Promise<void> {
@@ -59,7 +41,7 @@ describeWithProcesses("devnet: process", () => {
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-devnet-main-"));
   });
   after(async () => {
-    running?.child.kill("SIGKILL");
+    await running?.stop("SIGKILL");
     await rm(dataDir, { recursive: true, force: true });
   });
 
@@ -71,8 +53,7 @@ describeWithProcesses("devnet: process", () => {
     const saved = await first.blockNumber();
     await waitForBlock(first, saved + 3);
     const document = await readFile(first.ready.deploymentsFile, "utf8");
-    first.child.kill("SIGKILL");
-    await first.exited;
+    await first.stop("SIGKILL");
     const unreachable = async () =>
       first.blockNumber().then(
         () => false,
@@ -87,9 +68,7 @@ describeWithProcesses("devnet: process", () => {
     expect(await second.blockNumber()).to.be.at.least(saved - 5);
     const before = (await second.blockNumber()) + 3;
     await waitForBlock(second, before);
-    // Not child.kill: after that Deno reports the signal in place of the exit code.
-    process.kill(second.child.pid as number, "SIGTERM");
-    expect(await second.exited).to.equal(0);
+    expect((await second.stop()).code).to.equal(0);
 
     const stateFile = join(dataDir, "devnet", "chain.json");
     const { blocks } = JSON.parse(await readFile(stateFile, "utf8")) as { blocks: unknown[] };
@@ -100,6 +79,6 @@ describeWithProcesses("devnet: process", () => {
     running = third;
     expect(third.ready.resumed).to.equal(false);
     expect(third.ready.genesisHash).to.not.equal(first.ready.genesisHash);
-    expect(third.complaints()).to.match(/cannot be continued.*no longer matches/s);
+    expect(third.lines.join("\n")).to.match(/cannot be continued.*no longer matches/s);
   });
 });

@@ -21,9 +21,9 @@ describe("readableLine", () => {
       chainId: 1,
       host: "rpc.test",
       reason: "wrong chain",
-      msg: "endpoint put aside",
+      msg: "endpoint set aside",
     };
-    expect(lineOf(aside)).to.equal("warn: chain 1: endpoint put aside (rpc.test: wrong chain)");
+    expect(lineOf(aside)).to.equal("warn: chain 1: endpoint set aside (rpc.test: wrong chain)");
     expect(lineOf({ level: "error", msg: "failed", err: { message: "refused" } })).to.equal(
       "error: failed (refused)",
     );

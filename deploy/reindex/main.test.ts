@@ -13,10 +13,10 @@ import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
-import { startIngestProcess } from "../../services/shared/testkit/ingest-process.ts";
+import { startProgram } from "../../services/shared/testkit/process.ts";
+import { startIngestProcess } from "../../services/shared/testkit/service-process.ts";
 import { checkpoints, COLLECTIONS as solanaCollections } from "../../services/solana/store/collections.ts";
 import { createTestSolana, type TestSolana } from "../devnet/solana/testkit.ts";
-import { startProgram } from "../test/processes.ts";
 import { countRows, fillChain } from "./test/rows.ts";
 
 const INGEST = new URL("../../services/solana/ingest/main.ts", import.meta.url);
@@ -42,10 +42,8 @@ describeWithChain("npm run reindex", () => {
     startProgram("deploy/reindex/main.ts", { env: { DATA_DIR: dataDir, LEASE_TTL_MS: "2000" }, args });
 
   async function run(...args: string[]): Promise<{ code: number | null; text: string }> {
-    const { ended, lines } = start(...args);
-    const code = await ended;
-    // The last lines may come after the end.
-    await sleep(50);
+    const { exited, lines } = start(...args);
+    const { code } = await exited;
     return { code, text: lines.join("\n") };
   }
 
@@ -91,7 +89,7 @@ describeWithChain("npm run reindex", () => {
     const killed = start("--chain", "8453", "--yes");
     while ((await store.get(lendingCheckpoints, { chainId: 8453 })) !== undefined) await sleep(1);
     killed.child.kill("SIGKILL");
-    await killed.ended;
+    await killed.exited;
     expect(await store.count(unitHistory, { chainId: 8453 })).to.be.greaterThan(0);
     expect(await store.count(reindexes, {})).to.equal(1);
     // The lease of the killed one has to end first.
@@ -121,7 +119,7 @@ describeWithChain("npm run reindex", () => {
     };
     async function indexToHead(whileRunning: () => Promise<void> = async () => {}): Promise<void> {
       const ingest = startIngestProcess(INGEST, env);
-      await ingest.said("indexing");
+      await ingest.logged("indexing");
       while ((await store.get(checkpoints, { chainId: 0 }))?.slot !== head) await sleep(20);
       await whileRunning();
       await ingest.stop("SIGTERM");
@@ -142,7 +140,7 @@ describeWithChain("npm run reindex", () => {
     const killed = start("--chain", "solana", "--yes");
     while ((await store.count(reindexes, {})) === 0 && (await ofBlocks())[0] !== 0) await sleep(1);
     killed.child.kill("SIGKILL");
-    await killed.ended;
+    await killed.exited;
     await indexToHead();
     expect(await ofBlocks()).to.deep.equal(indexed);
     expect(await store.count(reindexes, {})).to.equal(0);

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { demoFacilitator, demoPayer, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
 import { readUsdcBalance } from "../devnet/usdc/usdc.ts";
-import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
 
 const RANGES = 6;
 /** USD of rows are multiples of 2^-20; a sum of few differs by less than this from one that is not rounded. */
@@ -20,7 +20,7 @@ describeWithChain("a swap made on a chain is a row through the gateway", () => {
   let url: string;
   let payUrl: string;
   let key: string;
-  const started: Started[] = [];
+  const started: TestProcess[] = [];
 
   before(async () => {
     // One pool: its own price is the only one that leads to USD.
@@ -35,7 +35,7 @@ describeWithChain("a swap made on a chain is a row through the gateway", () => {
       return program;
     };
     start("services/evm-dex/ingest/main.ts", { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" });
-    const evmDex = await start("services/evm-dex/main.ts", {}).find(listening);
+    const evmDex = await start("services/evm-dex/main.ts", {}).logged("listening");
     const payments = { EVM_RPC_8453: chain.url, X402_PAY_TO: demoTill.address };
     const facilitator = start("gateway/payments/facilitator/main.ts", {
       ...payments,
@@ -48,20 +48,20 @@ describeWithChain("a swap made on a chain is a row through the gateway", () => {
       EVM_DEX_GRPC: evmDex.grpcAddress,
       ...payments,
       X402_PORT: "0",
-      X402_FACILITATOR_URL: (await facilitator.find(listening)).url,
+      X402_FACILITATOR_URL: (await facilitator.logged("listening")).url,
       X402_PRICES: "/evm/dexb/v3/pool=0.05",
     });
-    url = (await gateway.find(listening)).url;
+    url = (await gateway.logged("listening")).url;
     payUrl = await gateway.find((line) => /"url":"([^"]+)".*"selling requests"/.exec(line)?.[1]);
     const cli = startProgram("gateway/cli/keys.ts", {
       env,
       args: ["create", "--label", "e2e", "--scopes", "evm-dex"],
     });
     key = await cli.find((line) => /ct_[A-Za-z0-9_-]{43}_[0-9a-f]{8}/.exec(line)?.[0]);
-    await cli.ended;
+    await cli.exited;
   });
   after(async () => {
-    await Promise.all(started.map((program) => stopProgram(program)));
+    await Promise.all(started.map((program) => program.stop()));
     await chain?.stop();
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
@@ -120,7 +120,7 @@ describeWithChain("a swap made on a chain is a row through the gateway", () => {
       args: [`/evm/dexb/v3/pool?pool_address=${pool.address}`, "--url", payUrl],
     });
     let isOver = false;
-    void pay.ended.then(() => {
+    void pay.exited.then(() => {
       isOver = true;
     });
     while (!isOver) {
@@ -128,7 +128,7 @@ describeWithChain("a swap made on a chain is a row through the gateway", () => {
       if (Number(pending) > 0) await chain.mine(1);
       await sleep(20);
     }
-    expect(await pay.ended, pay.lines.join("\n")).to.equal(0);
+    expect((await pay.exited).code, pay.lines.join("\n")).to.equal(0);
     const printed = pay.lines.join("\n");
     expect(printed).to.contain("WETH").and.contain("1 row");
     const hash = /Paid 0\.05 USDC from \S+ by transaction (0x[0-9a-f]{64})/.exec(
@@ -142,7 +142,7 @@ describeWithChain("a swap made on a chain is a row through the gateway", () => {
       env: { DATA_DIR: dataDir },
       args: ["list", "--json"],
     });
-    expect(await list.ended, list.lines.join("\n")).to.equal(0);
+    expect((await list.exited).code, list.lines.join("\n")).to.equal(0);
     const [record] = JSON.parse(list.lines.join("\n"));
     expect(record).to.include({ state: "settled", amountUsd: "0.05", transaction: hash });
   });

@@ -130,7 +130,7 @@ describeWithProcesses("the first hour: what is wrong is said at once", () => {
       for (const sentence of [
         `${host} (EVM_RPC_8453) cannot be reached: it breaks the connection off. ${nothing}`,
         `127.0.0.1:9 (EVM_RPC_8453) cannot be reached: the connection is refused. ${nothing}`,
-        `${new URL(urlOf(silent)).host} (SOLANA_RPC) cannot be reached: no answer within 3000 ms.`,
+        `${new URL(urlOf(silent)).host} (SOLANA_RPC) cannot be reached: no response within 3000 ms.`,
       ]) {
         // At once, and again as the last of the banner.
         expect(started.text().split(sentence).length, sentence).to.be.greaterThan(2);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { demoFacilitator, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
-import { type Started, startProgram, stopProgram } from "./processes.ts";
 
 /** Linux says in /proc who listens where. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
@@ -16,7 +16,7 @@ const LOOPBACK = /^(0100007F|00000000000000000000000001000000)$/;
 describeWithChain("npm start with BIND_HOST=0.0.0.0", () => {
   let chain: TestChain;
   let dataDir: string;
-  let started: Started | undefined;
+  let started: TestProcess | undefined;
   before(async function () {
     if (!existsSync("/proc/net/tcp")) this.skip();
     chain = await createTestChain({ poolCount: 1 });
@@ -35,7 +35,7 @@ describeWithChain("npm start with BIND_HOST=0.0.0.0", () => {
     await started.find((line) => (isOfGateway(line) ? true : undefined));
   });
   after(async () => {
-    if (started !== undefined) await stopProgram(started);
+    if (started !== undefined) await started.stop();
     await chain?.stop();
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });

@@ -6,8 +6,8 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { erc20Abi } from "viem";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
-import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
 
 /** How long prices are used that nobody confirms any more. */
 const STALE_SECONDS = 3;
@@ -31,8 +31,8 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
   let chain: TestChain;
   let dataDir: string;
   let url: string;
-  let evmDex: Started;
-  const started: Started[] = [];
+  let evmDex: TestProcess;
+  const started: TestProcess[] = [];
 
   before(async () => {
     chain = await createTestChain({ poolCount: 1, families: ["aave-v3"] });
@@ -47,15 +47,15 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
     start("services/evm-dex/ingest/main.ts", { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" });
     start("services/lending/ingest/main.ts", { EVM_RPC_8453: chain.url });
     evmDex = start("services/evm-dex/main.ts", {});
-    const { grpcAddress } = await evmDex.find(listening);
+    const { grpcAddress } = await evmDex.logged("listening");
     const lending = start("services/lending/main.ts", {
       EVM_DEX_GRPC: grpcAddress,
       PRICE_STALE_SECONDS: String(STALE_SECONDS),
     });
-    url = (await lending.find(listening)).httpUrl;
+    url = (await lending.logged("listening")).httpUrl;
   });
   after(async () => {
-    await Promise.all(started.map((program) => stopProgram(program)));
+    await Promise.all(started.map((program) => program.stop()));
     await chain?.stop();
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
@@ -88,7 +88,7 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
   it("goes on at the last prices when evm-dex ends, says so, and then without USD, never with an error", async () => {
     const last = usdOf(await ask(), "WETH");
     expect(last).to.be.a("number");
-    expect(await stopProgram(evmDex)).to.equal(0);
+    expect((await evmDex.stop()).code).to.equal(0);
     const stale = await until(({ stale: said }) => said !== null);
     expect(stale.stale).to.match(/^prices; age=\d+$/);
     expect(usdOf(stale, "WETH")).to.be.closeTo(last as number, (last as number) * 1e-6);

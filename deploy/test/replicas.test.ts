@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, beforeEach, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
-import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 
 const KEY = "key of this test alone";
 const CONNECTIONS = 16;
@@ -21,10 +21,10 @@ interface Asked {
 describeWithProcesses("two replicas of solana over one store, behind the gateway", () => {
   let dataDir: string;
   let url: string;
-  let replicas: Started[];
-  const started: Started[] = [];
+  let replicas: TestProcess[];
+  const started: TestProcess[] = [];
 
-  const start = (path: string, env: Record<string, string> = {}): Started => {
+  const start = (path: string, env: Record<string, string> = {}): TestProcess => {
     const free = {
       HTTP_PORT: "0",
       GRPC_PORT: "0",
@@ -39,23 +39,23 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
 
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-replicas-"));
-    expect(await start("services/solana/test/fill.main.ts").ended).to.equal(0);
+    expect((await start("services/solana/test/fill.main.ts").exited).code).to.equal(0);
   });
   beforeEach(async () => {
     replicas = [start("services/solana/main.ts"), start("services/solana/main.ts")];
-    const addresses = await Promise.all(replicas.map((replica) => replica.find(listening)));
+    const addresses = await Promise.all(replicas.map((replica) => replica.logged("listening")));
     const gateway = start("gateway/main.ts", {
       SOLANA_URL: addresses.map(({ httpUrl }) => httpUrl).join(","),
       SOLANA_GRPC: addresses.map(({ grpcAddress }) => grpcAddress).join(","),
       // Every request is to reach a replica.
       RESPONSE_CACHE_MB: "0",
     });
-    ({ url } = await gateway.find(listening));
+    ({ url } = await gateway.logged("listening"));
     // Until the gateway has found both.
     while (replicas.some((replica) => answered(replica) === 0)) await askMany(2);
   });
   after(async () => {
-    await Promise.all(started.map((program) => stopProgram(program, "SIGKILL")));
+    await Promise.all(started.map((program) => program.stop("SIGKILL")));
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
@@ -74,7 +74,7 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
     const kill = (done: number): void => {
       if (done !== 300) return;
       killedMs = performance.now();
-      void stopProgram(replicas[0] as Started, "SIGKILL");
+      void replicas[0]?.stop("SIGKILL");
     };
     const asked = await askMany(1_500, kill);
     const failed = asked.filter(({ status }) => status !== 200);
@@ -115,7 +115,7 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
 });
 
 /** Requests for rows that a replica's log tells of. */
-function answered({ lines }: Started): number {
+function answered({ lines }: TestProcess): number {
   return lines.filter((line) => line.includes('"msg":"request"') && line.includes(`"route":"${PATH}"`))
     .length;
 }

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain } from "../devnet/testkit.ts";
 import { demoTill } from "../devnet/usdc/demo-wallets.ts";
-import { listening, type Started, startProgram, stopProgram } from "./processes.ts";
 
 /** The gateway and the three services as processes of their own, over stores with something in them. */
 export interface Stack {
@@ -20,7 +20,7 @@ export interface Stack {
   /** Addresses of pools, tokens, vaults and accounts that the stores know, as the API tells them. */
   readonly known: readonly string[];
   /** The processes, by name. */
-  readonly processes: Readonly<Record<string, Started>>;
+  readonly processes: Readonly<Record<string, TestProcess>>;
   stop(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-stack-"));
   const facilitator = await startRefusingFacilitator();
   const chain = await createTestChain({ poolCount: 3, families: FAMILIES });
-  const processes: Record<string, Started> = {};
+  const processes: Record<string, TestProcess> = {};
   const start = (path: string, more: Record<string, string> = {}) => {
     const own = {
       DATA_DIR: dataDir,
@@ -68,7 +68,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     return started;
   };
   const stop = async () => {
-    await Promise.all(Object.values(processes).map((started) => stopProgram(started, "SIGKILL")));
+    await Promise.all(Object.values(processes).map((started) => started.stop("SIGKILL")));
     facilitator.close();
     await chain.stop();
     await rm(dataDir, { recursive: true, force: true });
@@ -78,14 +78,16 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
       await chain.send(chain.randomActions(block, 4));
       await chain.mine(1, { intervalS: 60 });
     }
-    const filling = start("services/solana/test/fill.main.ts").ended;
+    const filling = start("services/solana/test/fill.main.ts").exited;
     const rpc = { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" };
     const ingests = ["evm-dex", "lending"].map((name) => start(`services/${name}/ingest/main.ts`, rpc));
-    if ((await filling) !== 0) throw new Error("The store of solana could not be filled");
-    const evmDex = await start("services/evm-dex/main.ts").find(listening);
+    if ((await filling).code !== 0) throw new Error("The store of solana could not be filled");
+    const evmDex = await start("services/evm-dex/main.ts").logged("listening");
     const { grpcAddress } = evmDex;
-    const lending = await start("services/lending/main.ts", { EVM_DEX_GRPC: grpcAddress }).find(listening);
-    const solana = await start("services/solana/main.ts").find(listening);
+    const lending = await start("services/lending/main.ts", { EVM_DEX_GRPC: grpcAddress }).logged(
+      "listening",
+    );
+    const solana = await start("services/solana/main.ts").logged("listening");
     const gateway = start("gateway/main.ts", {
       ...{ GATEWAY_PORT: "0", BOOTSTRAP_API_KEY: KEY, ADDRESS_RATE: "1000000", ADDRESS_BURST: "1000000" },
       ...{ VERIFY_RATE: "1000000", VERIFY_BURST: "1000000" },
@@ -95,7 +97,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
       ...{ X402_PORT: "0", X402_PAY_TO: demoTill.address, X402_PUBLIC_URL: "http://pay.example" },
       ...{ X402_FACILITATOR_URL: facilitator.url, EVM_RPC_8453: chain.url },
     });
-    const { url } = await gateway.find(listening);
+    const { url } = await gateway.logged("listening");
     const payUrl = await gateway.find((line) => /"url":"([^"]+)".*"selling requests"/.exec(line)?.[1]);
     const adminUrl = await gateway.find((line) => /"url":"([^"]+)".*"serving metrics"/.exec(line)?.[1]);
     while ((await fetch(`${url}/readyz`)).status !== 200) await sleep(50);
@@ -107,7 +109,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
       ...new Set(deployed.match(EVM_ADDRESS) ?? []),
     ];
     // What is asked of a store that changes has no fixed answer; and the ingests would take a part of the machine.
-    await Promise.all(ingests.map((ingest) => stopProgram(ingest)));
+    await Promise.all(ingests.map((ingest) => ingest.stop()));
     for (const name of Object.keys(processes)) if (/ingest|fill/.test(name)) delete processes[name];
     return { url, adminUrl, payUrl, key: KEY, known, processes, stop };
   } catch (error) {

@@ -7,74 +7,92 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
-import { startProgram, stopProgram } from "./processes.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 
 /** What a person waits after a Ctrl-C. */
 const STOP_MS = 3_000;
-/** After its preflight: it is in the middle of asking. */
+/** After its preflight, an ingest waits for its endpoint. */
 const RUNNING_MS = 1_500;
 /** Enough for a process to be in the middle of opening its store. */
 const STARTING_MS = 4_000;
 
+interface Case {
+  readonly title: string;
+  readonly program: string;
+  /** Settings for a server that accepts every connection and never answers. */
+  settings(silent: string): Readonly<Record<string, string>>;
+  /** The line of its log after which it is stopped, so many milliseconds later; undefined = after its start. */
+  readonly shows?: RegExp;
+  readonly afterMs: number;
+  /** Null: on so slow a machine the signal comes before the program listens for it. */
+  readonly codes: readonly (number | null)[];
+}
+
+const INGESTS = { "evm-dex": "EVM_RPC_8453", lending: "EVM_RPC_8453", solana: "SOLANA_RPC" } as const;
+const PORTS = { GATEWAY_PORT: "0", HTTP_PORT: "0", GRPC_PORT: "0" };
+
+const CASES: readonly Case[] = [
+  ...Object.entries(INGESTS).flatMap(([service, setting]) =>
+    (["refuses connections", "never answers"] as const).map((kind) => ({
+      title: `an ingest of ${service}, whose endpoint ${kind}`,
+      program: `services/${service}/ingest/main.ts`,
+      settings: (silent: string) => ({
+        [setting]: kind === "never answers" ? `http://${silent}` : "http://127.0.0.1:9",
+      }),
+      shows: new RegExp(`127\\.0\\.0\\.1:\\d+ \\(${setting}\\) cannot be reached`),
+      afterMs: RUNNING_MS,
+      codes: [0],
+    })),
+  ),
+  ...["gateway/main.ts", "services/evm-dex/main.ts", "services/solana/ingest/main.ts"].map((program) => ({
+    title: `${program}, whose MongoDB and Redis never answer`,
+    program,
+    settings: (silent: string) => ({
+      ...PORTS,
+      MONGODB_URL: `mongodb://${silent}`,
+      REDIS_URL: `redis://${silent}`,
+    }),
+    ...(program.startsWith("gateway") && { shows: /listening/ }),
+    afterMs: STARTING_MS,
+    codes: [0, null],
+  })),
+];
+
 describeWithProcesses("stops within three seconds", () => {
-  let dataDir: string;
+  let folder: string;
   let silent: Server;
-  let silentUrl: string;
+  /** All of them wait at the same time, each in a folder of its own. */
+  const running = new Map<Case, { readonly started: TestProcess; readonly ready: Promise<unknown> }>();
 
   before(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "chaintables-stop-"));
-    // Accepts every connection and never answers.
+    folder = await mkdtemp(join(tmpdir(), "chaintables-stop-"));
     silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    for (const [at, one] of CASES.entries()) {
+      const env = { DATA_DIR: join(folder, String(at)), LOG_LEVEL: "info", ...one.settings(host) };
+      const started = startProgram(one.program, { env });
+      const shown = one.shows && started.find((line) => one.shows?.exec(line) ?? undefined);
+      const ready = Promise.resolve(shown).then(() => Promise.race([sleep(one.afterMs), started.exited]));
+      // Its test awaits it, and fails with the log of the program.
+      ready.catch(() => {});
+      running.set(one, { started, ready });
+    }
   });
   after(async () => {
+    await Promise.all([...running.values()].map(({ started }) => started.stop("SIGKILL")));
     silent.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   });
 
-  for (const [service, setting] of [
-    ["evm-dex", "EVM_RPC_8453"],
-    ["lending", "EVM_RPC_8453"],
-    ["solana", "SOLANA_RPC"],
-  ] as const) {
-    for (const kind of ["refuses connections", "never answers"] as const) {
-      it(`an ingest of ${service}, whose endpoint ${kind}`, async () => {
-        const url = kind === "never answers" ? silentUrl : "http://127.0.0.1:9";
-        const started = startProgram(`services/${service}/ingest/main.ts`, {
-          env: { [setting]: url, DATA_DIR: dataDir, LOG_LEVEL: "info" },
-        });
-        const host = new URL(url).host;
-        await started.find((line) =>
-          line.includes(`${host} (${setting}) cannot be reached`) ? line : undefined,
-        );
-        await Promise.race([sleep(RUNNING_MS), started.ended]);
-        const askedMs = performance.now();
-        const code = await stopProgram(started, "SIGTERM");
-        expect(performance.now() - askedMs).to.be.lessThan(STOP_MS);
-        expect(code, started.lines.join("\n")).to.equal(0);
-      });
-    }
-  }
-
-  for (const [path, shows] of [
-    ["gateway/main.ts", "listening"],
-    ["services/evm-dex/main.ts", undefined],
-    ["services/solana/ingest/main.ts", undefined],
-  ] as const) {
-    it(`${path}, whose MongoDB and Redis never answer`, async () => {
-      const { host } = new URL(silentUrl);
-      const ports = { GATEWAY_PORT: "0", HTTP_PORT: "0", GRPC_PORT: "0" };
-      const started = startProgram(path, {
-        env: { ...ports, MONGODB_URL: `mongodb://${host}`, REDIS_URL: `redis://${host}`, LOG_LEVEL: "info" },
-      });
-      if (shows !== undefined) await started.find((line) => (line.includes(shows) ? line : undefined));
-      await Promise.race([sleep(STARTING_MS), started.ended]);
-      const askedMs = performance.now();
-      const code = await stopProgram(started, "SIGTERM");
-      expect(performance.now() - askedMs).to.be.lessThan(STOP_MS);
-      // Null: so slow a machine that the signal came before anybody listened for it.
-      expect(code, started.lines.join("\n")).to.be.oneOf([0, null]);
+  for (const one of CASES) {
+    it(one.title, async () => {
+      const { started, ready } = running.get(one) as { started: TestProcess; ready: Promise<unknown> };
+      await ready;
+      const stoppedMs = performance.now();
+      const { code } = await started.stop("SIGTERM");
+      expect(performance.now() - stoppedMs).to.be.lessThan(STOP_MS);
+      expect(code, started.lines.join("\n")).to.be.oneOf([...one.codes]);
     });
   }
 });

@@ -4,8 +4,8 @@ import { createLog, type Log } from "../../services/shared/logging/log.ts";
 import type { RunningAdminServer } from "../../services/shared/metrics/admin-server.ts";
 import { type Stoppable, SUPERVISED } from "../../services/shared/process/process.ts";
 import { openAdmin } from "../admin.ts";
-import { BucketRoom } from "../auth/limits/bucket-room.ts";
 import { LocalBuckets } from "../auth/limits/local-buckets.ts";
+import { takeForWorkers } from "../auth/limits/shared-buckets.ts";
 import type { GatewayConfig } from "../config.ts";
 import { systemClock } from "../request/clock.ts";
 import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
@@ -31,7 +31,7 @@ export async function startFleet(config: GatewayConfig): Promise<Stoppable> {
 class Fleet implements Stoppable {
   readonly #config: GatewayConfig;
   readonly #log: Log;
-  readonly #room = new BucketRoom(new LocalBuckets(systemClock));
+  readonly #buckets = new LocalBuckets(systemClock);
   readonly #registry = new prometheus.AggregatorRegistry();
   /** Workers that ended young, one after the other. */
   #failures = 0;
@@ -46,7 +46,7 @@ class Fleet implements Stoppable {
     // A file takes a write whole, whoever else writes; a pipe that is full mixes what comes.
     cluster.setupPrimary({ stdio: ["pipe", isPiped(1) ? "pipe" : "inherit", "inherit", "ipc"] });
     cluster.on("message", (worker, message) => {
-      if (isKind(message, ["buckets", "unused", "learnt"])) this.#hear(worker, message as ToFleet);
+      if (isKind(message, ["buckets", "usage"])) this.#hear(worker, message as ToFleet);
     });
   }
 
@@ -116,15 +116,12 @@ class Fleet implements Stoppable {
 
   #hear(worker: Worker, message: ToFleet): void {
     switch (message.kind) {
-      case "unused":
-        this.#room.giveBack(message.wanted);
-        break;
-      case "learnt":
-        this.#room.learn(message.of);
+      case "usage":
+        this.#buckets.raiseUsage(message.usage);
         break;
       case "buckets": {
-        const { id, questions } = message;
-        tell(worker, { kind: "buckets", id, answers: this.#room.answer(questions) });
+        const { id, requests } = message;
+        tell(worker, { kind: "buckets", id, responses: takeForWorkers(this.#buckets, requests) });
       }
     }
   }

@@ -7,8 +7,8 @@ import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
 
 /** What one of several gateway processes on a port has from the process that started it. */
 export interface FleetLine {
-  /** Keeps the limits of all workers together. */
-  readonly keeper: SharedBuckets;
+  /** The limits of all workers together. */
+  readonly sharedBuckets: SharedBuckets;
   /** Answers the parent's questions for these, which it puts together with those of the others. */
   shareMetrics(metrics: Metrics): void;
   /** Says that this worker listens. */
@@ -22,29 +22,28 @@ export interface Channel {
 }
 
 export function openFleetLine(channel: Channel = process): FleetLine {
-  const waiting = new Map<number, (answers: readonly BucketResponse[]) => void>();
+  const waiting = new Map<number, (responses: readonly BucketResponse[]) => void>();
   let lastId = 0;
   channel.on("message", (message) => {
     if (!isKind(message, ["buckets"])) return;
-    const { id, answers } = message as ToWorker;
+    const { id, responses } = message as ToWorker;
     const resolve = waiting.get(id);
     waiting.delete(id);
-    resolve?.(answers);
+    resolve?.(responses);
   });
   const tell = (message: ToFleet): void => void channel.send?.(message);
-  const take = (questions: readonly BucketRequest[]): Promise<readonly BucketResponse[]> =>
+  const take = (requests: readonly BucketRequest[]): Promise<readonly BucketResponse[]> =>
     new Promise((resolve) => {
       lastId += 1;
       waiting.set(lastId, resolve);
-      tell({ kind: "buckets", id: lastId, questions });
+      tell({ kind: "buckets", id: lastId, requests });
     });
 
   return {
-    keeper: {
-      // No deadline: a parent that is gone ends this process, and one that is busy will answer.
+    sharedBuckets: {
+      // No deadline: this process ends with its parent, and a busy parent will respond.
       take,
-      giveBack: (wanted) => tell({ kind: "unused", wanted }),
-      learn: (of) => tell({ kind: "learnt", of }),
+      raiseUsage: (usage) => tell({ kind: "usage", usage }),
     },
     shareMetrics(metrics) {
       prometheus.AggregatorRegistry.setRegistries(metrics.registry);
@@ -66,7 +65,7 @@ export async function startWorker(
   const share = { ...config, cacheBytes: cacheBytes && Math.floor(cacheBytes / workers), admin: undefined };
   const metrics = createMetrics({ name: "gateway" });
   line.shareMetrics(metrics);
-  const running = await startGateway(share, { metrics, keeper: line.keeper });
+  const running = await startGateway(share, { metrics, sharedBuckets: line.sharedBuckets });
   line.tellReady();
   return running;
 }

@@ -1,9 +1,9 @@
 import type { Span } from "@opentelemetry/api";
 import type { Request, Response } from "express";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
-import type { HeaderList } from "./header-list.ts";
+import type { HeaderList } from "./response-head.ts";
 
-/** A service's table, whole and found good, before its first byte goes to the client. */
+/** A service's table, complete and valid, before its first byte goes to the client. */
 export interface CompleteResponse {
   readonly body: Buffer;
   /** Those that reach the client, names in lower case. */
@@ -20,30 +20,30 @@ export interface RequestContext {
   readonly session: string;
   /** Monotonic milliseconds of its arrival: the deadline counts from here. */
   readonly arrivedMs: number;
-  /** What the access log will say besides route and status: words of our own, never what a client made up. */
+  /** Fields of the access log besides route and status: the gateway's own words, never what a client sent. */
   readonly fields: Record<string, unknown>;
-  /** Its span, where requests are traced. */
+  /** Where requests are traced. */
   readonly span?: Span | undefined;
   /**
-   * Headers of whatever answer comes of it: those of the host and those of gates. On the hottest path they are written
-   * all at once, for which nothing may be set on `res` before. Absent where they are set there.
+   * Headers of the response, whatever it is: those of the host and of the gates. On the hot path they are written at
+   * once, for which none may be set on `res` before. Absent where they are set there.
    */
   readonly headers?: HeaderList;
   /**
-   * Told of a good answer, and only of that, by whoever has it (the service, a cache) and waits for it before sending.
-   * Where it rejects, with a ServiceError, that goes to the client instead. A payment is settled here.
+   * Called with a good response, and only with that, before its first byte is sent; sending waits for it. Where it
+   * rejects, with a ServiceError, that error is sent instead. A payment is settled here.
    */
-  readonly beforeSend?: (answer: CompleteResponse) => Promise<void>;
+  readonly beforeSend?: (response: CompleteResponse) => Promise<void>;
 }
 
-/** A step before the service is asked: it throws a ServiceError to refuse. Key check and limits are gates. */
-export type Gate = (passage: RequestContext) => void | Promise<void>;
+/** A check before the request goes to the service: throws a ServiceError to refuse. Key check and limits are gates. */
+export type Gate = (context: RequestContext) => void | Promise<void>;
 
 /**
- * The last step: answers the request, or throws. With `beforeAnswer`, resolves when the answer has been handed to the
- * response; what becomes of it there is for who watches the delivery.
+ * The last step: ends the request with a response, or throws. With `beforeSend`, resolves when the table has been passed
+ * to the response; whether it arrives is for those who watch the delivery.
  */
-export type RequestForwarder = (passage: RequestContext) => void | Promise<void>;
+export type RequestForwarder = (context: RequestContext) => void | Promise<void>;
 
 /** The pay-per-request host behind the port of the other one. */
 export interface PayHost {

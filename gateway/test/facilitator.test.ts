@@ -8,13 +8,13 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { type PaymentChain, startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { runProgram, startProgram } from "../../services/shared/testkit/process.ts";
 import {
   type RunningFacilitator,
   readFacilitatorConfig,
   startFacilitator,
 } from "../payments/facilitator/service.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
-import { startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 
 interface Verdict {
@@ -226,11 +226,13 @@ describeWithChain("gateway: built-in facilitator", () => {
     const rpc = createServer((_req, res) => void res.writeHead(401).end("no"));
     await new Promise<void>((resolve) => rpc.listen(0, "127.0.0.1", resolve));
     const { port } = rpc.address() as AddressInfo;
-    const child = startProgram("facilitator/main.ts", [], {
-      FACILITATOR_PORT: "0",
-      FACILITATOR_PRIVATE_KEY: `0x${"42".repeat(32)}`,
-      X402_PAY_TO: TILL,
-      EVM_RPC_8453: `http://127.0.0.1:${port}/`,
+    const child = startProgram("gateway/payments/facilitator/main.ts", {
+      env: {
+        FACILITATOR_PORT: "0",
+        FACILITATOR_PRIVATE_KEY: `0x${"42".repeat(32)}`,
+        X402_PAY_TO: TILL,
+        EVM_RPC_8453: `http://127.0.0.1:${port}/`,
+      },
     });
     await until(() => child.stdout().includes('"listening"'));
     const { url } = JSON.parse(child.stdout().split("\n")[0] ?? "") as { url: string };
@@ -249,12 +251,13 @@ describeWithChain("gateway: built-in facilitator", () => {
   });
 
   it("as a process names what it lacks, and never shows its key", async () => {
-    const lacking = await startProgram("facilitator/main.ts", [], {}).finished;
+    const lacking = await runProgram("gateway/payments/facilitator/main.ts");
     expect(lacking.code).to.equal(78);
     for (const name of ["FACILITATOR_PRIVATE_KEY", "X402_PAY_TO", "EVM_RPC_8453"])
       expect(lacking.stdout).to.contain(name);
-    const wrong = await startProgram("facilitator/main.ts", [], { FACILITATOR_PRIVATE_KEY: "0xhunter2" })
-      .finished;
+    const wrong = await runProgram("gateway/payments/facilitator/main.ts", {
+      env: { FACILITATOR_PRIVATE_KEY: "0xhunter2" },
+    });
     expect(wrong.code).to.equal(78);
     expect(wrong.stdout).to.contain("FACILITATOR_PRIVATE_KEY").and.not.contain("hunter2");
   });

@@ -2,12 +2,12 @@ import { get } from "node:http";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { runProgram } from "../../services/shared/testkit/process.ts";
 import {
   createGatewayProcesses,
   type GatewayProcess,
   type GatewayProcesses,
 } from "../testkit/gateway-process.ts";
-import { startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 
 interface Line {
@@ -48,7 +48,7 @@ const isAlive = (pid: number): boolean => {
 describeWithProcesses("gateway: several workers", () => {
   if ("Deno" in globalThis) {
     it("are refused under Deno, which has no node:cluster", async () => {
-      const { code, stdout } = await startProgram("main.ts", [], { GATEWAY_WORKERS: "2" }).finished;
+      const { code, stdout } = await runProgram("gateway/main.ts", { env: { GATEWAY_WORKERS: "2" } });
       expect(code).to.equal(78);
       expect(stdout).to.contain("GATEWAY_WORKERS: it must be 1 under Deno");
     });
@@ -144,11 +144,13 @@ describeWithProcesses("gateway: several workers", () => {
   it("end the whole where they cannot listen", async () => {
     const gateway = await start();
     const port = new URL(gateway.url).port;
-    const { code, stdout } = await startProgram("main.ts", [], {
-      GATEWAY_WORKERS: "2",
-      GATEWAY_PORT: port,
-      ADMIN_PORT: "0",
-    }).finished;
+    const { code, stdout } = await runProgram("gateway/main.ts", {
+      env: {
+        GATEWAY_WORKERS: "2",
+        GATEWAY_PORT: port,
+        ADMIN_PORT: "0",
+      },
+    });
     expect(code).to.equal(1);
     expect(stdout).to.contain("EADDRINUSE");
   });

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, it } from "mocha";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import {
   createGatewayProcesses,
   type GatewayProcess,
@@ -150,13 +146,7 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
   });
 
   it("both refuse it within ten seconds with Redis; limits are shared", async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     const statuses = await revokeAndWait({ REDIS_URL: redis.url });
     expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 200, 429]);
   });

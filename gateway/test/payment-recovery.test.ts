@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
 import {
   PAID_PATH,
@@ -11,7 +12,6 @@ import {
   type PaymentEnvironment,
   startPaymentEnvironment,
 } from "../testkit/payment-gateway.ts";
-import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream, TABLE_TEXT } from "../testkit/upstream.ts";
 
@@ -19,7 +19,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
   let world: PaymentEnvironment;
   let service: FakeUpstream;
   let folder: string;
-  let gateway: Child;
+  let gateway: TestProcess;
   let payUrl: string;
   let payer: Payer;
   let count = 0;
@@ -31,22 +31,24 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
   let port = 0;
 
   const start = async (env: Readonly<Record<string, string>> = {}) => {
-    gateway = startProgram("main.ts", [], {
-      GATEWAY_PORT: "0",
-      DATA_DIR: folder,
-      EVM_DEX_URL: service.url,
-      EVM_DEX_GRPC: service.grpc,
-      LENDING_URL: service.url,
-      LENDING_GRPC: service.grpc,
-      SOLANA_URL: service.url,
-      SOLANA_GRPC: service.grpc,
-      EVM_RPC_8453: world.chain.url,
-      X402_PAY_TO: world.payTo,
-      X402_PORT: String(port),
-      X402_FACILITATOR_URL: world.facilitatorProxy.url,
-      X402_SETTLE_TIMEOUT_MS: "20000",
-      DEADLINE_MS: "20000",
-      ...env,
+    gateway = startProgram("gateway/main.ts", {
+      env: {
+        GATEWAY_PORT: "0",
+        DATA_DIR: folder,
+        EVM_DEX_URL: service.url,
+        EVM_DEX_GRPC: service.grpc,
+        LENDING_URL: service.url,
+        LENDING_GRPC: service.grpc,
+        SOLANA_URL: service.url,
+        SOLANA_GRPC: service.grpc,
+        EVM_RPC_8453: world.chain.url,
+        X402_PAY_TO: world.payTo,
+        X402_PORT: String(port),
+        X402_FACILITATOR_URL: world.facilitatorProxy.url,
+        X402_SETTLE_TIMEOUT_MS: "20000",
+        DEADLINE_MS: "20000",
+        ...env,
+      },
     });
     await until(() => gateway.stdout().includes('"listening"'));
     const line =
@@ -62,7 +64,10 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     await gateway.finished;
   };
   const payments = async (...args: string[]) => {
-    const { code, stdout, stderr } = await startProgram("payments.ts", args, { DATA_DIR: folder }).finished;
+    const { code, stdout, stderr } = await runProgram("gateway/cli/payments.ts", {
+      args,
+      env: { DATA_DIR: folder },
+    });
     expect(code, stderr).to.equal(0);
     return stdout;
   };
@@ -244,7 +249,10 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
 
   it("the command explains itself and exits with 2 when called wrongly", async () => {
     for (const args of [[], ["show"], ["list", "--state", "lost"], ["list", "--limit", "0"], ["list", "x"]]) {
-      const { code, stderr, stdout } = await startProgram("payments.ts", args, { DATA_DIR: folder }).finished;
+      const { code, stderr, stdout } = await runProgram("gateway/cli/payments.ts", {
+        args,
+        env: { DATA_DIR: folder },
+      });
       expect(code, args.join(" ")).to.equal(2);
       expect(stderr).to.contain("Usage:");
       expect(stdout).to.equal("");

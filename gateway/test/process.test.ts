@@ -4,32 +4,34 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream } from "../testkit/upstream.ts";
 
 describeWithProcesses("gateway: as a process", () => {
   let services: readonly [FakeUpstream, FakeUpstream, FakeUpstream];
   let folder: string;
-  let gateway: Child;
+  let gateway: TestProcess;
   let url: string;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "gateway-test-"));
     services = await Promise.all([startFakeUpstream(), startFakeUpstream(), startFakeUpstream()]);
     const [evmDex, lending, solana] = services;
-    gateway = startProgram("main.ts", [], {
-      GATEWAY_PORT: "0",
-      DATA_DIR: folder,
-      BOOTSTRAP_API_KEY: "first key",
-      DRAIN_DELAY_MS: "400",
-      EVM_DEX_URL: evmDex.url,
-      EVM_DEX_GRPC: evmDex.grpc,
-      LENDING_URL: lending.url,
-      LENDING_GRPC: lending.grpc,
-      SOLANA_URL: solana.url,
-      SOLANA_GRPC: solana.grpc,
+    gateway = startProgram("gateway/main.ts", {
+      env: {
+        GATEWAY_PORT: "0",
+        DATA_DIR: folder,
+        BOOTSTRAP_API_KEY: "first key",
+        DRAIN_DELAY_MS: "400",
+        EVM_DEX_URL: evmDex.url,
+        EVM_DEX_GRPC: evmDex.grpc,
+        LENDING_URL: lending.url,
+        LENDING_GRPC: lending.grpc,
+        SOLANA_URL: solana.url,
+        SOLANA_GRPC: solana.grpc,
+      },
     });
     await until(() => gateway.stdout().includes('"listening"'));
     const line =
@@ -47,7 +49,7 @@ describeWithProcesses("gateway: as a process", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const keys = (...args: string[]) => startProgram("keys.ts", args, { DATA_DIR: folder }).finished;
+  const keys = (...args: string[]) => runProgram("gateway/cli/keys.ts", { args, env: { DATA_DIR: folder } });
   const ask = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
 
   it("accepts a key that the command creates and refuses it within ten seconds of its revocation", async () => {
@@ -88,10 +90,12 @@ describeWithProcesses("gateway: as a process", () => {
   });
 
   it("says which setting is wrong and exits with the code that no supervisor retries", async () => {
-    const wrong = startProgram("main.ts", [], {
-      GATEWAY_PORT: "http",
-      LENDING_URL: "http://a,http://b",
-      DATA_DIR: folder,
+    const wrong = startProgram("gateway/main.ts", {
+      env: {
+        GATEWAY_PORT: "http",
+        LENDING_URL: "http://a,http://b",
+        DATA_DIR: folder,
+      },
     });
     const { code, stdout } = await wrong.finished;
     expect(code).to.equal(78);
@@ -121,8 +125,8 @@ describeWithProcesses("gateway: as a process", () => {
     const answer = await inFlight;
     expect(answer.status).to.equal(200);
     expect(answer.headers.get("connection")).to.equal("close");
-    const { code, endedBy, stdout, stderr } = await gateway.finished;
-    expect(code, `${endedBy}\n${stdout}\n${stderr}`).to.equal(0);
+    const { code, signal, stdout, stderr } = await gateway.finished;
+    expect(code, `${signal}\n${stdout}\n${stderr}`).to.equal(0);
     expect(stdout).not.to.match(/ct_[A-Za-z0-9_-]{43}|first key/);
   });
 });

@@ -8,8 +8,8 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { privateKeyToAccount } from "viem/accounts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { mintApiKey } from "../auth/keys/api-key.ts";
-import { type Child, startProgram } from "../testkit/process.ts";
 import { until } from "../testkit/until.ts";
 
 /** Each is found by its own words, wherever it comes out. */
@@ -45,7 +45,7 @@ function formsOf(secret: string): string[] {
 describeWithProcesses("secrets of real processes", () => {
   let folder: string;
   const servers: (Server | TcpServer)[] = [];
-  const running = new Map<string, Child>();
+  const running = new Map<string, TestProcess>();
   /** All that processes have printed and answered, by where it came from. */
   const said = new Map<string, string>();
   const note = (where: string, text: string) => said.set(where, `${said.get(where) ?? ""}\n${text}`);
@@ -95,10 +95,10 @@ describeWithProcesses("secrets of real processes", () => {
       GRPC_PORT: "0",
       FACILITATOR_PORT: "0",
     };
-    const child = startProgram(file, args, { ...common, DATA_DIR: folder, ...env });
+    const child = startProgram(file, { args, env: { ...common, DATA_DIR: folder, ...env } });
     running.set(name, child);
   };
-  const listeningAt = async (child: Child, message = '"listening"'): Promise<string> => {
+  const listeningAt = async (child: TestProcess, message = '"listening"'): Promise<string> => {
     const find = () =>
       child
         .stdout()
@@ -193,11 +193,11 @@ describeWithProcesses("secrets of real processes", () => {
   let sentPayment = "";
 
   it("have been used, and every process has had something to complain of", async () => {
-    const gateway = running.get("gateway") as Child;
+    const gateway = running.get("gateway") as TestProcess;
     const url = await listeningAt(gateway);
     const payUrl = await listeningAt(gateway, '"selling requests"');
-    const facilitatorUrl = await listeningAt(running.get("facilitator") as Child);
-    const evmDexUrl = await listeningAt(running.get("evm-dex") as Child);
+    const facilitatorUrl = await listeningAt(running.get("facilitator") as TestProcess);
+    const evmDexUrl = await listeningAt(running.get("evm-dex") as TestProcess);
 
     for (const path of [
       "/evm/chains",
@@ -228,7 +228,10 @@ describeWithProcesses("secrets of real processes", () => {
         await ask("facilitator", `${facilitatorUrl}${path}`, { method: "POST", headers, body });
       }
     }
-    const facilitatorAdminUrl = await listeningAt(running.get("facilitator") as Child, '"serving metrics"');
+    const facilitatorAdminUrl = await listeningAt(
+      running.get("facilitator") as TestProcess,
+      '"serving metrics"',
+    );
     await ask("facilitator", `${facilitatorAdminUrl}/metrics`);
     const adminUrl = await listeningAt(gateway, '"serving metrics"');
     expect(await ask("gateway", `${adminUrl}/metrics`)).to.equal(200);
@@ -243,12 +246,12 @@ describeWithProcesses("secrets of real processes", () => {
       "solana ingest": /"level":"warn"/,
       "evm-dex": /unknown command/,
     })) {
-      const child = running.get(name) as Child;
+      const child = running.get(name) as TestProcess;
       await until(() => words.test(child.stdout()));
     }
     for (const name of running.keys()) {
       if (!/keys|payments|that is none|that are none|another form|without/.test(name)) continue;
-      const { code } = await (running.get(name) as Child).finished;
+      const { code } = await (running.get(name) as TestProcess).finished;
       expect(code, name).not.to.equal(0);
     }
   });

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
@@ -19,13 +15,7 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
   let gateways: TestGateway[] = [];
 
   beforeEach(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     keys = createFakeDirectory();
     gateways = [];
   });
@@ -114,7 +104,7 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
     for (const status of [200, 200, 429, 429]) expect((await ask(gateway, key)).status).to.equal(status);
     expect(await sharing(gateway)).to.equal("0");
     const heard = () =>
-      gateway.lines.filter(({ msg }) => /^Redis is away|^limits are shared/.test(String(msg)));
+      gateway.lines.filter(({ msg }) => /^Redis is (unreachable|reachable again)/.test(String(msg)));
     expect(heard().map(({ level }) => level)).to.deep.equal(["warn"]);
 
     await redis.start();

@@ -1,7 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, type Finished, startProgram } from "./process.ts";
+import {
+  type Exit,
+  type Output,
+  runProgram,
+  startProgram,
+  type TestProcess,
+} from "../../services/shared/testkit/process.ts";
 import { until } from "./until.ts";
 import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
 
@@ -10,12 +16,12 @@ export interface GatewayProcesses {
   /** Answers when it is ready. */
   start(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   /** `npm run keys`, over the same store. */
-  keys(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
+  keys(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Exit & Output>;
   /** Kills what runs and leaves nothing behind. */
   remove(): Promise<void>;
 }
 
-export interface GatewayProcess extends Child {
+export interface GatewayProcess extends TestProcess {
   readonly url: string;
   /** Where operators read /metrics. */
   readonly adminUrl: string;
@@ -36,11 +42,11 @@ export async function createGatewayProcesses(): Promise<GatewayProcesses> {
       [`${names[place]}_GRPC`, grpc],
     ]),
   );
-  const running: Child[] = [];
+  const running: TestProcess[] = [];
   return {
     async start(env = {}) {
       const settings = { GATEWAY_PORT: "0", DATA_DIR: folder, ...addresses, ...env };
-      const child = startProgram("main.ts", [], settings);
+      const child = startProgram("gateway/main.ts", { env: settings });
       running.push(child);
       const urlOf = (msg: string): string | undefined => {
         const line = child
@@ -55,7 +61,7 @@ export async function createGatewayProcesses(): Promise<GatewayProcesses> {
       const ask = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
       return { ...child, url, adminUrl: urlOf("serving metrics") as string, ask };
     },
-    keys: (args, env = {}) => startProgram("keys.ts", args, { DATA_DIR: folder, ...env }).finished,
+    keys: (args, env = {}) => runProgram("gateway/cli/keys.ts", { args, env: { DATA_DIR: folder, ...env } }),
     async remove() {
       for (const child of running) child.signal("SIGKILL");
       await Promise.all(running.map((child) => child.finished));

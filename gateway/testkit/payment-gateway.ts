@@ -5,13 +5,13 @@ import { expect } from "chai";
 import { type PaymentChain, startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
 import type { Environment } from "../../services/shared/settings/settings.ts";
+import { startProgram } from "../../services/shared/testkit/process.ts";
 import type { GatewayConfig, PaymentConfig } from "../config.ts";
 import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
 import type { PayHostParts } from "../payments/flow/pay-host.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "./facilitator-proxy.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { createPayer, type Payer } from "./payer.ts";
-import { startProgram } from "./process.ts";
 import { until } from "./until.ts";
 
 /** USDC's chain, the built-in facilitator, something with moods in front of it, and who is paid. */
@@ -107,7 +107,7 @@ function startHere(settings: Environment): Promise<{ url: string; stop(): Promis
 }
 
 async function startFacilitatorProcess(settings: Readonly<Record<string, string>>) {
-  const child = startProgram("facilitator/main.ts", [], settings);
+  const child = startProgram("gateway/payments/facilitator/main.ts", { env: settings });
   await until(() => child.stdout().includes('"listening"'));
   const line =
     child

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { openStoredLedger } from "../payments/ledger/open-ledger.ts";
 import { systemClock as clock } from "../request/clock.ts";
 import { type ProxyResponse, startFacilitatorProxy } from "./facilitator-proxy.ts";
 import type { Payer } from "./payer.ts";
 import { PAID_PATH, PAID_QUERY, startPaymentEnvironment } from "./payment-gateway.ts";
-import { type Child, startProgram } from "./process.ts";
 import { until } from "./until.ts";
 import { answerError, answerTableOf, startFakeUpstream } from "./upstream.ts";
 
@@ -52,7 +52,7 @@ export async function startTrialEnvironment(): Promise<TrialEnvironment> {
   let brokenUntilMs = 0;
   let port = 0;
   const kills: number[] = [];
-  let gateway: Child;
+  let gateway: TestProcess;
   let restarting: Promise<void> | undefined;
 
   service.answer = (req, res) => {
@@ -75,19 +75,21 @@ export async function startTrialEnvironment(): Promise<TrialEnvironment> {
     performance.now() < brokenUntilMs ? { status: 502, body: { error: "away" } } : pass();
 
   const start = async (): Promise<void> => {
-    gateway = startProgram("main.ts", [], {
-      ...{ GATEWAY_PORT: "0", DATA_DIR: folder, X402_PORT: String(port), X402_PAY_TO: world.payTo },
-      ...{ EVM_DEX_URL: service.url, EVM_DEX_GRPC: service.grpc },
-      ...{ LENDING_URL: service.url, LENDING_GRPC: service.grpc },
-      ...{ SOLANA_URL: service.url, SOLANA_GRPC: service.grpc },
-      ...{ EVM_RPC_8453: rpc.url, X402_FACILITATOR_URL: world.facilitatorProxy.url },
-      ...{
-        X402_SETTLE_TIMEOUT_MS: "2000",
-        DEADLINE_MS: "8000",
-        VERIFY_RATE: "1000000",
-        VERIFY_BURST: "1000000",
+    gateway = startProgram("gateway/main.ts", {
+      env: {
+        ...{ GATEWAY_PORT: "0", DATA_DIR: folder, X402_PORT: String(port), X402_PAY_TO: world.payTo },
+        ...{ EVM_DEX_URL: service.url, EVM_DEX_GRPC: service.grpc },
+        ...{ LENDING_URL: service.url, LENDING_GRPC: service.grpc },
+        ...{ SOLANA_URL: service.url, SOLANA_GRPC: service.grpc },
+        ...{ EVM_RPC_8453: rpc.url, X402_FACILITATOR_URL: world.facilitatorProxy.url },
+        ...{
+          X402_SETTLE_TIMEOUT_MS: "2000",
+          DEADLINE_MS: "8000",
+          VERIFY_RATE: "1000000",
+          VERIFY_BURST: "1000000",
+        },
+        ...{ ADDRESS_RATE: "1000000", ADDRESS_BURST: "1000000", RESPONSE_CACHE_MB: "0" },
       },
-      ...{ ADDRESS_RATE: "1000000", ADDRESS_BURST: "1000000", RESPONSE_CACHE_MB: "0" },
     });
     await until(() => gateway.stdout().includes('"selling requests"'));
     const line = gateway
@@ -103,9 +105,12 @@ export async function startTrialEnvironment(): Promise<TrialEnvironment> {
     await start();
   };
   const list = async (...args: string[]) => {
-    const { stdout } = await startProgram("payments.ts", ["list", "--json", "--limit", "10000", ...args], {
-      DATA_DIR: folder,
-    }).finished;
+    const { stdout } = await runProgram("gateway/cli/payments.ts", {
+      args: ["list", "--json", "--limit", "10000", ...args],
+      env: {
+        DATA_DIR: folder,
+      },
+    });
     return JSON.parse(stdout) as { payer: string }[];
   };
   await start();

@@ -251,7 +251,7 @@ describe("evm-dex against the specification", () => {
       const endpoint = endpoints.find((one) => one.path === path);
       if (endpoint === undefined) throw new Error(`${path} is not declared.`);
 
-      it("answers an array of tables under its media type", () => {
+      it("returns an array of tables under its media type", () => {
         expect(endpoint).to.include({ mediaType: row.mediaType, body: "array", family: "evm-dex" });
         expect(endpoint.priceUsd).to.equal(undefined);
       });
@@ -281,7 +281,7 @@ describe("evm-dex against the specification", () => {
         );
       });
 
-      it("knows what an unknown address is", () => {
+      it("declares the response for an unknown address", () => {
         expect(endpoint.whenAbsent).to.equal(NOT_FOUND.includes(path) ? "not_found" : "empty");
       });
     });

@@ -1,53 +1,33 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
+import { startProgram, type TestProcess } from "../../../services/shared/testkit/process.ts";
 import { createSolanaSource } from "../../../services/solana/chain/source.ts";
 
-interface Started {
-  readonly child: ChildProcess;
+interface Started extends TestProcess {
   readonly ready: {
     readonly url: string;
     readonly genesisHash: string;
     readonly resumed: boolean;
     readonly pools: unknown[];
   };
-  readonly exited: Promise<number | null>;
-  readonly complaints: () => string;
   head(): Promise<number>;
   /** Blockhashes by slot. */
   hashes(fromSlot: number, toSlot: number): Promise<Map<number, string>>;
 }
 
-const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
-const RUNTIME = "Deno" in globalThis ? ["run", "-A"] : ["--import=tsx"];
-
 async function start(dataDir: string): Promise<Started> {
-  const settings = ["--port", "0", "--data-dir", dataDir, "--slot-ms", "40", "--history-hours", "2"];
-  const child = spawn(process.execPath, [...RUNTIME, MAIN, ...settings], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let complaints = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    complaints += chunk.toString();
-  });
-  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const line = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).once("line", resolve);
-    child.once("exit", () => reject(new Error(`the devnet ended at once: ${complaints}`)));
-  });
+  const args = ["--port", "0", "--data-dir", dataDir, "--slot-ms", "40", "--history-hours", "2"];
+  const started = startProgram("deploy/devnet/solana/main.ts", { args });
+  const line = await started.find((text) => (text.startsWith("{") ? text : undefined));
   const ready = JSON.parse(line) as Started["ready"];
   const source = createSolanaSource({ urls: [ready.url] });
   return {
-    child,
+    ...started,
     ready,
-    exited,
-    complaints: () => complaints,
     head: async () => (await source.head("confirmed")).slot,
     async hashes(fromSlot, toSlot) {
       const blocks = await source.blocks({ fromSlot, toSlot, commitment: "confirmed" });
@@ -67,7 +47,7 @@ describeWithProcesses("Solana devnet: process", () => {
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-solana-devnet-"));
   });
   after(async () => {
-    running?.child.kill("SIGKILL");
+    await running?.stop("SIGKILL");
     await rm(dataDir, { recursive: true, force: true });
   });
 
@@ -81,8 +61,7 @@ describeWithProcesses("Solana devnet: process", () => {
     await waitForSlot(first, begun + 150);
     const told = await first.head();
     const before = await first.hashes(begun, told);
-    first.child.kill("SIGKILL");
-    await first.exited;
+    await first.stop("SIGKILL");
 
     const second = await start(dataDir);
     running = second;
@@ -93,22 +72,19 @@ describeWithProcesses("Solana devnet: process", () => {
     await waitForSlot(second, told + 20);
     const ended = await second.head();
     const later = await second.hashes(told, ended);
-    // Not child.kill: after that Deno reports the signal in place of the exit code.
-    process.kill(second.child.pid as number, "SIGTERM");
-    expect(await second.exited).to.equal(0);
+    expect((await second.stop()).code).to.equal(0);
 
     const third = await start(dataDir);
     running = third;
     expect(third.ready.resumed).to.equal(true);
     expect(await third.hashes(told, ended)).to.deep.equal(later);
-    process.kill(third.child.pid as number, "SIGTERM");
-    await third.exited;
+    await third.stop();
 
     await truncate(join(dataDir, "solana-devnet", "chain.json"), 1_000);
     const fourth = await start(dataDir);
     running = fourth;
     expect(fourth.ready.resumed).to.equal(false);
     expect(fourth.ready.genesisHash).to.not.equal(first.ready.genesisHash);
-    expect(fourth.complaints()).to.contain("cannot be read");
+    expect(fourth.lines.join("\n")).to.contain("cannot be read");
   });
 });

@@ -8,33 +8,34 @@ import type { LimitRule } from "./rule.ts";
 
 export type AddressKind = Exclude<LimitKind, "key">;
 
-/** Limits of who has shown no valid key, by address. */
+/** Limits by client address, for requests without a valid key. */
 export interface AddressLimits {
   /**
-   * Counts one answer of a kind (or, of verifications, one piece of work) for the address of a request, before it is
-   * given (done). Throws `rate_limited`, its headers set, where the address has had too many.
-   * For pay per request: `charge("unpaid", …)` before a 402, `charge("verification", …)` before a payment is verified.
+   * Counts one response of a kind (or one payment to verify) for the request's address, before it is sent (verified).
+   * Throws `rate_limited`, with its headers set, if the address has had too many.
+   * Pay-per-request: `count("unpaid", …)` before a 402, `count("verification", …)` before a payment is verified.
    */
   count(kind: AddressKind, req: IncomingMessage, res: ServerResponse): Promise<void>;
-  /** What to answer in place of an error: itself, or `rate_limited` where the address has been refused too often. */
+  /** Returns the error to send: the given one, or `rate_limited` if the address has been refused too often. */
   countError(error: unknown, req: IncomingMessage, res: ServerResponse): Promise<unknown>;
   /**
-   * Counts the look-up of a key that is not remembered. Beyond the address's own look-ups there is a line for those of
-   * all addresses: throws `rate_limited`, its headers set, where that is full. So strangers behind an address cannot
-   * keep a new key from being used there, and the store has a bounded number of questions from all of them.
+   * Counts the look-up of a key that is not cached. Look-ups beyond the address's own budget share one queue of all
+   * addresses: throws `rate_limited`, with its headers set, if that queue is full. So other clients behind an address
+   * cannot block a new key there, and the store gets a bounded number of look-ups from all of them. Refusing them
+   * instead would be simpler, and would let any neighbour lock a customer out.
    */
-  admitLookup(req: IncomingMessage, to: HeaderTarget): Promise<void>;
+  admitLookup(req: IncomingMessage, target: HeaderTarget): Promise<void>;
 }
 
 export interface AddressLimitsOptions {
   readonly limiter: Limiter;
   readonly readAddress: ReadClientAddress;
   readonly rules: Readonly<Record<AddressKind, LimitRule>>;
-  /** For look-ups beyond those of an address. */
+  /** For look-ups beyond the budget of an address. */
   readonly lookupQueue: LookupQueue;
 }
 
-/** Errors that cost a client nothing to bring about. Those of a valid key are its own (auth/public-limits.ts). */
+/** Errors that a client provokes for free. With a valid key they count against the key (auth/public-limits.ts). */
 const COUNTED_ERRORS: ReadonlySet<string> = new Set([
   "bad_request",
   "unauthorized",
@@ -48,10 +49,10 @@ export function countsAgainstAddress(error: unknown): error is ServiceError {
 }
 
 const KIND_TEXT: Readonly<Record<AddressKind, string>> = {
-  refusal: "requests from your address that had to be refused",
+  refusal: "refused requests from your address",
   unpaid: "requests from your address without a payment",
-  verification: "payments from your address to verify",
-  lookup: "new keys from your address to look up",
+  verification: "payments from your address",
+  lookup: "new keys from your address",
   page: "requests from your address for pages",
   preflight: "OPTIONS requests from your address",
 };
@@ -62,27 +63,27 @@ export function createAddressLimits({
   rules,
   lookupQueue,
 }: AddressLimitsOptions): AddressLimits {
-  const askOf = (kind: AddressKind, req: IncomingMessage): LimitRequest => {
+  const toRequest = (kind: AddressKind, req: IncomingMessage): LimitRequest => {
     return { kind, subject: readAddress(req), rule: rules[kind] };
   };
-  const refusalOf = (kind: AddressKind, decision: LimitDecision, to: HeaderTarget) => {
+  const toRefusal = (kind: AddressKind, decision: LimitDecision, target: HeaderTarget) => {
     if (decision.isAllowed) return undefined;
-    setLimitHeaders(to, decision);
+    setLimitHeaders(target, decision);
     return createRateLimitError(decision, KIND_TEXT[kind]);
   };
   return {
     async count(kind, req, res) {
-      const refusal = refusalOf(kind, await limiter.take(askOf(kind, req)), res);
+      const refusal = toRefusal(kind, await limiter.take(toRequest(kind, req)), res);
       if (refusal !== undefined) throw refusal;
     },
     async countError(error, req, res) {
       if (!countsAgainstAddress(error)) return error;
-      return refusalOf("refusal", await limiter.take(askOf("refusal", req)), res) ?? error;
+      return toRefusal("refusal", await limiter.take(toRequest("refusal", req)), res) ?? error;
     },
-    async admitLookup(req, to) {
-      const decision = await limiter.take(askOf("lookup", req));
+    async admitLookup(req, target) {
+      const decision = await limiter.take(toRequest("lookup", req));
       if (decision.isAllowed || (await lookupQueue.waitForTurn())) return;
-      throw refusalOf("lookup", decision, to);
+      throw toRefusal("lookup", decision, target);
     },
   };
 }

@@ -1,144 +1,135 @@
-import { decisionAt, Leases } from "./leases.ts";
+import type { Bucket } from "./bucket.ts";
 import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
 import type { LocalBuckets, TakeRequest } from "./local-buckets.ts";
 import { createLocalLimiter, type LocalLimiter } from "./local-limiter.ts";
-import type { BucketRequest, BucketResponse, SharedBuckets } from "./shared-buckets.ts";
+import { COST, type LimitRule } from "./rule.ts";
+import type { BucketResponse, SharedBuckets } from "./shared-buckets.ts";
 
 export interface BatchingLimiterOptions {
-  readonly keeper: SharedBuckets;
-  /** What is known here: the last answer for each bucket, and where the next decision goes on without the keeper. */
+  readonly shared: SharedBuckets;
+  /** The last response for each bucket. Decisions continue from it while the shared buckets are unreachable. */
   readonly buckets: LocalBuckets;
 }
 
-interface Waiter {
-  readonly ask: LimitRequest;
-  readonly decide: (decision: LimitDecision) => void;
+interface PendingRequest {
+  readonly request: LimitRequest;
+  readonly resolve: (decision: LimitDecision) => void;
 }
 
-/** Who asks for one bucket under one rule, in the order of coming. */
-interface Line {
-  readonly ask: LimitRequest;
-  readonly waiters: Waiter[];
+/** Pending requests for one bucket under one rule, in order of arrival. */
+interface BucketGroup {
+  readonly request: LimitRequest;
+  readonly pending: PendingRequest[];
 }
 
-/** The keeper does nothing else meanwhile: some milliseconds at most. */
+/** Redis does nothing else while its script runs: some milliseconds at most. */
 const MAX_BATCH = 1_000;
 
 /**
- * Limits that several gateways share, exact to the request: every request that passes was taken from the one bucket
- * before, and none was taken that did not ask. It is cheap all the same:
- * - one question is under way at a time, and asks for everybody who came meanwhile: the busier the gateway, the fewer
- *   questions a request (limiter.bench.ts);
- * - a request that cannot pass by what was said last is refused without asking, since nothing but time empties a
- *   bucket. A flood costs the keeper nothing;
- * - of a bucket that is far from full, some are taken ahead, where the keeper has them (leases.ts).
- * While the keeper is away, buckets go on here from what was known, each gateway for itself.
+ * Limits that several processes share, exact to the request: every request that passes was taken from the one bucket
+ * first, and nothing is taken ahead. Two rules keep that cheap:
+ * - one batch is in flight at a time and carries every request that arrived meanwhile, so the busier the gateway, the
+ *   fewer round trips per request (limiter.bench.ts);
+ * - a request that cannot pass by the last response is refused at once, because only time empties a bucket. A flood
+ *   costs the shared buckets nothing.
+ * While the shared buckets are unreachable, each process continues alone from what it knows.
  */
-export function createBatchingLimiter({ keeper, buckets }: BatchingLimiterOptions): Limiter {
+export function createBatchingLimiter({ shared, buckets }: BatchingLimiterOptions): Limiter {
   const local = createLocalLimiter(buckets);
-  const leases = keeper.giveBack && new Leases({ giveBack: (wanted) => keeper.giveBack?.(wanted) });
-  let waiting: Waiter[] = [];
-  let isAsking = false;
+  let queue: PendingRequest[] = [];
+  let isDraining = false;
 
-  const question = async (
-    wanted: readonly (TakeRequest & Pick<BucketRequest, "ahead" | "unused">)[],
+  const takeShared = async (
+    requests: readonly TakeRequest[],
   ): Promise<readonly BucketResponse[] | undefined> => {
-    const sent = buckets.readClocks();
-    const answers = await keeper.take(
-      wanted.map((each) => ({ ...each, known: buckets.tryTake({ ...each, want: 0 }, sent).bucket })),
+    const sentAt = buckets.readClocks();
+    const responses = await shared.take(
+      requests.map((request) => ({
+        ...request,
+        known: buckets.tryTake({ ...request, count: 0 }, sentAt).bucket,
+      })),
     );
-    // As of when it was asked, which is before it was decided: what is known here is never more than the truth.
-    for (const [place, answer] of (answers ?? []).entries())
-      buckets.adopt(wanted[place] as TakeRequest, answer.bucket, sent);
-    return answers;
+    // Dated when the request was sent, before the decision: the local copy never holds more than the shared bucket.
+    for (const [index, { bucket }] of (responses ?? []).entries())
+      buckets.adopt(requests[index] as TakeRequest, bucket, sentAt);
+    return responses;
   };
 
-  /** Asks for all who wait, and for another lease of a bucket that nobody waits for yet. */
-  const serve = async (renewed?: LimitRequest): Promise<void> => {
-    isAsking = true;
+  const drainQueue = async (): Promise<void> => {
+    isDraining = true;
     try {
-      for (let renewal = renewed; waiting.length > 0 || renewal !== undefined; renewal = undefined) {
-        const lines = linesOf(waiting.slice(0, MAX_BATCH));
-        if (renewal !== undefined) lines.push({ ask: renewal, waiters: [] });
-        waiting = waiting.slice(MAX_BATCH);
-        const answers = await question(
-          lines.map(({ ask, waiters }) => ({
-            ...ask,
-            want: waiters.length,
-            ahead: leases?.aheadOf(ask) ?? 0,
-            unused: leases?.unusedOf(ask, waiters.length > 0) ?? 0,
-          })),
+      while (queue.length > 0) {
+        const groups = groupByBucket(queue.slice(0, MAX_BATCH));
+        queue = queue.slice(MAX_BATCH);
+        const responses = await takeShared(
+          groups.map(({ request, pending }) => ({ ...request, count: pending.length })),
         );
-        for (const [place, line] of lines.entries()) {
-          const answer = answers?.[place];
-          decideAll(line, answer, local);
-          if (answer !== undefined) leases?.open(line.ask, answer, line.waiters.length);
-        }
-        if (leases !== undefined) waiting = waiting.filter((waiter) => !decideFrom(leases, waiter));
+        for (const [index, group] of groups.entries()) resolveGroup(group, responses?.[index], local);
       }
     } finally {
-      isAsking = false;
+      isDraining = false;
     }
   };
 
   return {
-    take(ask) {
-      const leased = leases?.take(ask);
-      if (leased !== undefined) {
-        if (!isAsking && leases?.wantsRenewal(ask)) void serve(ask);
-        return leased;
-      }
-      const moment = buckets.readClocks();
-      const { kind, subject, rule } = ask;
-      const { granted, bucket } = buckets.tryTake({ kind, subject, rule, want: 1 }, moment);
-      if (granted === 0) return toDecision(false, { bucket, rule, wallUs: moment.wallUs });
-      return new Promise((decide) => {
-        waiting.push({ ask, decide });
-        if (!isAsking) void serve();
+    take(request) {
+      const clocks = buckets.readClocks();
+      const { granted, bucket } = buckets.tryTake({ ...request, count: 1 }, clocks);
+      if (granted === 0) return toDecision(false, { bucket, rule: request.rule, wallUs: clocks.wallUs });
+      return new Promise((resolve) => {
+        queue.push({ request, resolve });
+        if (!isDraining) void drainQueue();
       });
     },
-    async peek(ask) {
-      const answers = await question([{ ...ask, want: 0, ahead: 0, unused: 0 }]);
-      const bucket = answers?.[0]?.bucket;
-      if (bucket === undefined) return local.peek(ask);
-      const state = toDecision(false, { bucket, rule: ask.rule, wallUs: bucket.atUs });
+    async peek(request) {
+      const responses = await takeShared([{ ...request, count: 0 }]);
+      const bucket = responses?.[0]?.bucket;
+      if (bucket === undefined) return local.peek(request);
+      const state = toDecision(false, { bucket, rule: request.rule, wallUs: bucket.atUs });
       return state.waitUs > 0 ? state : { ...state, isAllowed: true };
     },
-    raiseUsage(of) {
-      local.raiseUsage(of);
-      keeper.learn?.(of);
+    raiseUsage(usage) {
+      local.raiseUsage(usage);
+      shared.raiseUsage?.(usage);
     },
   };
 }
 
-/** Those who ask for the same bucket under the same rule, together. */
-function linesOf(waiters: readonly Waiter[]): Line[] {
-  const lines: Line[] = [];
-  const lastOf = new Map<string, Line>();
-  for (const waiter of waiters) {
-    const { ask } = waiter;
-    const name = `${ask.kind}:${ask.subject}`;
-    const last = lastOf.get(name);
-    if (last?.ask.rule === ask.rule) {
-      last.waiters.push(waiter);
+function groupByBucket(pending: readonly PendingRequest[]): BucketGroup[] {
+  const groups: BucketGroup[] = [];
+  const lastGroups = new Map<string, BucketGroup>();
+  for (const each of pending) {
+    const { request } = each;
+    const name = `${request.kind}:${request.subject}`;
+    const last = lastGroups.get(name);
+    if (last?.request.rule === request.rule) {
+      last.pending.push(each);
       continue;
     }
-    const line = { ask, waiters: [waiter] };
-    lastOf.set(name, line);
-    lines.push(line);
+    const group = { request, pending: [each] };
+    lastGroups.set(name, group);
+    groups.push(group);
   }
-  return lines;
+  return groups;
 }
 
-/** Whether a lease lets pass who came while the question for it was under way. */
-function decideFrom(leases: Leases, { ask, decide }: Waiter): boolean {
-  const decision = leases.take(ask);
-  if (decision === undefined) return false;
-  decide(decision);
-  return true;
+function resolveGroup(
+  { request, pending }: BucketGroup,
+  response: BucketResponse | undefined,
+  local: LocalLimiter,
+): void {
+  for (const [position, { resolve }] of pending.entries())
+    resolve(response ? decideAt(position, response, request.rule) : local.take(request));
 }
 
-function decideAll({ ask, waiters }: Line, answer: BucketResponse | undefined, local: LocalLimiter): void {
-  for (const [turn, { decide }] of waiters.entries())
-    decide(answer ? decisionAt(turn, answer, ask.rule) : local.take(ask));
+/** The decision for the request at this position of its group, as if the requests had come one after the other. */
+function decideAt(position: number, { granted, bucket }: BucketResponse, rule: LimitRule): LimitDecision {
+  const grantedLater = Math.max(0, granted - 1 - position);
+  const { level, used } = bucket;
+  const bucketThen: Bucket = {
+    ...bucket,
+    level: level - grantedLater * COST,
+    used: rule.dailyQuota === null ? used : used - grantedLater,
+  };
+  return toDecision(position < granted, { bucket: bucketThen, rule, wallUs: bucket.atUs });
 }

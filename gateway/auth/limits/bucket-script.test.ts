@@ -2,13 +2,9 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { after, before, it } from "mocha";
 import { createClient } from "redis";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
-import { type Bucket, DAY_US, takeFrom } from "./bucket.ts";
+import { type RedisServer, startRedisOrSkip } from "../../../services/shared/testkit/redis-server.ts";
+import { type Bucket, DAY_US, takeFromBucket } from "./bucket.ts";
 import { BUCKET_SCRIPT, type KnownBucket, parseScriptResponse, scriptArguments } from "./bucket-script.ts";
 import { createRule, type LimitRule } from "./rule.ts";
 import type { BucketResponse } from "./shared-buckets.ts";
@@ -26,41 +22,35 @@ const rules = fc
   .map(({ thousandths, burst, dailyQuota }) =>
     createRule({ ratePerSecond: thousandths / 1000, burst, dailyQuota }),
   );
-const wants = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 500 }));
+const counts = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 500 }));
 
 describeWithProcesses("bucket script", () => {
   let server: RedisServer | undefined;
   const clients: { destroy(): void }[] = [];
-  let take: (rule: LimitRule, want: number, known?: KnownBucket) => Promise<BucketResponse>;
-  let takeAll: (asks: [key: string, rule: LimitRule, want: number][]) => Promise<BucketResponse[]>;
+  let take: (rule: LimitRule, count: number, known?: KnownBucket) => Promise<BucketResponse>;
+  let takeAll: (requests: [key: string, rule: LimitRule, count: number][]) => Promise<BucketResponse[]>;
   let store: (bucket: Bucket) => Promise<unknown>;
   let stored: () => Promise<string | null>;
   let forget: () => Promise<unknown>;
   let ttlMs: () => Promise<number>;
 
   before(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    server = await createRedisServer();
-    await server.start();
+    server = await startRedisOrSkip(this);
     const client = createClient({ url: server.url });
     await client.connect();
     clients.push(client);
     const key = "bucket";
-    take = async (rule, want, known) => {
-      const call = { keys: [key], arguments: scriptArguments(rule, want, known) };
-      const [answer] = parseScriptResponse(await client.eval(BUCKET_SCRIPT, call), 1);
-      return answer as BucketResponse;
+    take = async (rule, count, known) => {
+      const call = { keys: [key], arguments: scriptArguments(rule, count, known) };
+      const [response] = parseScriptResponse(await client.eval(BUCKET_SCRIPT, call), 1);
+      return response as BucketResponse;
     };
-    takeAll = async (asks) => {
+    takeAll = async (requests) => {
       const call = {
-        keys: asks.map(([name]) => name),
-        arguments: asks.flatMap(([, rule, want]) => scriptArguments(rule, want, undefined)),
+        keys: requests.map(([name]) => name),
+        arguments: requests.flatMap(([, rule, count]) => scriptArguments(rule, count, undefined)),
       };
-      return parseScriptResponse(await client.eval(BUCKET_SCRIPT, call), asks.length);
+      return parseScriptResponse(await client.eval(BUCKET_SCRIPT, call), requests.length);
     };
     store = ({ level, atUs, day, used }) => client.set(key, `${level} ${atUs} ${day} ${used}`);
     stored = () => client.get(key);
@@ -72,19 +62,19 @@ describeWithProcesses("bucket script", () => {
     await server?.remove();
   });
 
-  it("decides on random sequences as TypeScript does at the same moments, to the unit", async () => {
-    // One rule a sequence: Redis forgets a bucket when its rule has drained it, which another rule may not have.
+  it("decides on random sequences as TypeScript does at the same times, to the unit", async () => {
+    // One rule per sequence: a bucket expires once its rule has drained it; another rule might not have.
     await fc.assert(
-      fc.asyncProperty(rules, fc.array(wants, { minLength: 1, maxLength: 12 }), async (rule, asks) => {
+      fc.asyncProperty(rules, fc.array(counts, { minLength: 1, maxLength: 12 }), async (rule, requests) => {
         await forget();
         let bucket: Bucket | undefined;
-        for (const want of asks) {
-          const answer = await take(rule, want);
-          const nowUs = answer.bucket.atUs;
-          const ours = takeFrom(bucket, { nowUs, wallUs: nowUs }, { rule, want });
-          expect(answer).to.deep.equal(ours);
-          // Asking for nothing writes nothing.
-          if (want > 0) ({ bucket } = ours);
+        for (const count of requests) {
+          const response = await take(rule, count);
+          const nowUs = response.bucket.atUs;
+          const expected = takeFromBucket(bucket, { nowUs, wallUs: nowUs }, { rule, count });
+          expect(response).to.deep.equal(expected);
+          // A count of 0 writes nothing.
+          if (count > 0) ({ bucket } = expected);
         }
       }),
       { numRuns: 150 },
@@ -103,13 +93,13 @@ describeWithProcesses("bucket script", () => {
       used: fc.integer({ min: 0, max: 120 }),
     });
     await fc.assert(
-      fc.asyncProperty(buckets, rules, wants, async ({ level, agoUs, daysAgo, used }, rule, want) => {
+      fc.asyncProperty(buckets, rules, counts, async ({ level, agoUs, daysAgo, used }, rule, count) => {
         const { bucket: fresh } = await take(rule, 0);
         const bucket = { level, atUs: fresh.atUs - agoUs, day: fresh.day - daysAgo, used };
         await store(bucket);
-        const answer = await take(rule, want);
-        const nowUs = answer.bucket.atUs;
-        expect(answer).to.deep.equal(takeFrom(bucket, { nowUs, wallUs: nowUs }, { rule, want }));
+        const response = await take(rule, count);
+        const nowUs = response.bucket.atUs;
+        expect(response).to.deep.equal(takeFromBucket(bucket, { nowUs, wallUs: nowUs }, { rule, count }));
         await forget();
       }),
       { numRuns: 300 },
@@ -117,25 +107,27 @@ describeWithProcesses("bucket script", () => {
   });
 
   it("takes from many buckets in one call, one after the other, the same one twice too", async () => {
-    const asks = fc.array(fc.tuple(fc.nat(3), rules, wants), { minLength: 1, maxLength: 30 });
+    const requests = fc.array(fc.tuple(fc.nat(3), rules, counts), { minLength: 1, maxLength: 30 });
     let round = 0;
     await fc.assert(
-      fc.asyncProperty(asks, async (list) => {
+      fc.asyncProperty(requests, async (list) => {
         round += 1;
-        const answers = await takeAll(list.map(([place, rule, want]) => [`${round} ${place}`, rule, want]));
-        const nowUs = answers[0]?.bucket.atUs as number;
+        const responses = await takeAll(
+          list.map(([index, rule, count]) => [`${round} ${index}`, rule, count]),
+        );
+        const nowUs = responses[0]?.bucket.atUs as number;
         const known = new Map<number, Bucket>();
-        for (const [turn, [place, rule, want]] of list.entries()) {
-          const ours = takeFrom(known.get(place), { nowUs, wallUs: nowUs }, { rule, want });
-          expect(answers[turn]).to.deep.equal(ours);
-          if (want > 0) known.set(place, ours.bucket);
+        for (const [turn, [index, rule, count]] of list.entries()) {
+          const expected = takeFromBucket(known.get(index), { nowUs, wallUs: nowUs }, { rule, count });
+          expect(responses[turn]).to.deep.equal(expected);
+          if (count > 0) known.set(index, expected.bucket);
         }
       }),
       { numRuns: 100 },
     );
   });
 
-  it("goes on from what a gateway knows where Redis knows less, and from its own where it knows more", async () => {
+  it("continues from what the gateway knows if Redis knows less, and from its own state if it knows more", async () => {
     const rule = createRule({ ratePerSecond: 0.001, burst: 5, dailyQuota: 9 });
     const { day } = (await take(rule, 0)).bucket;
     expect((await take(rule, 9, { level: 3_000_000_000, day, used: 8 })).granted).to.equal(1);
@@ -145,7 +137,7 @@ describeWithProcesses("bucket script", () => {
     await forget();
   });
 
-  it("keeps a bucket for as long as it says something, and no longer", async () => {
+  it("expires a bucket once it is empty and its day is over, not before", async () => {
     const brief = createRule({ ratePerSecond: 10, burst: 100, dailyQuota: null });
     await take(brief, 50);
     expect(await ttlMs()).to.be.within(1, 5_001);
@@ -161,7 +153,7 @@ describeWithProcesses("bucket script", () => {
     expect(await stored()).to.equal(null);
   });
 
-  it("starts anew where the stored text is no bucket", async () => {
+  it("starts with an empty bucket if the stored text is invalid", async () => {
     const rule = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
     for (const client of clients as { set?: (key: string, value: string) => Promise<unknown> }[])
       await client.set?.("bucket", "what is this");

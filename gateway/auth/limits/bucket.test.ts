@@ -7,7 +7,7 @@ import {
   computeRemaining,
   computeWaitUs,
   DAY_US,
-  takeFrom,
+  takeFromBucket,
 } from "./bucket.ts";
 import { createRule, type LimitRule } from "./rule.ts";
 
@@ -19,7 +19,7 @@ const rules = fc
   .map(({ thousandths, burst }) =>
     createRule({ ratePerSecond: thousandths / 1000, burst, dailyQuota: null }),
   );
-/** Steps that a rule of some requests a second notices, and others. */
+/** Steps around those that matter to a rule of a few requests a second, and far longer ones. */
 const stepsUs = fc.oneof(
   fc.constant(0),
   fc.integer({ min: 0, max: 2_000 }),
@@ -28,36 +28,36 @@ const stepsUs = fc.oneof(
 );
 const at = (nowUs: number): ClockReading => ({ nowUs, wallUs: nowUs });
 
-/** One after the other, `want` each; answers what each was granted and what remains. */
+/** Takes one after the other, `count` each; returns what each was granted and the bucket afterwards. */
 function runThrough(
   rule: LimitRule,
-  asks: readonly { readonly moment: ClockReading; readonly want: number }[],
+  requests: readonly { readonly clocks: ClockReading; readonly count: number }[],
 ) {
   let bucket: Bucket | undefined;
-  const granted = asks.map(({ moment, want }) => {
-    const taken = takeFrom(bucket, moment, { rule, want });
-    bucket = taken.bucket;
-    return taken.granted;
+  const granted = requests.map(({ clocks, count }) => {
+    const result = takeFromBucket(bucket, clocks, { rule, count });
+    bucket = result.bucket;
+    return result.granted;
   });
   return { granted, bucket: bucket as unknown as Bucket };
 }
 
 /**
- * The limit by its definition: a request passes if no window that it ends would hold more than burst + rate × length.
- * In thousandths of a request a second and microseconds, exactly.
+ * The definition of the limit: a request passes if no window that ends with it has more than burst + rate × length.
+ * Exact, in thousandths of a request per second and microseconds.
  */
 function passesByDefinition(passed: readonly number[], nowUs: number, rule: LimitRule): boolean {
   const scale = 1_000_000_000n;
   const perUs = BigInt(Math.round(rule.ratePerSecond * 1000));
-  for (const [place, fromUs] of [...passed, nowUs].entries()) {
-    const inWindow = BigInt(passed.length - place + 1);
+  for (const [index, fromUs] of [...passed, nowUs].entries()) {
+    const inWindow = BigInt(passed.length - index + 1);
     if (inWindow * scale > BigInt(rule.burst) * scale + perUs * BigInt(nowUs - fromUs)) return false;
   }
   return true;
 }
 
 describe("bucket", () => {
-  it("lets pass exactly what its definition does: no window has more than burst + rate × length", () => {
+  it("lets exactly the requests of its definition pass: no window has more than burst + rate × length", () => {
     const small = fc
       .record({ thousandths: fc.integer({ min: 1, max: 20_000 }), burst: fc.integer({ min: 1, max: 8 }) })
       .map(({ thousandths, burst }) =>
@@ -71,9 +71,9 @@ describe("bucket", () => {
         for (const step of steps) {
           nowUs += step;
           const expected = passesByDefinition(passed, nowUs, rule);
-          const taken = takeFrom(bucket, at(nowUs), { rule, want: 1 });
-          bucket = taken.bucket;
-          expect(taken.granted === 1).to.equal(expected);
+          const result = takeFromBucket(bucket, at(nowUs), { rule, count: 1 });
+          bucket = result.bucket;
+          expect(result.granted === 1).to.equal(expected);
           if (expected) passed.push(nowUs);
         }
       }),
@@ -84,60 +84,60 @@ describe("bucket", () => {
   it("allows a burst of 5 and refuses the 6th with its true wait, to the microsecond", () => {
     fc.assert(
       fc.property(rules, fc.integer({ min: 0, max: 2e15 }), (rule, nowUs) => {
-        const { bucket, granted } = takeFrom(undefined, at(nowUs), { rule, want: rule.burst });
+        const { bucket, granted } = takeFromBucket(undefined, at(nowUs), { rule, count: rule.burst });
         expect(granted).to.equal(rule.burst);
-        const refused = takeFrom(bucket, at(nowUs), { rule, want: 1 });
+        const refused = takeFromBucket(bucket, at(nowUs), { rule, count: 1 });
         expect(refused.granted).to.equal(0);
         const waitUs = computeWaitUs(computeRemaining(refused.bucket, rule, nowUs));
-        expect(takeFrom(bucket, at(nowUs + waitUs), { rule, want: 1 }).granted).to.equal(1);
-        expect(takeFrom(bucket, at(nowUs + waitUs - 1), { rule, want: 1 }).granted).to.equal(0);
+        expect(takeFromBucket(bucket, at(nowUs + waitUs), { rule, count: 1 }).granted).to.equal(1);
+        expect(takeFromBucket(bucket, at(nowUs + waitUs - 1), { rule, count: 1 }).granted).to.equal(0);
       }),
     );
     const five = createRule({ ratePerSecond: 0.5, burst: 5, dailyQuota: null });
     const { granted, bucket } = runThrough(
       five,
-      Array.from({ length: 6 }, () => ({ moment: at(7), want: 1 })),
+      Array.from({ length: 6 }, () => ({ clocks: at(7), count: 1 })),
     );
     expect(granted).to.deep.equal([1, 1, 1, 1, 1, 0]);
     expect(computeWaitUs(computeRemaining(bucket, five, 7))).to.equal(2_000_000);
   });
 
-  it("says how many are left and when there is one more, both true", () => {
+  it("reports truly how many requests remain and when there is one more", () => {
     fc.assert(
       fc.property(rules, fc.array(stepsUs, { minLength: 1, maxLength: 20 }), (rule, steps) => {
         let nowUs = 0;
         let bucket: Bucket | undefined;
         for (const step of steps) {
           nowUs += step;
-          ({ bucket } = takeFrom(bucket, at(nowUs), { rule, want: 1 }));
+          ({ bucket } = takeFromBucket(bucket, at(nowUs), { rule, count: 1 }));
         }
-        const left = computeRemaining(bucket as Bucket, rule, nowUs);
+        const remaining = computeRemaining(bucket as Bucket, rule, nowUs);
         const most = (laterUs: number) =>
-          takeFrom(bucket, at(nowUs + laterUs), { rule, want: Number.MAX_SAFE_INTEGER }).granted;
-        expect(most(0)).to.equal(left.burst);
-        if (left.burst === rule.burst) return;
-        expect(most(left.nextUs)).to.be.greaterThan(left.burst);
-        expect(most(left.nextUs - 1)).to.equal(left.burst);
+          takeFromBucket(bucket, at(nowUs + laterUs), { rule, count: Number.MAX_SAFE_INTEGER }).granted;
+        expect(most(0)).to.equal(remaining.burst);
+        if (remaining.burst === rule.burst) return;
+        expect(most(remaining.nextUs)).to.be.greaterThan(remaining.burst);
+        expect(most(remaining.nextUs - 1)).to.equal(remaining.burst);
       }),
     );
   });
 
-  it("gives a batch what it would give its requests one by one", () => {
+  it("grants a batch what it would grant its requests one by one", () => {
     const quotas = fc.option(fc.integer({ min: 1, max: 30 }), { nil: null });
-    const asks = fc.array(fc.tuple(stepsUs, fc.integer({ min: 0, max: 12 })), { maxLength: 12 });
+    const requests = fc.array(fc.tuple(stepsUs, fc.integer({ min: 0, max: 12 })), { maxLength: 12 });
     fc.assert(
-      fc.property(rules, quotas, asks, (given, dailyQuota, list) => {
+      fc.property(rules, quotas, requests, (given, dailyQuota, list) => {
         const rule = createRule({ ratePerSecond: given.ratePerSecond, burst: given.burst, dailyQuota });
         let nowUs = 0;
-        const batches = list.map(([step, want]) => {
+        const batches = list.map(([step, count]) => {
           nowUs += step;
-          return { moment: at(nowUs), want };
+          return { clocks: at(nowUs), count };
         });
         const batched = runThrough(rule, batches);
         const single = runThrough(
           rule,
-          batches.flatMap(({ moment, want }) =>
-            want === 0 ? [{ moment, want }] : Array.from({ length: want }, () => ({ moment, want: 1 })),
+          batches.flatMap(({ clocks, count }) =>
+            count === 0 ? [{ clocks, count }] : Array.from({ length: count }, () => ({ clocks, count: 1 })),
           ),
         );
         const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
@@ -147,61 +147,61 @@ describe("bucket", () => {
     );
   });
 
-  it("takes up a changed rule at once: what was asked before counts in requests", () => {
+  it("applies a changed rule at once: earlier requests count as requests", () => {
     const wide = createRule({ ratePerSecond: 10, burst: 100, dailyQuota: null });
     const narrow = createRule({ ratePerSecond: 1, burst: 5, dailyQuota: null });
-    const { bucket } = takeFrom(undefined, at(0), { rule: wide, want: 3 });
-    expect(takeFrom(bucket, at(0), { rule: narrow, want: 9 }).granted).to.equal(2);
-    const full = takeFrom(undefined, at(0), { rule: wide, want: 50 }).bucket;
-    const refused = takeFrom(full, at(0), { rule: narrow, want: 1 });
+    const { bucket } = takeFromBucket(undefined, at(0), { rule: wide, count: 3 });
+    expect(takeFromBucket(bucket, at(0), { rule: narrow, count: 9 }).granted).to.equal(2);
+    const full = takeFromBucket(undefined, at(0), { rule: wide, count: 50 }).bucket;
+    const refused = takeFromBucket(full, at(0), { rule: narrow, count: 1 });
     expect(refused.granted).to.equal(0);
     expect(computeWaitUs(computeRemaining(refused.bucket, narrow, 0))).to.equal(46_000_000);
   });
 
-  it("drains nothing and starves nobody when the clock goes back", () => {
+  it("drains nothing and blocks nothing for ever when the clock goes back", () => {
     const rule = createRule({ ratePerSecond: 1, burst: 3, dailyQuota: null });
     const hourUs = 3_600_000_000;
-    const { bucket } = takeFrom(undefined, at(2 * hourUs), { rule, want: 3 });
-    const back = takeFrom(bucket, at(hourUs), { rule, want: 1 });
+    const { bucket } = takeFromBucket(undefined, at(2 * hourUs), { rule, count: 3 });
+    const back = takeFromBucket(bucket, at(hourUs), { rule, count: 1 });
     expect(back.granted).to.equal(0);
     expect(computeWaitUs(computeRemaining(back.bucket, rule, hourUs))).to.equal(1_000_000);
-    expect(takeFrom(back.bucket, at(hourUs + 1_000_000), { rule, want: 2 }).granted).to.equal(1);
+    expect(takeFromBucket(back.bucket, at(hourUs + 1_000_000), { rule, count: 2 }).granted).to.equal(1);
   });
 });
 
 describe("bucket: daily quota", () => {
   const rule = createRule({ ratePerSecond: 1_000_000, burst: 1_000, dailyQuota: 10 });
   const midnight = 20_000 * DAY_US;
-  /** The clock that drains is another one, which counts from the start of a process. */
+  /** The draining clock is another one: it counts from the start of the process. */
   const on = (wallUs: number): ClockReading => ({ nowUs: 5_000_000, wallUs });
 
-  it("lets its number pass on a UTC day, and again from midnight on", () => {
-    const before = takeFrom(undefined, on(midnight - 1), { rule, want: 15 });
+  it("lets its number of requests pass on a UTC day, and again from midnight on", () => {
+    const before = takeFromBucket(undefined, on(midnight - 1), { rule, count: 15 });
     expect(before.granted).to.equal(10);
-    const left = computeRemaining(before.bucket, rule, midnight - 1);
-    expect(left).to.include({ daily: 0, dayEndsInUs: 1 });
-    expect(computeWaitUs(left)).to.equal(1);
-    expect(takeFrom(before.bucket, on(midnight - 1), { rule, want: 1 }).granted).to.equal(0);
-    const after = takeFrom(before.bucket, on(midnight), { rule, want: 4 });
+    const remaining = computeRemaining(before.bucket, rule, midnight - 1);
+    expect(remaining).to.include({ daily: 0, dayEndsInUs: 1 });
+    expect(computeWaitUs(remaining)).to.equal(1);
+    expect(takeFromBucket(before.bucket, on(midnight - 1), { rule, count: 1 }).granted).to.equal(0);
+    const after = takeFromBucket(before.bucket, on(midnight), { rule, count: 4 });
     expect(after.granted).to.equal(4);
     expect(computeRemaining(after.bucket, rule, midnight)).to.include({ daily: 6, dayEndsInUs: DAY_US });
   });
 
-  it("gives a day that comes again no second quota", () => {
-    const spent = takeFrom(undefined, on(midnight + 5), { rule, want: 10 }).bucket;
-    const again = takeFrom(spent, on(midnight - 60_000_000), { rule, want: 1 });
+  it("grants no second quota to a day that comes again", () => {
+    const spent = takeFromBucket(undefined, on(midnight + 5), { rule, count: 10 }).bucket;
+    const again = takeFromBucket(spent, on(midnight - 60_000_000), { rule, count: 1 });
     expect(again.granted).to.equal(0);
-    expect(takeFrom(again.bucket, on(midnight + 6), { rule, want: 1 }).granted).to.equal(0);
-    expect(takeFrom(again.bucket, on(midnight + DAY_US), { rule, want: 1 }).granted).to.equal(1);
+    expect(takeFromBucket(again.bucket, on(midnight + 6), { rule, count: 1 }).granted).to.equal(0);
+    expect(takeFromBucket(again.bucket, on(midnight + DAY_US), { rule, count: 1 }).granted).to.equal(1);
   });
 
-  it("is not used up by what the burst refuses, nor the burst by what the quota refuses", () => {
+  it("does not count what the burst refuses, nor does the burst count what the quota refuses", () => {
     const tight = createRule({ ratePerSecond: 1, burst: 2, dailyQuota: 3 });
-    const first = takeFrom(undefined, on(midnight), { rule: tight, want: 9 });
+    const first = takeFromBucket(undefined, on(midnight), { rule: tight, count: 9 });
     expect(first.granted).to.equal(2);
     expect(computeRemaining(first.bucket, tight, midnight)).to.include({ burst: 0, daily: 1 });
     const later = { nowUs: 100_000_000, wallUs: midnight };
-    const second = takeFrom(first.bucket, later, { rule: tight, want: 9 });
+    const second = takeFromBucket(first.bucket, later, { rule: tight, count: 9 });
     expect(second.granted).to.equal(1);
     expect(computeRemaining(second.bucket, tight, midnight)).to.include({ burst: 1, daily: 0 });
     expect(computeWaitUs(computeRemaining(second.bucket, tight, midnight))).to.equal(DAY_US);

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** Whom a request comes from, as limits count: an IPv4 address, or an IPv6 network of 64 bits. */
+/** Returns the client that limits count a request for: an IPv4 address, or an IPv6 network of 64 bits. */
 export type ReadClientAddress = (req: Pick<IncomingMessage, "headers" | "socket">) => string;
 
-/** Longest X-Forwarded-For that is read, from its end: a client can make it as long as headers may be. */
+/** Hops of X-Forwarded-For that are read, from its end: a client can make it as long as headers may be. */
 const MAX_HOPS = 32;
 
 /**
- * Reads the client's address. What a connection's other end says of whom it forwards (X-Forwarded-For) is believed only
- * of the given proxies: from the right, the first address that is no such proxy is the client.
+ * Reads the client's address. X-Forwarded-For is trusted only from the given proxies: from the right, the first address
+ * that is not one of them is the client.
  * `trusted`: addresses and networks such as 10.0.0.0/8 or fd00::/8.
  */
 export function createClientAddressReader(trusted: readonly string[]): ReadClientAddress {
@@ -24,7 +24,7 @@ export function createClientAddressReader(trusted: readonly string[]): ReadClien
     const hops = String(forwarded).split(",").slice(-MAX_HOPS);
     for (const hop of hops.reverse()) {
       const address = parseAddress(hop.trim());
-      // Beyond a word that is no address nothing can be believed: the last proxy that gave one answers for it.
+      // Nothing left of an invalid address can be trusted: the last valid one counts as the client.
       if (address === undefined) break;
       client = address;
       if (!isProxy(address)) break;
@@ -43,7 +43,7 @@ function toBlockList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** An address alone: without port, brackets and zone, an IPv4 address in IPv6's clothes as IPv4. */
+/** The address without port, brackets and zone; an IPv4-mapped IPv6 address as IPv4. */
 function parseAddress(text: string): string | undefined {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1];
   const bare = bracketed ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(":")) : text);
@@ -53,7 +53,7 @@ function parseAddress(text: string): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** A home or a server is given 64 bits of IPv6 or more: one address of these says nothing. */
+/** A home or a server gets an IPv6 network of 64 bits or more, so a single address identifies nothing. */
 function toNetwork(address: string): string {
   if (!address.includes(":")) return address;
   return `${groupsOf(address).slice(0, 4).join(":")}::/64`;

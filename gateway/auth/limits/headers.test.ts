@@ -6,7 +6,7 @@ import type { LimitDecision } from "./limiter.ts";
 import { createMemoryLimiter } from "./local-limiter.ts";
 import { createRule } from "./rule.ts";
 
-/** Lists of strings with integer parameters: what RFC 9651 allows and the draft asks for, and no more. */
+/** Lists of strings with integer parameters, as RFC 9651 allows and the draft requires. */
 const LIST = /^"[a-z]+"(;[a-z]=\d+)+(, "[a-z]+"(;[a-z]=\d+)+)*$/;
 
 describe("limit headers", () => {
@@ -24,7 +24,7 @@ describe("limit headers", () => {
     return headers;
   };
 
-  it("tell every answer the policy, what is left, and for how long that is all", () => {
+  it("show the policy, what remains and for how long, on every response", () => {
     expect(shown(take())).to.deep.equal({
       "RateLimit-Policy": '"burst";q=2;w=5, "daily";q=3;w=86400',
       RateLimit: '"burst";r=1;t=3, "daily";r=2;t=10',
@@ -32,7 +32,7 @@ describe("limit headers", () => {
     expect(shown(take()).RateLimit).to.equal('"burst";r=0;t=3, "daily";r=1;t=10');
   });
 
-  it("tell a refused request its true wait, in whole seconds rounded up, as Retry-After and t", () => {
+  it("show the true wait of a refused request as Retry-After and t, in whole seconds rounded up", () => {
     clock.advance(499);
     const decision = take();
     expect(decision).to.include({ isAllowed: false, waitUs: 2_001_000 });
@@ -42,7 +42,7 @@ describe("limit headers", () => {
     expect(error.message).to.contain("2 at once and 0.4 a second").and.contain("3 s");
   });
 
-  it("tell when the day ends where its quota is used up", () => {
+  it("show when the day ends if its quota is used up", () => {
     clock.advance(2_001);
     expect(take().isAllowed).to.equal(true);
     const refused = take();

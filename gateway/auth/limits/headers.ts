@@ -1,7 +1,7 @@
 import { ServiceError } from "../../../services/shared/errors.ts";
 import type { LimitDecision } from "./limiter.ts";
 
-/** A response, or the list that its headers are collected in. */
+/** A response, or the list that collects its headers. */
 export interface HeaderTarget {
   setHeader(name: string, value: string): unknown;
 }
@@ -9,12 +9,12 @@ export interface HeaderTarget {
 /**
  * The header fields RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11 (23 May 2026): lists of
  * quoted policy names with parameters, `"burst";q=5;w=5, "daily";q=1000;w=86400` and `"burst";r=4;t=1, …`.
- * `r` is what could be asked at once, `t` the seconds within which it can be no more; for a refused request it is
+ * `r` is how many requests could pass at once, `t` the seconds until there is one more; for a refused request it is
  * therefore the Retry-After of that policy (section 6).
  */
-export function setLimitHeaders(to: HeaderTarget, decision: LimitDecision): void {
-  to.setHeader("RateLimit-Policy", decision.rule.policy);
-  to.setHeader("RateLimit", formatLimit(decision));
+export function setLimitHeaders(target: HeaderTarget, decision: LimitDecision): void {
+  target.setHeader("RateLimit-Policy", decision.rule.policy);
+  target.setHeader("RateLimit", formatLimit(decision));
 }
 
 export function formatLimit({ rule, remaining }: Pick<LimitDecision, "rule" | "remaining">): string {
@@ -24,8 +24,8 @@ export function formatLimit({ rule, remaining }: Pick<LimitDecision, "rule" | "r
 }
 
 /**
- * The refusal of a request that does not fit, in terms of `what` is limited: "requests of this key". Its Retry-After is
- * the true wait: a request fits then, if none comes before.
+ * The 429 of a refused request; `what` names what is limited: "requests with this key". Its Retry-After is the true wait:
+ * the request passes then, if no other comes before.
  */
 export function createRateLimitError({ remaining, rule, waitUs }: LimitDecision, what: string): ServiceError {
   const retryAfterSeconds = toSeconds(waitUs);
@@ -40,7 +40,7 @@ export function createRateLimitError({ remaining, rule, waitUs }: LimitDecision,
   );
 }
 
-/** Whole seconds, rounded up: who comes back then is not early. At least 1: a refused request must wait. */
+/** Whole seconds, rounded up so that a retry is not early; at least 1, because a refused request must wait. */
 function toSeconds(us: number): number {
   return Math.max(1, Math.ceil(us / 1_000_000));
 }

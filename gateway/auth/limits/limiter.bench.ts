@@ -1,7 +1,7 @@
 import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
 import { type Figure, recordFigures } from "../../../services/shared/testkit/bench-record.ts";
 import { systemClock } from "../../request/clock.ts";
-import { fixHeaders, HeaderList } from "../../request/header-list.ts";
+import { fixHeaders, HeaderList } from "../../request/response-head.ts";
 import { createUsageCounter } from "../usage/usage-counter.ts";
 import { setLimitHeaders } from "./headers.ts";
 import { LocalBuckets } from "./local-buckets.ts";

@@ -2,9 +2,8 @@ import { type Bucket, computeRemaining, computeWaitUs, type RemainingLimit } fro
 import type { LimitRule } from "./rule.ts";
 
 /**
- * Whom a limit is for: holders of keys; addresses whose requests are refused (401, 404 and the like), asked to pay (402),
- * have their payments verified, show keys that must be looked up, read pages, or ask by OPTIONS what they may ask. Each
- * kind counts by itself.
+ * What a limit counts: requests with a key; and, by client address, refused requests (401, 404 and the like), 402
+ * responses, payments to verify, look-ups of unknown keys, pages, and OPTIONS requests. Each kind has its own buckets.
  */
 export const LIMIT_KINDS = [
   "key",
@@ -21,31 +20,31 @@ export interface LimitDecision {
   readonly isAllowed: boolean;
   readonly rule: LimitRule;
   readonly remaining: RemainingLimit;
-  /** Microseconds until the request could pass; 0 where it may. */
+  /** Microseconds until the request could pass; 0 if it may. */
   readonly waitUs: number;
 }
 
 export interface LimitRequest {
   readonly kind: LimitKind;
-  /** A key's subject, or the text of addressOf (client-address.ts). */
+  /** A key's subject, or the client address (client-address.ts). */
   readonly subject: string;
   readonly rule: LimitRule;
 }
 
 /**
- * Decides who may pass. Never throws and never rejects: a decision is made whether or not Redis is there. What can be
- * decided here is answered at once, since a promise costs more than the decision.
+ * Decides which requests pass. Never throws or rejects: it decides with or without Redis. A decision that needs no
+ * round trip is returned synchronously, because a promise costs more than the decision.
  */
 export interface Limiter {
   /** Takes one request, if it fits. */
-  take(ask: LimitRequest): LimitDecision | Promise<LimitDecision>;
-  /** What is left, without taking; `isAllowed` says whether one more would fit. */
-  peek(ask: LimitRequest): LimitDecision | Promise<LimitDecision>;
-  /** A number of requests that a subject is known to have had passed on a UTC day: its quota counts at least them. */
-  raiseUsage(of: { readonly subject: string; readonly day: number; readonly used: number }): void;
+  take(request: LimitRequest): LimitDecision | Promise<LimitDecision>;
+  /** What remains, without taking; `isAllowed` says whether one more request would fit. */
+  peek(request: LimitRequest): LimitDecision | Promise<LimitDecision>;
+  /** Makes the subject's quota of a UTC day count at least `used` requests. */
+  raiseUsage(usage: { readonly subject: string; readonly day: number; readonly used: number }): void;
 }
 
-/** `wallUs` is Unix time of the clock that the bucket's days are counted by. */
+/** `wallUs` is Unix time by the clock that counts the bucket's days. */
 export function toDecision(
   isAllowed: boolean,
   { bucket, rule, wallUs }: { readonly bucket: Bucket; readonly rule: LimitRule; readonly wallUs: number },

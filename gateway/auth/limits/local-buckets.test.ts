@@ -9,7 +9,7 @@ import { createRule } from "./rule.ts";
 const rule = createRule({ ratePerSecond: 0.001, burst: 2, dailyQuota: null });
 
 describe("local buckets", () => {
-  it("stay few in a flood: the one that took nothing for longest goes, and no other kind's", () => {
+  it("stay bounded in a flood: the one that took nothing for longest is evicted, and none of another kind", () => {
     const limiter = createLocalLimiter(new LocalBuckets(createManualClock(), 3));
     const take = (kind: LimitKind, subject: string) => limiter.take({ kind, subject, rule }).remaining.burst;
     expect(take("key", "k")).to.equal(1);
@@ -20,11 +20,11 @@ describe("local buckets", () => {
       if (i === 0) expect(take("refusal", "a")).to.equal(0);
     }
     expect(take("key", "k")).to.equal(0);
-    // Pushed out, and begun anew.
+    // Evicted, and started empty.
     expect(take("refusal", "a")).to.equal(1);
   });
 
-  it("drain by the clock that never goes back, whatever the wall clock does", () => {
+  it("drain by the monotonic clock, whatever the wall clock does", () => {
     const clock = createManualClock();
     let wallShiftMs = 0;
     const limiter = createMemoryLimiter({
@@ -43,18 +43,18 @@ describe("local buckets", () => {
     expect(take().isAllowed).to.equal(true);
   });
 
-  it("learn a day's requests of keys they do not know, and of those they know less of", () => {
+  it("raise the usage of a day for unknown keys and for keys with less, and never lower it", () => {
     const clock = createManualClock(Date.UTC(2026, 4, 1, 12));
     const limiter = createMemoryLimiter(clock);
     const daily = createRule({ ratePerSecond: 100, burst: 100, dailyQuota: 5 });
     const day = Math.floor(clock.nowMs() / 86_400_000);
-    const left = () => limiter.peek({ kind: "key", subject: "a", rule: daily }).remaining.daily;
+    const remaining = () => limiter.peek({ kind: "key", subject: "a", rule: daily }).remaining.daily;
     limiter.raiseUsage({ subject: "a", day, used: 3 });
-    expect(left()).to.equal(2);
+    expect(remaining()).to.equal(2);
     limiter.raiseUsage({ subject: "a", day, used: 1 });
     limiter.raiseUsage({ subject: "a", day: day - 1, used: 5 });
-    expect(left()).to.equal(2);
+    expect(remaining()).to.equal(2);
     limiter.raiseUsage({ subject: "a", day: day + 1, used: 5 });
-    expect(left()).to.equal(0);
+    expect(remaining()).to.equal(0);
   });
 });

@@ -1,72 +1,65 @@
 import { BoundedMap } from "../../bounded-map.ts";
 import type { Clock } from "../../request/clock.ts";
-import { type Bucket, type ClockReading, putBack, type TakeResult, takeFrom } from "./bucket.ts";
-import { LIMIT_KINDS, type LimitKind } from "./limiter.ts";
-import type { LimitRule } from "./rule.ts";
+import { type Bucket, type ClockReading, type TakeResult, takeFromBucket } from "./bucket.ts";
+import { LIMIT_KINDS, type LimitKind, type LimitRequest } from "./limiter.ts";
 
-export interface TakeRequest {
-  readonly kind: LimitKind;
-  readonly subject: string;
-  readonly rule: LimitRule;
-  readonly want: number;
+/** A request to take `count` requests out of a bucket; 0 only reads it. */
+export interface TakeRequest extends LimitRequest {
+  readonly count: number;
 }
 
-/** Of each kind: some 250 bytes each, so at worst some 90 MB in a flood from ever new addresses. */
-const MAX_EACH = 50_000;
+type BucketName = Pick<LimitRequest, "kind" | "subject">;
+
+/** Per kind. A bucket takes some 250 bytes, so a flood from ever new addresses takes some 90 MB at worst. */
+const MAX_PER_KIND = 50_000;
 
 /**
- * The buckets this process knows. A map each kind, so that a flood from many addresses cannot push out keys; in each
- * the one that took nothing for longest goes first, and comes back empty.
+ * The buckets of this process. Each kind has its own map, so a flood from many addresses cannot evict keys. Each map
+ * evicts the bucket that took nothing for longest; that one starts empty again.
  */
 export class LocalBuckets {
   readonly #clock: Clock;
   readonly #buckets: Readonly<Record<LimitKind, BoundedMap<Bucket>>>;
   #skewUs = 0;
 
-  constructor(clock: Clock, maxEach = MAX_EACH) {
+  constructor(clock: Clock, maxPerKind = MAX_PER_KIND) {
     this.#clock = clock;
     this.#buckets = Object.fromEntries(
-      LIMIT_KINDS.map((kind) => [kind, new BoundedMap<Bucket>(maxEach)]),
+      LIMIT_KINDS.map((kind) => [kind, new BoundedMap<Bucket>(maxPerKind)]),
     ) as Record<LimitKind, BoundedMap<Bucket>>;
   }
 
-  /** Buckets drain by the clock that never goes back; days come from the wall clock, as Redis has it where it is known. */
+  /** Buckets drain by the monotonic clock; days come from the wall clock, adjusted to that of Redis once it is known. */
   readClocks(): ClockReading {
     const nowUs = Math.floor(this.#clock.monotonicMs() * 1000);
     return { nowUs, wallUs: Math.floor(this.#clock.nowMs() * 1000) + this.#skewUs };
   }
 
-  /** What taking would give, without doing so. */
-  tryTake({ kind, subject, rule, want }: TakeRequest, moment: ClockReading): TakeResult {
-    return takeFrom(this.#buckets[kind].get(subject), moment, { rule, want });
+  /** The result that taking would have, without changing the bucket. */
+  tryTake({ kind, subject, rule, count }: TakeRequest, clocks: ClockReading): TakeResult {
+    return takeFromBucket(this.#buckets[kind].get(subject), clocks, { rule, count });
   }
 
-  take(wanted: TakeRequest, moment: ClockReading): TakeResult {
-    const taken = this.tryTake(wanted, moment);
-    if (taken.granted > 0) this.set(wanted, taken.bucket);
-    return taken;
+  take(request: TakeRequest, clocks: ClockReading): TakeResult {
+    const result = this.tryTake(request, clocks);
+    if (result.granted > 0) this.#set(request, result.bucket);
+    return result;
   }
 
-  /** Takes back requests that were taken and did not come. */
-  giveBack(unused: TakeRequest, moment: ClockReading): void {
-    const { bucket } = this.tryTake({ ...unused, want: 0 }, moment);
-    this.set(unused, putBack(bucket, unused.rule, unused.want));
-  }
-
-  set({ kind, subject }: Pick<TakeRequest, "kind" | "subject">, bucket: Bucket): void {
+  #set({ kind, subject }: BucketName, bucket: Bucket): void {
     this.#buckets[kind].set(subject, bucket);
   }
 
-  /** Takes over a bucket as Redis had it, no earlier than `asked`, and the time by the clock of Redis. */
-  adopt(of: Pick<TakeRequest, "kind" | "subject">, theirs: Bucket, asked: ClockReading): void {
-    this.#skewUs += theirs.atUs - asked.wallUs;
-    const known = this.#buckets[of.kind].get(of.subject);
-    // What has been learnt since it was asked stands.
-    const used = known?.day === theirs.day ? Math.max(known.used, theirs.used) : theirs.used;
-    this.set(of, { ...theirs, used, atUs: asked.nowUs });
+  /** Copies a shared bucket as it was no earlier than `sentAt`, and takes over the time of its store's clock. */
+  adopt({ kind, subject }: BucketName, shared: Bucket, sentAt: ClockReading): void {
+    this.#skewUs += shared.atUs - sentAt.wallUs;
+    const known = this.#buckets[kind].get(subject);
+    // Usage that was raised since the request was sent stays.
+    const used = known?.day === shared.day ? Math.max(known.used, shared.used) : shared.used;
+    this.#set({ kind, subject }, { ...shared, used, atUs: sentAt.nowUs });
   }
 
-  /** Of keys alone: no other kind has a quota. */
+  /** For keys only: no other kind has a quota. */
   raiseUsage({ subject, day, used }: { subject: string; day: number; used: number }): void {
     const { nowUs } = this.readClocks();
     const known = this.#buckets.key.get(subject);

@@ -2,29 +2,27 @@ import type { Clock } from "../../request/clock.ts";
 import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
 
-/** A limiter whose decisions are all made here. */
+/** A limiter that makes every decision in this process, synchronously. */
 export interface LocalLimiter extends Limiter {
-  take(ask: LimitRequest): LimitDecision;
-  peek(ask: LimitRequest): LimitDecision;
+  take(request: LimitRequest): LimitDecision;
+  peek(request: LimitRequest): LimitDecision;
 }
 
-/** Limits of this process alone: without Redis, and while Redis is away. */
+/** Limits of this process alone: without Redis, and while Redis is unreachable. */
 export function createLocalLimiter(buckets: LocalBuckets): LocalLimiter {
-  const peek = (ask: LimitRequest): LimitDecision => {
-    const moment = buckets.readClocks();
-    const { kind, subject, rule } = ask;
-    const { granted } = buckets.tryTake({ kind, subject, rule, want: 1 }, moment);
-    const { bucket } = buckets.tryTake({ kind, subject, rule, want: 0 }, moment);
-    return toDecision(granted === 1, { bucket, rule, wallUs: moment.wallUs });
-  };
   return {
-    take({ kind, subject, rule }) {
-      const moment = buckets.readClocks();
-      const { bucket, granted } = buckets.take({ kind, subject, rule, want: 1 }, moment);
-      return toDecision(granted === 1, { bucket, rule, wallUs: moment.wallUs });
+    take(request) {
+      const clocks = buckets.readClocks();
+      const { bucket, granted } = buckets.take({ ...request, count: 1 }, clocks);
+      return toDecision(granted === 1, { bucket, rule: request.rule, wallUs: clocks.wallUs });
     },
-    peek,
-    raiseUsage: (of) => buckets.raiseUsage(of),
+    peek(request) {
+      const clocks = buckets.readClocks();
+      const { granted } = buckets.tryTake({ ...request, count: 1 }, clocks);
+      const { bucket } = buckets.tryTake({ ...request, count: 0 }, clocks);
+      return toDecision(granted === 1, { bucket, rule: request.rule, wallUs: clocks.wallUs });
+    },
+    raiseUsage: (usage) => buckets.raiseUsage(usage),
   };
 }
 

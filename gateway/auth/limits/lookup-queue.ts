@@ -1,30 +1,30 @@
-/** Lets one pass at a time, at a steady pace. */
+/** Lets one waiter continue at a time, at a steady pace. */
 export interface LookupQueue {
-  /** Resolves with true when it is one's turn; with false at once where too many wait. */
+  /** Resolves with true on the waiter's turn; with false at once if too many wait. */
   waitForTurn(): Promise<boolean>;
 }
 
 export interface LookupQueueOptions {
-  /** Between two that pass. */
+  /** Time between two turns. */
   readonly paceMs?: number;
   readonly maxWaiting?: number;
 }
 
 /**
- * Who is next is drawn by lot: a flood can fill the line but not hold its front, so that one among a hundred invented keys
- * waits a second at most on average. 100 look-ups a second are nothing to any store.
+ * Picks the next waiter at random: a flood can fill the queue but not hold its front, so one real key among a hundred
+ * invented ones waits a second on average. 100 look-ups a second are nothing to any store.
  */
 export function createLookupQueue({ paceMs = 10, maxWaiting = 100 }: LookupQueueOptions = {}): LookupQueue {
-  const waiting: ((isPassed: boolean) => void)[] = [];
+  const waiting: ((isAdmitted: boolean) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  const next = (): void => {
+  const admitNext = (): void => {
     timer = undefined;
-    const at = Math.floor(Math.random() * waiting.length);
-    const [chosen] = waiting.splice(at, 1);
-    if (chosen === undefined) return;
-    timer = setTimeout(next, paceMs);
-    chosen(true);
+    const index = Math.floor(Math.random() * waiting.length);
+    const [resolve] = waiting.splice(index, 1);
+    if (resolve === undefined) return;
+    timer = setTimeout(admitNext, paceMs);
+    resolve(true);
   };
 
   return {
@@ -32,7 +32,7 @@ export function createLookupQueue({ paceMs = 10, maxWaiting = 100 }: LookupQueue
       if (waiting.length >= maxWaiting) return Promise.resolve(false);
       return new Promise((resolve) => {
         waiting.push(resolve);
-        if (timer === undefined) next();
+        if (timer === undefined) admitNext();
       });
     },
   };

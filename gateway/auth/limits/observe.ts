@@ -2,13 +2,13 @@ import type { Log } from "../../../services/shared/logging/log.ts";
 import { Counter, Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts";
 import { LIMIT_KINDS, type LimitDecision, type Limiter, type LimitKind } from "./limiter.ts";
 
-/** A limiter that counts what it decides: `gateway_limit_decisions_total` by kind and outcome, read when scraped. */
+/** Wraps a limiter to count its decisions: `gateway_limit_decisions_total` by kind and outcome, read when scraped. */
 export function measureDecisions(limiter: Limiter, { registry }: Metrics): Limiter {
   const allowed = countsByKind();
   const limited = countsByKind();
   new Counter({
     name: "gateway_limit_decisions_total",
-    help: "Decisions of the limiter, by what is limited and whether the request passed",
+    help: "Limiter decisions, by what is limited and whether the request passed",
     labelNames: ["kind", "outcome"],
     registers: [registry],
     collect() {
@@ -39,17 +39,17 @@ function countsByKind(): Record<LimitKind, number> {
 }
 
 /**
- * Follows whether Redis decides: `gateway_limiter_shared` (1 or 0), how often it did not, and one line in the log at
- * each change. `isShared` of the first answer is a change only where it is bad news.
+ * Tracks whether Redis decides: `gateway_limiter_shared` (1 or 0), how often it did not, and one log line at each change.
+ * The first result counts as a change only if it is false.
  */
 export function watchSharing({ log, metrics }: { log: Log; metrics: Metrics }): (isShared: boolean) => void {
   const registers = [metrics.registry];
   let wasShared = true;
-  let alone = 0;
+  let fallbacks = 0;
   new Gauge({
     name: "gateway_limiter_shared",
     aggregator: "min",
-    help: "1 while limits are decided in Redis for all gateways, 0 while this one decides alone since Redis is away",
+    help: "1 while Redis decides limits for all gateways, 0 while this one decides alone because Redis is unreachable",
     registers,
     collect() {
       this.set(wasShared ? 1 : 0);
@@ -57,18 +57,18 @@ export function watchSharing({ log, metrics }: { log: Log; metrics: Metrics }): 
   });
   new Counter({
     name: "gateway_limiter_fallbacks_total",
-    help: "Questions that Redis did not answer, so that this gateway decided alone",
+    help: "Batches that Redis did not answer, so that this gateway decided alone",
     registers,
     collect() {
       this.reset();
-      this.inc(alone);
+      this.inc(fallbacks);
     },
   });
   return (isShared) => {
-    if (!isShared) alone += 1;
+    if (!isShared) fallbacks += 1;
     if (isShared === wasShared) return;
     wasShared = isShared;
-    if (isShared) log.info("limits are shared through Redis again");
-    else log.warn("Redis is away: this gateway keeps its limits alone until it is back");
+    if (isShared) log.info("Redis is reachable again: limits are shared");
+    else log.warn("Redis is unreachable: this gateway enforces its limits alone until it is back");
   };
 }

@@ -13,8 +13,8 @@ import type { SharedBuckets } from "./shared-buckets.ts";
 
 export interface OpenLimiterOptions {
   readonly redisUrl: string | undefined;
-  /** Who keeps the buckets without Redis; undefined = this process. */
-  readonly keeper?: SharedBuckets | undefined;
+  /** The buckets shared with other workers, used without Redis; undefined = this process decides alone. */
+  readonly sharedBuckets?: SharedBuckets | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -25,15 +25,17 @@ export interface OpenedLimiter {
   close(): void;
 }
 
-/** A gateway that is ready a moment too early would decide its first requests alone. */
+/** Without a wait for the connection, the first requests would be decided by this gateway alone. */
 const FIRST_CONNECTION_MS = 1_000;
 
-/** The gateway's limiter: shared through Redis, else with who else has the keeper, else of this process. Never fails. */
+/** Opens the gateway's limiter: shared through Redis, else among workers, else local to this process. Never fails. */
 export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLimiter> {
-  const { redisUrl, keeper, clock, log, metrics } = options;
+  const { redisUrl, sharedBuckets, clock, log, metrics } = options;
   const buckets = new LocalBuckets(clock);
   if (redisUrl === undefined) {
-    const limiter = keeper ? createBatchingLimiter({ keeper, buckets }) : createLocalLimiter(buckets);
+    const limiter = sharedBuckets
+      ? createBatchingLimiter({ shared: sharedBuckets, buckets })
+      : createLocalLimiter(buckets);
     return { limiter: measureDecisions(limiter, metrics), close: () => {} };
   }
   const redis = await openRedisConnection({

@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { createRule } from "./rule.ts";
 
 describe("limit rule", () => {
-  it("describes itself as headers do: quota and the window that fills an empty bucket", () => {
+  it("describes itself as the headers do: quota, and the window in which an empty bucket fills", () => {
     const policyOf = (ratePerSecond: number, burst: number, dailyQuota: number | null = null) =>
       createRule({ ratePerSecond, burst, dailyQuota }).policy;
     expect(policyOf(1, 5)).to.equal('"burst";q=5;w=5');
@@ -14,12 +14,12 @@ describe("limit rule", () => {
     );
   });
 
-  it("keeps the rate to the thousandth", () => {
+  it("is exact to a thousandth of a request per second", () => {
     for (const rate of [0.001, 0.07, 0.29, 1.1, 2.675, 999_999.999, 1_000_000])
       expect(createRule({ ratePerSecond: rate, burst: 1, dailyQuota: null }).drain / 1000).to.equal(rate);
   });
 
-  it("refuses what is no limit, naming the rule and the value", () => {
+  it("rejects invalid limits, naming the rule and the value", () => {
     const wrong: [number, number, number | null, string][] = [
       [0, 1, null, "rate"],
       [0.0005, 1, null, "0.0005"],

@@ -1,4 +1,4 @@
-/** What a holder may ask for. */
+/** The limits of one subject. */
 export interface LimitSettings {
   /** Requests a second in the long run, 0.001 to 1,000,000, at most three decimals. */
   readonly ratePerSecond: number;
@@ -8,19 +8,19 @@ export interface LimitSettings {
   readonly dailyQuota: number | null;
 }
 
-/** Limits ready for the arithmetic of bucket.ts: whole numbers only, so that TypeScript and Lua cannot differ. */
+/** Limits as bucket.ts computes with them: whole numbers only, so that TypeScript and Lua cannot differ. */
 export interface LimitRule extends LimitSettings {
-  /** Units that a bucket loses a microsecond; a request costs COST of them. */
+  /** Units that a bucket loses per microsecond; a request costs COST units. */
   readonly drain: number;
   /** Units a bucket holds. */
   readonly capacity: number;
-  /** The header RateLimit-Policy of every answer under this rule. */
+  /** The header RateLimit-Policy of every response under this rule. */
   readonly policy: string;
-  /** Names of its policies, as the headers quote them. */
+  /** Name of the burst policy, as the headers quote it. */
   readonly burstName: string;
 }
 
-/** Units of one request. With rates in thousandths a second, draining is a whole number of units a microsecond. */
+/** Units of one request. With rates in thousandths per second, a bucket drains a whole number of units per microsecond. */
 export const COST = 1_000_000_000;
 export const MAX_RATE = 1_000_000;
 /** COST times this stays below 2^53. */
@@ -28,7 +28,7 @@ export const MAX_BURST = 1_000_000;
 export const MAX_QUOTA = 1_000_000_000_000;
 const DAY_SECONDS = 86_400;
 
-/** What is wrong with limits, in words; undefined where nothing is. */
+/** Returns what is wrong with limits, in words; undefined if they are valid. */
 export function validateLimits({ ratePerSecond, burst, dailyQuota }: LimitSettings): string | undefined {
   const thousandths = ratePerSecond * 1000;
   if (!(ratePerSecond >= 0.001 && ratePerSecond <= MAX_RATE && isNearlyWhole(thousandths)))
@@ -40,9 +40,9 @@ export function validateLimits({ ratePerSecond, burst, dailyQuota }: LimitSettin
 }
 
 /**
- * The rule of some limits; `name` is what headers call the burst. Throws RangeError as faultOfLimits says.
- * A window of burst/rate seconds, in which an empty bucket fills, describes a bucket in the headers' terms of quota and
- * window; no pair of them is exactly what a bucket lets pass.
+ * Creates the rule of limits; headers call its burst `name`. Throws RangeError for invalid limits.
+ * Headers describe limits by quota and window, which no bucket matches exactly: the window here is burst/rate seconds, in
+ * which an empty bucket fills.
  */
 export function createRule(settings: LimitSettings, name = "burst"): LimitRule {
   const fault = validateLimits(settings);

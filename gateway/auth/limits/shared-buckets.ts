@@ -1,36 +1,43 @@
 import type { Bucket } from "./bucket.ts";
-import type { TakeRequest } from "./local-buckets.ts";
+import type { LocalBuckets, TakeRequest } from "./local-buckets.ts";
 
-/** What is asked of whoever keeps the buckets of several gateways. */
+/** A request to buckets that several processes share. */
 export interface BucketRequest extends TakeRequest {
-  /** More of them for requests that will come within a lease, where nobody could miss them. 0 = none. */
-  readonly ahead: number;
-  /** What was granted ahead before and not used: taken back first. */
-  readonly unused: number;
-  /** The bucket as far as it is known here, drained to now: a keeper that has lost it goes on from there. */
+  /** The bucket as far as the requesting process knows it, drained to now: a store that lost it continues from there. */
   readonly known: Pick<Bucket, "level" | "day" | "used">;
 }
 
 export interface BucketResponse {
-  /** Of what was wanted, and then of what was asked for ahead. */
+  /** How many of the requested `count` may pass. */
   readonly granted: number;
-  /** After it; `atUs` is Unix time by the clock of its keeper. */
+  /** The bucket afterwards; `atUs` is Unix time by the clock of whoever stores it. */
   readonly bucket: Bucket;
 }
 
-/** Requests that a subject is known to have had passed on a day. */
-export interface Learnt {
+/** Requests of a subject that passed on a UTC day, as far as the usage store knows. */
+export interface DailyUsage {
   readonly subject: string;
+  /** Days since 1970. */
   readonly day: number;
   readonly used: number;
 }
 
-/** Who keeps the buckets that several gateways share. */
+/** Buckets that several processes share: in Redis, or in the parent process of one gateway's workers. */
 export interface SharedBuckets {
-  /** One answer a question, in order; undefined = it cannot be asked for now. Never rejects. */
-  take(questions: readonly BucketRequest[]): Promise<readonly BucketResponse[] | undefined>;
-  /** Takes back what was granted ahead and not used. A keeper without it is not asked for anything ahead. */
-  giveBack?(wanted: readonly TakeRequest[]): void;
-  /** Hears what the store tells of a day's requests, where questions do not say it (`known`). */
-  learn?(of: Learnt): void;
+  /** One response per request, in order; undefined while they are unreachable. Never rejects. */
+  take(requests: readonly BucketRequest[]): Promise<readonly BucketResponse[] | undefined>;
+  /** Needed only where `take` ignores `known`. */
+  raiseUsage?(usage: DailyUsage): void;
+}
+
+/** Decides for the workers of one gateway, in their parent process. What a worker knows of a bucket came from here. */
+export function takeForWorkers(
+  buckets: LocalBuckets,
+  requests: readonly BucketRequest[],
+): readonly BucketResponse[] {
+  return requests.map((request) => {
+    const clocks = buckets.readClocks();
+    const { granted, bucket } = buckets.take(request, clocks);
+    return { granted, bucket: { ...bucket, atUs: clocks.wallUs } };
+  });
 }

@@ -6,10 +6,9 @@ import { runWithSpan } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import type { Clock } from "../../request/clock.ts";
 import { payCors } from "../../request/cors.ts";
-import { createExchangeHandler } from "../../request/exchange-handler.ts";
-import { sendError } from "../../request/refuse.ts";
+import { checkRequest, createExchangeHandler, splitTarget } from "../../request/entry.ts";
+import { sendError } from "../../request/errors.ts";
 import { setSecurityHeaders } from "../../request/security-headers.ts";
-import { checkRequest, splitTarget } from "../../request/target.ts";
 import type { Offers } from "./offers.ts";
 import type { PaymentFlow } from "./payment-flow.ts";
 

@@ -2,9 +2,9 @@ import { encodeCall } from "../../../services/shared/evm/abi.ts";
 import { parseBytes, parseHash, toQuantity } from "../../../services/shared/evm/hex.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../../services/shared/evm/multicall/abi.ts";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-import { untrustedFault, parseHeader } from "../../../services/shared/evm/source/parse.ts";
-import type { RpcReply } from "../../../services/shared/rpc-client/transport.ts";
-import type { Outcome, Question } from "../../../services/shared/rpc-client/work.ts";
+import { parseHeader, untrustedFault } from "../../../services/shared/evm/source/parse.ts";
+import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/transport.ts";
+import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
 
 /** An authorization of EIP-3009, by what makes it what it is. */
 export interface AuthorizationId {
@@ -39,7 +39,7 @@ export const STATES_PER_CALL = 100;
 const SIGNATURE_CHECK_GAS = 500_000;
 
 /** The block is asked for first: what the call says then holds at its time at the latest. */
-export function authorizationStateRequest(authorization: AuthorizationId): Question<AuthorizationState> {
+export function authorizationStateRequest(authorization: AuthorizationId): RpcRequest<AuthorizationState> {
   return callAtLatestRequest(callOf(authorization), (result, time) => {
     const word = parseHash(result);
     if (word === undefined) return untrustedFault("authorizationState gave no word");
@@ -50,7 +50,7 @@ export function authorizationStateRequest(authorization: AuthorizationId): Quest
 /** Many at once; undefined where the chain has no Multicall3. */
 export function authorizationStatesRequest(
   authorizations: readonly AuthorizationId[],
-): Question<AuthorizationState[] | undefined> {
+): RpcRequest<AuthorizationState[] | undefined> {
   const data = encodeAggregate3(authorizations.map(callOf));
   return callAtLatestRequest({ to: MULTICALL3, data }, (result, time) => {
     const returned = parseBytes(result);
@@ -70,7 +70,7 @@ export function authorizationStatesRequest(
 }
 
 /** False also where nothing is at the address, or the check fails or takes too much gas. */
-export function contractSignatureRequest({ wallet, digest, signature }: WalletSignature): Question<boolean> {
+export function contractSignatureRequest({ wallet, digest, signature }: WalletSignature): RpcRequest<boolean> {
   const bytes = signature.slice(2);
   const length = bytes.length / 2;
   const head = encodeCall(IS_VALID_SIGNATURE, [digest, 64, length]);
@@ -96,7 +96,7 @@ function callOf({ asset, from, nonce }: AuthorizationId): { to: Hex; data: Hex }
 function callAtLatestRequest<T>(
   call: { readonly to: Hex; readonly data: Hex },
   read: (result: unknown, time: number) => Outcome<T>,
-): Question<T> {
+): RpcRequest<T> {
   return {
     calls: [
       { method: "eth_getBlockByNumber", params: ["latest", false] },
@@ -110,7 +110,7 @@ function callAtLatestRequest<T>(
   };
 }
 
-export function readReply<T>(reply: RpcReply | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
+export function readReply<T>(reply: RpcResponse | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
   if (reply === undefined) return untrustedFault("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }

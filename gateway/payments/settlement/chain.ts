@@ -3,8 +3,8 @@ import type { Hex } from "../../../services/shared/evm/port.ts";
 import { classifyRpcError } from "../../../services/shared/evm/source/classify.ts";
 import { untrustedFault } from "../../../services/shared/evm/source/parse.ts";
 import { createRpcClient, type RpcOptions } from "../../../services/shared/rpc-client/client.ts";
-import type { SourceLog } from "../../../services/shared/rpc-client/endpoint.ts";
-import type { Question } from "../../../services/shared/rpc-client/work.ts";
+import type { SourceLog } from "../../../services/shared/rpc-client/endpoint/endpoint.ts";
+import type { RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
 import {
   type AuthorizationState,
   authorizationStateRequest,
@@ -87,7 +87,7 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
     urls: urls.filter((url) => url.startsWith("http")),
     createError: (message) => new Error(message),
     classify: classifyRpcError,
-    check: {
+    identityCheck: {
       call: { method: "eth_chainId", params: [] },
       read: (reply) => {
         if (!reply.ok) return reply.fault;
@@ -102,8 +102,8 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
     onEvent: () => {},
     options: { ...OPTIONS, ...options },
   });
-  const ask = async <T>(question: Question<T>, about: string): Promise<T> =>
-    (await pool.ask([question], about))[0] as T;
+  const ask = async <T>(question: RpcRequest<T>, about: string): Promise<T> =>
+    (await pool.request([question], about))[0] as T;
   const headNumber = () => ask(headNumberRequest(), "eth_blockNumber");
 
   /** What a transaction did with the authorization; undefined where it has nothing to do with it, or is not known. */
@@ -136,7 +136,7 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
 
   const readBatch = async (transfers: readonly Transfer[]): Promise<AuthorizationState[]> => {
     const states = await ask(authorizationStatesRequest(transfers), "authorizationState");
-    return states ?? pool.ask(transfers.map(authorizationStateRequest), "authorizationState");
+    return states ?? pool.request(transfers.map(authorizationStateRequest), "authorizationState");
   };
 
   return {
@@ -160,7 +160,7 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
   };
 }
 
-function headNumberRequest(): Question<number> {
+function headNumberRequest(): RpcRequest<number> {
   return {
     calls: [{ method: "eth_blockNumber", params: [] }],
     read: ([reply]) =>
@@ -171,7 +171,7 @@ function headNumberRequest(): Question<number> {
   };
 }
 
-function balanceRequest(address: Hex): Question<bigint> {
+function balanceRequest(address: Hex): RpcRequest<bigint> {
   return {
     calls: [{ method: "eth_getBalance", params: [address, "latest"] }],
     read: ([reply]) =>
@@ -188,7 +188,7 @@ function balanceRequest(address: Hex): Question<bigint> {
 function authorizationUseRequest(
   { asset, from, nonce }: Transfer,
   range: { readonly from: number; readonly to: number },
-): Question<Hex | "none" | "too many blocks"> {
+): RpcRequest<Hex | "none" | "too many blocks"> {
   const filter = {
     address: asset,
     topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], toTopic(from), nonce],
@@ -202,7 +202,9 @@ function authorizationUseRequest(
         if (!Array.isArray(result)) return untrustedFault("eth_getLogs gave no list");
         if (result.length === 0) return { value: "none" };
         const hash = parseHash(result[0]?.transactionHash);
-        return hash === undefined ? untrustedFault("eth_getLogs gave a log without transaction") : { value: hash };
+        return hash === undefined
+          ? untrustedFault("eth_getLogs gave a log without transaction")
+          : { value: hash };
       }),
     conclude: (refusals) =>
       refusals.some(({ kind }) => kind === "range") ? { value: "too many blocks" } : undefined,
@@ -216,7 +218,7 @@ interface ReceiptLog {
 }
 
 /** Logs in their order; undefined while the node knows no such transaction. */
-function receiptLogsRequest(hash: Hex): Question<readonly ReceiptLog[] | undefined> {
+function receiptLogsRequest(hash: Hex): RpcRequest<readonly ReceiptLog[] | undefined> {
   return {
     calls: [{ method: "eth_getTransactionReceipt", params: [hash] }],
     read: ([reply]) =>

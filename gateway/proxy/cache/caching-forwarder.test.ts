@@ -7,7 +7,7 @@ import { createMetrics } from "../../../services/shared/metrics/metrics.ts";
 import { systemClock } from "../../request/clock.ts";
 import type { RequestContext } from "../../request/context.ts";
 import { DeadlineExceeded, RequestCancelled } from "../../request/errors.ts";
-import type { Answer } from "../upstream/check-response.ts";
+import type { UpstreamResponse } from "../transport/response-receiver.ts";
 import { createCachingForwarder } from "./caching-forwarder.ts";
 import { createResponseCache } from "./response-cache.ts";
 
@@ -16,12 +16,12 @@ const sinks = {
   metrics: createMetrics({ name: "test" }),
 };
 
-/** A client that waits, and may leave. */
+/** A client that waits, and may disconnect. */
 function createClient(query = "a=1") {
   const res = Object.assign(new EventEmitter(), { destroyed: false, getHeader: () => undefined });
   const req = { headers: {}, method: "GET" };
   const exchange = beginExchange(sinks, { req, res } as never);
-  const passage = {
+  const context = {
     ...{ req, res, query, session: exchange.session, fields: {}, arrivedMs: systemClock.monotonicMs() },
     endpoint: { path: "/evm/dexes", mediaType: "application/json" },
   } as unknown as RequestContext;
@@ -29,134 +29,136 @@ function createClient(query = "a=1") {
     res.destroyed = true;
     res.emit("close");
   };
-  return { passage, leave };
+  return { context, leave };
 }
 
-/** A question to a service. */
-interface Asking {
-  resolve: (answer: Answer) => void;
+/** A request to a service. */
+interface SentRequest {
+  resolve: (response: UpstreamResponse) => void;
   reject: (error: Error) => void;
-  isGivenUp: boolean;
+  isCancelled: boolean;
 }
 
-/** A gateway whose services answer when the test says so. */
-function createScene(deadlineMs = 60_000, kept = createResponseCache({ maxBytes: 1_000_000 })) {
-  const questions: Asking[] = [];
-  const sent: { passage: RequestContext; body: string }[] = [];
+/** A forwarder whose services respond when the test says so. */
+function createScene(deadlineMs = 60_000, cache = createResponseCache({ maxBytes: 1_000_000 })) {
+  const requests: SentRequest[] = [];
+  const sent: { context: RequestContext; body: string }[] = [];
   const forward = createCachingForwarder({
-    kept,
+    cache,
     clock: systemClock,
     deadlineMs,
-    ask: (_question, { onAnswer, onFailure }) => {
-      const question: Asking = { resolve: onAnswer, reject: onFailure, isGivenUp: false };
-      questions.push(question);
-      const abandon = () => {
-        question.isGivenUp = true;
-        onFailure(new RequestCancelled("Nobody waits for the answer"));
-      };
-      return { abandon };
+    client: {
+      send: (_request, { onResponse, onError }) => {
+        const request: SentRequest = { resolve: onResponse, reject: onError, isCancelled: false };
+        requests.push(request);
+        const cancel = () => {
+          request.isCancelled = true;
+          onError(new RequestCancelled("The client has gone"));
+        };
+        return { cancel };
+      },
     },
     delivery: {
-      sendWhole: (passage, { body }) => void sent.push({ passage, body: body.toString() }),
-      sendStreamed: (passage) => void sent.push({ passage, body: "live" }),
-      sendNotModified: (passage) => void sent.push({ passage, body: "304" }),
+      sendComplete: (context, { body }) => void sent.push({ context, body: body.toString() }),
+      sendStreamed: (context) => void sent.push({ context, body: "live" }),
+      sendNotModified: (context) => void sent.push({ context, body: "304" }),
     },
   });
-  return { forward, questions, sent };
+  return { forward, requests, sent };
 }
 
-const table = (text: string): Answer => ({ status: 200, headers: {}, body: Buffer.from(text) });
+const table = (text: string): UpstreamResponse => ({ status: 200, headers: {}, body: Buffer.from(text) });
 
-describe("cached forward: flights", () => {
-  it("asks once for all who ask the same, and answers them in their order", async () => {
-    const { forward, questions, sent } = createScene();
+describe("caching forwarder: in-flight requests", () => {
+  it("sends one request for all clients of one table, and responds in their order", async () => {
+    const { forward, requests, sent } = createScene();
     const clients = [createClient(), createClient(), createClient(), createClient("a=2")];
-    const done = clients.map(({ passage }) => forward(passage));
-    expect(questions).to.have.length(2);
-    questions[0]?.resolve(table("one"));
-    questions[1]?.resolve(table("two"));
+    const done = clients.map(({ context }) => forward(context));
+    expect(requests).to.have.length(2);
+    requests[0]?.resolve(table("one"));
+    requests[1]?.resolve(table("two"));
     await Promise.all(done);
     expect(sent.map(({ body }) => body)).to.deep.equal(["one", "one", "one", "two"]);
-    expect(sent.map(({ passage }) => passage)).to.deep.equal(clients.map(({ passage }) => passage));
-    expect(sent.map(({ passage }) => passage.fields.cache)).to.deep.equal([
+    expect(sent.map(({ context }) => context)).to.deep.equal(clients.map(({ context }) => context));
+    expect(sent.map(({ context }) => context.fields.cache)).to.deep.equal([
       ...["miss", "coalesced", "coalesced", "miss"],
     ]);
   });
 
-  it("goes on for those who stay when others leave, the first one too", async () => {
-    const { forward, questions, sent } = createScene();
+  it("continues for the clients that stay when others disconnect, the first one too", async () => {
+    const { forward, requests, sent } = createScene();
     const [first, second, third] = [createClient(), createClient(), createClient()];
-    const done = [first, second, third].map(({ passage }) => forward(passage));
+    const done = [first, second, third].map(({ context }) => forward(context));
     first.leave();
     third.leave();
-    expect(questions[0]?.isGivenUp).to.equal(false);
-    questions[0]?.resolve(table("one"));
+    expect(requests[0]?.isCancelled).to.equal(false);
+    requests[0]?.resolve(table("one"));
     await Promise.all(done);
-    expect(sent.map(({ passage }) => passage)).to.deep.equal([second.passage]);
+    expect(sent.map(({ context }) => context)).to.deep.equal([second.context]);
   });
 
-  it("gives up with the last who waits; who comes in the same moment asks anew", async () => {
-    const { forward, questions, sent } = createScene();
+  it("cancels with the last client; one that comes in the same moment starts a new request", async () => {
+    const { forward, requests, sent } = createScene();
     const [first, second] = [createClient(), createClient()];
-    const left = forward(first.passage);
+    const left = forward(first.context);
     first.leave();
-    const done = forward(second.passage);
-    expect(questions.map(({ isGivenUp }) => isGivenUp)).to.deep.equal([true, false]);
+    const done = forward(second.context);
+    expect(requests.map(({ isCancelled }) => isCancelled)).to.deep.equal([true, false]);
     await left;
-    // The end of what was given up has been heard by now, and has not struck out what followed it.
-    const third = forward(createClient().passage);
-    expect(questions).to.have.length(2);
-    questions[1]?.resolve(table("one"));
+    // The cancelled request has ended by now, and has not removed the one that followed it.
+    const third = forward(createClient().context);
+    expect(requests).to.have.length(2);
+    requests[1]?.resolve(table("one"));
     await Promise.all([done, third]);
     expect(sent.map(({ body }) => body)).to.deep.equal(["one", "one"]);
   });
 
-  it("asks nobody for a client that has left before", async () => {
-    const { forward, questions } = createScene();
+  it("sends nothing for a client that has disconnected before", async () => {
+    const { forward, requests } = createScene();
     const client = createClient();
     client.leave();
-    await forward(client.passage);
-    expect(questions).to.be.empty;
+    await forward(client.context);
+    expect(requests).to.be.empty;
   });
 
-  it("asks anew for who has time left when the first one's deadline is over, once for all of them", async () => {
-    const { forward, questions, sent } = createScene();
-    const done = [createClient(), createClient(), createClient()].map(({ passage }) => forward(passage));
-    questions[0]?.reject(new DeadlineExceeded(60_000));
+  it("starts one new request for the clients with time left when the first one's deadline is over", async () => {
+    const { forward, requests, sent } = createScene();
+    const done = [createClient(), createClient(), createClient()].map(({ context }) => forward(context));
+    requests[0]?.reject(new DeadlineExceeded(60_000));
     const [first, second, third] = await Promise.race([
       Promise.allSettled(done),
       new Promise<undefined[]>((resolve) => setImmediate(resolve, [])),
     ]);
     expect([first, second, third], "still waiting").to.deep.equal([undefined, undefined, undefined]);
-    expect(questions).to.have.length(2);
-    questions[1]?.resolve(table("late"));
+    expect(requests).to.have.length(2);
+    requests[1]?.resolve(table("late"));
     const ends = await Promise.allSettled(done);
     expect(ends.map(({ status }) => status)).to.deep.equal(["rejected", "fulfilled", "fulfilled"]);
     expect(sent.map(({ body }) => body)).to.deep.equal(["late", "late"]);
   });
 
-  it("fails all of them with what the service said, and keeps nothing", async () => {
-    const { forward, questions } = createScene();
-    const done = [createClient(), createClient()].map(({ passage }) => forward(passage));
+  it("fails all clients with the service's error, and caches nothing", async () => {
+    const { forward, requests } = createScene();
+    const done = [createClient(), createClient()].map(({ context }) => forward(context));
     const error = new Error("broken");
-    questions[0]?.reject(error);
+    requests[0]?.reject(error);
     const ends = await Promise.allSettled(done);
     expect(ends).to.deep.equal([
       { status: "rejected", reason: error },
       { status: "rejected", reason: error },
     ]);
-    void forward(createClient().passage);
-    expect(questions).to.have.length(2);
+    void forward(createClient().context);
+    expect(requests).to.have.length(2);
   });
 
-  it("fails all of them, and leaves nobody waiting, where an answer cannot be kept", async () => {
+  it("fails all clients, and leaves none waiting, where a response cannot be cached", async () => {
     const error = new Error("no room");
     const put = () => {
       throw error;
     };
-    const { forward, questions } = createScene(60_000, { get: () => undefined, put, size: 0, bytes: 0 });
-    const done = [createClient(), createClient()].map(({ passage }) => forward(passage));
-    questions[0]?.resolve({ ...table("one"), headers: { "cache-control": "max-age=1" } });
+    const { forward, requests } = createScene(60_000, { get: () => undefined, put, size: 0, bytes: 0 });
+    const done = [createClient(), createClient()].map(({ context }) => forward(context));
+    requests[0]?.resolve({ ...table("one"), headers: { "cache-control": "max-age=1" } });
     const ends = await Promise.allSettled(done);
     expect(ends).to.deep.equal([
       { status: "rejected", reason: error },

@@ -1,199 +1,201 @@
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import { DeadlineExceeded } from "../../request/errors.ts";
 import { EncodableResponse } from "../delivery/encodable-response.ts";
-import {
-  askFor,
-  askUntilGone,
-  type ForwarderOptions,
-  leftOf,
-  sendAnswer,
-  tagsOf,
-} from "../delivery/forwarder.ts";
-import type { Answer } from "../upstream/check-response.ts";
+import { type ForwarderOptions, fetchForClient, sendResponse } from "../delivery/forwarder.ts";
+import type { UpstreamResponse } from "../transport/response-receiver.ts";
+import { clientTags } from "../upstream/client.ts";
 import { cacheKeyOf } from "./cache-key.ts";
-import { PassingMap } from "./fixed-hash-map.ts";
-import { freshMsOf } from "./freshness.ts";
-import { Flight } from "./in-flight.ts";
-import type { Entry, ResponseCache } from "./response-cache.ts";
+import { FixedHashMap } from "./fixed-hash-map.ts";
+import { InFlightRequest } from "./in-flight.ts";
+import { type CacheEntry, freshMsOf, type ResponseCache } from "./response-cache.ts";
 
 /**
- * How an answer came about, as X-Cache and the metrics say: kept and fresh (hit), kept and found unchanged by its
- * service (revalidated), another client's question (coalesced), or asked for (miss).
+ * Where a response came from, as X-Cache and the metrics say: the cache (hit), the cache after a 304 of the service
+ * (revalidated), another client's request (coalesced), or the service (miss).
  */
-export const CACHE_WORDS = ["hit", "revalidated", "coalesced", "miss"] as const;
-export type CacheWord = (typeof CACHE_WORDS)[number];
+export const CACHE_RESULTS = ["hit", "revalidated", "coalesced", "miss"] as const;
+export type CacheResult = (typeof CACHE_RESULTS)[number];
 
-export interface CachedForwardOptions extends ForwarderOptions {
-  readonly kept: ResponseCache;
-  readonly onAnswer?: (word: CacheWord) => void;
+export interface CachingForwarderOptions extends ForwarderOptions {
+  readonly cache: ResponseCache;
+  /** How many responses came from where; counted here. */
+  readonly counts?: Record<CacheResult, number>;
 }
 
-/** What became of a question: a table for all who wait, or something that goes by once (a long body) or has none (304). */
+/** The end of a request: a table for all that wait, or a response that can be sent once (a streamed body, a 304). */
 type Outcome =
-  | { readonly answer: EncodableResponse; readonly word: "miss" | "revalidated" }
-  | { readonly passing: Answer; isTaken: boolean };
+  | { readonly table: EncodableResponse; readonly result: "miss" | "revalidated" }
+  | { readonly single: UpstreamResponse; isTaken: boolean };
+
+/** A client's request with its place in the cache. */
+interface CacheableRequest {
+  readonly context: RequestContext;
+  readonly key: string;
+  /** What the cache has under the key, no longer fresh. */
+  readonly stale: CacheEntry | undefined;
+}
 
 /**
- * Gives tables again while their services say that they are fresh, and asks once for all who ask the same at the same
- * time. What is no longer fresh is asked for by its tag, so that a service that has nothing new sends no body. Errors
- * are never kept, and neither are long answers, which go by. Whoever comes here has passed every gate.
+ * Sends tables from the cache while they are fresh, and one request to the service for all clients that want the same
+ * at the same time. Stale tables are requested by their tag, so that an unchanged one is not sent again. Errors are
+ * never cached, nor are streamed bodies. Contexts that come here have passed every gate.
  */
-export function createCachingForwarder(options: CachedForwardOptions): RequestForwarder {
-  const { kept, clock, delivery, onAnswer = () => {} } = options;
-  const flights = new PassingMap<Flight<Outcome>>();
+export function createCachingForwarder(options: CachingForwarderOptions): RequestForwarder {
+  const { cache, client, clock, delivery, deadlineMs, counts } = options;
+  const inFlight = new FixedHashMap<InFlightRequest<Outcome>>();
 
-  const note = (passage: RequestContext, word: CacheWord): string[] => {
-    passage.fields.cache = word;
-    onAnswer(word);
-    return ["X-Cache", word];
+  /** Counts a result, and returns its header. */
+  const note = (context: RequestContext, result: CacheResult): string[] => {
+    context.fields.cache = result;
+    if (counts !== undefined) counts[result] += 1;
+    return ["X-Cache", result];
   };
 
-  const sendPassing = (passage: RequestContext, answer: Answer) =>
-    sendAnswer(passage, answer, { delivery, more: note(passage, "miss") });
+  const sendSingle = (context: RequestContext, response: UpstreamResponse) =>
+    sendResponse(context, response, { delivery, extraHeaders: note(context, "miss") });
 
-  const sendKept = (passage: RequestContext, { answer, askedAtMs }: Entry) => {
-    const ageSeconds = Math.floor((clock.monotonicMs() - askedAtMs) / 1000);
-    return delivery.sendWhole(passage, answer, [...note(passage, "hit"), "Age", String(ageSeconds)]);
+  const sendCached = (context: RequestContext, { response, requestedAtMs }: CacheEntry) => {
+    const ageSeconds = Math.floor((clock.monotonicMs() - requestedAtMs) / 1000);
+    return delivery.sendComplete(context, response, [...note(context, "hit"), "Age", String(ageSeconds)]);
   };
 
-  /** What is sent of a whole table, kept if it may be. */
-  const keep = (
-    {
-      key,
-      askedAtMs,
-      isWanted,
-    }: { readonly key: string; readonly askedAtMs: number; readonly isWanted: boolean },
-    { headers, body }: Answer,
-  ) => {
-    const answer = new EncodableResponse({ headers, body: body as Buffer });
+  const toTable = (
+    { headers, body }: UpstreamResponse,
+    entry: { readonly key: string; readonly requestedAtMs: number; readonly isAwaited: boolean },
+  ): EncodableResponse => {
+    const response = new EncodableResponse({ headers, body: body as Buffer });
+    const { key, requestedAtMs, isAwaited } = entry;
     const freshMs = freshMsOf(headers["cache-control"]);
-    if (freshMs > 0) kept.put({ key, askedAtMs, answer, freshUntilMs: askedAtMs + freshMs }, isWanted);
-    return answer;
+    if (freshMs > 0) {
+      cache.put({ key, requestedAtMs, response, freshUntilMs: requestedAtMs + freshMs }, isAwaited);
+    }
+    return response;
   };
 
-  /** Its service says that nothing has changed: the body stays, and what the new headers tell. */
-  const renew = (entry: Entry, askedAtMs: number, { headers }: Answer): EncodableResponse => {
-    const { "content-type": _none, ...told } = headers;
-    const { answer } = entry;
-    entry.answer = new EncodableResponse(
-      { headers: { ...answer.headers, ...told }, body: answer.body },
-      answer,
-    );
-    entry.askedAtMs = askedAtMs;
-    entry.freshUntilMs = askedAtMs + freshMsOf(entry.answer.headers["cache-control"]);
-    kept.put(entry);
-    return entry.answer;
+  /** The service returned 304: the body stays, with the new headers. */
+  const revalidate = (entry: CacheEntry, requestedAtMs: number, { headers }: UpstreamResponse) => {
+    const { "content-type": _none, ...newHeaders } = headers;
+    const { response } = entry;
+    const merged = { headers: { ...response.headers, ...newHeaders }, body: response.body };
+    entry.response = new EncodableResponse(merged, response);
+    entry.requestedAtMs = requestedAtMs;
+    entry.freshUntilMs = requestedAtMs + freshMsOf(entry.response.headers["cache-control"]);
+    cache.put(entry);
+    return entry.response;
   };
 
-  /** Asks on behalf of all who join, until there is an answer. */
-  const depart = (passage: RequestContext, key: string, stale: Entry | undefined): Flight<Outcome> => {
-    const askedAtMs = clock.monotonicMs();
-    const name = flightName(passage, key, stale);
-    // A flight that was given up may be followed by another of its name before it hears of its end.
-    const strike = () => flights.remove(name, flight);
-    const arrive = (answer: Answer): void => {
-      const isWhole = answer.status === 200 && Buffer.isBuffer(answer.body);
-      const isWanted = flight.size > 1;
-      if (isWhole) flight.land({ answer: keep({ key, askedAtMs, isWanted }, answer), word: "miss" });
-      else if (answer.status === 304 && stale?.answer.etag !== undefined) {
-        flight.land({ answer: renew(stale, askedAtMs, answer), word: "revalidated" });
-      } else flight.land({ passing: answer, isTaken: false });
+  /** Sends the request for all that join. */
+  const start = (name: string, { context, key, stale }: CacheableRequest): InFlightRequest<Outcome> => {
+    const requestedAtMs = clock.monotonicMs();
+    const staleTag = stale?.response.etag;
+    const toOutcome = (response: UpstreamResponse): Outcome => {
+      const isAwaited = request.size > 1;
+      if (response.status === 200 && Buffer.isBuffer(response.body)) {
+        return { table: toTable(response, { key, requestedAtMs, isAwaited }), result: "miss" };
+      }
+      if (response.status === 304 && stale !== undefined && staleTag !== undefined) {
+        return { table: revalidate(stale, requestedAtMs, response), result: "revalidated" };
+      }
+      return { single: response, isTaken: false };
     };
-    const onAnswer = (answer: Answer): void => {
-      strike();
+    const onResponse = (response: UpstreamResponse): void => {
+      inFlight.remove(name, request);
       try {
-        arrive(answer);
+        request.settle(toOutcome(response));
       } catch (error) {
-        // Whoever told of the answer has no more to tell: those who wait would do so for ever.
-        flight.fail(error);
+        // Nothing else would end the clients that wait.
+        request.fail(error);
       }
     };
-    const onFailure = (error: unknown): void => {
-      strike();
-      flight.fail(error);
+    const onError = (error: unknown): void => {
+      // A cancelled request may have been replaced by another of its name: only this one is removed.
+      inFlight.remove(name, request);
+      request.fail(error);
     };
-    const ifNoneMatch = stale?.answer.etag ?? tagsOf(passage);
-    const asked = askFor(passage, { ifNoneMatch, asker: { onAnswer, onFailure } }, options);
-    const flight = new Flight<Outcome>(() => {
-      strike();
-      asked.abandon();
+    const ifNoneMatch = staleTag ?? clientTags(context);
+    const handle = client.send({ context, ifNoneMatch }, { onResponse, onError });
+    const request = new InFlightRequest<Outcome>(() => {
+      inFlight.remove(name, request);
+      handle.cancel();
     });
-    flights.add(name, flight);
-    return flight;
+    inFlight.add(name, request);
+    return request;
   };
 
-  /** Asks for this request alone; keeps what may be kept. */
-  const askAlone = async (passage: RequestContext, key: string | undefined): Promise<void> => {
-    const askedAtMs = clock.monotonicMs();
-    const answer = await askUntilGone(passage, options);
-    if (answer === undefined) return;
-    if (key === undefined || answer.status !== 200 || !Buffer.isBuffer(answer.body)) {
-      return sendPassing(passage, answer);
+  /** Sends a request for this client alone; caches what may be cached. */
+  const fetchAlone = async (context: RequestContext, key: string | undefined): Promise<void> => {
+    const requestedAtMs = clock.monotonicMs();
+    const response = await fetchForClient(context, options);
+    if (response === undefined) return;
+    if (key === undefined || response.status !== 200 || !Buffer.isBuffer(response.body)) {
+      return sendSingle(context, response);
     }
-    await delivery.sendWhole(
-      passage,
-      keep({ key, askedAtMs, isWanted: false }, answer),
-      note(passage, "miss"),
-    );
+    const table = toTable(response, { key, requestedAtMs, isAwaited: false });
+    await delivery.sendComplete(context, table, note(context, "miss"));
   };
 
-  const land = (passage: RequestContext, outcome: Outcome, isFirst: boolean): void | Promise<void> => {
-    if ("answer" in outcome) {
-      const { answer, word } = outcome;
-      return delivery.sendWhole(passage, answer, note(passage, isFirst ? word : "coalesced"));
+  const sendOutcome = (
+    context: RequestContext,
+    outcome: Outcome,
+    { isFirst }: { readonly isFirst: boolean },
+  ): void | Promise<void> => {
+    if ("table" in outcome) {
+      const { table, result } = outcome;
+      return delivery.sendComplete(context, table, note(context, isFirst ? result : "coalesced"));
     }
-    const { passing, isTaken } = outcome;
-    if (isTaken && !Buffer.isBuffer(passing.body)) return askAlone(passage, undefined);
+    const { single, isTaken } = outcome;
+    if (isTaken && !Buffer.isBuffer(single.body)) return fetchAlone(context, undefined);
     outcome.isTaken = true;
-    return sendPassing(passage, passing);
+    return sendSingle(context, single);
   };
 
-  /** Joins the question that is under way, or begins one. */
-  const fly = (passage: RequestContext, key: string, stale: Entry | undefined): Promise<void> =>
+  /** Joins the in-flight request for the same table, or starts one. */
+  const fetchShared = (cacheable: CacheableRequest): Promise<void> =>
     new Promise((resolve, reject) => {
-      const name = flightName(passage, key, stale);
-      const end = (outcome: Outcome | undefined, isFirst: boolean): void => {
+      const { context } = cacheable;
+      const name = inFlightName(cacheable);
+      let isFirst = false;
+      let ownDeadline: DeadlineExceeded | undefined;
+      const onOutcome = (outcome: Outcome | undefined): void => {
         try {
-          resolve(outcome && land(passage, outcome, isFirst));
+          resolve(outcome && sendOutcome(context, outcome, { isFirst }));
         } catch (error) {
           reject(error);
         }
       };
-      const join = (flight: Flight<Outcome>): void => {
-        const error = new DeadlineExceeded(options.deadlineMs);
-        const onFailure = (failure: unknown): void => {
-          // Else the deadline of who asked first is over, this one's is not.
-          if (failure === error || !(failure instanceof DeadlineExceeded)) reject(failure);
-          else board();
-        };
-        const onOutcome = (outcome: Outcome | undefined) => end(outcome, false);
-        flight.join({ passage, onOutcome, onFailure, deadline: { leftMs: leftOf(passage, options), error } });
+      const onError = (error: unknown): void => {
+        // The deadline of the first client is over, this client's is not.
+        if (!isFirst && error !== ownDeadline && error instanceof DeadlineExceeded) joinOrStart();
+        else reject(error);
       };
-      const board = (): void => {
-        const flight = flights.get(name);
-        if (flight !== undefined) join(flight);
-        else {
-          const onOutcome = (outcome: Outcome | undefined) => end(outcome, true);
-          depart(passage, key, stale).join({ passage, onOutcome, onFailure: reject });
+      const joinOrStart = (): void => {
+        const request = inFlight.get(name);
+        isFirst = request === undefined;
+        if (request === undefined) {
+          start(name, cacheable).join({ context, onOutcome, onError });
+          return;
         }
+        ownDeadline = new DeadlineExceeded(deadlineMs);
+        const remainingMs = deadlineMs - (clock.monotonicMs() - context.arrivedMs);
+        request.join({ context, onOutcome, onError, deadline: { remainingMs, error: ownDeadline } });
       };
-      board();
+      joinOrStart();
     });
 
-  return (passage) => {
-    // Gone while its key or its limits were asked for: nobody would say so again.
-    if (passage.res.destroyed) return;
-    const key = cacheKeyOf(passage.endpoint.path, passage.query);
-    const entry = key === undefined ? undefined : kept.get(key);
-    if (entry !== undefined && clock.monotonicMs() < entry.freshUntilMs) return sendKept(passage, entry);
-    // A payment's answer must be held whole, however long it is.
-    if (key === undefined || passage.beforeSend !== undefined) return askAlone(passage, key);
-    return fly(passage, key, entry);
+  return (context) => {
+    // The client disconnected while its key or its limits were looked up: no event would report it again.
+    if (context.res.destroyed) return;
+    const key = cacheKeyOf(context.endpoint.path, context.query);
+    const entry = key === undefined ? undefined : cache.get(key);
+    if (entry !== undefined && clock.monotonicMs() < entry.freshUntilMs) return sendCached(context, entry);
+    // A paid response must be complete before it is sent, however long it is.
+    if (key === undefined || context.beforeSend !== undefined) return fetchAlone(context, key);
+    return fetchShared({ context, key, stale: entry });
   };
 }
 
-/** What is asked for together. What a client knows decides what comes back, unless the kept tag is what is asked for. */
-function flightName(passage: RequestContext, key: string, stale: Entry | undefined): string {
-  const tags = stale?.answer.etag === undefined ? tagsOf(passage) : undefined;
+/** Requests with one name are coalesced. A client's tags decide what comes back, unless the stale tag is sent instead. */
+function inFlightName({ context, key, stale }: CacheableRequest): string {
+  const tags = stale?.response.etag === undefined ? clientTags(context) : undefined;
   return tags === undefined ? key : `${key}\n${tags}`;
 }

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { PassingMap } from "./fixed-hash-map.ts";
+import { FixedHashMap } from "./fixed-hash-map.ts";
 
-describe("passing map", () => {
+describe("fixed hash map", () => {
   it("holds what a Map holds, through any additions and removals", () => {
     const step = fc.tuple(fc.boolean(), fc.nat(40), fc.nat(2));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const map = new PassingMap<number>();
+        const map = new FixedHashMap<number>();
         const model = new Map<string, number>();
         const keyOf = (number: number) => `/path?a=${number * 75}`;
         for (const [isAdded, number, value] of steps) {
@@ -28,8 +28,8 @@ describe("passing map", () => {
     );
   });
 
-  it("tells keys of one bucket apart", () => {
-    const map = new PassingMap<number>();
+  it("distinguishes keys of one bucket", () => {
+    const map = new FixedHashMap<number>();
     for (let number = 0; number < 5_000; number += 1) map.add(`key ${number}`, number);
     for (let number = 0; number < 5_000; number += 2) map.remove(`key ${number}`, number);
     for (let number = 0; number < 5_000; number += 1)

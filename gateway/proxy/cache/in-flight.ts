@@ -2,96 +2,95 @@ import type { Span } from "@opentelemetry/api";
 import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { RequestContext } from "../../request/context.ts";
 
-/** On whose behalf a flight is waited for: told of one of the two, once. */
-export interface Waiting<T> {
-  readonly passage: RequestContext;
-  /** The outcome, or undefined when the client goes away before. */
+/** A client that waits for an in-flight request: one of the two functions is called, once. */
+export interface Waiter<T> {
+  readonly context: RequestContext;
+  /** Gets the outcome, or undefined when the client disconnects before. */
   readonly onOutcome: (outcome: T | undefined) => void;
-  /** What the flight fails of, or `deadline.error` when that passes before. */
-  readonly onFailure: (error: unknown) => void;
-  readonly deadline?: { readonly leftMs: number; readonly error: Error };
+  /** Gets the request's error, or `deadline.error` when that passes before. */
+  readonly onError: (error: unknown) => void;
+  readonly deadline?: { readonly remainingMs: number; readonly error: Error } | undefined;
 }
 
-interface Waiter<T> {
-  readonly waiting: Waiting<T>;
+interface JoinedWaiter<T> {
+  readonly waiter: Waiter<T>;
   readonly timer: NodeJS.Timeout | undefined;
 }
 
-/** One question to a service that several clients wait for. */
-export class Flight<T> {
-  readonly #abandon: () => void;
-  /** Nearly all flights have one. */
-  #first: Waiter<T> | undefined;
-  #others: Set<Waiter<T>> | undefined;
-  #isOver = false;
-  /** Of who asked first: the question is in that one's trace. */
-  #asker: Span | undefined;
+/** One request to a service that several clients wait for (single-flight). */
+export class InFlightRequest<T> {
+  readonly #cancel: () => void;
+  /** Nearly all have one. */
+  #first: JoinedWaiter<T> | undefined;
+  #others: Set<JoinedWaiter<T>> | undefined;
+  #isSettled = false;
+  /** Of the first client: the request to the service is in its trace. */
+  #span: Span | undefined;
 
-  /** `abandon` is called when nobody waits any more. */
-  constructor(abandon: () => void) {
-    this.#abandon = abandon;
+  /** `cancel` is called when the last client has left. */
+  constructor(cancel: () => void) {
+    this.#cancel = cancel;
   }
 
-  /** How many wait. */
+  /** How many clients wait. */
   get size(): number {
     return (this.#first === undefined ? 0 : 1) + (this.#others?.size ?? 0);
   }
 
-  /** Waits for the end on behalf of a client. */
-  join(waiting: Waiting<T>): void {
-    const { passage, onOutcome, onFailure, deadline } = waiting;
-    if (passage.span !== undefined) this.#showQuestion(passage.span);
+  join(waiter: Waiter<T>): void {
+    const { context, onOutcome, onError, deadline } = waiter;
+    if (context.span !== undefined) this.#linkTrace(context.span);
     const onLate = () => {
-      this.#leave(waiter);
-      onFailure(deadline?.error);
+      this.#leave(joined);
+      onError(deadline?.error);
     };
-    const timer = deadline && setTimeout(onLate, Math.max(0, deadline.leftMs));
-    const waiter: Waiter<T> = { waiting, timer };
-    if (this.size === 0) this.#first = waiter;
+    const timer = deadline && setTimeout(onLate, Math.max(0, deadline.remainingMs));
+    const joined: JoinedWaiter<T> = { waiter, timer };
+    if (this.size === 0) this.#first = joined;
     else {
       this.#others ??= new Set();
-      this.#others.add(waiter);
+      this.#others.add(joined);
     }
-    getExchange(passage.res).onClose = () => {
-      this.#leave(waiter);
+    getExchange(context.res).onClose = () => {
+      this.#leave(joined);
       onOutcome(undefined);
     };
   }
 
-  /** Links the trace of a request to the one that has the question it waits for. */
-  #showQuestion(span: Span): void {
-    if (this.#asker === undefined) this.#asker = span;
-    else span.addLink({ context: this.#asker.spanContext() });
+  /** Links the trace of a client to the one that has the request it waits for. */
+  #linkTrace(span: Span): void {
+    if (this.#span === undefined) this.#span = span;
+    else span.addLink({ context: this.#span.spanContext() });
   }
 
-  /** Ends it for all who wait, in the order in which they came. */
-  land(outcome: T): void {
+  /** Ends the request for all that wait, in the order in which they joined. */
+  settle(outcome: T): void {
     this.#end(({ onOutcome }) => onOutcome(outcome));
   }
 
   fail(error: unknown): void {
-    this.#end(({ onFailure }) => onFailure(error));
+    this.#end(({ onError }) => onError(error));
   }
 
-  #end(tell: (waiting: Waiting<T>) => void): void {
-    this.#isOver = true;
+  #end(call: (waiter: Waiter<T>) => void): void {
+    this.#isSettled = true;
     const first = this.#first;
     if (first !== undefined) {
       this.#leave(first);
-      tell(first.waiting);
+      call(first.waiter);
     }
     if (this.#others === undefined) return;
-    for (const waiter of this.#others) {
-      this.#leave(waiter);
-      tell(waiter.waiting);
+    for (const joined of this.#others) {
+      this.#leave(joined);
+      call(joined.waiter);
     }
   }
 
-  #leave(waiter: Waiter<T>): void {
-    clearTimeout(waiter.timer);
-    getExchange(waiter.waiting.passage.res).onClose = undefined;
-    if (this.#first === waiter) this.#first = undefined;
-    else this.#others?.delete(waiter);
-    if (!this.#isOver && this.size === 0) this.#abandon();
+  #leave(joined: JoinedWaiter<T>): void {
+    clearTimeout(joined.timer);
+    getExchange(joined.waiter.context.res).onClose = undefined;
+    if (this.#first === joined) this.#first = undefined;
+    else this.#others?.delete(joined);
+    if (!this.#isSettled && this.size === 0) this.#cancel();
   }
 }

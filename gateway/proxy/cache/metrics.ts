@@ -1,38 +1,39 @@
 import { Counter, Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts";
-import { CACHE_WORDS, type CacheWord } from "./caching-forwarder.ts";
+import { CACHE_RESULTS, type CacheResult } from "./caching-forwarder.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
-/** Publishes how answers came about and what is kept, read when scraped. Answers what to tell of each answer. */
-export function measureCache(kept: ResponseCache, { registry }: Metrics): (word: CacheWord) => void {
+/** Publishes the size of the cache and where responses came from, read at each scrape. Returns the counts to increment. */
+export function publishCacheMetrics(
+  cache: ResponseCache,
+  { registry }: Metrics,
+): Record<CacheResult, number> {
   const registers = [registry];
-  const counts: Record<CacheWord, number> = { hit: 0, revalidated: 0, coalesced: 0, miss: 0 };
+  const counts: Record<CacheResult, number> = { hit: 0, revalidated: 0, coalesced: 0, miss: 0 };
   new Counter({
     name: "gateway_cache_answers_total",
-    help: "Answers by how they came about: kept, found unchanged, another client's question, or asked for",
+    help: "Responses by source: the cache, the cache after a 304 of the service, another client's request, the service",
     labelNames: ["result"],
     registers,
     collect() {
       this.reset();
-      for (const result of CACHE_WORDS) this.inc({ result }, counts[result]);
+      for (const result of CACHE_RESULTS) this.inc({ result }, counts[result]);
     },
   });
   new Gauge({
     name: "gateway_cache_bytes",
-    help: "Bytes that kept answers take",
+    help: "Bytes of cached responses",
     registers,
     collect() {
-      this.set(kept.bytes);
+      this.set(cache.bytes);
     },
   });
   new Gauge({
     name: "gateway_cache_entries",
-    help: "Answers that are kept",
+    help: "Cached responses",
     registers,
     collect() {
-      this.set(kept.size);
+      this.set(cache.size);
     },
   });
-  return (word) => {
-    counts[word] += 1;
-  };
+  return counts;
 }

@@ -1,117 +1,170 @@
 import type { EncodableResponse } from "../delivery/encodable-response.ts";
-import { createDoorkeeper } from "./doorkeeper.ts";
+import { hashOf } from "./fixed-hash-map.ts";
 
-/** A table that is kept. */
-export interface Entry {
+/** A cached table. */
+export interface CacheEntry {
   readonly key: string;
-  answer: EncodableResponse;
-  /** Monotonic milliseconds: when it was asked for, and until when it may be given without asking. */
-  askedAtMs: number;
+  response: EncodableResponse;
+  /** Monotonic milliseconds: when it was requested of its service, and until when it is fresh. */
+  requestedAtMs: number;
   freshUntilMs: number;
 }
 
 export interface ResponseCache {
-  /** Fresh or not: one that is not may be so again when its service says that nothing has changed. */
-  get(key: string): Entry | undefined;
+  /** Fresh or stale: a stale entry is fresh again when its service returns 304. */
+  get(key: string): CacheEntry | undefined;
   /**
-   * Keeps an answer in place of what was kept under its key. Where there is no room left, one that was not asked for
-   * lately is not kept; `isWanted` says that others wait for it.
+   * Stores a response in place of the one under its key. A full cache does not admit a key that was not requested
+   * lately, unless `isAwaited`: other clients wait for it.
    */
-  put(entry: Entry, isWanted?: boolean): void;
+  put(entry: CacheEntry, isAwaited?: boolean): void;
   readonly size: number;
   readonly bytes: number;
 }
 
-export interface KeptAnswersOptions {
-  /** Of everything: bodies, what was made of them, keys and the rest. */
+export interface ResponseCacheOptions {
+  /** Of everything: bodies, their encodings, keys and the rest. */
   readonly maxBytes: number;
 }
 
-/** Above this share of the bound every new table costs an old one. */
+/** Above this share of the bound every new entry evicts an old one. */
 const FULL = 0.9;
-/** A table that nobody asks for again within this time is not worth a place. */
-const DOORKEEPER_MS = 10_000;
-/** Headers, objects and the places in maps that an entry takes besides its bodies and its key. */
+/** A table that is not requested again within this time is not worth a place. */
+const ADMISSION_MS = 10_000;
+/** Headers, objects and map entries that a cached table takes besides its bodies and its key. */
 const ENTRY_BYTES = 2_000;
 
-/** An entry's place among the others, by when it was last asked for. */
-interface Place {
-  readonly entry: Entry;
+/** An entry in the list by last use. */
+interface LruNode {
+  readonly entry: CacheEntry;
   cost: number;
-  /** Toward those that were asked for later and earlier. */
-  newer: Place | undefined;
-  older: Place | undefined;
+  newer: LruNode | undefined;
+  older: LruNode | undefined;
 }
 
 /**
- * Answers within a bound of memory; those that nobody has asked for for longest go first. A list by hand, since a Map
+ * Responses within a bound of memory; the least recently used are evicted first. The list is linked by hand, since a Map
  * that loses its first entry again and again is searched for its first entry ever longer.
  */
-export function createResponseCache({ maxBytes }: KeptAnswersOptions): ResponseCache {
-  const places = new Map<string, Place>();
-  let newest: Place | undefined;
-  let oldest: Place | undefined;
+export function createResponseCache({ maxBytes }: ResponseCacheOptions): ResponseCache {
+  const nodes = new Map<string, LruNode>();
+  let newest: LruNode | undefined;
+  let oldest: LruNode | undefined;
   let bytes = 0;
-  const doorkeeper = createDoorkeeper(DOORKEEPER_MS);
+  const admission = createAdmissionFilter(ADMISSION_MS);
 
-  const unlink = (place: Place): void => {
-    if (place.newer === undefined) newest = place.older;
-    else place.newer.older = place.older;
-    if (place.older === undefined) oldest = place.newer;
-    else place.older.newer = place.newer;
+  const unlink = (node: LruNode): void => {
+    if (node.newer === undefined) newest = node.older;
+    else node.newer.older = node.older;
+    if (node.older === undefined) oldest = node.newer;
+    else node.older.newer = node.newer;
   };
-  const link = (place: Place): void => {
-    place.older = newest;
-    place.newer = undefined;
-    if (newest === undefined) oldest = place;
-    else newest.newer = place;
-    newest = place;
+  const link = (node: LruNode): void => {
+    node.older = newest;
+    node.newer = undefined;
+    if (newest === undefined) oldest = node;
+    else newest.newer = node;
+    newest = node;
   };
-  const forget = (place: Place): void => {
-    unlink(place);
-    places.delete(place.entry.key);
-    bytes -= place.cost;
+  const evict = (node: LruNode): void => {
+    unlink(node);
+    nodes.delete(node.entry.key);
+    bytes -= node.cost;
   };
-  const settle = (place: Place): void => {
-    const { key, answer } = place.entry;
-    const cost = ENTRY_BYTES + 2 * key.length + answer.heldBytes;
-    bytes += cost - place.cost;
-    place.cost = cost;
-    while (bytes > maxBytes && oldest !== undefined) forget(oldest);
+  const updateCost = (node: LruNode): void => {
+    const { key, response } = node.entry;
+    const cost = ENTRY_BYTES + 2 * key.length + response.heldBytes;
+    bytes += cost - node.cost;
+    node.cost = cost;
+    while (bytes > maxBytes && oldest !== undefined) evict(oldest);
   };
 
   return {
     get size() {
-      return places.size;
+      return nodes.size;
     },
     get bytes() {
       return bytes;
     },
     get(key) {
-      const place = places.get(key);
-      if (place === undefined) return undefined;
-      if (place !== newest) {
-        unlink(place);
-        link(place);
+      const node = nodes.get(key);
+      if (node === undefined) return undefined;
+      if (node !== newest) {
+        unlink(node);
+        link(node);
       }
-      return place.entry;
+      return node.entry;
     },
-    put(entry, isWanted = false) {
-      const before = places.get(entry.key);
-      if (before !== undefined) forget(before);
+    put(entry, isAwaited = false) {
+      const before = nodes.get(entry.key);
+      if (before !== undefined) evict(before);
       else {
         const isFull = bytes > maxBytes * FULL;
-        const isKnown = doorkeeper.seesAgain(entry.key, entry.askedAtMs);
-        if (isFull && !isKnown && !isWanted) return;
+        const isKnown = admission.sawRecently(entry.key, entry.requestedAtMs);
+        if (isFull && !isKnown && !isAwaited) return;
       }
-      entry.answer.settle();
-      const place: Place = { entry, cost: 0, newer: undefined, older: undefined };
-      places.set(entry.key, place);
-      link(place);
-      entry.answer.onGrowth = () => {
-        if (places.get(entry.key) === place) settle(place);
+      entry.response.compact();
+      const node: LruNode = { entry, cost: 0, newer: undefined, older: undefined };
+      nodes.set(entry.key, node);
+      link(node);
+      entry.response.onGrowth = () => {
+        if (nodes.get(entry.key) === node) updateCost(node);
       };
-      settle(place);
+      updateCost(node);
     },
   };
+}
+
+/** Keys that are remembered at most; a new key replaces the one in its slot. */
+const ADMISSION_SLOTS = 1 << 17;
+
+/**
+ * Remembers recent keys in little memory, so that tables that are requested once do not evict those that are requested
+ * again and again. Two keys with one hash are one to it, which admits more, never less.
+ */
+interface AdmissionFilter {
+  /** Whether the key came lately; records it. */
+  sawRecently(key: string, nowMs: number): boolean;
+}
+
+function createAdmissionFilter(memoryMs: number): AdmissionFilter {
+  const times = new Float64Array(ADMISSION_SLOTS).fill(Number.NEGATIVE_INFINITY);
+  const hashes = new Int32Array(ADMISSION_SLOTS);
+  return {
+    sawRecently(key, nowMs) {
+      const hash = hashOf(key);
+      const slot = (hash ^ (hash >>> 15)) & (ADMISSION_SLOTS - 1);
+      const isKnown = hashes[slot] === hash && nowMs - (times[slot] as number) < memoryMs;
+      hashes[slot] = hash;
+      times[slot] = nowMs;
+      return isKnown;
+    },
+  };
+}
+
+/**
+ * Milliseconds for which a response is fresh by its Cache-Control (RFC 9111); 0 = it must not be cached. `private` does
+ * not forbid it here: the gateway acts for the origin, and returns tables only to clients that passed its checks.
+ */
+export function freshMsOf(cacheControl: string | undefined): number {
+  if (cacheControl === undefined) return 0;
+  // Consecutive responses have the same value.
+  if (cacheControl !== lastText) {
+    lastText = cacheControl;
+    lastMs = parseFreshMs(cacheControl);
+  }
+  return lastMs;
+}
+
+let lastText = "";
+let lastMs = 0;
+
+function parseFreshMs(cacheControl: string): number {
+  let seconds = 0;
+  for (const directive of cacheControl.toLowerCase().split(",")) {
+    const [name = "", value = ""] = directive.split("=").map((part) => part.trim());
+    if (name === "no-store" || name === "no-cache") return 0;
+    if (name === "max-age" && /^\d{1,9}$/.test(value)) seconds = Number(value);
+  }
+  return seconds * 1000;
 }

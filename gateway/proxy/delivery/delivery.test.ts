@@ -5,13 +5,13 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { RequestContext } from "../../request/context.ts";
 import { until } from "../../testkit/until.ts";
-import { createDelivery, type LiveAnswer } from "./delivery.ts";
+import { createDelivery, type StreamedResponse } from "./delivery.ts";
 
 const STALL_MS = 2_000;
 const PIECES = 20;
 const PIECE = Buffer.alloc(65_536, "x");
 
-/** A client whose connection takes each piece of an answer when `take` says so. */
+/** A client whose connection takes each piece of a response when `take` says so. */
 function clientThat(take: (done: () => void) => void) {
   let taken = 0;
   const connection = new Duplex({
@@ -35,20 +35,20 @@ function sendLong({ req, res }: ReturnType<typeof clientThat>): void {
   const body = Object.assign(Readable.from(Array.from({ length: PIECES }, () => PIECE)), {
     byteLength: PIECES * PIECE.length,
   });
-  const answer = { status: 200, headers: {}, body } as unknown as LiveAnswer;
-  const passage = { req, res, fields: {}, session: "s" } as unknown as RequestContext;
-  createDelivery({ isDraining: () => false, stallMs: STALL_MS }).sendStreamed(passage, answer, []);
+  const response = { status: 200, headers: {}, body } as unknown as StreamedResponse;
+  const context = { req, res, fields: {}, session: "s" } as unknown as RequestContext;
+  createDelivery({ isDraining: () => false, stallMs: STALL_MS }).sendStreamed(context, response, []);
 }
 
-describe("delivery of long answers", () => {
-  it("cuts a client that takes nothing of one, however its connection is kept", async () => {
+describe("delivery of streamed tables", () => {
+  it("cuts a client that reads nothing, however its connection is kept alive", async () => {
     const client = clientThat(() => {});
     sendLong(client);
     await until(() => client.res.destroyed);
     expect(client.taken()).to.equal(0);
   });
 
-  it("goes on for a client that is slow and takes piece after piece", async () => {
+  it("continues for a slow client that reads piece after piece", async () => {
     const client = clientThat((done) => setTimeout(done, STALL_MS / 50));
     sendLong(client);
     await until(() => client.res.writableFinished || client.res.destroyed);

@@ -7,43 +7,51 @@ import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import type { RequestContext } from "../../request/context.ts";
 import { createCompressor, negotiateEncoding } from "../../request/encoding.ts";
 import { badResponse } from "../../request/errors.ts";
-import { toLines } from "../../request/header-list.ts";
-import type { LiveBody } from "../transport/streamed-body.ts";
-import type { Answer } from "../upstream/check-response.ts";
-import { type EncodableResponse, layOut } from "./encodable-response.ts";
-import { takesReadyHead, writeReadyHead } from "./ready-head.ts";
+import { canWriteRawHead, toLines, writeRawHead } from "../../request/response-head.ts";
+import type { UpstreamResponse } from "../transport/response-receiver.ts";
+import type { StreamedBody } from "../transport/streamed-body.ts";
+import { type EncodableResponse, toRawHeaders } from "./encodable-response.ts";
 
-export type LiveAnswer = Answer & { readonly body: LiveBody };
+export type StreamedResponse = UpstreamResponse & { readonly body: StreamedBody };
 
-/** Sends good answers to clients. Where a client has gone, nothing happens. */
+/** Sends good responses to clients. Where a client has disconnected, nothing happens. */
 export interface Delivery {
   /**
-   * Sends a table that is here as a whole, or 304 where the client knows it; `more` are headers besides its own. With
-   * `passage.beforeAnswer`, resolves when the answer has been handed to the response; rejects where that rejects.
+   * Sends a complete table, or 304 where the client knows it; `extraHeaders` come after its own. With
+   * `context.beforeSend`, resolves when the table has been passed to the response; rejects where that rejects.
    */
-  sendWhole(
-    passage: RequestContext,
-    answer: EncodableResponse,
-    more: readonly string[],
+  sendComplete(
+    context: RequestContext,
+    table: EncodableResponse,
+    extraHeaders: readonly string[],
   ): void | Promise<void>;
-  /** Sends a table while it comes. One that breaks off cuts the client's connection: what it has is no whole answer. */
-  sendStreamed(passage: RequestContext, answer: LiveAnswer, more: readonly string[]): void;
+  /** Sends a table while it arrives. One that breaks off cuts the client's connection, so that it cannot look complete. */
+  sendStreamed(context: RequestContext, response: StreamedResponse, extraHeaders: readonly string[]): void;
   /** Sends the service's own 304. */
-  sendNotModified(passage: RequestContext, headers: Answer["headers"], more: readonly string[]): void;
+  sendNotModified(
+    context: RequestContext,
+    headers: UpstreamResponse["headers"],
+    extraHeaders: readonly string[],
+  ): void;
 }
 
-export function createDelivery(of: {
+export interface DeliveryOptions {
   readonly isDraining: () => boolean;
-  /** For how long a client may leave lie what it is sent of a long answer. */
+  /** For how long a client may take nothing of a streamed table. */
   readonly stallMs?: number | undefined;
-}): Delivery {
-  const { isDraining, stallMs = HTTP_TIMEOUTS.stallMs } = of;
-  const ending = new TurnBatch(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
+  /** Whether Node lets heads be written as text (checkRawHeads); else `res.writeHead` renders them. */
+  readonly usesRawHeads?: boolean;
+}
+
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { isDraining, stallMs = HTTP_TIMEOUTS.stallMs, usesRawHeads = true } = options;
+  const bodies = new TurnBatch(({ res, bytes }: { readonly res: Response; readonly bytes: Buffer }) => {
     if (!res.destroyed) res.end(bytes);
   });
-  const writeHead = (passage: RequestContext, status: number, own: readonly string[]): void => {
-    const { res, headers, session } = passage;
-    // The connection is closed after this answer: the client should not send another request into it.
+
+  const writeHead = (context: RequestContext, status: number, own: readonly string[]): void => {
+    const { res, headers, session } = context;
+    // The connection closes after this response: the client should not send another request on it.
     if (isDraining()) res.shouldKeepAlive = false;
     const raw = headers === undefined ? (own as string[]) : headers.after(own);
     raw.push("X-Session-Id", session);
@@ -51,99 +59,89 @@ export function createDelivery(of: {
     res.writeHead(status, raw);
   };
 
-  const sendEncoded = (
-    passage: RequestContext,
-    answer: EncodableResponse,
-    more: readonly string[],
-  ): void | Promise<void> => {
-    const encoding = answer.isCompressible
-      ? negotiateEncoding(passage.req.headers["accept-encoding"] as string | undefined)
-      : undefined;
-    const write = (bytes: Buffer): void => {
-      const { req, res } = passage;
-      if (res.destroyed) return;
-      passage.fields.bytes = bytes.length;
-      const { headers, session } = passage;
-      // What is set on a response header by header is not among these lines.
-      if (headers !== undefined && !isDraining() && takesReadyHead(res)) {
-        const own = answer.headerLines(encoding, bytes.length) + toLines(more) + headers.lines();
-        writeReadyHead(res, `${own}X-Session-Id: ${session}\r\n`);
-      } else writeHead(passage, 200, answer.rawHeaders(encoding, bytes.length).concat(more));
-      if (req.method === "HEAD") res.end();
-      else ending.add({ res, bytes });
-    };
-    const encoded = answer.encode(encoding);
-    return Buffer.isBuffer(encoded) ? write(encoded) : encoded.then(write);
-  };
-
-  const sendWhole: Delivery["sendWhole"] = (passage, answer, more) => {
-    const { req, res } = passage;
+  const sendTable: Delivery["sendComplete"] = (context, table, extraHeaders) => {
+    const { req, res, headers, session } = context;
     if (res.destroyed) return;
-    if (answer.etag !== undefined && matchesTag(req.headers["if-none-match"], answer.etag)) {
-      writeHead(passage, 304, answer.notModifiedHeaders().concat(more));
+    if (table.etag !== undefined && matchesTag(req.headers["if-none-match"], table.etag)) {
+      writeHead(context, 304, table.notModifiedHeaders().concat(extraHeaders));
       res.end();
       return;
     }
-    return sendEncoded(passage, answer, more);
+    const encoding = table.isCompressible
+      ? negotiateEncoding(req.headers["accept-encoding"] as string | undefined)
+      : undefined;
+    const send = (bytes: Buffer): void => {
+      if (res.destroyed) return;
+      context.fields.bytes = bytes.length;
+      // Headers that are set on the response one by one would be missing among these lines.
+      if (usesRawHeads && headers !== undefined && !isDraining() && canWriteRawHead(res)) {
+        const lines = table.headerLines(encoding, bytes.length) + toLines(extraHeaders) + headers.lines();
+        writeRawHead(res, `${lines}X-Session-Id: ${session}\r\n`);
+      } else writeHead(context, 200, table.rawHeaders(encoding, bytes.length).concat(extraHeaders));
+      if (req.method === "HEAD") res.end();
+      else bodies.add({ res, bytes });
+    };
+    const encoded = table.encode(encoding);
+    return Buffer.isBuffer(encoded) ? send(encoded) : encoded.then(send);
   };
 
   return {
-    sendWhole(passage, answer, more) {
-      const { beforeSend, res } = passage;
-      if (beforeSend === undefined) return sendWhole(passage, answer, more);
+    sendComplete(context, table, extraHeaders) {
+      const { beforeSend, res } = context;
+      if (beforeSend === undefined) return sendTable(context, table, extraHeaders);
       if (res.destroyed) return;
-      return beforeSend(answer).then(async () => {
-        if (!res.destroyed) await sendWhole(passage, answer, more);
+      return beforeSend(table).then(async () => {
+        if (!res.destroyed) await sendTable(context, table, extraHeaders);
       });
     },
 
-    sendStreamed(passage, { headers, body }, more) {
-      const { req, res, endpoint } = passage;
+    sendStreamed(context, { headers, body }, extraHeaders) {
+      const { req, res, endpoint } = context;
       if (res.destroyed) {
         body.destroy();
         return;
       }
       const encoding = negotiateEncoding(req.headers["accept-encoding"] as string | undefined);
-      const own = layOut(headers, { isCompressible: true }).concat(more);
+      const own = toRawHeaders(headers, { isCompressible: true }).concat(extraHeaders);
       if (encoding !== undefined) own.push("Content-Encoding", encoding);
       else if (body.byteLength !== undefined) own.push("Content-Length", String(body.byteLength));
-      passage.fields.bytes = body.byteLength;
-      writeHead(passage, 200, own);
+      context.fields.bytes = body.byteLength;
+      writeHead(context, 200, own);
       if (req.method === "HEAD") {
         body.destroy();
         res.end();
         return;
       }
-      // Heard before the client's connection is cut: the log should say that this was no whole answer.
+      // Before the client's connection is cut: the log should say that the response was incomplete.
       body.once("error", () => {
         if (body.failure) getExchange(res).failure = badResponse(endpoint.family, body.failure);
       });
-      expectReading(res, stallMs);
-      // What the connection's end means was said above, or the client went away, which it finds out by itself.
+      cutStalledClient(res, stallMs);
+      // The listener above has the service's error; a client that disconnects knows so itself.
       pipeline(encoding === undefined ? [body, res] : [body, createCompressor(encoding), res], () => {});
     },
 
-    sendNotModified(passage, headers, more) {
-      const { res } = passage;
+    sendNotModified(context, headers, extraHeaders) {
+      const { res } = context;
       if (res.destroyed) return;
-      const { "content-type": _type, ...known } = headers;
-      writeHead(passage, 304, layOut(known, { isCompressible: true }).concat(more));
+      const { "content-type": _type, ...own } = headers;
+      writeHead(context, 304, toRawHeaders(own, { isCompressible: true }).concat(extraHeaders));
       res.end();
     },
   };
 }
 
 /**
- * Cuts a client that does not take in so long what lies here for it, some tens of kilobytes: a long answer holds a
- * connection to its service, of which there are only so many. A client that reads byte by byte is cut too, whom the
+ * Cuts a client that does not read what is buffered for it, some tens of kilobytes, within `stallMs`: a streamed table
+ * holds a connection to its service, of which there are few. This also cuts a client that reads byte by byte, which the
  * server's own limit of silence would let pass.
  */
-function expectReading(res: RequestContext["res"], stallMs: number): void {
-  const isStalled = () => {
+function cutStalledClient(res: RequestContext["res"], stallMs: number): void {
+  const check = () => {
     if (res.writableLength > 0) res.destroy();
     else if (!res.writableFinished && !res.destroyed) timer.refresh();
   };
-  const timer = setTimeout(isStalled, stallMs);
+  const timer = setTimeout(check, stallMs);
   res.on("drain", () => timer.refresh());
   res.once("close", () => clearTimeout(timer));
 }

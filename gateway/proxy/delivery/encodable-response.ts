@@ -1,120 +1,119 @@
 import type { CompleteResponse } from "../../request/context.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "../../request/encoding.ts";
-import { toLines } from "../../request/header-list.ts";
-import { memoizeHeaderName } from "../../request/known-names.ts";
-import { toOwnMemory } from "./own-memory.ts";
+import { memoizeHeaderName, toLines } from "../../request/response-head.ts";
 
-/** The body in one coding: bytes once they are made, and the headers it is sent with. */
-interface Form {
+/** The body in one content encoding, or on its way there. */
+interface EncodedBody {
   bytes: Buffer | undefined;
-  making: Promise<Buffer> | undefined;
+  pending: Promise<Buffer> | undefined;
 }
 
-/** A table that is here as a whole, in each content coding that somebody asked for. */
+/** A complete table, in each content encoding that a client has accepted. */
 export class EncodableResponse implements CompleteResponse {
   readonly headers: CompleteResponse["headers"];
-  #body: Buffer;
   readonly etag: string | undefined;
-  /** Told when more is held than before. */
+  /** Called when more memory is held than before. */
   onGrowth: (() => void) | undefined;
-  /** By coding; most answers are asked for in none. */
-  #forms: Map<Encoding, Form> | undefined;
-  #plainLines: string | undefined;
-  #codedLines: Map<Encoding, string> | undefined;
+  #body: Buffer;
+  /** Most tables are requested without any. */
+  #encoded: Map<Encoding, EncodedBody> | undefined;
+  #identityLines: string | undefined;
+  #encodedLines: Map<Encoding, string> | undefined;
 
-  /** `known` holds the same body: what was made of it is shared. */
-  constructor({ headers, body }: CompleteResponse, known?: EncodableResponse) {
+  /** `previous` has the same body: its encodings are shared. */
+  constructor({ headers, body }: CompleteResponse, previous?: EncodableResponse) {
     this.headers = headers;
     this.etag = headers.etag;
     this.#body = body;
-    this.#forms = known === undefined ? undefined : known.#forms;
+    this.#encoded = previous === undefined ? undefined : previous.#encoded;
   }
 
   get body(): Buffer {
     return this.#body;
   }
 
-  /** Before it is kept: from here on it holds no more memory than it says. */
-  settle(): void {
+  /** To be called before it is cached: from here on it holds no more memory than `heldBytes`. */
+  compact(): void {
     this.#body = toOwnMemory(this.#body);
   }
 
-  /** Whether it is worth compressing; then its bytes depend on Accept-Encoding. */
+  /** Whether compression is worth its cost; then the bytes depend on Accept-Encoding. */
   get isCompressible(): boolean {
-    return this.body.length >= MIN_COMPRESSED_BYTES;
+    return this.#body.length >= MIN_COMPRESSED_BYTES;
   }
 
-  /** Bytes held: the body and what was made of it. */
+  /** Bytes of the body and its encodings. */
   get heldBytes(): number {
-    let bytes = this.body.length;
-    if (this.#forms !== undefined) for (const form of this.#forms.values()) bytes += form.bytes?.length ?? 0;
+    let bytes = this.#body.length;
+    if (this.#encoded !== undefined)
+      for (const body of this.#encoded.values()) bytes += body.bytes?.length ?? 0;
     return bytes;
   }
 
-  /** The body in a coding, made once however many ask for it. */
+  /** The body in an encoding, compressed once for all clients. */
   encode(encoding: Encoding | undefined): Buffer | Promise<Buffer> {
-    if (encoding === undefined) return this.body;
-    this.#forms ??= new Map();
-    let form = this.#forms.get(encoding);
-    if (form === undefined) {
-      form = { bytes: undefined, making: undefined };
-      this.#forms.set(encoding, form);
+    if (encoding === undefined) return this.#body;
+    this.#encoded ??= new Map();
+    let body = this.#encoded.get(encoding);
+    if (body === undefined) {
+      body = { bytes: undefined, pending: undefined };
+      this.#encoded.set(encoding, body);
     }
-    if (form.bytes !== undefined) return form.bytes;
-    form.making ??= this.#make(form, encoding);
-    return form.making;
+    if (body.bytes !== undefined) return body.bytes;
+    body.pending ??= this.#compress(body, encoding);
+    return body.pending;
   }
 
-  async #make(form: Form, encoding: Encoding): Promise<Buffer> {
+  async #compress(body: EncodedBody, encoding: Encoding): Promise<Buffer> {
     try {
-      const made = toOwnMemory(await compress(this.body, encoding));
-      form.bytes = made;
+      const bytes = toOwnMemory(await compress(this.#body, encoding));
+      body.bytes = bytes;
       this.onGrowth?.();
-      return made;
+      return bytes;
     } finally {
-      form.making = undefined;
+      body.pending = undefined;
     }
   }
 
-  /** Names and values of the headers that the body in a coding has, as writeHead takes them. */
+  /** Names and values of the headers for an encoding, as writeHead takes them. */
   rawHeaders(encoding: Encoding | undefined, length: number): string[] {
-    const raw = layOut(this.headers, { isCompressible: this.isCompressible });
+    const raw = toRawHeaders(this.headers, { isCompressible: this.isCompressible });
     raw.push("Content-Length", String(length));
     if (encoding !== undefined) raw.push("Content-Encoding", encoding);
     return raw;
   }
 
-  /** The same as lines, made once however many ask. */
+  /** The same as lines, rendered once for all clients. */
   headerLines(encoding: Encoding | undefined, length: number): string {
     if (encoding === undefined) {
-      this.#plainLines ??= toLines(this.rawHeaders(encoding, length));
-      return this.#plainLines;
+      this.#identityLines ??= toLines(this.rawHeaders(encoding, length));
+      return this.#identityLines;
     }
-    this.#codedLines ??= new Map();
-    let lines = this.#codedLines.get(encoding);
+    this.#encodedLines ??= new Map();
+    let lines = this.#encodedLines.get(encoding);
     if (lines === undefined) {
       lines = toLines(this.rawHeaders(encoding, length));
-      this.#codedLines.set(encoding, lines);
+      this.#encodedLines.set(encoding, lines);
     }
     return lines;
   }
 
-  /** Those of 304, which tells of no body. */
+  /** The headers of a 304, which has no body to describe. */
   notModifiedHeaders(): string[] {
     const { "content-type": _type, ...headers } = this.headers;
-    return layOut(headers, { isCompressible: this.isCompressible });
+    return toRawHeaders(headers, { isCompressible: this.isCompressible });
   }
 }
 
-/** Headers as they are written. What may be compressed differs by Accept-Encoding, and says so even where it is not. */
-export function layOut(
+/** Headers as writeHead takes them. A body that may be compressed varies by Accept-Encoding, even where it is not. */
+export function toRawHeaders(
   headers: CompleteResponse["headers"],
   { isCompressible }: { readonly isCompressible: boolean },
 ): string[] {
   const raw: string[] = [];
   for (const name in headers) {
     const value = headers[name] as string;
-    // Compressed, an answer has other bytes: only a weak tag may stand for all of them.
+    // A compressed body has other bytes: only a weak tag may stand for all encodings.
     if (name === "etag") raw.push("ETag", value.startsWith("W/") ? value : `W/${value}`);
     else if (name !== "vary") raw.push(displayName(name), value);
   }
@@ -123,7 +122,18 @@ export function layOut(
   return raw;
 }
 
-/** "x-data-block" as "X-Data-Block"; nothing but the look of it. */
+/** "x-data-block" as "X-Data-Block". */
 const displayName = memoizeHeaderName((name) =>
   name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase()),
 );
+
+/**
+ * The same bytes in memory of their own, unless they fill most of their buffer. A slice of a shared buffer (one for
+ * several small bodies, zlib's of 16 KB) keeps all of it alive.
+ */
+function toOwnMemory(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

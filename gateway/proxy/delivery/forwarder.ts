@@ -1,91 +1,59 @@
-import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
 import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
-import type { ReceiveOptions } from "../transport/response-receiver.ts";
-import type { Answer } from "../upstream/check-response.ts";
-import type { Ask, Asked, Asker } from "../upstream/client.ts";
+import type { ResponseListener, UpstreamResponse } from "../transport/response-receiver.ts";
+import { clientTags, type UpstreamClient } from "../upstream/client.ts";
 import type { Delivery } from "./delivery.ts";
 import { EncodableResponse } from "./encodable-response.ts";
 
 export interface ForwarderOptions {
-  readonly ask: Ask;
+  readonly client: Pick<UpstreamClient, "send">;
   readonly delivery: Delivery;
   readonly clock: Clock;
   readonly deadlineMs: number;
 }
 
-/** Longer answers go through while they come. */
-const HOLD_BYTES = 1_048_576;
-/** The longest answer that is held for somebody who must see it whole before it is sent. */
-const MAX_HELD_BYTES = 64 * 1_048_576;
-
-/** Asks the service for each request. */
+/** Sends one request to the service for each request of a client. */
 export function createForwarder(options: ForwarderOptions): RequestForwarder {
-  return async (passage) => {
-    if (passage.res.destroyed) return;
-    const answer = await askUntilGone(passage, options);
-    if (answer !== undefined) await sendAnswer(passage, answer, { delivery: options.delivery, more: [] });
+  return async (context) => {
+    if (context.res.destroyed) return;
+    const response = await fetchForClient(context, options);
+    if (response === undefined) return;
+    await sendResponse(context, response, { delivery: options.delivery, extraHeaders: [] });
   };
 }
 
-/** Milliseconds left of a request's deadline. */
-export function leftOf({ arrivedMs }: RequestContext, { clock, deadlineMs }: ForwarderOptions): number {
-  return deadlineMs - (clock.monotonicMs() - arrivedMs);
-}
-
-/** Asks the service of a request, with these tags. */
-export function askFor(
-  passage: RequestContext,
-  { ifNoneMatch, asker }: { readonly ifNoneMatch: string | undefined; readonly asker: Asker },
-  options: ForwarderOptions,
-): Asked {
-  const { endpoint, query, session, fields, span, beforeSend } = passage;
-  const maxSilenceMs = options.deadlineMs;
-  const reading: ReceiveOptions = beforeSend
-    ? { holdBytes: MAX_HELD_BYTES, beyond: "refuse", maxSilenceMs }
-    : { holdBytes: HOLD_BYTES, beyond: "live", maxSilenceMs };
-  const leftMs = leftOf(passage, options);
-  return options.ask({ endpoint, query, session, ifNoneMatch, reading, leftMs, fields, span }, asker);
-}
-
-/** Sends what a service answered to this request alone. */
-export function sendAnswer(
-  passage: RequestContext,
-  { status, headers, body }: Answer,
-  { delivery, more }: { readonly delivery: Delivery; readonly more: readonly string[] },
+/** Sends a service's response to this client. */
+export function sendResponse(
+  context: RequestContext,
+  { status, headers, body }: UpstreamResponse,
+  { delivery, extraHeaders }: { readonly delivery: Delivery; readonly extraHeaders: readonly string[] },
 ): void | Promise<void> {
-  if (status === 304) return delivery.sendNotModified(passage, headers, more);
-  if (!Buffer.isBuffer(body)) return delivery.sendStreamed(passage, { status, headers, body }, more);
-  return delivery.sendWhole(passage, new EncodableResponse({ headers, body }), more);
+  if (status === 304) return delivery.sendNotModified(context, headers, extraHeaders);
+  if (!Buffer.isBuffer(body)) return delivery.sendStreamed(context, { status, headers, body }, extraHeaders);
+  return delivery.sendComplete(context, new EncodableResponse({ headers, body }), extraHeaders);
 }
 
-/** Asks for this request alone: the answer, or undefined when the client went away before. Then nobody is asked any more. */
-export function askUntilGone(
-  passage: RequestContext,
-  options: ForwarderOptions,
-): Promise<Answer | undefined> {
-  const { res } = passage;
+/** Sends a request for one client. Returns undefined when the client disconnects before; the request is then cancelled. */
+export function fetchForClient(
+  context: RequestContext,
+  { client }: Pick<ForwarderOptions, "client">,
+): Promise<UpstreamResponse | undefined> {
+  const { res } = context;
   const exchange = getExchange(res);
   return new Promise((resolve, reject) => {
-    const asker: Asker = {
-      onAnswer(answer) {
+    const listener: ResponseListener = {
+      onResponse(response) {
         exchange.onClose = undefined;
-        resolve(answer);
+        resolve(response);
       },
-      onFailure(error) {
+      onError(error) {
         exchange.onClose = undefined;
         if (res.destroyed) resolve(undefined);
         else reject(error);
       },
     };
-    const asked = askFor(passage, { ifNoneMatch: tagsOf(passage), asker }, options);
-    exchange.onClose = () => asked.abandon();
+    const handle = client.send({ context, ifNoneMatch: clientTags(context) }, listener);
+    exchange.onClose = () => handle.cancel();
   });
-}
-
-/** The tags that a client knows the answer by; "*" is none. */
-export function tagsOf({ req }: RequestContext): string | undefined {
-  const tags = req.headers["if-none-match"];
-  return hasEntityTags(tags) ? tags : undefined;
 }

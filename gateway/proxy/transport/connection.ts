@@ -1,25 +1,32 @@
 import type { Socket } from "node:net";
 import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
-import { type BodyReader, createBodyReader } from "./body.ts";
-import { BadHttp, BrokenOff, NotReached } from "./errors.ts";
-import { type Head, parseHead } from "./response-parser.ts";
-import type { Wire } from "./wire.ts";
+import { ConnectFailed, ConnectionBroken, InvalidResponse } from "./errors.ts";
+import { type BodyReader, createBodyReader, parseHead, type ResponseHead } from "./response-parser.ts";
 
-/** Hears one answer. After `onEnd` or `onFail` it hears nothing more. */
-export interface Receiver {
-  onHead(head: Head): void;
-  onPiece(piece: Buffer): void;
-  onEnd(): void;
-  /** NotReached, BrokenOff or BadHttp. */
-  onFail(error: Error): void;
+/** A plain or TLS socket. */
+export interface ByteSource {
+  readonly socket: Socket;
+  /** The event after which the socket can be used. */
+  readonly readyEvent: "connect" | "secureConnect";
+  /** Called with what is read. `isShared`: the memory is valid during the call only, and must be copied to be kept. */
+  onBytes: (bytes: Buffer, isShared: boolean) => void;
 }
 
-/** What a connection tells its pool. */
+/** Receives one response. After `onEnd` or `onError` it is not called again. */
+export interface Receiver {
+  onHead(head: ResponseHead): void;
+  onData(piece: Buffer): void;
+  onEnd(): void;
+  /** ConnectFailed, ConnectionBroken or InvalidResponse. */
+  onError(error: Error): void;
+}
+
+/** What a connection reports to its pool. */
 export interface ConnectionEvents {
-  /** The answer has been read to its end, and another request may be sent. */
+  /** The response has been read to its end, and another request can be sent. */
   onIdle(connection: Connection): void;
-  /** It carries nothing any more; told once. */
-  onGone(connection: Connection): void;
+  /** The connection is closed; called once. */
+  onClosed(connection: Connection): void;
 }
 
 /** A host that swallows packets must not use up a request's whole deadline. */
@@ -27,64 +34,64 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_HEAD_BYTES = 32_768;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-const sending = new TurnBatch((connection: Connection) => connection.write());
+const writes = new TurnBatch((connection: Connection) => connection.write());
 
-/** A kept connection to a service: one request at a time. */
+/** A keep-alive connection to a service: one request at a time. */
 export class Connection {
-  /** When its last answer ended; for the pool. */
+  /** When its last response ended; used by the pool. */
   idleSinceMs = 0;
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
   #receiver: Receiver | undefined;
-  #head: Head | undefined;
+  #head: ResponseHead | undefined;
   #body: BodyReader | undefined;
-  /** Bytes of a head that is not complete. */
-  #begun: Buffer | undefined;
-  #text: string | undefined;
-  #isMade = false;
-  #isGone = false;
-  #failure: Error | undefined;
+  /** Bytes of an incomplete head. */
+  #headBytes: Buffer | undefined;
+  #requestText: string | undefined;
+  #isConnected = false;
+  #isClosed = false;
+  #error: Error | undefined;
 
-  constructor(wire: Wire, events: ConnectionEvents) {
-    const { socket, madeBy } = wire;
+  constructor(source: ByteSource, events: ConnectionEvents) {
+    const { socket, readyEvent } = source;
     this.#socket = socket;
     this.#events = events;
     socket.setNoDelay(true);
     socket.setTimeout(CONNECT_TIMEOUT_MS, () => {
-      if (!this.#isMade) socket.destroy(new Error(`No connection within ${CONNECT_TIMEOUT_MS} ms`));
+      if (!this.#isConnected) socket.destroy(new Error(`No connection within ${CONNECT_TIMEOUT_MS} ms`));
     });
-    socket.once(madeBy, () => {
-      this.#isMade = true;
+    socket.once(readyEvent, () => {
+      this.#isConnected = true;
       socket.setTimeout(0);
     });
-    wire.onBytes = (bytes, isLent) => this.#onBytes(bytes, isLent);
+    source.onBytes = (bytes, isShared) => this.#onBytes(bytes, isShared);
     socket.on("error", (error) => {
-      this.#failure ??= error;
+      this.#error ??= error;
     });
     socket.on("close", () => this.#onClose());
   }
 
-  /** Whether another request may be sent. One that the service has just closed looks open until that is read. */
+  /** Whether another request can be sent. One that the service has just closed looks open until that is read. */
   get isUsable(): boolean {
-    return !this.#isGone && this.#receiver === undefined && this.#socket.writable;
+    return !this.#isClosed && this.#receiver === undefined && this.#socket.writable;
   }
 
   /** Sends a whole request. */
-  send(text: string, receiver: Receiver): void {
+  send(requestText: string, receiver: Receiver): void {
     this.#receiver = receiver;
     this.#head = undefined;
-    this.#text = text;
-    sending.add(this);
+    this.#requestText = requestText;
+    writes.add(this);
   }
 
-  /** Writes the request that is waiting for the end of the turn. */
+  /** Writes the request that was put off to the end of the turn. */
   write(): void {
-    const text = this.#text;
-    this.#text = undefined;
+    const text = this.#requestText;
+    this.#requestText = undefined;
     if (text !== undefined && this.#receiver !== undefined) this.#socket.write(text, "latin1");
   }
 
-  /** Stops reading this answer until resumed: the reader's pace becomes the service's. */
+  /** Stops reading this response until `resume`: the service then sends at the reader's pace. */
   pause(receiver: Receiver): void {
     if (this.#receiver === receiver) this.#socket.pause();
   }
@@ -92,7 +99,7 @@ export class Connection {
     if (this.#receiver === receiver) this.#socket.resume();
   }
 
-  /** Gives this answer up; it hears nothing more. Without effect on one that has ended. */
+  /** Closes the connection without calling the receiver again. No effect after the end of its response. */
   abort(receiver: Receiver): void {
     if (this.#receiver === receiver) this.destroy();
   }
@@ -102,52 +109,52 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #onBytes(chunk: Buffer, isLent: boolean): void {
+  #onBytes(chunk: Buffer, isShared: boolean): void {
     try {
-      this.#read(chunk, isLent);
+      this.#read(chunk, isShared);
     } catch (error) {
       const receiver = this.#receiver;
       this.destroy();
-      receiver?.onFail(error as Error);
+      receiver?.onError(error as Error);
     }
   }
 
-  #read(chunk: Buffer, isLent: boolean): void {
+  #read(chunk: Buffer, isShared: boolean): void {
     const receiver = this.#receiver;
-    if (receiver === undefined) throw new BadHttp("Bytes came that nobody asked for");
+    if (receiver === undefined) throw new InvalidResponse("The service sent bytes without a request");
     let rest: Buffer | undefined = chunk;
     while (this.#head === undefined) {
-      rest = this.#readHead(rest, { receiver, isLent });
-      // The receiver may have given up at what it saw.
+      rest = this.#readHead(rest, { receiver, isShared });
+      // The receiver may have aborted at the head.
       if (rest === undefined || this.#receiver !== receiver) return;
     }
     const behind = this.#body?.read(rest, (piece) => {
-      if (this.#receiver === receiver) receiver.onPiece(isLent ? Buffer.from(piece) : piece);
+      if (this.#receiver === receiver) receiver.onData(isShared ? Buffer.from(piece) : piece);
     });
     if (behind === undefined || this.#receiver !== receiver) return;
-    if (behind.length > 0) throw new BadHttp("The answer is longer than it says");
+    if (behind.length > 0) throw new InvalidResponse("The response is longer than its length");
     this.#receiver = undefined;
-    if (this.#head.isKept && this.#socket.writable) {
+    if (this.#head.isKeptAlive && this.#socket.writable) {
       if (this.#socket.isPaused()) this.#socket.resume();
       this.#events.onIdle(this);
     } else this.#socket.destroy();
     receiver.onEnd();
   }
 
-  /** Bytes behind the head; undefined while it is not complete. */
+  /** Returns the bytes behind the head; undefined while the head is incomplete. */
   #readHead(
     chunk: Buffer,
-    { receiver, isLent }: { readonly receiver: Receiver; readonly isLent: boolean },
+    { receiver, isShared }: { readonly receiver: Receiver; readonly isShared: boolean },
   ): Buffer | undefined {
-    const bytes = this.#begun === undefined ? chunk : Buffer.concat([this.#begun, chunk]);
+    const bytes = this.#headBytes === undefined ? chunk : Buffer.concat([this.#headBytes, chunk]);
     const end = bytes.indexOf(HEAD_END);
     if ((end === -1 ? bytes.length : end) > MAX_HEAD_BYTES)
-      throw new BadHttp("The answer's head is too long");
-    this.#begun = end === -1 ? (isLent ? Buffer.from(bytes) : bytes) : undefined;
+      throw new InvalidResponse("The response's head is too long");
+    this.#headBytes = end === -1 ? (isShared ? Buffer.from(bytes) : bytes) : undefined;
     if (end === -1) return undefined;
     const head = parseHead(bytes.toString("latin1", 0, end));
-    if (head.status === 101) throw new BadHttp("The service changes protocols, which nobody asked for");
-    // Anything else below 200 announces the answer that follows.
+    if (head.status === 101) throw new InvalidResponse("The service switches protocols without a request to");
+    // Other statuses below 200 announce the response that follows.
     if (head.status >= 200) {
       this.#head = head;
       this.#body = createBodyReader(head.framing);
@@ -157,15 +164,15 @@ export class Connection {
   }
 
   #onClose(): void {
-    this.#isGone = true;
+    this.#isClosed = true;
     const receiver = this.#receiver;
     this.#receiver = undefined;
-    this.#events.onGone(this);
-    const cause = this.#failure;
-    receiver?.onFail(
-      this.#isMade
-        ? new BrokenOff("The connection broke before the answer's end", { cause })
-        : new NotReached("The connection was not made", { cause }),
+    this.#events.onClosed(this);
+    const cause = this.#error;
+    receiver?.onError(
+      this.#isConnected
+        ? new ConnectionBroken("The connection broke before the end of the response", { cause })
+        : new ConnectFailed("The connection could not be made", { cause }),
     );
   }
 }

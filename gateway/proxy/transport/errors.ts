@@ -1,16 +1,16 @@
-/** What may go wrong between gateway and service, apart by what can be done about it. */
+/** What can go wrong between gateway and service, split by what the gateway can do about it. */
 
-/** The connection was never made: nothing of the request reached the service. */
-export class NotReached extends Error {
-  override readonly name = "NotReached";
+/** The connection was never made: the service has received nothing of the request. */
+export class ConnectFailed extends Error {
+  override readonly name = "ConnectFailed";
 }
 
-/** The connection broke before the answer's end, as an idle one does when the service closes it just then. */
-export class BrokenOff extends Error {
-  override readonly name = "BrokenOff";
+/** The connection broke before the end of the response, as an idle one does when the service closes it just then. */
+export class ConnectionBroken extends Error {
+  override readonly name = "ConnectionBroken";
 }
 
-/** What came back is no HTTP that may be trusted: framing in doubt is refused, never guessed. */
-export class BadHttp extends Error {
-  override readonly name = "BadHttp";
+/** The response is not valid HTTP/1.1: doubtful framing is rejected, never guessed. */
+export class InvalidResponse extends Error {
+  override readonly name = "InvalidResponse";
 }

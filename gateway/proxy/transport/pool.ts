@@ -1,72 +1,70 @@
-import { Connection, type Receiver } from "./connection.ts";
-import { wiresTo } from "./wire.ts";
+import { connect, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { type ByteSource, Connection } from "./connection.ts";
 
 export interface PoolOptions {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Further requests wait for a connection until they are given up. */
+  /** Further requests wait for a connection until they are aborted. */
   readonly maxConnections: number;
 }
 
-/** A request on its way. */
-export interface Running {
-  pause(): void;
-  resume(): void;
-  /** Gives it up: the receiver hears nothing more, and the connection is closed. */
-  abort(): void;
+/** A request that waits for a connection. */
+export interface PooledRequest {
+  sendOn(connection: Connection): void;
 }
 
 export interface Pool {
-  /** Sends the text of a GET; it must be a whole head. */
-  send(text: string, receiver: Receiver): Running;
+  /** Sends a request on an idle or a new connection, or queues it. */
+  send(request: PooledRequest): void;
+  /** Removes a request that is still queued. */
+  leaveQueue(request: PooledRequest): void;
   close(): void;
 }
 
-/** Below the 65 s after which our services close idle connections, so that it is seldom they who do. */
+/** Below the 65 s after which our services close idle connections, so that they rarely do. */
 const MAX_IDLE_MS = 30_000;
 const SWEEP_MS = 5_000;
 
-/** Kept connections to one origin. The last one used is used first, so that those a quiet hour needs not go idle. */
+/** Keep-alive connections to one origin, the last used first: those that a quiet hour does not need become idle. */
 export function createPool({ origin, maxConnections }: PoolOptions): Pool {
-  const openWire = wiresTo(origin);
+  const openSource = createConnector(origin);
   const idle: Connection[] = [];
   const all = new Set<Connection>();
-  const queue = new Set<Request>();
-
-  const leaveQueue = (request: Request) => void queue.delete(request);
+  const queue = new Set<PooledRequest>();
 
   const open = (): Connection => {
-    const connection = new Connection(openWire(), { onIdle, onGone });
+    const connection = new Connection(openSource(), { onIdle, onClosed });
     all.add(connection);
     return connection;
   };
 
   const takeIdle = (): Connection | undefined => {
-    for (let found = idle.pop(); found !== undefined; found = idle.pop()) {
-      if (found.isUsable) return found;
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (connection.isUsable) return connection;
     }
     return undefined;
   };
 
-  const startNext = (connection: Connection): boolean => {
+  const sendNext = (connection: Connection): boolean => {
     const [next] = queue;
     if (next === undefined) return false;
     queue.delete(next);
-    next.start(connection);
+    next.sendOn(connection);
     return true;
   };
 
   function onIdle(connection: Connection): void {
-    if (queue.size > 0 && startNext(connection)) return;
+    if (queue.size > 0 && sendNext(connection)) return;
     connection.idleSinceMs = performance.now();
     idle.push(connection);
   }
 
-  function onGone(connection: Connection): void {
+  function onClosed(connection: Connection): void {
     all.delete(connection);
     const at = idle.indexOf(connection);
     if (at !== -1) idle.splice(at, 1);
-    if (queue.size > 0 && all.size < maxConnections) startNext(open());
+    if (queue.size > 0 && all.size < maxConnections) sendNext(open());
   }
 
   const sweep = setInterval(() => {
@@ -77,13 +75,12 @@ export function createPool({ origin, maxConnections }: PoolOptions): Pool {
   sweep.unref();
 
   return {
-    send(text, receiver) {
-      const request = new Request(text, receiver, leaveQueue);
+    send(request) {
       const connection = takeIdle() ?? (all.size < maxConnections ? open() : undefined);
       if (connection === undefined) queue.add(request);
-      else request.start(connection);
-      return request;
+      else request.sendOn(connection);
     },
+    leaveQueue: (request) => void queue.delete(request),
     close() {
       clearInterval(sweep);
       queue.clear();
@@ -92,30 +89,37 @@ export function createPool({ origin, maxConnections }: PoolOptions): Pool {
   };
 }
 
-class Request implements Running {
-  readonly #text: string;
-  readonly #receiver: Receiver;
-  readonly #leaveQueue: (request: Request) => void;
-  #connection: Connection | undefined;
+/** All plain connections are read into this: a buffer for each read would be much of a request's garbage. */
+const sharedReadBuffer = Buffer.allocUnsafeSlow(65_536);
 
-  constructor(text: string, receiver: Receiver, leaveQueue: (request: Request) => void) {
-    this.#text = text;
-    this.#receiver = receiver;
-    this.#leaveQueue = leaveQueue;
+/** How to connect to an origin. */
+function createConnector(origin: string): () => ByteSource {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (protocol === "https:") {
+    // TLS has server names for host names only, not for addresses.
+    const address = { host, port: Number(port) || 443, ...(isIP(host) === 0 && { servername: host }) };
+    return () => openTls(address);
   }
+  const address = { host, port: Number(port) || 80 };
+  return () => openPlain(address);
+}
 
-  start(connection: Connection): void {
-    this.#connection = connection;
-    connection.send(this.#text, this.#receiver);
-  }
-  pause(): void {
-    this.#connection?.pause(this.#receiver);
-  }
-  resume(): void {
-    this.#connection?.resume(this.#receiver);
-  }
-  abort(): void {
-    if (this.#connection === undefined) this.#leaveQueue(this);
-    else this.#connection.abort(this.#receiver);
-  }
+type Address = { readonly host: string; readonly port: number };
+
+function openPlain(address: Address): ByteSource {
+  const callback = (length: number): boolean => {
+    source.onBytes(sharedReadBuffer.subarray(0, length), true);
+    return true;
+  };
+  const socket = connect({ ...address, onread: { buffer: sharedReadBuffer, callback } });
+  const source: ByteSource = { socket, readyEvent: "connect", onBytes: () => {} };
+  return source;
+}
+
+function openTls(address: Address & { readonly servername?: string }): ByteSource {
+  const socket = connectTls(address);
+  const source: ByteSource = { socket, readyEvent: "secureConnect", onBytes: () => {} };
+  socket.on("data", (bytes: Buffer) => source.onBytes(bytes, false));
+  return source;
 }

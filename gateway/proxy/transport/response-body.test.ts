@@ -1,11 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { createBodyReader } from "./body.ts";
-import { BadHttp } from "./errors.ts";
-import type { Framing } from "./response-parser.ts";
+import { InvalidResponse } from "./errors.ts";
+import { createBodyReader, type Framing } from "./response-parser.ts";
 
-/** Feeds the bytes in pieces cut at the given places; what was read, and what stood behind the end. */
+/** Feeds the bytes in pieces cut at the given places; returns what was read, and what was behind the end. */
 function readAll(framing: Framing, bytes: Buffer, cuts: readonly number[] = []) {
   const reader = createBodyReader(framing);
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
@@ -23,7 +22,7 @@ function readAll(framing: Framing, bytes: Buffer, cuts: readonly number[] = []) 
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const cuts = fc.array(fc.nat());
 
-describe("transport: body of an answer", () => {
+describe("transport: body of a response", () => {
   it("by length is that many bytes, however they come", () => {
     fc.assert(
       fc.property(bytes, bytes, cuts, (sent, behind, where) => {
@@ -83,7 +82,9 @@ describe("transport: body of an answer", () => {
       `1;${"x".repeat(300)}`,
     ];
     for (const text of bad) {
-      expect(() => readAll({ kind: "chunked" }, Buffer.from(text)), JSON.stringify(text)).to.throw(BadHttp);
+      expect(() => readAll({ kind: "chunked" }, Buffer.from(text)), JSON.stringify(text)).to.throw(
+        InvalidResponse,
+      );
     }
   });
 

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { BadHttp } from "./errors.ts";
+import { InvalidResponse } from "./errors.ts";
 import { parseHead } from "./response-parser.ts";
 
 const head = (...lines: string[]) => ["HTTP/1.1 200 OK", ...lines].join("\r\n");
 
-describe("transport: head of an answer", () => {
+describe("transport: head of a response", () => {
   it("is status, headers and framing", () => {
-    const { status, headers, framing, isKept } = parseHead(
+    const { status, headers, framing, isKeptAlive } = parseHead(
       head("Content-Type: application/json", 'ETag:\t W/"a" ', "Content-Length: 12", "vary: A", "Vary: B"),
     );
     expect(status).to.equal(200);
@@ -19,7 +19,7 @@ describe("transport: head of an answer", () => {
       vary: "A, B",
     });
     expect(framing).to.deep.equal({ kind: "length", bytes: 12 });
-    expect(isKept).to.equal(true);
+    expect(isKeptAlive).to.equal(true);
   });
 
   it("knows answers without a body, and reasons of any kind or none", () => {
@@ -34,10 +34,10 @@ describe("transport: head of an answer", () => {
 
   it("keeps a connection unless it is told to close it", () => {
     const end = "Content-Length: 0";
-    expect(parseHead(head("Connection: close", end)).isKept).to.equal(false);
-    expect(parseHead(head("Connection: Keep-Alive, Close", end)).isKept).to.equal(false);
-    expect(parseHead(`HTTP/1.0 200 OK\r\n${end}`).isKept).to.equal(false);
-    expect(parseHead(`HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n${end}`).isKept).to.equal(true);
+    expect(parseHead(head("Connection: close", end)).isKeptAlive).to.equal(false);
+    expect(parseHead(head("Connection: Keep-Alive, Close", end)).isKeptAlive).to.equal(false);
+    expect(parseHead(`HTTP/1.0 200 OK\r\n${end}`).isKeptAlive).to.equal(false);
+    expect(parseHead(`HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n${end}`).isKeptAlive).to.equal(true);
   });
 
   it("is no object with a prototype that a header could reach", () => {
@@ -67,7 +67,8 @@ describe("transport: head of an answer", () => {
       "another control character": head("X-A: \x1b[0m", "Content-Length: 0"),
       "a coding of the body": head("Content-Encoding: gzip", "Content-Length: 0"),
     };
-    for (const [what, text] of Object.entries(bad)) expect(() => parseHead(text), what).to.throw(BadHttp);
+    for (const [what, text] of Object.entries(bad))
+      expect(() => parseHead(text), what).to.throw(InvalidResponse);
   });
 
   it("is read or refused, whatever the text", () => {
@@ -80,7 +81,7 @@ describe("transport: head of an answer", () => {
         try {
           expect(parseHead(head(...lines)).status).to.equal(200);
         } catch (error) {
-          expect(error).to.be.instanceOf(BadHttp);
+          expect(error).to.be.instanceOf(InvalidResponse);
         }
       }),
     );

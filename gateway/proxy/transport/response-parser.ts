@@ -1,35 +1,36 @@
-/** The head of an HTTP/1.1 answer: status, headers, and how far its body reaches (RFC 9112 §6). Pure. */
+/** Parses HTTP/1.1 responses: the head (status, headers, framing) and the body (RFC 9112 §6 and §7). No I/O. */
 
-import { memoizeHeaderName } from "../../request/known-names.ts";
-import { BadHttp } from "./errors.ts";
+import { memoizeHeaderName } from "../../request/response-head.ts";
+import { InvalidResponse } from "./errors.ts";
 
+/** Where a body ends. */
 export type Framing =
   | { readonly kind: "none" }
   | { readonly kind: "length"; readonly bytes: number }
   | { readonly kind: "chunked" };
 
-export interface Head {
+export interface ResponseHead {
   readonly status: number;
-  /** Names in lower case; of repeated headers the values in one, separated by commas. No prototype. */
+  /** Names in lower case; values of a repeated header joined by commas. No prototype. */
   readonly headers: Readonly<Record<string, string>>;
   readonly framing: Framing;
-  /** Whether the connection may carry another request after this answer. */
-  readonly isKept: boolean;
+  /** Whether the connection can carry another request after this response. */
+  readonly isKeptAlive: boolean;
 }
 
 /**
- * A whole head without its empty last line, judged in one go. A line that goes on from the one before begins with a
- * blank, which no name holds. Values hold what RFC 9110 §5.5 lets them: they are written into answers as they are.
+ * A whole head without its empty last line, checked in one go. An obsolete continuation line starts with a blank, which
+ * no name contains. Values contain what RFC 9110 §5.5 allows: they are written into responses unchanged.
  */
 const HEAD =
   /^HTTP\/1\.[01] [1-5]\d\d(?: [^\r\n\0]*)?(?:\r\n[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 const MINOR_AT = "HTTP/1.".length;
 const STATUS_AT = "HTTP/1.x ".length;
 
-/** Reads a head without its empty last line. Throws BadHttp. */
-export function parseHead(text: string): Head {
-  if (!HEAD.test(text)) throw new BadHttp("The answer does not begin with a head of HTTP/1.1");
-  const isOld = text[MINOR_AT] === "0";
+/** Parses a head without its empty last line. Throws InvalidResponse. */
+export function parseHead(text: string): ResponseHead {
+  if (!HEAD.test(text)) throw new InvalidResponse("The response does not start with an HTTP/1.1 head");
+  const isHttp10 = text[MINOR_AT] === "0";
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3));
   const headers: Record<string, string> = Object.create(null);
   let end = text.indexOf("\r\n");
@@ -43,11 +44,13 @@ export function parseHead(text: string): Head {
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
-  if (encoding !== "identity") throw new BadHttp("The body is in a content coding that nobody asked for");
+  if (encoding !== "identity") {
+    throw new InvalidResponse("The body has a content encoding that the request did not accept");
+  }
   const framing = framingOf(status, headers);
   const connection = headers.connection?.toLowerCase();
-  const isKept = isOld ? connection === "keep-alive" : connection?.includes("close") !== true;
-  return { status, headers, framing, isKept };
+  const isKeptAlive = isHttp10 ? connection === "keep-alive" : connection?.includes("close") !== true;
+  return { status, headers, framing, isKeptAlive };
 }
 
 const lowerCase = memoizeHeaderName((name) => name.toLowerCase());
@@ -55,13 +58,109 @@ const lowerCase = memoizeHeaderName((name) => name.toLowerCase());
 function framingOf(status: number, headers: Readonly<Record<string, string>>): Framing {
   const coding = headers["transfer-encoding"]?.toLowerCase();
   const length = headers["content-length"];
-  // Either alone is clear; both together are how answers are smuggled.
-  if (coding !== undefined && length !== undefined) throw new BadHttp("The answer has a length and chunks");
-  if (coding !== undefined && coding !== "chunked") throw new BadHttp("The transfer coding is not chunked");
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new BadHttp("The length is no number");
+  // Each alone is clear; both together are how responses are smuggled.
+  if (coding !== undefined && length !== undefined) {
+    throw new InvalidResponse("The response has both a length and chunks");
+  }
+  if (coding !== undefined && coding !== "chunked") {
+    throw new InvalidResponse("The transfer encoding is not chunked");
+  }
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) {
+    throw new InvalidResponse("The Content-Length is not a number");
+  }
   if (status < 200 || status === 204 || status === 304) return { kind: "none" };
   if (coding !== undefined) return { kind: "chunked" };
-  // A body that ends with its connection cannot be told from one that broke off.
-  if (length === undefined) throw new BadHttp("The answer has neither a length nor chunks");
+  // Where the body ends with its connection, a complete one looks like a truncated one.
+  if (length === undefined) throw new InvalidResponse("The response has neither a length nor chunks");
   return { kind: "length", bytes: Number(length) };
+}
+
+/** Extracts the bytes of a body from what a connection receives. */
+export interface BodyReader {
+  /**
+   * Passes every piece of the body in `chunk` to `emit`. Returns the bytes behind the body's end (usually none), or
+   * undefined while the body continues. Throws InvalidResponse.
+   */
+  read(chunk: Buffer, emit: (piece: Buffer) => void): Buffer | undefined;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+export function createBodyReader(framing: Framing): BodyReader {
+  if (framing.kind === "length") return createLengthReader(framing.bytes);
+  return framing.kind === "chunked" ? createChunkReader() : { read: (chunk) => chunk };
+}
+
+function createLengthReader(bytes: number): BodyReader {
+  let left = bytes;
+  return {
+    read(chunk, emit) {
+      if (chunk.length < left) {
+        if (chunk.length > 0) emit(chunk);
+        left -= chunk.length;
+        return undefined;
+      }
+      if (left > 0) emit(chunk.length === left ? chunk : chunk.subarray(0, left));
+      const rest = chunk.length === left ? NO_BYTES : chunk.subarray(left);
+      left = 0;
+      return rest;
+    },
+  };
+}
+
+/** Longer than any chunk size with the extensions that servers send. */
+const MAX_LINE = 256;
+
+/** RFC 9112 §7.1. Extensions and trailers are dropped. */
+function createChunkReader(): BodyReader {
+  let state: "size" | "data" | "data-end" | "trailer" = "size";
+  let line = "";
+  let left = 0;
+
+  /** A whole line without its end, once all of it has arrived; `at` is the position behind it. */
+  const readLine = (chunk: Buffer, at: number): { text: string | undefined; at: number } => {
+    const end = chunk.indexOf(10, at);
+    line += chunk.toString("latin1", at, end === -1 ? chunk.length : end);
+    if (line.length > MAX_LINE) throw new InvalidResponse("A chunk's line is too long");
+    if (end === -1) return { text: undefined, at: chunk.length };
+    if (!line.endsWith("\r")) throw new InvalidResponse("A chunk's line ends without a carriage return");
+    const text = line.slice(0, -1);
+    line = "";
+    return { text, at: end + 1 };
+  };
+
+  /** Returns true at the end of the body. */
+  const onLine = (text: string): boolean => {
+    if (state === "data-end") {
+      if (text !== "") throw new InvalidResponse("A chunk is longer than its size");
+      state = "size";
+      return false;
+    }
+    if (state === "trailer") return text === "";
+    const size = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;|$)/.exec(text)?.[1];
+    if (size === undefined) throw new InvalidResponse("A chunk has no size");
+    left = Number.parseInt(size, 16);
+    state = left === 0 ? "trailer" : "data";
+    return false;
+  };
+
+  return {
+    read(chunk, emit) {
+      let at = 0;
+      while (at < chunk.length) {
+        if (state === "data") {
+          const end = Math.min(chunk.length, at + left);
+          emit(chunk.subarray(at, end));
+          left -= end - at;
+          at = end;
+          if (left === 0) state = "data-end";
+          continue;
+        }
+        const { text, at: next } = readLine(chunk, at);
+        at = next;
+        if (text !== undefined && onLine(text)) return chunk.subarray(at);
+      }
+      return undefined;
+    },
+  };
 }

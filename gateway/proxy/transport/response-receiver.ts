@@ -1,110 +1,123 @@
-import type { Receiver } from "./connection.ts";
-import { BadHttp } from "./errors.ts";
-import type { Pool, Running } from "./pool.ts";
-import type { Head } from "./response-parser.ts";
-import { type BodySource, LiveBody } from "./streamed-body.ts";
+import type { Connection, Receiver } from "./connection.ts";
+import { InvalidResponse } from "./errors.ts";
+import type { Pool, PooledRequest } from "./pool.ts";
+import type { ResponseHead } from "./response-parser.ts";
+import { type FlowControl, StreamedBody } from "./streamed-body.ts";
 
-/** An answer whose head is there, and its body either whole or on its way. */
-export interface ReceivedAnswer {
-  readonly head: Head;
-  readonly body: Buffer | LiveBody;
+/** A service's response on its way to the client: its head has arrived, its body has too or is streamed. */
+export interface UpstreamResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | StreamedBody;
+}
+
+/** Called once with the end of a request, unless that was aborted. Functions, since promises cost more than the rest. */
+export interface ResponseListener {
+  onResponse(response: UpstreamResponse): void;
+  onError(error: Error): void;
 }
 
 export interface ReceiveOptions {
-  /** Bodies up to this size are waited for and given whole. */
-  readonly holdBytes: number;
-  /** What becomes of longer ones: given while they come, or refused (BadHttp). */
-  readonly beyond: "live" | "refuse";
-  /** How long the service may be silent within a body that is given while it comes. */
+  /** Bodies up to this size are buffered and returned whole. */
+  readonly maxBufferedBytes: number;
+  /** Longer ones are streamed, or rejected with InvalidResponse. */
+  readonly overflow: "stream" | "reject";
+  /** How long the service may send nothing within a streamed body. */
   readonly maxSilenceMs: number;
 }
 
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 /** Errors are short. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Who waits for an answer: told once, or never where it is given up. */
-export interface AnswerWaiter {
-  resolve(answer: ReceivedAnswer): void;
-  /** With what `Receiver.onFail` hears. */
-  reject(error: Error): void;
-}
-
-/** Receives one answer. */
-export class AnswerReceiver implements Receiver, BodySource {
+/** One request to a service, from the queue of its pool to the end of its response. */
+export class ResponseReceiver implements PooledRequest, Receiver, FlowControl {
+  readonly #pool: Pool;
+  readonly #requestText: string;
   readonly #options: ReceiveOptions;
-  readonly #waiter: AnswerWaiter;
-  #running: Running | undefined;
-  #head: Head | undefined;
+  readonly #listener: ResponseListener;
+  #connection: Connection | undefined;
+  #head: ResponseHead | undefined;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #limit = 0;
-  #live: LiveBody | undefined;
+  #streamed: StreamedBody | undefined;
 
-  constructor(options: ReceiveOptions, waiter: AnswerWaiter) {
-    this.#options = options;
-    this.#waiter = waiter;
+  /** `requestText` is the whole text of a GET. Errors reach the listener as `Receiver.onError` has them. */
+  constructor(
+    request: { readonly pool: Pool; readonly text: string; readonly options: ReceiveOptions },
+    listener: ResponseListener,
+  ) {
+    this.#pool = request.pool;
+    this.#requestText = request.text;
+    this.#options = request.options;
+    this.#listener = listener;
   }
 
-  sendOn(pool: Pool, text: string): this {
-    this.#running = pool.send(text, this);
-    return this;
+  sendOn(connection: Connection): void {
+    this.#connection = connection;
+    connection.send(this.#requestText, this);
   }
 
-  onHead(head: Head): void {
+  onHead(head: ResponseHead): void {
     this.#head = head;
-    this.#limit = head.status < 400 ? this.#options.holdBytes : MAX_ERROR_BYTES;
-    if (head.framing.kind === "length" && head.framing.bytes > this.#limit) this.#goBeyond(head);
+    this.#limit = head.status < 400 ? this.#options.maxBufferedBytes : MAX_ERROR_BYTES;
+    if (head.framing.kind === "length" && head.framing.bytes > this.#limit) this.#overflow(head);
   }
 
-  onPiece(piece: Buffer): void {
-    if (this.#live !== undefined) {
-      this.#live.accept(piece);
+  onData(piece: Buffer): void {
+    if (this.#streamed !== undefined) {
+      this.#streamed.accept(piece);
       return;
     }
     this.#bytes += piece.length;
     this.#pieces.push(piece);
-    if (this.#bytes > this.#limit) this.#goBeyond(this.#head as Head);
+    if (this.#bytes > this.#limit) this.#overflow(this.#head as ResponseHead);
   }
 
   onEnd(): void {
-    if (this.#live !== undefined) this.#live.end();
-    else this.#waiter.resolve({ head: this.#head as Head, body: this.#takeHeld() });
+    if (this.#streamed !== undefined) {
+      this.#streamed.end();
+      return;
+    }
+    const { status, headers } = this.#head as ResponseHead;
+    this.#listener.onResponse({ status, headers, body: this.#takeBuffered() });
   }
 
-  onFail(error: Error): void {
-    if (this.#live !== undefined) this.#live.fail(error);
-    else this.#waiter.reject(error);
+  onError(error: Error): void {
+    if (this.#streamed !== undefined) this.#streamed.fail(error);
+    else this.#listener.onError(error);
   }
 
   pause(): void {
-    this.#running?.pause();
+    this.#connection?.pause(this);
   }
   resume(): void {
-    this.#running?.resume();
+    this.#connection?.resume(this);
   }
-  /** Gives the answer up; without effect on one that has been received. */
+  /** Closes the connection, or leaves the queue; the listener is not called any more. No effect after the end. */
   abort(): void {
-    this.#running?.abort();
+    if (this.#connection === undefined) this.#pool.leaveQueue(this);
+    else this.#connection.abort(this);
   }
 
-  #goBeyond(head: Head): void {
-    if (this.#options.beyond === "refuse" || head.status >= 400) {
+  #overflow({ status, headers, framing }: ResponseHead): void {
+    if (this.#options.overflow === "reject" || status >= 400) {
       this.abort();
-      this.#waiter.reject(new BadHttp(`The answer is longer than ${this.#limit} bytes`));
+      this.#listener.onError(new InvalidResponse(`The response is longer than ${this.#limit} bytes`));
       return;
     }
-    const { framing } = head;
     const byteLength = framing.kind === "length" ? framing.bytes : undefined;
-    this.#live = new LiveBody(this, { byteLength, maxSilenceMs: this.#options.maxSilenceMs });
-    if (this.#bytes > 0) this.#live.accept(this.#takeHeld());
-    this.#waiter.resolve({ head, body: this.#live });
+    this.#streamed = new StreamedBody(this, { byteLength, maxSilenceMs: this.#options.maxSilenceMs });
+    if (this.#bytes > 0) this.#streamed.accept(this.#takeBuffered());
+    this.#listener.onResponse({ status, headers, body: this.#streamed });
   }
 
-  #takeHeld(): Buffer {
-    const [first = NOTHING] = this.#pieces;
-    const held = this.#pieces.length > 1 ? Buffer.concat(this.#pieces, this.#bytes) : first;
+  #takeBuffered(): Buffer {
+    const [first = NO_BYTES] = this.#pieces;
+    const buffered = this.#pieces.length > 1 ? Buffer.concat(this.#pieces, this.#bytes) : first;
     this.#pieces = [];
-    return held;
+    return buffered;
   }
 }

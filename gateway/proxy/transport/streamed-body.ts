@@ -1,37 +1,36 @@
 import { Readable } from "node:stream";
 
 /** The connection that a body comes from. */
-export interface BodySource {
+export interface FlowControl {
   pause(): void;
   resume(): void;
   abort(): void;
 }
 
 /**
- * A body on its way through: the client's pace becomes the service's, and of what is long no more is held than a
- * stream's buffer. Ends with an error when the service dies or falls silent; destroying it closes the connection.
+ * A body that is passed on while it arrives: the service sends at the client's pace, and no more than a stream's buffer
+ * is in memory. Ends with an error when the service dies or falls silent; destroying it closes the connection.
  */
-export class LiveBody extends Readable {
-  /** Its whole length, where the service told it. */
+export class StreamedBody extends Readable {
+  /** Its whole length, where the service sent it. */
   readonly byteLength: number | undefined;
-  /** Why the service's answer broke off; undefined where it did not, or a reader ended it. Set before "error". */
+  /** Why the service's response broke off; undefined where it did not, or a reader ended it. Set before "error". */
   failure: Error | undefined;
-  readonly #source: BodySource;
+  readonly #source: FlowControl;
   readonly #silence: NodeJS.Timeout;
   #isPaused = false;
 
   constructor(
-    source: BodySource,
-    of: { readonly byteLength: number | undefined; readonly maxSilenceMs: number },
+    source: FlowControl,
+    { byteLength, maxSilenceMs }: { readonly byteLength: number | undefined; readonly maxSilenceMs: number },
   ) {
     super();
-    const { maxSilenceMs } = of;
-    this.byteLength = of.byteLength;
+    this.byteLength = byteLength;
     this.#source = source;
-    // Who passes the body on hears of its end by its own means; one that breaks before that must not end the process.
+    // The reader has listeners of its own; a body that breaks before it is read must not end the process.
     this.on("error", () => {});
     this.#silence = setTimeout(() => {
-      // A service that was told to wait may be silent.
+      // A paused service may be silent.
       if (!this.#isPaused) this.fail(new Error(`The service sent nothing for ${maxSilenceMs} ms`));
     }, maxSilenceMs);
   }
@@ -48,7 +47,7 @@ export class LiveBody extends Readable {
     this.push(null);
   }
 
-  /** Ends it as broken off by the service. */
+  /** Ends the body as broken off by the service. */
   fail(error: Error): void {
     if (this.destroyed) return;
     this.failure = error;

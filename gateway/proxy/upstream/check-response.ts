@@ -1,21 +1,17 @@
 import { type ErrorBody, HTTP_STATUS } from "../../../services/shared/errors.ts";
 import { badResponse, ServiceErrorResponse, tokenRefused } from "../../request/errors.ts";
-import type { LiveBody } from "../transport/streamed-body.ts";
-import type { Question } from "./question.ts";
-
-/** What a replica answered: the headers that may reach a client, names in lower case. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | LiveBody;
-}
+import type { UpstreamResponse } from "../transport/response-receiver.ts";
+import type { UpstreamRequest } from "./express-proxy.ts";
 
 /**
- * Lets pass what may be passed on: a table, or 304 where tags were sent. Throws ServiceRefusal for an error in
- * the documented form, and `unavailable` for anything else (a proxy's HTML page, a redirect, a wrong media type).
+ * Accepts what may be passed on: a table, or 304 where tags were sent. Throws ServiceErrorResponse for an error in the
+ * documented form, and `unavailable` for anything else (a proxy's HTML page, a redirect, a wrong media type).
  */
-export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: Question): void {
-  const { status, headers, body } = answer;
+export function checkResponse(
+  { status, headers, body }: UpstreamResponse,
+  { context, ifNoneMatch }: UpstreamRequest,
+): void {
+  const { endpoint, fields } = context;
   const type = headers["content-type"] ?? "";
   if (status === 200 && type === endpoint.mediaType) return;
   const mediaType = type.split(";", 1)[0]?.trim().toLowerCase();
@@ -26,20 +22,20 @@ export function acceptAnswer(answer: Answer, { endpoint, ifNoneMatch, fields }: 
     if (!Buffer.isBuffer(body)) body.destroy();
     throw tokenRefused(endpoint.family, String(fields.upstream));
   }
-  const refuse = (why: string) =>
+  const invalid = (why: string) =>
     badResponse(endpoint.family, new Error(`${fields.upstream}: status ${status}, ${why}`));
   if (!Buffer.isBuffer(body)) {
     body.destroy();
-    throw refuse("a long body");
+    throw invalid("a long body");
   }
-  if (status === 200) throw refuse(`media type ${mediaType} in place of ${endpoint.mediaType}`);
-  if (status < 400 || mediaType !== "application/json") throw refuse(`media type ${mediaType}`);
+  if (status === 200) throw invalid(`media type ${mediaType} in place of ${endpoint.mediaType}`);
+  if (status < 400 || mediaType !== "application/json") throw invalid(`media type ${mediaType}`);
   const error = parseErrorBody(body);
-  if (!error || HTTP_STATUS[error.error] !== status) throw refuse("a body that is not an error of ours");
+  if (!error || HTTP_STATUS[error.error] !== status) throw invalid("a body that is not a documented error");
   throw new ServiceErrorResponse(error.error, error.message, { headers, ...retryAfterOf(headers) });
 }
 
-function retryAfterOf(headers: Answer["headers"]): { retryAfterSeconds?: number } {
+function retryAfterOf(headers: UpstreamResponse["headers"]): { retryAfterSeconds?: number } {
   const seconds = headers["retry-after"];
   return seconds !== undefined && /^\d{1,6}$/.test(seconds) ? { retryAfterSeconds: Number(seconds) } : {};
 }

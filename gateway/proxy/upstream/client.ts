@@ -1,8 +1,10 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
 import { HTTP_STATUS } from "../../../services/shared/errors.ts";
+import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
 import { type ClientSpan, startClientSpan } from "../../../services/shared/tracing/http.ts";
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../../request/clock.ts";
+import type { RequestContext } from "../../request/context.ts";
 import {
   badResponse,
   DeadlineExceeded,
@@ -10,181 +12,177 @@ import {
   ServiceErrorResponse,
   serviceUnavailable,
 } from "../../request/errors.ts";
-import { BadHttp, BrokenOff, NotReached } from "../transport/errors.ts";
+import { ConnectFailed, ConnectionBroken, InvalidResponse } from "../transport/errors.ts";
 import { createPool, type Pool } from "../transport/pool.ts";
-import { type Answer, acceptAnswer } from "./check-response.ts";
-import { type Attempt, createSend, type Send } from "./express-proxy.ts";
-import type { Question } from "./question.ts";
+import type { ResponseListener, UpstreamResponse } from "../transport/response-receiver.ts";
+import { checkResponse } from "./check-response.ts";
+import {
+  createReplicaSender,
+  type SendToReplica,
+  type UpstreamAttempt,
+  type UpstreamRequest,
+} from "./express-proxy.ts";
 import type { Upstream, UpstreamGroup } from "./upstream.ts";
 
-export interface ProxyOptions {
+export interface UpstreamClientOptions {
   readonly groups: ReadonlyMap<Family, UpstreamGroup>;
   readonly clock: Clock;
-  /** For the text of 408: what a client is promised. */
+  /** From the arrival of a client's request. */
   readonly deadlineMs: number;
-  /** Lets requests into services that demand one. */
+  /** For services that demand one. */
   readonly serviceToken?: string | undefined;
-  /** Connections a replica gets at most; further requests wait for one until their deadline. */
+  /** Connections to a replica at most; further requests wait for one until their deadline. */
   readonly maxConnections?: number;
   readonly tracing?: Tracing | undefined;
 }
 
-/** A question under way. */
-export interface Asked {
-  /** Nobody waits any more: the service is told by the end of its connection. */
-  abandon(): void;
-}
-
-/** Who asks: told once of the end, never before `Ask` has returned. Functions, since promises would wait for each other. */
-export interface Asker {
-  onAnswer(answer: Answer): void;
+export interface UpstreamClient {
   /**
-   * ServiceRefusal (the service's own error), `unavailable` (no replica serves, or its answer is broken),
-   * DeadlinePassed, or Abandoned.
+   * Sends a request to the least busy serving replica of its family. The listener is called once, never before `send`
+   * has returned; its error is a ServiceErrorResponse, `unavailable` (no replica serves, or its response is broken),
+   * DeadlineExceeded or RequestCancelled.
    */
-  onFailure(error: Error): void;
-}
-
-export type Ask = (question: Question, asker: Asker) => Asked;
-
-export interface ServiceProxy {
-  readonly ask: Ask;
+  send(request: UpstreamRequest, listener: ResponseListener): CancelHandle;
   /** Closes the connections to the services. */
   close(): void;
 }
 
-/**
- * Asks the least busy serving replica of a family. A failed connection is tried once more, on another replica if there
- * is one: every request is a read, and nothing of the answer has gone to anybody yet.
- */
-export function createUpstreamClient(options: ProxyOptions): ServiceProxy {
-  const { groups, clock, deadlineMs, tracing, serviceToken, maxConnections = 512 } = options;
+export interface CancelHandle {
+  /** The client has gone: closes the connection, so that the service stops. */
+  cancel(): void;
+}
+
+/** A failed connection is tried once more, on another replica if there is one: every request is a read. */
+export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
+  const { groups, deadlineMs, serviceToken, maxConnections = 512 } = options;
   const pools: Pool[] = [];
-  const sends = new Map<Upstream, Send>();
+  const senders = new Map<Upstream, SendToReplica>();
   for (const { members } of groups.values()) {
     for (const upstream of members) {
-      const pool = createPool({ origin: upstream.url, maxConnections });
+      const { url } = upstream;
+      const pool = createPool({ origin: url, maxConnections });
       pools.push(pool);
-      sends.set(upstream, createSend({ url: upstream.url, pool, serviceToken }));
+      senders.set(upstream, createReplicaSender({ url, pool, serviceToken, maxSilenceMs: deadlineMs }));
     }
   }
+  const callOptions = { ...options, senders };
 
   return {
-    ask: (question, asker) =>
-      new Asking(question, {
-        asker,
-        group: groups.get(question.endpoint.family),
-        sends,
-        clock,
-        tracing,
-        deadlineMs,
-      }),
+    send: (request, listener) => new UpstreamCall(request, listener, callOptions),
     close() {
       for (const pool of pools) pool.close();
     },
   };
 }
 
-interface AskingOptions {
-  readonly asker: Asker;
-  readonly group: UpstreamGroup | undefined;
-  readonly sends: ReadonlyMap<Upstream, Send>;
-  readonly clock: Clock;
-  readonly tracing: Tracing | undefined;
-  readonly deadlineMs: number;
+/** The tags of If-None-Match by which a client knows the response; `*` is none. */
+export function clientTags({ req }: RequestContext): string | undefined {
+  const tags = req.headers["if-none-match"];
+  return hasEntityTags(tags) ? tags : undefined;
 }
 
-interface Trying {
-  readonly attempt: Attempt;
+interface CallOptions extends UpstreamClientOptions {
+  readonly senders: ReadonlyMap<Upstream, SendToReplica>;
+}
+
+interface RunningAttempt {
+  readonly attempt: UpstreamAttempt;
   readonly upstream: Upstream;
   readonly startedMs: number;
-  /** Its span, where requests are traced. */
-  readonly call: ClientSpan | undefined;
+  /** Where requests are traced. */
+  readonly span: ClientSpan | undefined;
 }
 
-class Asking implements Asked {
-  readonly #question: Question;
-  readonly #options: AskingOptions;
+/** One request to a service with at most two attempts. */
+class UpstreamCall implements CancelHandle, ResponseListener {
+  readonly #request: UpstreamRequest;
+  readonly #listener: ResponseListener;
+  readonly #options: CallOptions;
+  readonly #group: UpstreamGroup | undefined;
   readonly #deadline: NodeJS.Timeout;
-  #current: Trying | undefined;
-  /** Where the first attempt failed, and how: there is one more. */
-  #failed: { readonly upstream: Upstream; readonly failure: Error } | undefined;
+  #current: RunningAttempt | undefined;
+  /** The error of the first attempt; there is one more. */
+  #firstError: Error | undefined;
   #isOver = false;
 
-  constructor(question: Question, options: AskingOptions) {
-    this.#question = question;
+  constructor(request: UpstreamRequest, listener: ResponseListener, options: CallOptions) {
+    this.#request = request;
+    this.#listener = listener;
     this.#options = options;
+    const { endpoint, arrivedMs } = request.context;
+    const { groups, clock, deadlineMs } = options;
+    this.#group = groups.get(endpoint.family);
     this.#deadline = setTimeout(
-      () => this.#giveUp(new DeadlineExceeded(options.deadlineMs), "failure"),
-      Math.max(0, question.leftMs),
+      () => this.#abort(new DeadlineExceeded(deadlineMs), "failure"),
+      Math.max(0, deadlineMs - (clock.monotonicMs() - arrivedMs)),
     );
-    this.#tryAt(options.group?.choose());
+    this.#sendTo(this.#group?.choose());
   }
 
-  abandon(): void {
-    this.#giveUp(new RequestCancelled("Nobody waits for the answer"), "unknown");
+  cancel(): void {
+    this.#abort(new RequestCancelled("The client has gone"), "unknown");
   }
 
-  #tryAt(upstream: Upstream | undefined): void {
-    const question = this.#question;
-    const { sends, clock, tracing } = this.#options;
+  #sendTo(upstream: Upstream | undefined): void {
+    const { senders, clock, tracing } = this.#options;
+    const { context } = this.#request;
     if (upstream === undefined) {
-      const error = serviceUnavailable(question.endpoint.family, this.#failed?.failure);
+      const error = serviceUnavailable(context.endpoint.family, this.#firstError);
       queueMicrotask(() => this.#end(error));
       return;
     }
     upstream.inFlight += 1;
     upstream.breaker.begin();
-    question.fields.upstream = upstream.name;
+    context.fields.upstream = upstream.name;
     const startedMs = clock.monotonicMs();
-    const call = tracing && beginCall(tracing, question, { upstream, isAgain: this.#failed !== undefined });
-    const asked = call === undefined ? question : { ...question, trace: call.headers };
-    const attempt = (sends.get(upstream) as Send)(asked, {
-      onAnswer: (answer) => this.#onAnswer(answer),
-      onFailure: (error) => this.#onFailure(error),
-    });
-    this.#current = { attempt, upstream, startedMs, call };
+    const isRetry = this.#firstError !== undefined;
+    const span = tracing && beginSpan(tracing, context, { upstream, isRetry });
+    const request = span === undefined ? this.#request : { ...this.#request, traceHeaders: span.headers };
+    const attempt = (senders.get(upstream) as SendToReplica)(request, this);
+    this.#current = { attempt, upstream, startedMs, span };
   }
 
-  #onAnswer(answer: Answer): void {
+  /** Called by the attempt. */
+  onResponse(response: UpstreamResponse): void {
     const upstream = this.#current?.upstream;
     if (this.#isOver || upstream === undefined) return;
     try {
-      acceptAnswer(answer, this.#question);
+      checkResponse(response, this.#request);
     } catch (error) {
-      this.#onFailure(error);
+      this.onError(error as Error);
       return;
     }
-    this.#current?.call?.end({ status: answer.status });
-    this.#options.group?.reportResponse(upstream);
+    this.#current?.span?.end({ status: response.status });
+    this.#group?.reportResponse(upstream);
     this.#endAttempt("success");
-    occupyUntilRead(upstream, answer);
-    this.#end(answer);
+    if (!Buffer.isBuffer(response.body)) countUntilClosed(upstream, response.body);
+    this.#end(response);
   }
 
-  #onFailure(error: unknown): void {
+  /** Called by the attempt. */
+  onError(error: Error): void {
     const upstream = this.#current?.upstream;
     if (this.#isOver || upstream === undefined) return;
-    this.#current?.call?.end(outcomeOf(error));
-    // The service's own errors are answers: its health check and its log say what is wrong with it.
-    if (error instanceof ServiceErrorResponse) this.#options.group?.reportResponse(upstream);
-    this.#endAttempt(error instanceof ServiceErrorResponse ? "success" : "failure");
-    const { family } = this.#question.endpoint;
-    if (error instanceof NotReached || error instanceof BrokenOff) this.#tryAgain(upstream, error);
-    else this.#end(error instanceof BadHttp ? badResponse(family, error) : (error as Error));
+    this.#current?.span?.end(spanEndOf(error));
+    // The service's own errors are responses: its health check and its log say what is wrong with it.
+    const isResponse = error instanceof ServiceErrorResponse;
+    if (isResponse) this.#group?.reportResponse(upstream);
+    this.#endAttempt(isResponse ? "success" : "failure");
+    const { family } = this.#request.context.endpoint;
+    if (error instanceof ConnectFailed || error instanceof ConnectionBroken) this.#retry(upstream, error);
+    else this.#end(error instanceof InvalidResponse ? badResponse(family, error) : error);
   }
 
-  #tryAgain(upstream: Upstream, failure: Error): void {
-    const { group } = this.#options;
-    if (this.#failed !== undefined) {
-      this.#end(serviceUnavailable(this.#question.endpoint.family, failure));
+  #retry(failed: Upstream, error: Error): void {
+    if (this.#firstError !== undefined) {
+      this.#end(serviceUnavailable(this.#request.context.endpoint.family, error));
       return;
     }
-    this.#failed = { upstream, failure };
-    if (failure instanceof NotReached) group?.reportFailure(upstream, failure);
+    this.#firstError = error;
+    if (error instanceof ConnectFailed) this.#group?.reportFailure(failed, error);
     // A lone replica gets a second chance after a broken connection: it may just have closed an idle one.
-    const isThere = failure instanceof BrokenOff && upstream.state !== "not_serving";
-    this.#tryAt(group?.choose(upstream) ?? (isThere ? upstream : undefined));
+    const isThere = error instanceof ConnectionBroken && failed.state !== "not_serving";
+    this.#sendTo(this.#group?.choose(failed) ?? (isThere ? failed : undefined));
   }
 
   #endAttempt(outcome: "success" | "failure" | "unknown"): void {
@@ -194,51 +192,49 @@ class Asking implements Asked {
     current.upstream.inFlight -= 1;
     current.upstream.breaker.end(outcome);
     const passedMs = this.#options.clock.monotonicMs() - current.startedMs;
-    this.#question.fields.upstreamMs = Math.round(passedMs * 1000) / 1000;
+    this.#request.context.fields.upstreamMs = Math.round(passedMs * 1000) / 1000;
   }
 
-  #giveUp(error: Error, outcome: "failure" | "unknown"): void {
+  #abort(error: Error, outcome: "failure" | "unknown"): void {
     if (this.#isOver) return;
-    this.#current?.call?.end(outcomeOf(error));
+    this.#current?.span?.end(spanEndOf(error));
     this.#current?.attempt.abort();
     this.#endAttempt(outcome);
     this.#end(error);
   }
 
-  #end(result: Answer | Error): void {
+  #end(result: UpstreamResponse | Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#deadline);
-    const { asker } = this.#options;
-    if (result instanceof Error) asker.onFailure(result);
-    else asker.onAnswer(result);
+    if (result instanceof Error) this.#listener.onError(result);
+    else this.#listener.onResponse(result);
   }
 }
 
-/** The path goes without its query, where clients put whatever they like. */
-function beginCall(
+/** The span has the path without its query, in which clients put whatever they like. */
+function beginSpan(
   tracing: Tracing,
-  { span, endpoint }: Question,
-  { upstream, isAgain }: { upstream: Upstream; isAgain: boolean },
+  { span, endpoint }: RequestContext,
+  { upstream, isRetry }: { readonly upstream: Upstream; readonly isRetry: boolean },
 ): ClientSpan {
   return startClientSpan(tracing, {
     parent: span,
     method: "GET",
     origin: upstream.url,
     path: endpoint.path,
-    attributes: { "chaintables.upstream": upstream.name, ...(isAgain && { "http.request.resend_count": 1 }) },
+    attributes: { "chaintables.upstream": upstream.name, ...(isRetry && { "http.request.resend_count": 1 }) },
   });
 }
 
-function outcomeOf(error: unknown): Parameters<ClientSpan["end"]>[0] {
+function spanEndOf(error: unknown): Parameters<ClientSpan["end"]>[0] {
   return error instanceof ServiceErrorResponse
     ? { status: HTTP_STATUS[error.code] }
     : { errorType: errorTypeOf(error) };
 }
 
-/** A body on its way goes on to be work for the replica. */
-function occupyUntilRead(upstream: Upstream, { body }: Answer): void {
-  if (Buffer.isBuffer(body)) return;
+/** A streamed body is work for the replica until it ends. */
+function countUntilClosed(upstream: Upstream, body: Exclude<UpstreamResponse["body"], Buffer>): void {
   upstream.inFlight += 1;
   body.once("close", () => {
     upstream.inFlight -= 1;

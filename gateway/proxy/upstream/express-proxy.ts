@@ -1,150 +1,174 @@
 import { parse } from "node:url";
 import proxy from "express-http-proxy";
+import type { RequestContext } from "../../request/context.ts";
 import type { Pool } from "../transport/pool.ts";
-import { fixedLines, renderRequest } from "../transport/request-text.ts";
-import { AnswerReceiver, type AnswerWaiter, type ReceivedAnswer } from "../transport/response-receiver.ts";
-import type { LiveBody } from "../transport/streamed-body.ts";
-import type { Answer } from "./check-response.ts";
-import { headersForUpstream, isAnswerHeader } from "./headers.ts";
-import type { Question } from "./question.ts";
+import {
+  type ReceiveOptions,
+  type ResponseListener,
+  ResponseReceiver,
+  type UpstreamResponse,
+} from "../transport/response-receiver.ts";
+import {
+  headersForUpstream,
+  isForwardedHeader,
+  renderFixedLines,
+  renderRequest,
+  type VariableHeaders,
+} from "./headers.ts";
 
-/** One question to one replica. */
-export interface Attempt {
-  /** Closes the connection; nobody hears of it any more. */
+/** What is requested of a service, for one client or for several that wait for the same response. */
+export interface UpstreamRequest extends VariableHeaders {
+  /** Of the client, or of the first of several. */
+  readonly context: RequestContext;
+}
+
+/** One request to one replica. */
+export interface UpstreamAttempt {
+  /** Closes the connection; the listener is not called any more. */
   abort(): void;
 }
 
-/** Told once how an attempt ended, unless it was aborted. Functions and not promises: there are enough of those. */
-export interface AttemptEnd {
-  onAnswer(answer: Answer): void;
-  /** A fault of the transport (faults.ts). */
-  onFailure(error: unknown): void;
-}
+/** Sends one request to one replica. Errors are those of the transport (transport/errors.ts). */
+export type SendToReplica = (request: UpstreamRequest, listener: ResponseListener) => UpstreamAttempt;
 
-export type Send = (question: Question, end: AttemptEnd) => Attempt;
-
-/**
- * Sends questions to one replica through express-http-proxy, under these conditions, each the cure of a trap in its
- * version 2.1.2:
- * - It is given neither the client's request nor its response, but what stands for them here. So no header of a client
- *   can travel on that is not put there, several clients can wait for one answer, and an answer that is broken has
- *   touched no client yet.
- * - Its transport is ours (its option `sendProxyRequest`; transport/), with a third of the cost of node:http's client.
- *   Its own closes every connection (`connection: close`), hangs when a service dies in the middle of a body, answers
- *   some failures itself as text/plain 504, and piles up listeners on kept connections with `timeout`.
- * - It streams: no userResDecorator, so that what is long is not held whole.
- * - Never its option `headers` (one object for all requests); `parseReqBody` off; an error handler; the path resolved
- *   here, since its own resolver rewrites characters of a target with a fragment.
- */
-export function createSend({
-  url,
-  pool,
-  serviceToken,
-}: {
+export interface ReplicaOptions {
   readonly url: string;
   readonly pool: Pool;
   readonly serviceToken?: string | undefined;
-}): Send {
-  const fixed = fixedLines({ host: new URL(url).host, serviceToken });
+  /** How long the service may send nothing within a streamed body. */
+  readonly maxSilenceMs: number;
+}
+
+/** Longer bodies are streamed. */
+const MAX_BUFFERED_BYTES = 1_048_576;
+/** The longest body that is buffered for `beforeSend`. */
+const MAX_COMPLETE_BYTES = 64 * 1_048_576;
+
+/**
+ * Sends requests to one replica through express-http-proxy, under these conditions, each the cure of a trap in its
+ * version 2.1.2:
+ * - It gets neither the client's request nor its response, but shims. So no header of a client travels on that is not
+ *   put there, several clients can wait for one response, and a broken response has touched no client yet.
+ * - Its transport is ours (its option `sendProxyRequest`; transport/), at a third of the cost of node:http's client.
+ *   Its own closes every connection (`connection: close`), hangs when a service dies in the middle of a body, returns
+ *   some failures itself as text/plain 504, and piles up listeners on kept connections with `timeout`.
+ * - It streams: no userResDecorator, so that long bodies are not buffered whole.
+ * - Never its option `headers` (one object for all requests); `parseReqBody` off; an error handler; the path resolved
+ *   here, since its own resolver rewrites characters of a target with a fragment.
+ */
+export function createReplicaSender({
+  url,
+  pool,
+  serviceToken,
+  maxSilenceMs,
+}: ReplicaOptions): SendToReplica {
+  const fixedLines = renderFixedLines({ host: new URL(url).host, serviceToken });
+  const streaming: ReceiveOptions = {
+    maxBufferedBytes: MAX_BUFFERED_BYTES,
+    overflow: "stream",
+    maxSilenceMs,
+  };
+  const complete: ReceiveOptions = { maxBufferedBytes: MAX_COMPLETE_BYTES, overflow: "reject", maxSilenceMs };
   // It parses its host for each request, unless that is what it would make of it.
   const parsed = Object.assign(parse(url), { toString: () => url });
   const options = {
     parseReqBody: false,
-    proxyReqPathResolver: ({ question }: Sending) => targetOf(question),
-    proxyReqOptDecorator: (_defaults: unknown, { question }: Sending) => ({
+    proxyReqPathResolver: ({ request }: ProxyRequestShim) => {
+      const { endpoint, query } = request.context;
+      return query === "" ? endpoint.path : `${endpoint.path}?${query}`;
+    },
+    proxyReqOptDecorator: (_defaults: unknown, { request }: ProxyRequestShim) => ({
       method: "GET",
-      headers: headersForUpstream(question),
+      headers: headersForUpstream(request.context.session, request),
     }),
     sendProxyRequest: (container: Container) =>
       new Promise<Container>((resolve, reject) => {
+        const { req } = container.user;
+        if (req.isAborted) throw new Error("The request was aborted before it was sent");
         const { path, headers } = container.proxy.reqBuilder;
-        const text = renderRequest({ target: path, fixed, headers });
-        const onReceived = ({ head, body }: ReceivedAnswer) => {
-          const pipe = (arriving: Arriving) => arriving.accept(body);
-          container.proxy.res = { statusCode: head.status, headers: head.headers, pipe };
+        const text = renderRequest({ target: path, fixedLines, headers });
+        const onResponse = ({ status, headers, body }: UpstreamResponse) => {
+          const pipe = (res: ProxyResponseShim) => res.accept(body);
+          container.proxy.res = { statusCode: status, headers, pipe };
           resolve(container);
         };
-        container.user.req.receive({ resolve: onReceived, reject }).sendOn(pool, text);
+        const receiveOptions = req.request.context.beforeSend === undefined ? streaming : complete;
+        const receiver = new ResponseReceiver(
+          { pool, text, options: receiveOptions },
+          { onResponse, onError: reject },
+        );
+        req.receiver = receiver;
+        pool.send(receiver);
       }),
     proxyErrorHandler: (error: unknown, _res: unknown, next: (error: unknown) => void) => next(error),
   };
-  const handle = proxy(() => parsed as never, options as never) as unknown as Handle;
+  const handle = proxy(() => parsed as never, options as never) as unknown as ProxyHandler;
 
-  return (question, { onAnswer, onFailure }) => {
-    const sending = new Sending(question);
-    handle(sending, new Arriving(onAnswer), (error) =>
-      onFailure(error ?? new Error("The proxy passed the request on")),
+  return (request, listener) => {
+    const req = new ProxyRequestShim(request);
+    handle(req, new ProxyResponseShim(listener), (error) =>
+      listener.onError((error as Error | undefined) ?? new Error("express-http-proxy skipped the request")),
     );
-    return sending;
+    return req;
   };
 }
 
-type Handle = (sending: Sending, arriving: Arriving, next: (error?: unknown) => void) => void;
+type ProxyHandler = (req: ProxyRequestShim, res: ProxyResponseShim, next: (error?: unknown) => void) => void;
 
-/** What express-http-proxy hands from step to step, as far as it is used here. */
+/** What express-http-proxy passes from step to step, as far as it is used here. */
 interface Container {
-  readonly user: { readonly req: Sending };
+  readonly user: { readonly req: ProxyRequestShim };
   readonly proxy: {
     readonly reqBuilder: { readonly path: string; readonly headers: Readonly<Record<string, string>> };
     res?: unknown;
   };
 }
 
-function targetOf({ endpoint, query }: Question): string {
-  return query === "" ? endpoint.path : `${endpoint.path}?${query}`;
-}
-
-const NONE = Object.freeze({});
+const EMPTY = Object.freeze({});
 
 /** Stands for the client's request. */
-class Sending implements Attempt {
+class ProxyRequestShim implements UpstreamAttempt {
   readonly method = "GET";
-  readonly headers = NONE;
-  readonly params = NONE;
+  readonly headers = EMPTY;
+  readonly params = EMPTY;
   readonly path: string;
-  readonly question: Question;
+  readonly request: UpstreamRequest;
+  /** Written by express-http-proxy. */
   body: unknown = undefined;
-  #receiver: AnswerReceiver | undefined;
-  #isAborted = false;
+  receiver: ResponseReceiver | undefined;
+  isAborted = false;
 
-  constructor(question: Question) {
-    this.question = question;
-    this.path = question.endpoint.path;
-  }
-
-  /** Throws when the question was given up while express-http-proxy prepared it. */
-  receive(waiter: AnswerWaiter): AnswerReceiver {
-    if (this.#isAborted) throw new Error("The question was given up");
-    this.#receiver = new AnswerReceiver(this.question.reading, waiter);
-    return this.#receiver;
+  constructor(request: UpstreamRequest) {
+    this.request = request;
+    this.path = request.context.endpoint.path;
   }
 
   abort(): void {
-    this.#isAborted = true;
-    this.#receiver?.abort();
+    this.isAborted = true;
+    this.receiver?.abort();
   }
 }
 
 /** Stands for the client's response: takes status and headers, and then the body. */
-class Arriving {
+class ProxyResponseShim {
   readonly headersSent = false;
   readonly #headers: Record<string, string> = {};
-  readonly #onAnswer: (answer: Answer) => void;
+  readonly #listener: ResponseListener;
   #status = 0;
 
-  constructor(onAnswer: (answer: Answer) => void) {
-    this.#onAnswer = onAnswer;
+  constructor(listener: ResponseListener) {
+    this.#listener = listener;
   }
   status(code: number): void {
     this.#status = code;
   }
   set(name: string, value: string): void {
-    if (isAnswerHeader(name)) this.#headers[name] = value;
+    if (isForwardedHeader(name)) this.#headers[name] = value;
   }
   getHeaders(): Readonly<Record<string, string>> {
     return this.#headers;
   }
-  accept(body: Buffer | LiveBody): void {
-    this.#onAnswer({ status: this.#status, headers: this.#headers, body });
+  accept(body: UpstreamResponse["body"]): void {
+    this.#listener.onResponse({ status: this.#status, headers: this.#headers, body });
   }
 }

@@ -1,23 +1,24 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { headersForUpstream, isAnswerHeader } from "./headers.ts";
+import { headersForUpstream, isForwardedHeader } from "./headers.ts";
 
-const sent = { session: "5e551011", ifNoneMatch: 'W/"a", W/"b"' };
+const SESSION = "5e551011";
+const conditional = { ifNoneMatch: 'W/"a", W/"b"' };
 
 describe("headers to a service", () => {
-  it("are the session and the tags that the client knows", () => {
-    expect(headersForUpstream(sent)).to.deep.equal({
+  it("are the session and the client's tags", () => {
+    expect(headersForUpstream(SESSION, conditional)).to.deep.equal({
       "x-session-id": "5e551011",
       "if-none-match": 'W/"a", W/"b"',
     });
-    expect(headersForUpstream({ session: "5e551011", ifNoneMatch: undefined })).to.deep.equal({
+    expect(headersForUpstream(SESSION, { ifNoneMatch: undefined })).to.deep.equal({
       "x-session-id": "5e551011",
     });
   });
 
   it("are a new object for each request", () => {
-    expect(headersForUpstream(sent)).not.to.equal(headersForUpstream(sent));
+    expect(headersForUpstream(SESSION, conditional)).not.to.equal(headersForUpstream(SESSION, conditional));
   });
 });
 
@@ -27,20 +28,20 @@ describe("headers to a client", () => {
       ...["content-type", "etag", "cache-control", "retry-after", "vary", "last-modified"],
       ...["x-data-block", "x-data-as-of", "x-data-from-block", "x-data-stale", "x-ignored-parameters"],
     ];
-    for (const name of names) expect(isAnswerHeader(name), name).to.equal(true);
+    for (const name of names) expect(isForwardedHeader(name), name).to.equal(true);
   });
 
-  it("are no hop-by-hop headers, no cookies, nothing that names the software, and none that nobody knows", () => {
+  it("include no hop-by-hop headers, no cookies, nothing that names the software, and no unknown ones", () => {
     const names = [
       ...["connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "content-length"],
       ...["set-cookie", "server", "x-powered-by", "x-session-id", "proxy-authenticate", "date", "age"],
       ...["content-encoding", "location", "payment-response", "__proto__", "access-control-allow-origin"],
     ];
-    for (const name of names) expect(isAnswerHeader(name), name).to.equal(false);
+    for (const name of names) expect(isForwardedHeader(name), name).to.equal(false);
     fc.assert(
       fc.property(
         fc.string(),
-        (name) => isAnswerHeader(`z${name}`) === false && isAnswerHeader(`X-${name}`) === false,
+        (name) => isForwardedHeader(`z${name}`) === false && isForwardedHeader(`X-${name}`) === false,
       ),
     );
   });

@@ -13,8 +13,7 @@ import {
 import { applyV2 } from "./aerodrome-v2/apply.ts";
 import { poolCreated, setCustomFee } from "./aerodrome-v2/decode/factory.ts";
 import { gaugeDecoders } from "./aerodrome-v2/decode/gauge.ts";
-import { poolDecoders } from "./aerodrome-v2/decode/index.ts";
-import { transfer } from "./aerodrome-v2/decode/transfer.ts";
+import { poolDecoders, transfer } from "./aerodrome-v2/decode/pool.ts";
 import { gaugeCreated, gaugeKilled, gaugeRevived } from "./aerodrome-v2/decode/voter.ts";
 import type { V2Event } from "./aerodrome-v2/events.ts";
 import { MINIMUM_LIQUIDITY, positionChanges } from "./aerodrome-v2/positions.ts";

@@ -1,8 +1,8 @@
 import { sideIn, swapFeeUsd } from "../metrics/usd.ts";
 import { byFee } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
-import { pancakeDecoders } from "./v3/decode/index.ts";
-import { poolCreated } from "./v3/decode/pool-created.ts";
+import { poolCreated } from "./v3/decode/factory.ts";
+import { pancakeDecoders } from "./v3/decode/pool.ts";
 import type { PancakeEvent } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";

@@ -6,7 +6,7 @@ import { createTraders } from "../../../deploy/devnet/traders.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { poolStates, pools } from "../store/collections.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 
 const GENESIS_S = 1_760_000_000;
 
@@ -37,7 +37,7 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     return protocol.auditValues(protocol.read(row.state));
   }
 
-  it("knows every pool, each by its own factory and kind", async () => {
+  it("has every pool, with its own factory and kind", async () => {
     const { deployment } = chain;
     const { aerodrome, slipstream, pancake, sushi } = deployment;
     const kinds: [string, string | undefined, readonly { address: string }[] | undefined][] = [

@@ -10,11 +10,11 @@ import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
-import { dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
+import { mineAerodromeBlocks } from "./v2/aerodrome-busy.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
@@ -68,7 +68,7 @@ async function startHidingRpc(target: string, hidden: readonly string[]) {
   };
 }
 
-describeWithChain("evm-dex ingest: pools whose creation a node kept back", () => {
+describeWithChain("evm-dex ingest: pools whose creation a node withheld", () => {
   let chain: TestChain;
   let directory: string;
   let deploymentsFile: string;
@@ -116,12 +116,12 @@ describeWithChain("evm-dex ingest: pools whose creation a node kept back", () =>
     const random = createRandom(9);
     for (let i = 0; i < kills; i++) {
       const ingest = startIngestProcess(INGEST, env);
-      await ingest.said("indexing");
+      await ingest.logged("indexing");
       await sleep(random.below(400));
       await ingest.stop("SIGKILL");
     }
     const ingest = startIngestProcess(INGEST, env);
-    await ingest.said("indexing");
+    await ingest.logged("indexing");
     const store = await openStore({ service: "evm-dex", dataDir });
     try {
       await store.declare(COLLECTIONS);
@@ -138,7 +138,7 @@ describeWithChain("evm-dex ingest: pools whose creation a node kept back", () =>
     }
   }
 
-  it("are found by their own word and their factory's, and indexed as if nothing had been kept back", async () => {
+  it("are found by their getters and their factory's, and indexed as if nothing had been withheld", async () => {
     const hiding = await startHidingRpc(chain.url, hidden);
     try {
       const told = await indexed("told", { url: chain.url, kills: 0 });

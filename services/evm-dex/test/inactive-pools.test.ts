@@ -7,11 +7,11 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, inactivePools, poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool } from "../store/queries.ts";
 import { v3PoolView } from "../views/v3-pool.ts";
-import { pricesOf, tvlOf } from "./pool-expectation.ts";
+import { pricesOf, tvlOf } from "./kit/pool-expectation.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
@@ -46,9 +46,9 @@ describeWithChain("evm-dex ingest: pools without events since the index began", 
       DEPLOYMENTS_FILE: chain.deploymentsFile,
     });
 
-  it("are told of as the chain has them: price, liquidity, TVL, and no swaps", async () => {
+  it("are served as on the chain: price, liquidity, TVL, and no swaps", async () => {
     const ingest = startIngest();
-    await ingest.said("read pools without events");
+    await ingest.logged("read pools without events");
     await ingest.stop("SIGTERM");
     const checkpoint = await getCheckpoint(store, 8453);
     if (checkpoint === undefined) throw new Error("Nothing is indexed.");
@@ -71,12 +71,12 @@ describeWithChain("evm-dex ingest: pools without events since the index began", 
     }
   });
 
-  it("stand by their events as soon as they have some", async () => {
+  it("use their events as soon as they have some", async () => {
     const pool = chain.pools[1]?.address ?? "0x";
     await chain.swap(pool, { zeroForOne: true, amount: 10n ** 15n });
     const head = await chain.mine(1, { intervalS: 2 });
     const ingest = startIngest();
-    await ingest.said("indexing");
+    await ingest.logged("indexing");
     while ((await getCheckpoint(store, 8453))?.blockNumber !== head)
       await new Promise((done) => setTimeout(done, 20));
     await ingest.stop("SIGKILL");

@@ -12,10 +12,10 @@ import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
@@ -62,7 +62,7 @@ describeRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
     try {
       for (let i = 0; i < KILLS; i++) {
         const ingest = startIngestProcess(INGEST, env);
-        await ingest.said("indexing");
+        await ingest.logged("indexing");
         await mineBusyBlocks(chain, { blocks: random.below(3), seed: 1000 + i });
         await progress(chain, { store, blocks: random.below(STRIDE) });
         await sleep(random.below(10));
@@ -70,7 +70,7 @@ describeRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
         blocksAtKill.push((await blockOf(store)) ?? -1);
       }
       const last = startIngestProcess(INGEST, env);
-      await last.said("indexing");
+      await last.logged("indexing");
       const head = Number(await chain.anvil.rpc.call("eth_blockNumber"));
       while ((await blockOf(store)) !== head) await sleep(20);
       expect(await last.stop("SIGTERM")).to.deep.equal({ code: 0, signal: null });

@@ -18,7 +18,7 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChain } from "../ingest/run-chain.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
 
 const FORK = 40;
 const BLOCKS = 420;
@@ -169,7 +169,7 @@ describeOnEngines(
       }
     });
 
-    it("one of two: it is set aside by name, and the index goes on with the other", async () => {
+    it("one of two: it is set aside by name, and the index continues with the other", async () => {
       const { store, remove } = await open();
       pointTo(chain);
       const [first, second] = endpoints;

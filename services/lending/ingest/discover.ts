@@ -1,6 +1,5 @@
-import { scanLogs } from "../../shared/evm/logs/scan.ts";
-import type { EvmSource } from "../../shared/evm/port.ts";
-import type { PlannedScan, ProgressReport } from "../../shared/ingest-status/progress.ts";
+import { planScan, runScan, type ScanContext } from "../../shared/index/evm/discovery.ts";
+import type { PlannedScan } from "../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { DeployedProtocol } from "../deployments.ts";
@@ -10,16 +9,10 @@ import { hearOne, type ProtocolTable } from "./protocol-table.ts";
 import type { UnitBook } from "./unit-book.ts";
 import { writeFound } from "./write.ts";
 
-/** Units are created rarely: most providers serve this many blocks of one contract, and the scan adapts from here. */
-const INITIAL_RANGE = 10_000;
-const CONCURRENCY = 4;
-/** Most ranges have no such log at all: so many of an answer's blocks are checked against their bloom. */
-const VERIFY_BLOCKS = 20;
 /** What is not written yet when the process dies is found again. */
 const WRITE_AFTER_MS = 5_000;
 
-export interface DiscoverOptions {
-  readonly source: EvmSource;
+export interface DiscoverOptions extends ScanContext {
   readonly protocols: ProtocolTable;
   /** Takes in what is found. */
   readonly book: UnitBook;
@@ -27,8 +20,6 @@ export interface DiscoverOptions {
   readonly version: number;
   /** Inclusive. */
   readonly toBlock: number;
-  readonly signal: AbortSignal;
-  readonly report: ProgressReport;
   readonly guard: Guard;
 }
 
@@ -41,7 +32,7 @@ export function planScans(
   return Promise.all(
     scans.map(async ({ scan: { name, fromBlock } }) => {
       const done = await store.get(discoveries, { chainId, name });
-      return { name, from: fromBlock, at: Math.max(done?.blockNumber ?? -1, fromBlock - 1), to: toBlock };
+      return planScan({ name, fromBlock }, { scannedTo: done?.blockNumber, toBlock });
     }),
   );
 }
@@ -60,33 +51,23 @@ export async function discoverUnits(store: Store, of: DiscoverOptions): Promise<
     entities: of.book.size,
   });
   for (const { scan, of: deployed } of of.protocols.scans()) {
-    const done = await store.get(discoveries, { chainId, name: scan.name });
-    const fromBlock = Math.max(scan.fromBlock, (done?.blockNumber ?? -1) + 1);
     // A request that names no contracts would be one for those of all.
-    if (fromBlock > of.toBlock || scan.addresses.length === 0) continue;
-    await runScan(store, { ...of, scan, deployed, fromBlock });
+    if (scan.addresses.length > 0) await discoverBy(store, { ...of, scan, deployed });
   }
 }
 
-async function runScan(
+async function discoverBy(
   store: Store,
-  of: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol; fromBlock: number },
+  of: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol },
 ): Promise<void> {
-  const { source, scan, deployed, book, fromBlock, toBlock, signal, guard } = of;
+  const { source, scan, deployed, book, toBlock, guard } = of;
   const { chainId } = source;
-  const { addresses, topics } = scan;
-  const ranges = scanLogs(source, {
-    fromBlock,
-    toBlock,
-    filter: { topics, addresses },
-    initialRange: INITIAL_RANGE,
-    concurrency: CONCURRENCY,
-    verifyBlocks: VERIFY_BLOCKS,
-    signal,
-  });
+  const { name, fromBlock, addresses, topics } = scan;
+  const done = await store.get(discoveries, { chainId, name });
+  const creations = { name, fromBlock, scannedTo: done?.blockNumber, toBlock, filter: { topics, addresses } };
   let found: UnitRow[] = [];
   let writtenMs = performance.now();
-  for await (const { range, logs } of ranges) {
+  await runScan(of, creations, async ({ range, logs }) => {
     let events = 0;
     for (const log of logs) {
       for (const { kind, id } of hearOne(log, deployed, book)) {
@@ -98,14 +79,13 @@ async function runScan(
       }
     }
     if (range.toBlock === toBlock || performance.now() - writtenMs > WRITE_AFTER_MS) {
-      const progress = { chainId, name: scan.name, blockNumber: range.toBlock };
+      const progress = { chainId, name, blockNumber: range.toBlock };
       await writeFound(store, { units: found, progress, guard });
       found = [];
       writtenMs = performance.now();
     }
-    const step = { from: fromBlock, at: range.toBlock, to: toBlock, events };
-    of.report({ stage: "discovery", scan: scan.name, ...step });
-  }
+    return events;
+  });
 }
 
 /** A unit that is known of, and no more. */

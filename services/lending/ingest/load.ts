@@ -2,31 +2,28 @@ import { Finality, requireStoredFinal } from "../../shared/evm/finality/finality
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
 import { Multicall } from "../../shared/evm/multicall/multicall.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
-import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
-import { put, type Store } from "../../shared/storage/port.ts";
+import { rewindScans } from "../../shared/index/evm/discovery.ts";
+import { indexIdentityOf } from "../../shared/index/evm/fork.ts";
+import { headers, toHeaderRow } from "../../shared/index/evm/headers.ts";
+import type { SyncContext } from "../../shared/index/follow-head.ts";
+import { put } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, discoveries, headers, type UnitRow } from "../store/collections.ts";
+import { type CheckpointRow, discoveries, type UnitRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { unreadRow } from "./discover.ts";
-import { knowledgeOf } from "./fork.ts";
+import { findLastState } from "./fork.ts";
 import type { ChainMetrics } from "./metrics.ts";
 import type { PassTools } from "./pass.ts";
 import { ProtocolTable } from "./protocol-table.ts";
 import { TokenBook } from "./token-book.ts";
 import { UnitBook } from "./unit-book.ts";
-import { toHeaderRow, writeGone } from "./write.ts";
+import { writeGone } from "./write.ts";
 
-export interface SyncDeps {
-  readonly store: Store;
+export interface SyncDeps extends SyncContext {
   readonly source: EvmSource;
   readonly chain: ChainDeployments;
   /** A unit's state is not to be older than this, in seconds of the chain. */
   readonly refreshSeconds: number;
-  readonly signal: AbortSignal;
-  readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
-  readonly report: ProgressReport;
-  readonly guard: Guard;
   readonly metrics?: ChainMetrics | undefined;
 }
 
@@ -48,7 +45,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const first = await store.get(headers, { chainId, number: 0 });
   const known = stored?.genesisHash ?? first?.hash;
   if (known !== undefined)
-    await requireStoredFinal(deps, knowledgeOf(store, { chainId, genesisHash: known }));
+    await requireStoredFinal(deps, indexIdentityOf(store, { chainId, genesisHash: known }, findLastState));
   const genesisHash = await checkGenesis(source, known);
   if (first === undefined)
     await store.write([...guard(), put(headers, [toHeaderRow(chainId, await headerAt(source, 0))])]);
@@ -60,7 +57,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const checkpoint = stored && (await undoInterrupted(deps, { checkpoint: stored, book }));
   const tokens = await TokenBook.load(store, chainId);
   const multicall = new Multicall({ source, address: chain.multicall3 });
-  const finality = await Finality.open(deps, knowledgeOf(store, { chainId, genesisHash }));
+  const finality = await Finality.open(deps, indexIdentityOf(store, { chainId, genesisHash }, findLastState));
   return { tools: { chainId, protocols, book, tokens, multicall }, genesisHash, checkpoint, finality };
 }
 
@@ -89,7 +86,7 @@ export async function takeBack(
   const { checkpoint, above, gone, book } = of;
   const { chainId } = checkpoint;
   const scanned = await store.find(discoveries, { filter: { chainId, blockNumber: { gt: above } } });
-  const back = scanned.map((row) => ({ ...row, blockNumber: above }));
+  const back = rewindScans(scanned, above);
   const next = await writeGone(store, { checkpoint, gone, discoveries: back, guard });
   for (const row of gone) book.remove(row);
   return next;

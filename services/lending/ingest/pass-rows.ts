@@ -1,5 +1,6 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { BlockHeader } from "../../shared/evm/port.ts";
+import { toHeaderRow } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -12,7 +13,7 @@ import {
 import type { PassReadings } from "./pass.ts";
 import type { Stretch } from "./stretch.ts";
 import { keyOf } from "./unit-key.ts";
-import { type PassRows, toHeaderRow } from "./write.ts";
+import type { PassRows } from "./write.ts";
 
 const HOUR_SECONDS = 3_600;
 

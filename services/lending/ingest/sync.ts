@@ -1,12 +1,14 @@
-import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import { headerAt } from "../../shared/evm/finality/genesis.ts";
 import type { BlockHeader } from "../../shared/evm/port.ts";
+import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
+import { ForkFinder } from "../../shared/index/evm/fork.ts";
+import { followHead } from "../../shared/index/follow-head.ts";
 import type { UnitRef } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { discoverUnits } from "./discover.ts";
-import { findFork } from "./fork.ts";
+import { findLastState } from "./fork.ts";
 import { type LoadedChain, loadChain, type SyncDeps, takeBack } from "./load.ts";
 import { type PassPlan, type PassReadings, type PassTools, readPass } from "./pass.ts";
 import { isReplaced, lastStates, toPassRows } from "./pass-rows.ts";
@@ -14,10 +16,6 @@ import { readStretch, type Stretch } from "./stretch.ts";
 import { keyOf } from "./unit-key.ts";
 import { writePass } from "./write.ts";
 
-/** How long a head without a wake-up call goes unnoticed. */
-const POLL_MS = 300;
-/** A head below ours that differs from our chain is taken for a reorg only after this many looks. */
-const SHORTER_CHAIN_LOOKS = 5;
 /** Blocks whose logs are read; behind a longer gap, every unit is read instead. */
 const FOLLOWED_BLOCKS = 2 * KEPT_HEADERS;
 /** Units that are read in one pass only because their states are old. */
@@ -29,17 +27,17 @@ export class ChainSync {
   readonly #tools: PassTools;
   readonly #genesisHash: string;
   readonly #finality: Finality;
+  readonly #forks: ForkFinder;
   #checkpoint: CheckpointRow | undefined;
   /** Whether some units were read at blocks that the checkpoint does not stand on: they are read again. */
   #isDirty: boolean;
-  #shorterLooks = 0;
-  #moved: string | undefined;
 
   private constructor(deps: SyncDeps, of: LoadedChain) {
     this.#deps = deps;
     this.#tools = of.tools;
     this.#genesisHash = of.genesisHash;
     this.#finality = of.finality;
+    this.#forks = new ForkFinder({ ...deps, finality: of.finality, findLastRow: findLastState });
     this.#checkpoint = of.checkpoint;
     const last = of.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
     this.#isDirty = [...of.tools.book.rows()].some((row) => (row.block ?? -1) > last);
@@ -66,23 +64,23 @@ export class ChainSync {
   /** Until the signal. Throws IndexContradicted where every endpoint contradicts what is final. */
   async run(): Promise<void> {
     const { source, signal, log, metrics } = this.#deps;
-    while (!signal.aborted) {
-      const head = await source.head();
-      metrics?.setHead(head);
-      try {
-        if (!(await this.step(head))) await source.waitForHead(POLL_MS, signal);
-      } catch (error) {
-        if (!(error instanceof ReorgDetected)) throw error;
-        // The same words come once, until blocks are written again.
-        if (error.message !== this.#moved) log("warn", error.message);
-        this.#moved = error.message;
-        // A node that contradicts itself is given time to make up its mind.
-        await source.waitForHead(POLL_MS, signal);
-      }
-    }
+    await followHead({
+      source,
+      signal,
+      log,
+      checkpoint: () => this.#checkpoint,
+      step: async () => {
+        const head = await source.head();
+        metrics?.setHead(head);
+        return this.step(head);
+      },
+    });
   }
 
-  /** One step towards `head`; answers whether there was anything to do. Throws ReorgDetected where the chain moves under it. */
+  /**
+   * One step towards `head`, or back to the fork of a reorg and on from there. Returns whether there was anything to do.
+   * Throws ReorgDetected where the chain is replaced meanwhile.
+   */
   async step(head: BlockHeader): Promise<boolean> {
     const checkpoint = this.#checkpoint;
     if (checkpoint === undefined) {
@@ -110,30 +108,21 @@ export class ChainSync {
     else await this.#follow(head, { base, isReplaced: true });
   }
 
-  /** The last block that we share with the chain that leads to `head`; undefined while `head` may only be behind. */
+  /** The last block in common with the chain that leads to `head`; undefined while `head` may only be behind. */
   async #findBase(head: BlockHeader, checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
     const { source } = this.#deps;
-    const { blockNumber: number, blockHash: hash, blockTime: time } = checkpoint;
+    const { blockNumber: number, blockHash: hash } = checkpoint;
     if (head.number < number) {
-      const fork = await this.#findFork(checkpoint);
-      if (fork === undefined || fork.number >= head.number) this.#shorterLooks = 0;
-      else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) return fork;
-      return undefined;
+      if (!(await this.#forks.isReorg(head, checkpoint))) return undefined;
+      const fork = await this.#forks.find(checkpoint);
+      return fork !== undefined && fork.number < head.number ? fork : undefined;
     }
-    this.#shorterLooks = 0;
-    const isOurs =
+    this.#forks.resetLowerHeads();
+    const isIndexed =
       head.number === number
         ? head.hash === hash
         : head.parentHash === hash || (await source.headers([number]))[0]?.hash === hash;
-    return isOurs ? { number, hash, time } : this.#findFork(checkpoint);
-  }
-
-  /** Of endpoints that do not contradict what is final. Undefined where those are behind it. */
-  async #findFork(checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
-    const { store, source } = this.#deps;
-    await source.recheck();
-    await this.#finality.cancelUpdate();
-    return findFork(store, { source, checkpoint, final: this.#finality.block });
+    return isIndexed ? indexedBlock(checkpoint) : this.#forks.find(checkpoint);
   }
 
   /** Far from the head: scans find what was created, the last blocks are listened to, everything is read. */
@@ -223,7 +212,6 @@ export class ChainSync {
       book.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
     tokens.keep(rows.tokens);
     this.#checkpoint = rows.checkpoint;
-    this.#moved = undefined;
     this.#finality.follow({ number: head.number, hash: head.hash, time: head.timestamp }, { isHead: true });
     this.#isDirty = false;
     metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, book });

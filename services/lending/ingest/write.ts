@@ -1,5 +1,5 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
-import type { BlockHeader } from "../../shared/evm/port.ts";
+import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
@@ -7,8 +7,6 @@ import {
   checkpoints,
   type DiscoveryRow,
   discoveries,
-  type HeaderRow,
-  headers,
   type TokenRow,
   tokens,
   type UnitHistoryRow,
@@ -41,7 +39,7 @@ export interface PassRows {
 export async function writePass(store: Store, of: PassRows & { guard: Guard }): Promise<void> {
   const { checkpoint, guard } = of;
   const { chainId, blockNumber } = checkpoint;
-  await writeSteps(store, [
+  await store.write([
     ...guard(),
     put(tokens, of.tokens),
     ...replacedSteps(chainId, of.replacedAbove),
@@ -73,7 +71,7 @@ export async function writeGone(
   const { checkpoint, guard } = of;
   const next: CheckpointRow = { ...checkpoint, epoch: checkpoint.epoch + 1 };
   // Scans first: what they are to find again may go then.
-  await writeSteps(store, [
+  await store.write([
     ...guard(),
     put(discoveries, of.discoveries),
     remove(units, keysOf(of.gone)),
@@ -88,7 +86,7 @@ export async function writeFound(
   store: Store,
   of: { units: readonly UnitRow[]; progress: DiscoveryRow; guard: Guard },
 ): Promise<void> {
-  await writeSteps(store, [...of.guard(), put(units, of.units), put(discoveries, [of.progress])]);
+  await store.write([...of.guard(), put(units, of.units), put(discoveries, [of.progress])]);
 }
 
 function replacedSteps(chainId: number, above: number | undefined): WriteStep[] {
@@ -101,19 +99,4 @@ function replacedSteps(chainId: number, above: number | undefined): WriteStep[] 
 
 function keysOf(rows: readonly UnitRow[]): Pick<UnitRow, "chainId" | "kind" | "id">[] {
   return rows.map(({ chainId, kind, id }) => ({ chainId, kind, id }));
-}
-
-async function writeSteps(store: Store, steps: readonly WriteStep[]): Promise<void> {
-  await store.write(steps.filter((step) => !isEmpty(step)));
-}
-
-function isEmpty(step: WriteStep): boolean {
-  return (
-    (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0)
-  );
-}
-
-export function toHeaderRow(chainId: number, header: BlockHeader): HeaderRow {
-  const { number, hash, parentHash, timestamp } = header;
-  return { chainId, number, hash, parentHash, time: timestamp };
 }

@@ -1,8 +1,10 @@
+import { readConsistently } from "../../shared/index/consistent-read.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { UnitSet } from "../protocols/protocol.ts";
 import { UnitTable } from "../protocols/unit-set.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { getCheckpoint, hasData, listUnits } from "../store/queries.ts";
+import { getCheckpoint, listUnits } from "../store/queries.ts";
 import { fromStateText } from "../store/state-text.ts";
 import type { Slices } from "./slices.ts";
 
@@ -38,23 +40,26 @@ export class UnitMirror {
    * units are the same until the next call.
    */
   async read(slices: Slices): Promise<{ checkpoint: CheckpointRow; units: UnitSet } | undefined> {
-    let checkpoint = await getCheckpoint(this.#store, this.#chainId);
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      if (!hasData(checkpoint)) return undefined;
-      const known = this.#known;
-      const isGrown = known !== undefined && isContinued(known.at, checkpoint);
-      if (!isGrown) this.#units = new UnitTable();
-      const newest = await this.#readChanged(isGrown ? known.upTo : -1, slices);
-      // What is being written may be written anew under the same version, if the writer dies.
-      this.#known = { upTo: Math.min(newest, checkpoint.version), at: checkpoint };
-      if (newest > checkpoint.version) return undefined;
-      const after = await getCheckpoint(this.#store, this.#chainId);
-      if (after?.version === checkpoint.version && isContinued(checkpoint, after)) {
-        return { checkpoint, units: this.#units };
-      }
-      checkpoint = after;
-    }
-    return undefined;
+    const found = await readConsistently({
+      getCheckpoint: () => getCheckpoint(this.#store, this.#chainId),
+      hasData,
+      read: (checkpoint) => this.#readUpTo(checkpoint, slices),
+      isSameState: (before, after) => after?.version === before.version && isContinued(before, after),
+      maxAttempts: MAX_ATTEMPTS,
+    });
+    if (found === undefined || !found.isConsistent || !found.value) return undefined;
+    return { checkpoint: found.checkpoint, units: this.#units };
+  }
+
+  /** Whether no write is under way: it would have left units of a version above the checkpoint's. */
+  async #readUpTo(checkpoint: CheckpointRow, slices: Slices): Promise<boolean> {
+    const known = this.#known;
+    const isGrown = known !== undefined && isContinued(known.at, checkpoint);
+    if (!isGrown) this.#units = new UnitTable();
+    const newest = await this.#readChanged(isGrown ? known.upTo : -1, slices);
+    // What is being written may be written anew under the same version, if the writer dies.
+    this.#known = { upTo: Math.min(newest, checkpoint.version), at: checkpoint };
+    return newest <= checkpoint.version;
   }
 
   /** The index is gone: the next one is another, though its versions may be the same. */

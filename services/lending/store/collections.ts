@@ -1,38 +1,19 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
+import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
 /** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
 export const checkpoints = collection({
   name: "checkpoints",
   fields: {
-    chainId: "int",
-    /** The block all rows stand on. */
-    blockNumber: "int",
-    blockHash: "text",
-    /** Unix seconds of blockNumber. */
-    blockTime: "int",
-    /** The first block at which units were read: history begins there. */
-    fromBlock: "int",
-    fromTime: "int",
-    /** The chain's head as last seen by the ingest. */
-    chainHead: "int",
-    /** Hash of block 0: another chain behind the same id is refused. */
-    genesisHash: "text",
+    ...CHECKPOINT_FIELDS,
     /** Grows with every write; a unit carries that of its last write, so that readers need only what changed. */
     version: "int",
     /** Grows when units are taken away (a reorg): what was read before it is read anew as a whole. */
     epoch: "int",
   },
   key: ["chainId"],
-  indexes: [],
-  shardKey: ["chainId"],
-});
-
-/** The last headers behind the checkpoint: the chain of parent hashes that a reorg is found by. And block 0, for good. */
-export const headers = collection({
-  name: "headers",
-  fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
-  key: ["chainId", "number"],
   indexes: [],
   shardKey: ["chainId"],
 });
@@ -114,7 +95,6 @@ export const COLLECTIONS = [
 ] as const;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
-export type HeaderRow = RowOf<typeof headers>;
 export type DiscoveryRow = RowOf<typeof discoveries>;
 export type TokenRow = RowOf<typeof tokens>;
 export type UnitRow = RowOf<typeof units>;

@@ -8,11 +8,6 @@ export function getCheckpoint(store: Store, chainId: number): Promise<Checkpoint
   return store.get(checkpoints, { chainId });
 }
 
-/** Whether any block is indexed: before the first write the checkpoint may stand before the first block. */
-export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
-  return checkpoint !== undefined && checkpoint.blockNumber >= checkpoint.fromBlock;
-}
-
 /** What serving needs of a unit. */
 const READ_FIELDS = ["kind", "id", "version", "block", "time", "state"] as const;
 export type ReadUnit = Pick<UnitRow, (typeof READ_FIELDS)[number]>;

@@ -11,7 +11,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -55,7 +55,7 @@ describeRounds(KILLS, "lending ingest: SIGKILL", () => {
     try {
       for (let i = 0; i < KILLS; i++) {
         const ingest = startIngestProcess(INGEST, env);
-        await ingest.said("holding the lease");
+        await ingest.logged("holding the lease");
         // The first ones before anything was read.
         if (i >= KILLS / 4) await follow(chain, { store, passes: random.below(4), seed: 100 + i });
         await sleep(random.below(i < KILLS / 4 ? 60 : 20));

@@ -131,14 +131,14 @@ describeWithProcesses("lending and its peer evm-dex", () => {
         });
         service = started;
         const warning = () =>
-          started.lines.find(
+          started.entries.find(
             ({ level, msg }) => level === "warn" && msg === "evm-dex cannot be asked for prices",
           );
         await until(() => (isWrong ? warning() !== undefined : asked.length > 0));
         if (isWrong) expect(warning()?.reason).to.contain("refuses the SERVICE_TOKEN of this process");
         else expect(warning()).to.equal(undefined);
         expect(asked.length > 0).to.equal(!isWrong);
-        for (const secret of tokens) expect(JSON.stringify(started.lines)).not.to.contain(secret);
+        for (const secret of tokens) expect(JSON.stringify(started.entries)).not.to.contain(secret);
         await started.stop();
       }
     } finally {

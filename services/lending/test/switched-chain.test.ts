@@ -35,7 +35,7 @@ function run(store: Store, { indexed, urls }: { indexed: IndexedChain; urls: rea
     chainId: 8453,
     urls,
     log: (message, fields) => say(message, fields),
-    options: { proofMs: 200, backoffMs: 50, behindTotalMs: 1_000 },
+    options: { consistencyCheckMs: 200, backoffMs: 50, behindTotalMs: 1_000 },
   });
   const running = runChain({
     store,

@@ -3,13 +3,14 @@ import { after, afterEach, before, it } from "mocha";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { createIngestMetrics } from "../../shared/ingest/metrics.ts";
 import { put } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { lendingMetrics } from "../ingest/metrics.ts";
 import type { LendingProtocol, UnitState } from "../protocols/protocol.ts";
-import { checkpoints, discoveries, headers, unitHistory, units } from "../store/collections.ts";
+import { checkpoints, discoveries, unitHistory, units } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import {
   dumpFreshIndex,

@@ -10,7 +10,8 @@ import { leases } from "../../shared/storage/lease.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { type IngestProcess, startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import type { TestProcess } from "../../shared/testkit/process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -22,7 +23,7 @@ describeWithChain("lending ingest: two replicas", () => {
   let chain: TestChain;
   let dataDir: string;
   let store: Store;
-  const started: IngestProcess[] = [];
+  const started: TestProcess[] = [];
   before(async () => {
     chain = await createTestChain({ families: LENDING_FAMILIES, poolCount: 1 });
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-lending-takeover-"));
@@ -30,7 +31,7 @@ describeWithChain("lending ingest: two replicas", () => {
     await store.declare([...COLLECTIONS, leases]);
   });
   after(async () => {
-    for (const each of started) if (each.child.exitCode === null) signal(each, "SIGKILL");
+    for (const each of started) each.signal("SIGKILL");
     await store?.close();
     await chain?.stop();
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
@@ -54,15 +55,15 @@ describeWithChain("lending ingest: two replicas", () => {
 
   it("lead in turn: a sleeping one is replaced, and writes nothing when it wakes", async () => {
     const first = start();
-    await first.said("indexing");
+    await first.logged("indexing");
     await untilHead();
     const second = start();
-    signal(first, "SIGSTOP");
+    first.signal("SIGSTOP");
     await mineBusyBlocks(chain, { blocks: 5, seed: 1 });
-    await second.said("holding the lease");
+    await second.logged("holding the lease");
     await untilHead();
     const led = await token();
-    signal(first, "SIGCONT");
+    first.signal("SIGCONT");
     await mineBusyBlocks(chain, { blocks: 5, seed: 2 });
     await untilHead();
     expect(await token(), "the one that woke did not take it back").to.equal(led);
@@ -75,8 +76,3 @@ describeWithChain("lending ingest: two replicas", () => {
     expectSame(await dumpStore(store, indexed), await dumpFreshIndex(indexed));
   });
 });
-
-/** Not child.kill, after which Deno hides how it ended. */
-function signal({ child }: IngestProcess, name: NodeJS.Signals): void {
-  if (child.pid !== undefined) process.kill(child.pid, name);
-}

@@ -11,7 +11,7 @@ export function evmEndpoints(chainId: number, urls: readonly string[]): ChainEnd
     urls,
     method: "eth_chainId",
     classify: classifyRpcError,
-    judge(result) {
+    findMismatch(result) {
       const id = parseQuantity(result);
       if (id === undefined) return "it answers eth_chainId without a number";
       return id === chainId ? undefined : `its chain id is ${id}, not ${chainId}`;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 import { EndpointMonitor, hostsOf } from "./endpoint-monitor.ts";
 
 const request = (host: string, ok: boolean, calls = 1): SourceEvent => ({

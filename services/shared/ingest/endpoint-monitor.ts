@@ -1,6 +1,6 @@
 import { formatCount } from "../ingest-status/progress-line.ts";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
-import type { FaultKind } from "../rpc-client/fault.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
+import type { FaultKind } from "../rpc-client/endpoint/fault.ts";
 
 /** An endpoint that fails a call in one of these ways is of no use at that moment; any other answer shows that it works. */
 const BAD: ReadonlySet<FaultKind> = new Set(["transient", "rate", "fatal", "untrusted"]);
@@ -14,7 +14,7 @@ interface HostState {
   /** Since when it has only failed; undefined while it answers. */
   failingSinceMs: number | undefined;
   reason: string;
-  /** Its circuit is open, or it was put aside: nobody waits for further failures. */
+  /** Its circuit is open, or it was set aside: nobody waits for further failures. */
   isOut: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { startAdminServer } from "../metrics/admin-server.ts";
 import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "../metrics/metrics.ts";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 
 /** Hears the same of a chain as its metrics. */
 export interface ChainObserver {

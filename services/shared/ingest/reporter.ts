@@ -9,7 +9,7 @@ import {
 import { ProgressModel, type ProgressView } from "../ingest-status/progress-model.ts";
 import { type IngestState, type IngestStatusRow, ingestStatus } from "../ingest-status/status-row.ts";
 import { type Log, sanitizeText } from "../logging/log.ts";
-import type { SourceEvent } from "../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 import type { Guard } from "../storage/lease.ts";
 import { ConflictError, put, type Store } from "../storage/port.ts";
 import { EndpointMonitor } from "./endpoint-monitor.ts";

@@ -1,17 +1,17 @@
 import { setMaxListeners } from "node:events";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./endpoint/clock.ts";
 import {
+  type ConsistencyCheck,
   createEndpoint,
-  type EndpointCheck,
-  type EndpointProof,
+  type IdentityCheck,
   type SourceEvent,
   type SourceLog,
-} from "./endpoint.ts";
+} from "./endpoint/endpoint.ts";
+import type { Classify } from "./endpoint/fault-rules.ts";
+import { type HttpPost, post } from "./endpoint/http-post.ts";
+import { createTransport, type RpcCall } from "./endpoint/transport.ts";
+import { createHeadSubscription, type HeadSubscription } from "./head-subscription.ts";
 import { createPool, type Pool } from "./pool.ts";
-import { type Post, post } from "./post.ts";
-import { createTransport, type RpcCall } from "./transport.ts";
-import { createHeadWake, type HeadWake } from "./wake.ts";
-import type { Classify } from "./words.ts";
 
 export interface RpcOptions {
   /** Per HTTP request; default 30,000. */
@@ -20,9 +20,9 @@ export interface RpcOptions {
   readonly batchSize?: number;
   /** HTTP requests in flight an endpoint; default 8. */
   readonly maxParallel?: number;
-  /** After this long an unanswered question becomes an error; default 120,000. */
+  /** After this long a request without a response becomes an error; default 120,000. */
   readonly totalMs?: number;
-  /** The same for a block that no endpoint has seen yet; default 20,000. */
+  /** The same for a block that no endpoint has yet; default 20,000. */
   readonly behindTotalMs?: number;
   /** First back-off, doubled each round up to `maxBackoffMs`, with jitter; defaults 250 and 10,000. */
   readonly backoffMs?: number;
@@ -34,16 +34,16 @@ export interface RpcOptions {
   readonly maxOpenMs?: number;
   /** Cool-down after a rate limit without Retry-After; default 1,000. */
   readonly rateCoolMs?: number;
-  /** How long an endpoint on the wrong chain or with a refused key is left alone; default 300,000. */
+  /** How long an endpoint of another chain or with a rejected key is set aside; default 300,000. */
   readonly asideMs?: number;
-  /** How often an endpoint in use must agree with what is final, and how long one that does not is left alone; default 5,000. */
-  readonly proofMs?: number;
+  /** How often an endpoint in use must agree with the final block, and how long one that does not is set aside; default 5,000. */
+  readonly consistencyCheckMs?: number;
   /** No second request before this, however fast the p95 is; default 100. */
   readonly minHedgeMs?: number;
   /** Injected by tests. */
   readonly clock?: Clock;
-  readonly fetch?: Post;
-  /** Default: the runtime's WebSocket; Node 20 has none and follows the head by the timer alone. */
+  readonly fetch?: HttpPost;
+  /** Default: the runtime's WebSocket; Node 20 has none and polls the head. */
   readonly socketClass?: typeof WebSocket | undefined;
 }
 
@@ -52,17 +52,17 @@ export interface RpcConfig {
   readonly name: string;
   readonly fields: Readonly<Record<string, unknown>>;
   /**
-   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
-   * for new heads only: an endpoint's websocket is not guessed from its http URL.
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs only subscribe to new heads: an
+   * endpoint's WebSocket URL is not derived from its http URL.
    */
   readonly urls: readonly string[];
   readonly createError: (message: string) => Error;
   readonly classify: Classify;
-  readonly check: EndpointCheck;
-  /** See EndpointProof. */
-  readonly proof?: EndpointProof;
+  readonly identityCheck: IdentityCheck;
+  /** See ConsistencyCheck. */
+  readonly consistencyCheck?: ConsistencyCheck;
   readonly optionalMethods: readonly string[];
-  /** The subscription to new heads, and the method of the messages it brings. */
+  /** The subscription to new heads, and the method of its notifications. */
   readonly subscribe: RpcCall;
   readonly notification: string;
   readonly log: SourceLog;
@@ -70,7 +70,7 @@ export interface RpcConfig {
   readonly options: RpcOptions;
 }
 
-/** An endpoint alone: agreement needs to know who says it. */
+/** A single endpoint: for a quorum, responses are counted by endpoint. */
 export interface Voter {
   readonly host: string;
   readonly pool: Pool;
@@ -80,26 +80,26 @@ export interface Voter {
 export interface RpcClient {
   readonly pool: Pool;
   readonly voters: readonly Voter[];
-  readonly wake: HeadWake;
+  readonly headSubscription: HeadSubscription;
   readonly clock: Clock;
   /** Aborts at `close`. */
   readonly lifetime: AbortSignal;
   readonly batchSize: number;
   readonly backoffMs: number;
   readonly behindTotalMs: number;
-  /** Checks every endpoint now, without waiting long for those that do not answer. */
+  /** Checks every endpoint now; does not wait long for those that do not respond. */
   recheck(): Promise<void>;
-  /** By host, how endpoints contradict what must hold; empty while one does not. */
+  /** How each endpoint contradicts the consistency check; empty while at least one does not. */
   contradictions(): readonly { readonly host: string; readonly reason: string }[];
   close(): void;
 }
 
-/** A node that hangs must not hold up healing. */
+/** A hanging node must not delay the recovery. */
 const RECHECK_MS = 2_000;
 
 /**
- * Several JSON-RPC endpoints of one chain. Does no I/O before the first question. Throws TypeError for a list without
- * an http URL or with a malformed one (the URL itself is not quoted).
+ * Several JSON-RPC endpoints of one chain. Does no I/O before the first request. Throws TypeError for a list without an
+ * http URL or with a malformed one (the URL itself is not quoted).
  */
 export function createRpcClient(config: RpcConfig): RpcClient {
   const { name, fields, log, onEvent, options } = config;
@@ -107,7 +107,7 @@ export function createRpcClient(config: RpcConfig): RpcClient {
   const clock = options.clock ?? systemClock;
   const closing = new AbortController();
   const lifetime = closing.signal;
-  // Every request in flight listens for the end; Node takes more than ten for a leak.
+  // Every request in flight adds a listener; Node warns of a leak above ten.
   setMaxListeners(0, lifetime);
   const batchSize = options.batchSize ?? 100;
 
@@ -119,9 +119,9 @@ export function createRpcClient(config: RpcConfig): RpcClient {
       lifetime,
       log,
       onEvent,
-      check: config.check,
-      proof: config.proof,
-      proofMs: options.proofMs ?? 5_000,
+      identityCheck: config.identityCheck,
+      consistencyCheck: config.consistencyCheck,
+      consistencyCheckMs: options.consistencyCheckMs ?? 5_000,
       optionalMethods: config.optionalMethods,
       transport: createTransport({
         url,
@@ -150,7 +150,7 @@ export function createRpcClient(config: RpcConfig): RpcClient {
     behindTotalMs: options.behindTotalMs ?? 20_000,
     minHedgeMs: options.minHedgeMs ?? 100,
   };
-  const wake = createHeadWake({
+  const headSubscription = createHeadSubscription({
     subscribe: config.subscribe,
     notification: config.notification,
     urls: ws,
@@ -166,7 +166,7 @@ export function createRpcClient(config: RpcConfig): RpcClient {
       pool: createPool({ ...policy, endpoints: [endpoint], totalMs: policy.behindTotalMs }),
       isUsable: () => endpoint.health.state().kind === "ready",
     })),
-    wake,
+    headSubscription,
     clock,
     lifetime,
     batchSize,
@@ -179,15 +179,15 @@ export function createRpcClient(config: RpcConfig): RpcClient {
       done.abort();
     },
     contradictions() {
-      const found = endpoints.flatMap((endpoint) => {
+      const contradicting = endpoints.flatMap((endpoint) => {
         const reason = endpoint.contradiction();
         return reason === undefined ? [] : [{ host: endpoint.host, reason }];
       });
-      return found.length < endpoints.length ? [] : found;
+      return contradicting.length < endpoints.length ? [] : contradicting;
     },
     close() {
       closing.abort();
-      wake.close();
+      headSubscription.close();
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { Clock } from "./clock.ts";
-import { type Endpoint, latencyKey, type SourceEvent } from "./endpoint.ts";
-import { type Attempt, groupCalls, type Work } from "./work.ts";
+import type { Clock } from "./endpoint/clock.ts";
+import { type Endpoint, latencyKey, type SourceEvent } from "./endpoint/endpoint.ts";
+import { type Attempt, groupCalls, type PendingRequest } from "./pending-request.ts";
 
 export interface HedgeOptions {
   readonly clock: Clock;
@@ -9,26 +9,26 @@ export interface HedgeOptions {
   readonly lifetime: AbortSignal;
 }
 
-/** Every request ends with it: an error of its own would have its stack written each time. */
+/** Abort reason of every finished request: a new Error would collect a stack each time. */
 const OVER = new Error("the request is over");
 
-/** One round trip to one endpoint, in as many requests as its batch size asks for. */
-async function attempt(
+/** One round trip to one endpoint, in as many batches as its batch size needs. */
+async function send(
   endpoint: Endpoint,
-  work: readonly Work<unknown>[],
+  requests: readonly PendingRequest<unknown>[],
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const groups = groupCalls(work, endpoint.batchSize());
+  const groups = groupCalls(requests, endpoint.batchSize());
   const answered = await Promise.all(groups.map((calls) => endpoint.send(calls, signal)));
-  return { endpoint, replies: answered.flat() };
+  return { endpoint, responses: answered.flat() };
 }
 
 /**
- * Asks one endpoint, and a second one too once the first takes longer than it does 19 times in 20; the first useful
- * answer wins and the other request is given up. All our questions are reads, so asking twice changes nothing.
+ * Sends requests to one endpoint, and also to a second one once the first takes longer than its 95th percentile; the
+ * first useful response wins, and the other request is aborted. All requests are reads, so that sending twice is safe.
  */
-export async function attemptHedged(
-  work: readonly Work<unknown>[],
+export async function sendHedged(
+  requests: readonly PendingRequest<unknown>[],
   [first, spare]: readonly [Endpoint, Endpoint | undefined],
   { clock, minHedgeMs, onEvent, lifetime }: HedgeOptions,
 ): Promise<Attempt> {
@@ -40,16 +40,16 @@ export async function attemptHedged(
   };
   lifetime.addEventListener("abort", end, { once: true });
   try {
-    const leading = attempt(first, work, leader.signal);
-    const p95 = first.latency.p95(latencyKey(groupCalls(work, first.batchSize())[0] ?? []));
+    const leading = send(first, requests, leader.signal);
+    const p95 = first.latency.p95(latencyKey(groupCalls(requests, first.batchSize())[0] ?? []));
     if (spare === undefined || p95 === undefined) return await leading;
     const cancelled = new AbortController();
     const timer = clock.sleep(Math.max(p95, minHedgeMs), cancelled.signal).then(() => undefined);
     const early = await Promise.race([leading, timer]);
     cancelled.abort();
     if (early !== undefined) return early;
-    onEvent({ kind: "hedge", host: spare.host, method: work[0]?.question.calls.at(-1)?.method ?? "" });
-    const trailing = attempt(spare, work, follower.signal);
+    onEvent({ kind: "hedge", host: spare.host, method: requests[0]?.request.calls.at(-1)?.method ?? "" });
+    const trailing = send(spare, requests, follower.signal);
     const winner = await Promise.race([leading, trailing]);
     if (isUseful(winner)) return winner;
     const other = await (winner.endpoint === first ? trailing : leading);
@@ -61,5 +61,5 @@ export async function attemptHedged(
 }
 
 function isUseful(attempt: Attempt): boolean {
-  return attempt.replies.some((reply) => reply.ok);
+  return attempt.responses.some(({ ok }) => ok);
 }

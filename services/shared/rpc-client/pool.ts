@@ -1,8 +1,15 @@
-import type { Clock } from "./clock.ts";
-import type { Endpoint, SourceEvent } from "./endpoint.ts";
-import type { Fault } from "./fault.ts";
-import { attemptHedged } from "./hedge.ts";
-import { concludeWork, groupWork, type Question, settle, startWork, type Work } from "./work.ts";
+import type { Clock } from "./endpoint/clock.ts";
+import type { Endpoint, SourceEvent } from "./endpoint/endpoint.ts";
+import type { Fault } from "./endpoint/fault.ts";
+import { sendHedged } from "./hedge.ts";
+import {
+  concludeRequest,
+  createPendingRequests,
+  groupRequests,
+  type PendingRequest,
+  type RpcRequest,
+  settle,
+} from "./pending-request.ts";
 
 export interface PoolOptions {
   /** Names the chain in errors. */
@@ -12,9 +19,9 @@ export interface PoolOptions {
   readonly clock: Clock;
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
-  /** After this long a question that nobody answers becomes an error. */
+  /** After this long a request without a response becomes an error. */
   readonly totalMs: number;
-  /** The same for a block that no endpoint has seen yet. */
+  /** The same for a block that no endpoint has yet. */
   readonly behindTotalMs: number;
   readonly minHedgeMs: number;
   readonly onEvent: (event: SourceEvent) => void;
@@ -23,42 +30,46 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** Answers in the order of the questions. `about` names the question in errors (method and blocks). */
-  ask<T>(questions: readonly Question<T>[], about: string, options?: { maxBatch?: number }): Promise<T[]>;
+  /** Values in the order of the requests. `about` names them in errors (method and blocks). */
+  request<T>(
+    requests: readonly RpcRequest<T>[],
+    about: string,
+    options?: { maxBatch?: number },
+  ): Promise<T[]>;
 }
 
-/** The way of one group of questions through rounds of endpoints. */
-interface Journey<T> {
+/** The state of one group of requests during rounds of endpoints. */
+interface RequestGroup<T> {
   readonly about: string;
   readonly results: T[];
   readonly startedAt: number;
-  pending: Work<T>[];
-  /** Endpoints asked in this round. */
+  pending: PendingRequest<T>[];
+  /** Endpoints tried in this round. */
   readonly tried: Set<Endpoint>;
   round: number;
   last: { readonly fault: Fault; readonly endpoint: Endpoint } | undefined;
 }
 
-/** Endpoints known to lack a method are not asked for it again. */
-function refuseForLackers(item: Work<unknown>, endpoints: readonly Endpoint[]): void {
-  for (const { method, feature = method } of item.question.calls) {
-    for (const endpoint of endpoints.filter((each) => each.lacks(feature))) {
+/** Counts endpoints without a method as refusing: they get no further request for it. */
+function refuseUnsupported(item: PendingRequest<unknown>, endpoints: readonly Endpoint[]): void {
+  for (const { method, feature = method } of item.request.calls) {
+    for (const endpoint of endpoints.filter((each) => each.isUnsupported(feature))) {
       item.refusals.set(endpoint, { kind: "method", message: `${feature} is not offered` });
     }
   }
 }
 
-/** Fails over, waits and gives up: the policy between a question and several endpoints. */
+/** The policy for a request and several endpoints: failover, back-off, final error. */
 export function createPool(options: PoolOptions): Pool {
   const { name, createError, endpoints, clock, lifetime } = options;
   const probing = new Set<Endpoint>();
 
-  /** The first URL while it is healthy, then the fastest; unmeasured ones keep the order of configuration. */
+  /** The first URL while it is healthy, then the fastest; unmeasured ones in the configured order. */
   function listUsable(): Endpoint[] {
     const usable = endpoints.filter((endpoint) => endpoint.health.state().kind === "ready");
     for (const endpoint of endpoints) {
       if (endpoint.health.state().kind !== "probe") continue;
-      // A half-open circuit is tried by a small request of its own while others serve, by a real one if nobody does.
+      // A half-open circuit gets a small probe while others serve, else a real request.
       if (usable.length === 0) usable.push(endpoint);
       else startProbe(endpoint);
     }
@@ -76,48 +87,48 @@ export function createPool(options: PoolOptions): Pool {
   function fail(about: string, cause: Fault | undefined, endpoint: Endpoint | undefined): never {
     const aside = endpoints.flatMap((each) => {
       const reason = each.health.state().kind === "aside" ? each.asideReason() : undefined;
-      return reason === undefined || reason === cause?.message ? [] : [`${each.host} put aside: ${reason}`];
+      return reason === undefined || reason === cause?.message ? [] : [`${each.host} set aside: ${reason}`];
     });
     const hosts = endpoint === undefined ? endpoints.map((each) => each.host).join(", ") : endpoint.host;
     const reasons = [cause?.message ?? "", ...aside].filter((reason) => reason !== "").join("; ");
-    throw createError(`${name}: ${about} failed at ${hosts}: ${reasons === "" ? "no answer" : reasons}`);
+    throw createError(`${name}: ${about} failed at ${hosts}: ${reasons === "" ? "no response" : reasons}`);
   }
 
-  /** Asks one endpoint that has not been asked in this round; false when there is none left. */
-  async function step<T>(journey: Journey<T>): Promise<boolean> {
-    const { pending, tried } = journey;
+  /** Sends the group to one endpoint that was not tried in this round; returns false when none is left. */
+  async function tryNext<T>(group: RequestGroup<T>): Promise<boolean> {
+    const { pending, tried } = group;
     const usable = listUsable().filter((endpoint) => !tried.has(endpoint));
-    for (const item of pending) refuseForLackers(item, usable);
+    for (const item of pending) refuseUnsupported(item, usable);
     const next = usable.find((endpoint) => pending.some((item) => !item.refusals.has(endpoint)));
     if (next === undefined) return false;
-    const asked = pending.filter((item) => !item.refusals.has(next));
-    const spare = usable.find((each) => each !== next && asked.every((item) => !item.refusals.has(each)));
+    const sent = pending.filter((item) => !item.refusals.has(next));
+    const spare = usable.find((each) => each !== next && sent.every((item) => !item.refusals.has(each)));
     const sizeBefore = next.batchSize();
-    const attempt = await attemptHedged(asked, [next, spare], options);
+    const attempt = await sendHedged(sent, [next, spare], options);
     tried.add(next).add(attempt.endpoint);
-    const { left, lastFault } = settle(asked, attempt, journey.results);
-    journey.pending = [...pending.filter((item) => !asked.includes(item)), ...left];
-    if (lastFault !== undefined) journey.last = { fault: lastFault, endpoint: attempt.endpoint };
-    // Smaller batches were all it wanted: the same endpoint again, at once.
+    const { left, lastFault } = settle(sent, attempt, group.results);
+    group.pending = [...pending.filter((item) => !sent.includes(item)), ...left];
+    if (lastFault !== undefined) group.last = { fault: lastFault, endpoint: attempt.endpoint };
+    // It only refused the batch size: the same endpoint again, at once, with smaller batches.
     if (lastFault?.kind === "batch" && next.batchSize() < sizeBefore) tried.delete(next);
     return true;
   }
 
-  /** Takes out the questions to which no endpoint in service has another answer. */
-  function conclude<T>(journey: Journey<T>): void {
+  /** Settles the requests that every endpoint in service refuses. */
+  function conclude<T>(group: RequestGroup<T>): void {
     const inService = endpoints.filter(({ health }) => !["open", "aside"].includes(health.state().kind));
-    journey.pending = journey.pending.filter((item) => {
-      const end = concludeWork(item, inService);
-      if (end === "go on") return true;
-      if (end instanceof Error) throw end;
-      if (end === "refused") fail(journey.about, journey.last?.fault, journey.last?.endpoint);
-      journey.results[item.index] = end.value;
+    group.pending = group.pending.filter((item) => {
+      const conclusion = concludeRequest(item, inService);
+      if (conclusion === "continue") return true;
+      if (conclusion instanceof Error) throw conclusion;
+      if (conclusion === "refused") fail(group.about, group.last?.fault, group.last?.endpoint);
+      group.results[item.index] = conclusion.value;
       return false;
     });
   }
 
-  /** Waits for the next round, or gives up. */
-  async function rest<T>({ about, last, startedAt, round }: Journey<T>): Promise<void> {
+  /** Waits for the next round; throws once the time is over. */
+  async function backOff<T>({ about, last, startedAt, round }: RequestGroup<T>): Promise<void> {
     const states = endpoints
       .map((endpoint) => endpoint.health.state())
       .filter((state) => state.kind !== "aside");
@@ -131,29 +142,29 @@ export function createPool(options: PoolOptions): Pool {
     await clock.sleep(Math.min(Math.max(untilSoonestMs, backoffMs), limitMs - elapsedMs), lifetime);
   }
 
-  async function travel<T>(journey: Journey<T>): Promise<void> {
-    while (journey.pending.length > 0) {
-      if (lifetime.aborted) throw createError(`${name}: ${journey.about} given up: the source is closed`);
-      if (await step(journey)) continue;
-      conclude(journey);
-      if (journey.pending.length === 0) return;
-      await rest(journey);
-      journey.tried.clear();
-      journey.round += 1;
+  async function runGroup<T>(group: RequestGroup<T>): Promise<void> {
+    while (group.pending.length > 0) {
+      if (lifetime.aborted) throw createError(`${name}: ${group.about} given up: the source is closed`);
+      if (await tryNext(group)) continue;
+      conclude(group);
+      if (group.pending.length === 0) return;
+      await backOff(group);
+      group.tried.clear();
+      group.round += 1;
     }
   }
 
   return {
-    async ask<T>(
-      questions: readonly Question<T>[],
+    async request<T>(
+      requests: readonly RpcRequest<T>[],
       about: string,
       { maxBatch = Number.POSITIVE_INFINITY } = {},
     ) {
-      const results = new Array<T>(questions.length);
+      const results = new Array<T>(requests.length);
       const size = Math.min(maxBatch, Math.max(1, ...endpoints.map((endpoint) => endpoint.batchSize())));
       const start = { about, results, startedAt: clock.now(), round: 0, last: undefined };
-      const groups = groupWork(startWork(questions), size);
-      await Promise.all(groups.map((pending) => travel({ ...start, pending, tried: new Set() })));
+      const groups = groupRequests(createPendingRequests(requests), size);
+      await Promise.all(groups.map((pending) => runGroup({ ...start, pending, tried: new Set() })));
       return results;
     },
   };

@@ -41,7 +41,7 @@ describe("endpoints before a start", () => {
     expect(said[2]).to.include("it does not know eth_chainId");
     expect(said[3]).to.include(`${hostOf(refusing)} (EVM_RPC_8453) refuses requests: HTTP 401`);
     expect(said[4]).to.equal(`${hostOf(dead)} (EVM_RPC_8453) cannot be reached: the connection is refused.`);
-    expect(said[5]).to.include("cannot be reached: no answer within 300 ms");
+    expect(said[5]).to.include("cannot be reached: no response within 300 ms");
     expect(said.join()).not.to.include("secret");
   });
 

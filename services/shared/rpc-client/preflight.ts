@@ -1,62 +1,62 @@
 import type { Log } from "../logging/log.ts";
 import { ConfigError } from "../settings/env.ts";
-import { systemClock } from "./clock.ts";
-import type { Fault } from "./fault.ts";
-import { post } from "./post.ts";
-import { createTransport, type RpcReply } from "./transport.ts";
-import type { Classify } from "./words.ts";
+import { systemClock } from "./endpoint/clock.ts";
+import type { Fault } from "./endpoint/fault.ts";
+import type { Classify } from "./endpoint/fault-rules.ts";
+import { post } from "./endpoint/http-post.ts";
+import { createTransport, type RpcResponse } from "./endpoint/transport.ts";
 
 /** The RPC endpoints of one chain, as a setting names them. */
 export interface ChainEndpoints {
-  /** As a person calls the chain. */
+  /** The chain's display name. */
   readonly name: string;
   readonly setting: string;
   readonly urls: readonly string[];
-  /** The method whose result names the chain. */
+  /** The method whose result identifies the chain. */
   readonly method: string;
   readonly classify: Classify;
-  /** Why the result is of another chain; `first` is the result of the first endpoint that gave one. */
-  judge(result: unknown, first: unknown): string | undefined;
+  /** Why the result is of another chain; `first` is the first result of any endpoint. */
+  findMismatch(result: unknown, first: unknown): string | undefined;
 }
 
 export interface EndpointReport {
   /** Host and port: the rest of the URL may hold a key. */
   readonly host: string;
-  /** wrong = of another chain, which no time heals. */
+  /** wrong = of another chain: permanent. */
   readonly kind: "ok" | "unreachable" | "wrong";
-  /** One sentence; empty where all is well. */
+  /** One sentence; empty if ok. */
   readonly sentence: string;
 }
 
-/** Long enough for a slow provider, short enough for somebody who waits for a start. */
+/** Long enough for a slow provider, short enough for a start in a terminal. */
 const TIMEOUT_MS = 3_000;
 
-/** Asks every http(s) endpoint once, all at the same time. Reports come in the order of the URLs. */
+/** Sends one request to every http(s) endpoint concurrently. Reports are in the order of the URLs. */
 export async function inspectEndpoints(
   chain: ChainEndpoints,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
 ): Promise<EndpointReport[]> {
-  const asked = await Promise.all(
-    chain.urls.filter((url) => /^https?:/i.test(url)).map((url) => ask(url, chain, timeoutMs)),
+  const responses = await Promise.all(
+    chain.urls.filter((url) => /^https?:/i.test(url)).map((url) => requestIdentity(url, chain, timeoutMs)),
   );
-  const first = asked.find(({ reply }) => reply.ok)?.reply;
-  return asked.map(({ host, reply }) => {
+  const first = responses.find(({ response }) => response.ok)?.response;
+  return responses.map(({ host, response }) => {
     const at = `${host} (${chain.setting})`;
-    if (reply.ok) {
-      const wrong = chain.judge(reply.result, first?.ok === true ? first.result : undefined);
+    if (response.ok) {
+      const wrong = chain.findMismatch(response.result, first?.ok === true ? first.result : undefined);
       return wrong === undefined
         ? { host, kind: "ok", sentence: "" }
         : { host, kind: "wrong", sentence: `${at} is not an endpoint of ${chain.name}: ${wrong}.` };
     }
-    return { host, ...judgeFault(reply.fault, { at, chain }) };
+    return { host, ...reportFault(response.fault, { at, chain }) };
   });
 }
 
-async function ask(
+async function requestIdentity(
   url: string,
   { method, classify }: ChainEndpoints,
   timeoutMs: number,
-): Promise<{ host: string; reply: RpcReply }> {
+): Promise<{ host: string; response: RpcResponse }> {
   const transport = createTransport({
     url,
     timeoutMs,
@@ -65,11 +65,11 @@ async function ask(
     fetch: post,
     maxParallel: 1,
   });
-  const [reply] = await transport.send([{ method, params: [] }], new AbortController().signal);
-  return { host: transport.host, reply: reply as RpcReply };
+  const [response] = await transport.send([{ method, params: [] }], new AbortController().signal);
+  return { host: transport.host, response: response as RpcResponse };
 }
 
-function judgeFault(
+function reportFault(
   fault: Fault,
   { at, chain }: { readonly at: string; readonly chain: ChainEndpoints },
 ): Pick<EndpointReport, "kind" | "sentence"> {
@@ -81,12 +81,12 @@ function judgeFault(
     const sentence = `${at} is not an endpoint of ${chain.name}: it does not know eth_chainId (${message}).`;
     return { kind: "wrong", sentence };
   }
-  // A rate limit, a node that catches up, or a provider that forbids getGenesisHash: it answers.
+  // A rate limit, a syncing node, or a provider that forbids getGenesisHash: it responds.
   return { kind: "ok", sentence: "" };
 }
 
-/** By the codes of Node and the words of Deno. */
-const WORDS: readonly (readonly [RegExp, string])[] = [
+/** By the error codes of Node and the messages of Deno. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED|Connection refused/, "the connection is refused"],
   [/ENOTFOUND|EAI_AGAIN|failed to lookup address/, "its host name is not known"],
   [/EHOSTUNREACH|ENETUNREACH|unreachable/, "there is no way to its network"],
@@ -94,13 +94,14 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function inWords(message: string): string {
-  const known = WORDS.find(([form]) => form.test(message));
+  const known = REASONS.find(([form]) => form.test(message));
   return known === undefined ? message.replace(/^request failed: /, "") : known[1];
 }
 
 /**
- * For the start of an ingest, before it builds anything. Throws ConfigError that names every endpoint of another chain:
- * that gets no better by itself. Endpoints that cannot be reached are logged; they may come back.
+ * Checks the endpoints at the start of an ingest. Throws a ConfigError that names every endpoint of another chain, even
+ * beside good ones: it is a wrong setting, which would otherwise show with the first failover to it. Unreachable
+ * endpoints are logged only; they may come back.
  */
 export async function checkEndpoints(
   chains: readonly ChainEndpoints[],

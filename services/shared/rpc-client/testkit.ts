@@ -1,9 +1,9 @@
-import type { Clock } from "./clock.ts";
-import type { RpcCall } from "./transport.ts";
+import type { Clock } from "./endpoint/clock.ts";
+import type { RpcCall } from "./endpoint/transport.ts";
 
-/** Time that stands still while anything can happen and jumps to the next timer when nothing can. */
+/** A clock that stands still while promises can continue, and jumps to the next timer when none can. */
 export interface FakeClock extends Clock {
-  /** Runs until the promise settles; throws after 10,000 timers, which is a loop. */
+  /** Runs until the promise settles; throws after 10,000 timers: an endless loop. */
   run<T>(promise: Promise<T>): Promise<T>;
 }
 
@@ -35,7 +35,7 @@ export function createFakeClock({ random = () => 0.5 }: { random?: () => number 
       };
       promise.then(done, done);
       for (let fired = 0; fired < 10_000; fired++) {
-        // A macrotask lets every promise that can go on do so first.
+        // A macrotask lets all pending promises continue first.
         await new Promise((resolve) => setImmediate(resolve));
         if (settled) return promise;
         const next = [...timers].sort((a, b) => a.at - b.at || a.order - b.order)[0];
@@ -49,8 +49,8 @@ export function createFakeClock({ random = () => 0.5 }: { random?: () => number 
   return clock;
 }
 
-/** What a fake endpoint does with one HTTP request. */
-export type FakeAnswer =
+/** A fake endpoint's reaction to one HTTP request. */
+export type FakeResponse =
   | { readonly results: readonly unknown[]; readonly delayMs?: number }
   | {
       readonly status: number;
@@ -61,7 +61,7 @@ export type FakeAnswer =
   | "hang"
   | "reset";
 
-/** A result of this class becomes a JSON-RPC error. */
+/** As a result, becomes a JSON-RPC error. */
 export class RpcFailure {
   readonly code: number;
   readonly message: string;
@@ -82,16 +82,16 @@ export interface FakeRequest {
 export interface FakeNetwork {
   readonly fetch: typeof fetch;
   readonly requests: FakeRequest[];
-  /** Requests of one host that are not the check of its chain. */
-  asked(host: string): FakeRequest[];
+  /** Requests to one host, without those that check its chain. */
+  requestsTo(host: string): FakeRequest[];
 }
 
 const CHECKS = ["eth_chainId", "getGenesisHash"];
 
-/** Endpoints by host; each handler sees one HTTP request at a time. */
+/** Endpoints by host; each handler is called once per HTTP request. */
 export function createFakeNetwork(
   clock: Clock,
-  hosts: Record<string, (calls: readonly RpcCall[]) => FakeAnswer>,
+  hosts: Record<string, (calls: readonly RpcCall[]) => FakeResponse>,
 ): FakeNetwork {
   const requests: FakeRequest[] = [];
 
@@ -123,7 +123,7 @@ export function createFakeNetwork(
   return {
     fetch: ((input: URL, init: RequestInit) => answer(input, init)) as typeof fetch,
     requests,
-    asked: (host) =>
+    requestsTo: (host) =>
       requests.filter(
         ({ host: asked, calls }) => asked === host && !calls.every(({ method }) => CHECKS.includes(method)),
       ),

@@ -12,8 +12,8 @@ import { openStore } from "../storage/open.ts";
 import { type Collection, put, type Store } from "../storage/port.ts";
 import { describeWithProcesses } from "./describe.ts";
 import { bodyOf, until } from "./fixture.ts";
-import { type IngestProcess, startIngestProcess } from "./ingest-process.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import type { TestProcess } from "./process.ts";
+import { type ServiceProcess, startIngestProcess, startServiceProcess } from "./service-process.ts";
 
 export interface ReadingSuite {
   readonly name: string;
@@ -159,7 +159,7 @@ export function describeReading(suite: ReadingSuite): void {
       const another = await mkdtemp(join(tmpdir(), `chaintables-failing-${suite.name}-`));
       const written = await openStore({ service: suite.name, dataDir: another });
       await written.declare([ingestStatus]);
-      let ingest: IngestProcess | undefined;
+      let ingest: TestProcess | undefined;
       try {
         // A port that nobody listens on.
         const settings = { DATA_DIR: another, [suite.setting]: `http://127.0.0.1:1/${SECRET}` };

@@ -1,60 +1,30 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
-import { environmentOf, signalProcess } from "../process/program.ts";
-import { programCommand } from "./program-command.ts";
+import { type LogEntry, startProgram, type TestProcess } from "./process.ts";
 
-export interface ServiceProcess {
+export interface ServiceProcess extends Pick<TestProcess, "child" | "stop"> {
   readonly httpUrl: string;
   readonly grpcAddress: string;
-  /** Parsed log lines, oldest first. */
-  readonly lines: Record<string, unknown>[];
-  readonly child: ChildProcess;
-  /** Sends the signal (SIGTERM by default) and waits for the end. */
-  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Entries of its log so far, oldest first. */
+  readonly entries: readonly LogEntry[];
 }
 
-/**
- * Starts a service's main.ts as a real process on free ports of its own and waits until it listens. It ends with
- * this process at the latest. Throws with the process's log when it ends before.
- */
-export async function startServiceProcess(
-  entry: URL,
-  env: Readonly<Record<string, string | undefined>> = {},
-): Promise<ServiceProcess> {
-  const program = { entry };
-  const [command, ...args] = programCommand(entry);
-  const ports = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: undefined, LOG_LEVEL: undefined };
-  const child = spawn(command, args, {
-    env: environmentOf(program, { ...ports, MONGODB_URL: undefined, REDIS_URL: undefined, ...env }),
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  child.stdin.on("error", () => {});
-  const lines: Record<string, unknown>[] = [];
-  const other: string[] = [];
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
-  });
-  createInterface({ input: child.stderr }).on("line", (line) => other.push(line));
-  const addresses = await new Promise<{ httpUrl: string; grpcAddress: string }>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (text) => {
-      const line = JSON.parse(text);
-      lines.push(line);
-      if (line.msg === "listening") resolve(line);
-    });
-    void ended.then(({ code }) => {
-      const said = [...lines.map((line) => JSON.stringify(line)), ...other].join("\n");
-      reject(new Error(`The service ended with ${code} before it listened:\n${said}`));
-    });
-  });
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Starts a service's main.ts on free ports of its own and waits until it listens. */
+export async function startServiceProcess(entry: URL, env: Env = {}): Promise<ServiceProcess> {
+  const started = startProgram(entry, { env: { HTTP_PORT: "0", GRPC_PORT: "0", ...env } });
+  const { httpUrl, grpcAddress } = await started.logged("listening");
   return {
-    httpUrl: addresses.httpUrl,
-    grpcAddress: addresses.grpcAddress,
-    lines,
-    child,
-    stop(signal = "SIGTERM") {
-      // Not by child.kill(): Deno would then report that signal in place of the exit code.
-      signalProcess(child.pid, signal);
-      return ended;
+    httpUrl,
+    grpcAddress,
+    child: started.child,
+    stop: started.stop,
+    get entries() {
+      return started.lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
     },
   };
+}
+
+/** Starts an ingest's main.ts; its lease is short, so that the next one need not wait for it. */
+export function startIngestProcess(entry: URL, env: Env): TestProcess {
+  return startProgram(entry, { env: { LEASE_TTL_MS: "200", ...env } });
 }

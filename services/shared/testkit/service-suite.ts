@@ -108,14 +108,16 @@ export function describeService(suite: ServiceSuite): void {
 
     it("logs JSON lines without queries", async () => {
       await fetch(`${service.httpUrl}/no/such?secret=hunter2`);
-      const requests = service.lines.filter((line) => line.msg === "request");
+      const requests = service.entries.filter((line) => line.msg === "request");
       expect(requests).not.to.be.empty;
-      expect(JSON.stringify(service.lines)).not.to.contain("hunter2").and.not.to.contain("no_such_parameter");
+      expect(JSON.stringify(service.entries))
+        .not.to.contain("hunter2")
+        .and.not.to.contain("no_such_parameter");
     });
 
     it("drains and exits with 0 on SIGTERM", async () => {
       expect(await service.stop("SIGTERM")).to.deep.equal({ code: 0, signal: null });
-      expect(service.lines.map((line) => line.msg)).to.include.members(["draining", "stopped"]);
+      expect(service.entries.map((line) => line.msg)).to.include.members(["draining", "stopped"]);
       const refused = await fetch(`${service.httpUrl}/livez`).catch(() => "refused");
       expect(refused).to.equal("refused");
     });

@@ -61,9 +61,9 @@ describe("a source that is anchored to a final block", () => {
       expect(events.filter(({ kind }) => kind === "aside")).to.have.length(1);
       a.now = CHAIN;
       await clock.run(clock.sleep(6_000));
-      const before = network.asked("a.test").length;
+      const before = network.requestsTo("a.test").length;
       await clock.run(source.link(130, "confirmed"));
-      expect(network.asked("a.test").length).to.be.greaterThan(before);
+      expect(network.requestsTo("a.test").length).to.be.greaterThan(before);
       expect(lines.at(-1)).to.contain("agrees with the index again");
     });
   }

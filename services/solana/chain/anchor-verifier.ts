@@ -1,6 +1,6 @@
-import type { EndpointCheck, EndpointProof } from "../../shared/rpc-client/endpoint.ts";
-import type { Fault } from "../../shared/rpc-client/fault.ts";
-import type { RpcCall, RpcReply } from "../../shared/rpc-client/transport.ts";
+import type { ConsistencyCheck, IdentityCheck } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
+import type { RpcCall, RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
 import { isHash, parseFirst, parseLink, parseSlots } from "./parse-response.ts";
 import type { ChainAnchor, FinalBlock } from "./port.ts";
 import { createLinkCall, createProducedCall } from "./requests.ts";
@@ -9,7 +9,7 @@ import { createLinkCall, createProducedCall } from "./requests.ts";
 const LOOK_AHEAD = 64;
 /** Final blocks remembered: a backfill advances the final block several times a second. */
 const MAX_FINALS = 256;
-type SendCalls = (calls: readonly RpcCall[]) => Promise<RpcReply[]>;
+type SendCalls = (calls: readonly RpcCall[]) => Promise<RpcResponse[]>;
 const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
 
 /** Verifies endpoints against the anchored chain. Without a genesis hash, that of the first endpoint which agrees counts. */
@@ -35,8 +35,8 @@ export class AnchorVerifier {
     this.#finals = [...others, final].slice(-MAX_FINALS);
   }
 
-  /** Whether an endpoint responds at all; the proof compares its genesis. */
-  readonly check: EndpointCheck = {
+  /** Whether an endpoint responds at all; the consistency check compares its genesis. */
+  readonly identityCheck: IdentityCheck = {
     call: GENESIS_CALL,
     read(reply) {
       // An endpoint that forbids this method still serves the others.
@@ -46,7 +46,7 @@ export class AnchorVerifier {
   };
 
   /** Requests whose responses name no block carry a request for the final block, and for the genesis. */
-  readonly proof: EndpointProof = {
+  readonly consistencyCheck: ConsistencyCheck = {
     calls: () => {
       const { final, genesisHash } = this.#anchor;
       const calls = final === undefined ? [] : [createLinkCall(final.slot, "finalized")];
@@ -65,7 +65,7 @@ export class AnchorVerifier {
       if (!("value" in link) || link.value.blockhash === final.blockhash) return undefined;
       return createContradiction(`it has block ${link.value.blockhash}, but ${describeFinalBlock(final)}`);
     },
-    further: async (send) => {
+    checkFurther: async (send) => {
       const { final } = this.#anchor;
       const fault = final && (await findSkipped(final, send));
       if (fault !== undefined || this.#anchor.genesisHash !== undefined) return fault;
@@ -76,7 +76,7 @@ export class AnchorVerifier {
     },
   };
 
-  #compareGenesis(reply: RpcReply | undefined): Fault | undefined {
+  #compareGenesis(reply: RpcResponse | undefined): Fault | undefined {
     const { genesisHash: expected } = this.#anchor;
     if (reply?.ok !== true || !isHash(reply.result) || expected === undefined) return undefined;
     if (reply.result === expected) return undefined;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../shared/rpc-client/testkit.ts";
-import type { RpcCall } from "../../shared/rpc-client/transport.ts";
 import { type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import {
   answerHonestly,
@@ -36,10 +36,10 @@ describe("SolanaSource.blocks", () => {
     const { source, clock, network } = setUpSource({ "a.test": honest(CHAIN), "b.test": honest(CHAIN) });
     await clock.run(source.blocks(range(104, 109)));
     const methods = new Set(
-      network.asked("a.test").flatMap(({ calls }) => calls.map(({ method }) => method)),
+      network.requestsTo("a.test").flatMap(({ calls }) => calls.map(({ method }) => method)),
     );
     expect([...methods]).to.deep.equal(["getBlock"]);
-    expect(network.asked("b.test")).to.have.length(0);
+    expect(network.requestsTo("b.test")).to.have.length(0);
   });
 
   it("proves skipped slots by getBlocks of two endpoints where there are two", async () => {
@@ -48,7 +48,8 @@ describe("SolanaSource.blocks", () => {
     await clock.run(source.blocks(range(101, 105)));
     const asked = ["a.test", "b.test", "c.test"].map(
       (host) =>
-        network.asked(host).filter(({ calls }) => calls.some(({ method }) => method === "getBlocks")).length,
+        network.requestsTo(host).filter(({ calls }) => calls.some(({ method }) => method === "getBlocks"))
+          .length,
     );
     expect(asked).to.deep.equal([1, 1, 0]);
   });
@@ -188,7 +189,7 @@ describe("SolanaSource.blocks", () => {
       "c.test": honest(CHAIN),
     });
     expect(slotsOf(await clock.run(source.blocks(range(109, 113))))).to.deep.equal(inRange(109, 113));
-    const witnesses = network.asked("c.test").flatMap(({ calls }) => calls.map(({ method }) => method));
+    const witnesses = network.requestsTo("c.test").flatMap(({ calls }) => calls.map(({ method }) => method));
     expect(witnesses).to.include("getBlocks");
   });
 
@@ -232,7 +233,7 @@ describe("SolanaSource.blocks", () => {
       });
       const { source, clock, lines } = setUpSource({ "a.test": spoiled, "b.test": honest(CHAIN) });
       expect(slotsOf(await clock.run(source.blocks(range(104, 105))))).to.deep.equal([104, 105]);
-      expect(lines.join()).to.contain("untrustworthy answer");
+      expect(lines.join()).to.contain("untrusted response");
     });
   }
 

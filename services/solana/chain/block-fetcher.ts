@@ -1,6 +1,6 @@
 import type { Voter } from "../../shared/rpc-client/client.ts";
-import type { Clock } from "../../shared/rpc-client/clock.ts";
-import type { SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { Clock } from "../../shared/rpc-client/endpoint/clock.ts";
+import type { SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { Pool } from "../../shared/rpc-client/pool.ts";
 import { findInconsistencies, type Inconsistency } from "./linkage.ts";
 import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
@@ -60,7 +60,7 @@ export function createBlockFetcher(
   ): Promise<(SolanaBlock | null)[]> {
     const requests = slots.map((slot) => createBlockRequest(slot, range.commitment));
     // Several MB each: one a request.
-    return from.ask(requests, `getBlock ${about}`, { maxBatch: 1 });
+    return from.request(requests, `getBlock ${about}`, { maxBatch: 1 });
   }
 
   /** The first block after the range's end, or undefined if there is none yet. */
@@ -68,13 +68,13 @@ export function createBlockFetcher(
     const { toSlot, commitment } = range;
     let window: readonly [number, number] = [toSlot + 1, toSlot + LOOK_AHEAD];
     for (;;) {
-      const [found] = await from.ask(
+      const [found] = await from.request(
         [createProducedSlotsRequest(window, commitment)],
         `getBlocks after ${about}`,
       );
       let slot = found?.slots[0];
       while (slot !== undefined) {
-        const [link] = await from.ask([createLinkRequest(slot, commitment)], `getBlock after ${about}`);
+        const [link] = await from.request([createLinkRequest(slot, commitment)], `getBlock after ${about}`);
         if (link === undefined || link === null) return undefined;
         // The list lacked its parent, which therefore follows the range.
         if (link.parentSlot <= toSlot) return link;
@@ -88,7 +88,7 @@ export function createBlockFetcher(
   /** The slots that an endpoint lists as produced; undefined if its own head is behind them. */
   async function listProduced(voter: Voter, slots: readonly number[], { range, about }: RangeState) {
     const span = [slots[0] as number, slots[slots.length - 1] as number] as const;
-    const [found] = await voter.pool.ask(
+    const [found] = await voter.pool.request(
       [createProducedSlotsRequest(span, range.commitment)],
       `getBlocks ${about}`,
     );

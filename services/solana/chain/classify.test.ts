@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { FaultKind } from "../../shared/rpc-client/fault.ts";
-import type { RpcErrorInput } from "../../shared/rpc-client/words.ts";
+import type { FaultKind } from "../../shared/rpc-client/endpoint/fault.ts";
+import type { RpcErrorInput } from "../../shared/rpc-client/endpoint/fault-rules.ts";
 import { classifySolanaError } from "./classify.ts";
 
 // Texts as nodes and providers were seen to send them.

@@ -1,14 +1,14 @@
-import type { Fault } from "../../shared/rpc-client/fault.ts";
+import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
 import {
   applyRules,
   batchRule,
   createMethodRule,
   createRateRule,
+  type FaultRule,
   fatalRule,
   type RpcErrorInput,
-  type Rule,
-  readWords,
-} from "../../shared/rpc-client/words.ts";
+  readErrorText,
+} from "../../shared/rpc-client/endpoint/fault-rules.ts";
 
 /** Few endpoints serve it for every mint, some not at all. */
 export const LARGEST_ACCOUNTS = "getTokenLargestAccounts";
@@ -26,17 +26,17 @@ const PRUNED_CODES = new Set(["-32001", "-32011", "-32015"]);
 const BEHIND_CODES = new Set(["-32005", "-32014", "-32016"]);
 
 const createRule =
-  (kind: Fault["kind"], applies: (words: Parameters<Rule>[0]) => boolean): Rule =>
+  (kind: Fault["kind"], applies: (words: Parameters<FaultRule>[0]) => boolean): FaultRule =>
   (words) =>
     applies(words) ? { kind, message: words.message } : undefined;
 
 /** Texts go before codes: -32007 is also one provider's rate limit, -32005 another's. */
-const RULES: readonly Rule[] = [
+const RULES: readonly FaultRule[] = [
   batchRule,
   createRateRule(["429", "-32429", "-32029"]),
-  createRule("missing", ({ text }) => MISSING.test(text)),
-  createRule("state", ({ text }) => PRUNED.test(text)),
-  createRule("behind", ({ text }) => BEHIND.test(text)),
+  createRule("missing", ({ lowerCase }) => MISSING.test(lowerCase)),
+  createRule("state", ({ lowerCase }) => PRUNED.test(lowerCase)),
+  createRule("behind", ({ lowerCase }) => BEHIND.test(lowerCase)),
   createRule("missing", ({ code }) => MISSING_CODES.has(code)),
   createRule("state", ({ code }) => PRUNED_CODES.has(code)),
   createRule("behind", ({ code }) => BEHIND_CODES.has(code)),
@@ -51,11 +51,14 @@ const RULES: readonly Rule[] = [
     ({ input }) => input.method === LARGEST_ACCOUNTS && [401, 403, 410].includes(input.httpStatus ?? 0),
   ),
   createMethodRule(["-32601"]),
-  createRule("method", ({ input, text }) => input.httpStatus === 410 || /have been disabled/.test(text)),
+  createRule(
+    "method",
+    ({ input, lowerCase }) => input.httpStatus === 410 || /have been disabled/.test(lowerCase),
+  ),
   fatalRule,
 ];
 
 /** Classifies a Solana provider's error. Pure; an unknown text is `transient`. */
 export function classifySolanaError(input: RpcErrorInput): Fault {
-  return applyRules(RULES, readWords(input));
+  return applyRules(RULES, readErrorText(input));
 }

@@ -9,7 +9,7 @@ export function solanaEndpoints(urls: readonly string[]): ChainEndpoints {
     urls,
     method: "getGenesisHash",
     classify: classifySolanaError,
-    judge(result, first) {
+    findMismatch(result, first) {
       if (typeof result !== "string" || result === "") return "it returns no hash for getGenesisHash";
       return result === first
         ? undefined

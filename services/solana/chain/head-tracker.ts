@@ -1,7 +1,7 @@
-import type { Clock } from "../../shared/rpc-client/clock.ts";
-import type { SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { Clock } from "../../shared/rpc-client/endpoint/clock.ts";
+import type { SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
 import type { Pool } from "../../shared/rpc-client/pool.ts";
-import type { Question } from "../../shared/rpc-client/work.ts";
 import { parseFirst, parseSlot } from "./parse-response.ts";
 import type { Commitment, SlotHead } from "./port.ts";
 
@@ -32,7 +32,7 @@ export function createHeadTracker({
   async function read(): Promise<SlotHead> {
     const known = highest;
     const lower: number[] = [];
-    const request: Question<number | null> = {
+    const request: RpcRequest<number | null> = {
       calls: [{ method: "getSlot", params: [{ commitment }] }],
       read: (replies) =>
         parseFirst(replies, (result) => {
@@ -45,7 +45,7 @@ export function createHeadTracker({
         }),
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
-    const [found] = await pool.ask([request], `getSlot ${commitment}`);
+    const [found] = await pool.request([request], `getSlot ${commitment}`);
     if (found !== null && found !== undefined) {
       // Responses may overtake one another.
       highest = Math.max(highest ?? 0, found);

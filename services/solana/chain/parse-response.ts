@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
-import type { Fault } from "../../shared/rpc-client/fault.ts";
-import type { RpcReply } from "../../shared/rpc-client/transport.ts";
-import type { Outcome } from "../../shared/rpc-client/work.ts";
+import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
+import type { RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
+import type { Outcome } from "../../shared/rpc-client/pending-request.ts";
 import type { AccountInfo, AccountsAt, BlockLink, SolanaBlock, SolanaTransaction } from "./port.ts";
 import { findMalformedTransaction, isVoteTransaction } from "./validate-transaction.ts";
 
@@ -10,7 +10,7 @@ export function distrust(message: string): { readonly fault: Fault } {
 }
 
 export function parseFirst<T>(
-  replies: readonly RpcReply[],
+  replies: readonly RpcResponse[],
   read: (result: unknown) => Outcome<T>,
 ): Outcome<T> {
   const reply = replies[0];

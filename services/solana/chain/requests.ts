@@ -1,5 +1,5 @@
-import type { RpcCall } from "../../shared/rpc-client/transport.ts";
-import type { Question } from "../../shared/rpc-client/work.ts";
+import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
+import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
 import { LARGEST_ACCOUNTS } from "./classify.ts";
 import {
   distrust,
@@ -18,13 +18,13 @@ import type { AccountsAt, BlockLink, Commitment, SolanaBlock } from "./port.ts";
  * An endpoint reports that there is no block, and no other endpoint returns one: the surrounding chain proves or refutes
  * it.
  */
-const MISSING_BLOCK: Pick<Question<null>, "conclude" | "patience"> = {
+const MISSING_BLOCK: Pick<RpcRequest<null>, "conclude" | "maxFailures"> = {
   conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
-  patience: 4,
+  maxFailures: 4,
 };
 
 /** One full block; null if an endpoint reports that the slot has none, and no other has it. */
-export function createBlockRequest(slot: number, commitment: Commitment): Question<SolanaBlock | null> {
+export function createBlockRequest(slot: number, commitment: Commitment): RpcRequest<SolanaBlock | null> {
   return {
     calls: [{ method: "getBlock", params: [slot, createBlockOptions("full", commitment)] }],
     read: (replies) => parseFirst(replies, (result) => parseBlock(result, slot)),
@@ -33,7 +33,7 @@ export function createBlockRequest(slot: number, commitment: Commitment): Questi
 }
 
 /** A block without its transactions. */
-export function createLinkRequest(slot: number, commitment: Commitment): Question<BlockLink | null> {
+export function createLinkRequest(slot: number, commitment: Commitment): RpcRequest<BlockLink | null> {
   return {
     calls: [createLinkCall(slot, commitment)],
     read: (replies) => parseFirst(replies, (result) => parseLink(result, slot)),
@@ -74,7 +74,7 @@ export interface ProducedSlots {
 export function createProducedSlotsRequest(
   [from, to]: readonly [number, number],
   commitment: Commitment,
-): Question<ProducedSlots> {
+): RpcRequest<ProducedSlots> {
   return {
     calls: [
       { method: "getSlot", params: [{ commitment }] },
@@ -100,14 +100,14 @@ export function createProducedSlotsRequest(
   };
 }
 
-export function createFirstAvailableRequest(): Question<number> {
+export function createFirstAvailableRequest(): RpcRequest<number> {
   return {
     calls: [{ method: "getFirstAvailableBlock", params: [] }],
     read: (replies) => parseFirst(replies, (result) => parseSlot(result, "getFirstAvailableBlock")),
   };
 }
 
-export function createGenesisRequest(): Question<string | undefined> {
+export function createGenesisRequest(): RpcRequest<string | undefined> {
   return {
     calls: [{ method: "getGenesisHash", params: [] }],
     read: (replies) =>
@@ -121,10 +121,10 @@ export function createGenesisRequest(): Question<string | undefined> {
 export function createAccountsRequest(
   addresses: readonly string[],
   commitment: Commitment,
-): Question<AccountsAt> {
+): RpcRequest<AccountsAt> {
   const options = { encoding: "base64", commitment };
   return {
-    calls: [{ method: "getMultipleAccounts", params: [addresses, options], isUnbound: true }],
+    calls: [{ method: "getMultipleAccounts", params: [addresses, options], needsConsistencyCheck: true }],
     read: (replies) => parseFirst(replies, (result) => parseAccounts(result, addresses.length)),
   };
 }
@@ -132,11 +132,13 @@ export function createAccountsRequest(
 type LargestAccounts = readonly { readonly address: string; readonly amount: bigint }[];
 
 /** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
-export function createLargestAccountsRequest(mint: string): Question<LargestAccounts | undefined> {
+export function createLargestAccountsRequest(mint: string): RpcRequest<LargestAccounts | undefined> {
   return {
-    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], isUnbound: true }],
+    calls: [
+      { method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], needsConsistencyCheck: true },
+    ],
     read: (replies) => parseFirst(replies, parseLargestAccounts),
     conclude: () => ({ value: undefined }),
-    patience: 4,
+    maxFailures: 4,
   };
 }

@@ -1,5 +1,5 @@
-import { createRangeSize } from "../../shared/rpc-client/range-size.ts";
-import { readRanges } from "../../shared/rpc-client/ranges.ts";
+import { createRangeSize } from "../../shared/rpc-client/ranges/range-size.ts";
+import { readRanges } from "../../shared/rpc-client/ranges/read-ranges.ts";
 import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 
 /** Blocks of a source, or of a reader that decoded them. */

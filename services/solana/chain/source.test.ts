@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../shared/rpc-client/testkit.ts";
-import type { RpcCall } from "../../shared/rpc-client/transport.ts";
 import { SolanaUpstreamError } from "./port.ts";
 import { createSolanaSource } from "./source.ts";
 import {
@@ -61,7 +61,7 @@ describe("createSolanaSource", () => {
     const { source, clock, network, lines } = setUpSource({ "a.test": honest(CHAIN), "b.test": other });
     await clock.run(source.firstAvailableSlot());
     expect(lines.join()).to.match(/set aside.*b\.test.*wrong cluster/);
-    expect(network.asked("b.test")).to.have.length(0);
+    expect(network.requestsTo("b.test")).to.have.length(0);
 
     const fixed = setUpSource({ "a.test": honest(CHAIN) }, { genesisHash: fakeKey(9, 8) });
     const error = await catchError(fixed.clock.run(fixed.source.head("confirmed")));
@@ -84,7 +84,7 @@ describe("createSolanaSource", () => {
     });
     expect(await clock.run(source.blocks(RANGE))).to.have.length(3);
     expect(clock.now()).to.equal(0);
-    expect(network.asked("b.test")).to.have.length(3);
+    expect(network.requestsTo("b.test")).to.have.length(3);
 
     let refusals = 1;
     const limited = setUpSource({
@@ -117,7 +117,7 @@ describe("createSolanaSource", () => {
     );
     const error = await catchError(clock.run(source.blocks(RANGE)));
     expect(error).to.be.instanceOf(SolanaUpstreamError);
-    expect(error.message).to.contain("no answer within 1000 ms");
+    expect(error.message).to.contain("no response within 1000 ms");
   });
 
   it("knows the first slot that any endpoint has", async () => {
@@ -153,7 +153,7 @@ describe("createSolanaSource", () => {
     expect(accounts.map((account) => account && Buffer.from(account.data).toString())).to.deep.equal(
       addresses.map((address, i) => (i % 10 === 9 ? null : address)),
     );
-    const [asked] = network.asked("a.test").flatMap(({ calls }) => calls);
+    const [asked] = network.requestsTo("a.test").flatMap(({ calls }) => calls);
     expect(asked?.params[1]).to.deep.equal({ encoding: "base64", commitment: "finalized" });
     const tooMany = source.accounts([...addresses, fakeKey(1, 100)], "confirmed");
     expect(await catchError(tooMany)).to.be.instanceOf(RangeError);
@@ -174,7 +174,7 @@ describe("createSolanaSource", () => {
       expect(await catchError(clock.run(source.accounts([fakeKey(1, 1)], "confirmed")))).to.be.instanceOf(
         SolanaUpstreamError,
       );
-      expect(lines.join()).to.contain("untrustworthy answer");
+      expect(lines.join()).to.contain("untrusted response");
     }
   });
 
@@ -205,9 +205,9 @@ describe("createSolanaSource", () => {
     expect(await none.clock.run(none.source.largestTokenAccounts(fakeKey(1, 1)))).to.equal(undefined);
     await none.clock.run(none.source.largestTokenAccounts(fakeKey(1, 2)));
     // The one that does not offer it is not asked again; the other only did not know that mint.
-    const asked = (host: string) => none.network.asked(host).length;
+    const asked = (host: string) => none.network.requestsTo(host).length;
     expect([asked("a.test"), asked("b.test")]).to.deep.equal([1, 2]);
-    expect(network.asked("a.test")).to.have.length(0);
+    expect(network.requestsTo("a.test")).to.have.length(0);
   });
 
   it("wakes on a slot that the websocket tells, and stops when it is closed", async () => {

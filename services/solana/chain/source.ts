@@ -1,5 +1,5 @@
 import { createRpcClient, type RpcOptions } from "../../shared/rpc-client/client.ts";
-import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint.ts";
+import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { AnchorVerifier } from "./anchor-verifier.ts";
 import { createBlockFetcher } from "./block-fetcher.ts";
 import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
@@ -40,8 +40,8 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     urls: config.urls,
     createError: (message) => new SolanaUpstreamError(message),
     classify: classifySolanaError,
-    check: verifier.check,
-    proof: verifier.proof,
+    identityCheck: verifier.identityCheck,
+    consistencyCheck: verifier.consistencyCheck,
     optionalMethods: [LARGEST_ACCOUNTS],
     subscribe: { method: "slotSubscribe", params: [] },
     notification: "slotNotification",
@@ -74,11 +74,11 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       return range.toSlot < range.fromSlot ? [] : readBlocks(range);
     },
     async link(slot, commitment) {
-      const [link] = await pool.ask([createLinkRequest(slot, commitment)], `getBlock of slot ${slot}`);
+      const [link] = await pool.request([createLinkRequest(slot, commitment)], `getBlock of slot ${slot}`);
       return link ?? undefined;
     },
     async genesisHash() {
-      const [found] = await pool.ask([createGenesisRequest()], "getGenesisHash");
+      const [found] = await pool.request([createGenesisRequest()], "getGenesisHash");
       return found;
     },
     setAnchor: (anchor) => verifier.set(anchor),
@@ -91,7 +91,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     },
     async firstAvailableSlot() {
       const answers = await Promise.allSettled(
-        voters.map(({ pool: one }) => one.ask([createFirstAvailableRequest()], "getFirstAvailableBlock")),
+        voters.map(({ pool: one }) => one.request([createFirstAvailableRequest()], "getFirstAvailableBlock")),
       );
       const slots = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (slots.length > 0) return Math.min(...slots);
@@ -103,17 +103,17 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
           `Cannot request ${addresses.length} accounts at once: ${MAX_ACCOUNTS_PER_REQUEST} at most`,
         );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
-      const [found] = await pool.ask([createAccountsRequest(addresses, commitment)], about);
+      const [found] = await pool.request([createAccountsRequest(addresses, commitment)], about);
       return found as AccountsAt;
     },
     async largestTokenAccounts(mint) {
-      const [largest] = await pool.ask(
+      const [largest] = await pool.request(
         [createLargestAccountsRequest(mint)],
         `${LARGEST_ACCOUNTS} of ${mint}`,
       );
       return largest;
     },
-    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
     async close() {
       rpc.close();
     },

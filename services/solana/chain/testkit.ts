@@ -1,15 +1,15 @@
 import { encodeBase58 } from "../../shared/contract/base58.ts";
 import type { RpcOptions } from "../../shared/rpc-client/client.ts";
-import type { SourceEvent } from "../../shared/rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import {
   createFakeClock,
   createFakeNetwork,
-  type FakeAnswer,
   type FakeClock,
   type FakeNetwork,
+  type FakeResponse,
   RpcFailure,
 } from "../../shared/rpc-client/testkit.ts";
-import type { RpcCall } from "../../shared/rpc-client/transport.ts";
 import type { SolanaBlock, SolanaSource, SolanaTransaction } from "./port.ts";
 import { createSolanaSource } from "./source.ts";
 
@@ -99,7 +99,7 @@ export function answerHonestly(chain: FakeChain, { method, params }: RpcCall): u
     : new RpcFailure(-32007, `Slot ${first} was skipped, or missing due to ledger jump to recent snapshot`);
 }
 
-export type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
+export type Handler = (calls: readonly RpcCall[]) => FakeResponse;
 
 export function honest(chain: FakeChain | (() => FakeChain)): Handler {
   return (calls) => {

@@ -1,6 +1,6 @@
 import type { IngestMetrics } from "../../shared/ingest/metrics.ts";
 import { Counter, Gauge } from "../../shared/metrics/metrics.ts";
-import type { SourceEvent } from "../../shared/rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { DecodedBlock } from "./read/decoded-block.ts";
 import type { SyncHooks } from "./sync.ts";
 

@@ -10,7 +10,7 @@ import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { startIngestProcess } from "../../shared/testkit/ingest-process.ts";
+import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { expectEqualIndexes } from "./comparable.ts";
@@ -48,7 +48,7 @@ describeRounds(KILLS, "Solana ingest: SIGKILL", () => {
     const slotsAtKill: number[] = [];
     for (let i = 0; i < KILLS; i++) {
       const ingest = startIngestProcess(entry, env);
-      await ingest.said("indexing");
+      await ingest.logged("indexing");
       const until = await progress(solana, { store, slots: random.below(Math.ceil(BEHIND / 2)) });
       // Slot by slot, so that kills fall between and into small writes too.
       for (let slots = random.below(20); slots > 0; slots--) {
@@ -61,7 +61,7 @@ describeRounds(KILLS, "Solana ingest: SIGKILL", () => {
     }
     solana.produce(20);
     const last = startIngestProcess(entry, env);
-    await last.said("indexing");
+    await last.logged("indexing");
     const head = solana.chain.head("confirmed");
     while ((await slotOf(store)) !== head) await sleep(20);
     expect(await last.stop("SIGTERM")).to.deep.equal({ code: 0, signal: null });

@@ -27,7 +27,7 @@ export function runTestIngest(store: Store, endpoints: readonly { readonly url: 
   const source = createSolanaSource({
     urls: endpoints.map(({ url }) => url),
     log: (message, fields) => log.warn(fields, message),
-    options: { ...QUICK.options, proofMs: 100, behindTotalMs: 1_000 },
+    options: { ...QUICK.options, consistencyCheckMs: 100, behindTotalMs: 1_000 },
   });
   const run = runSolana({
     store,

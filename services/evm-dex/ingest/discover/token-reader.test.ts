@@ -4,8 +4,8 @@ import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import { TokenReader } from "./token-reader.ts";
 
 const SYMBOL = toFunctionSelector("symbol()");
@@ -57,7 +57,7 @@ describe("TokenReader", () => {
     await store.close();
   });
 
-  it("asks a contract once, and not for what the store has", async () => {
+  it("reads a contract once, and never what the store has", async () => {
     const store = await openTestStore();
     const known = { chainId: CHAIN_ID, address: address(1), symbol: "OLD", decimals: 8 };
     await store.write([put(tokens, [known])]);

@@ -4,8 +4,8 @@ import { encodeAbiParameters, encodeFunctionData, parseAbi } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import type { Factory } from "../../deployments.ts";
 import type { Kind } from "../../protocols/protocol.ts";
-import { createFakeSource, type FakeSource, headersUpTo } from "../../test/fake-source.ts";
-import { address } from "../../test/rows.ts";
+import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
+import { address } from "../../test/kit/rows.ts";
 import { UnknownPools } from "./unknown-pools.ts";
 
 const abi = parseAbi([
@@ -86,7 +86,7 @@ const KINDS: readonly [Kind, Record<string, Hex>, Hex, object][] = [
   ],
 ];
 
-describe("Strangers", () => {
+describe("UnknownPools", () => {
   const seen = 2_500;
   const only = new Map([[POOL as string, seen]]);
 
@@ -115,19 +115,19 @@ describe("Strangers", () => {
     return { source, strangers: new UnknownPools(source, { factories: [factory], fromBlock: FROM }) };
   };
 
-  it("places a pool just before the index where nodes have no past", async () => {
+  it("uses the block before the index where nodes have pruned the past", async () => {
     const { strangers } = open({ ...ours, prunedBelow: HEAD });
     const [met] = await strangers.identify(only);
     expect(met?.pool.block).to.equal(FROM - 1);
   });
 
-  it("places a pool where it first spoke, if nodes know at least that it was not there before", async () => {
+  it("uses the block of the first event, if nodes show at least that the pool did not exist before", async () => {
     const { strangers } = open({ ...ours, prunedBelow: CREATED - 1 });
     const [met] = await strangers.identify(new Map([[POOL as string, CREATED]]));
     expect(met?.pool.block).to.equal(CREATED);
   });
 
-  it("finds the gauge that a pool had before it spoke, and none that came later", async () => {
+  it("finds the gauge that a pool had before its first event, and none that came later", async () => {
     const rewards = { voter: address(0x707e), token: address(0x70) };
     const gauged = { ...factoryOf("aerodrome-v2"), rewards };
     const getPool = encodeFunctionData({ abi: v2GetPool, args: [TOKEN0, TOKEN1, true] });
@@ -161,7 +161,7 @@ describe("Strangers", () => {
     ["that does not tell its fee", { factory: factory.address }],
   ];
   for (const [name, contract] of foreign) {
-    it(`is not taken in by a contract ${name}, and asks it once`, async () => {
+    it(`rejects a contract ${name}, and reads it once`, async () => {
       const { source, strangers } = open(contract);
       expect(strangers.isForeign(POOL)).to.equal(false);
       expect(await strangers.identify(only)).to.deep.equal([]);
@@ -172,7 +172,7 @@ describe("Strangers", () => {
     });
   }
 
-  it("asks many at once, and each once", async () => {
+  it("reads many at once, and each once", async () => {
     const { source, strangers } = open(ours);
     const foreign = Array.from({ length: 300 }, (_, n) => [address(0x5000 + n), seen] as const);
     const many = new Map([...only, ...foreign]);
@@ -185,13 +185,13 @@ describe("Strangers", () => {
     expect(asked.map((request) => request.length)).to.deep.equal([many.size, 1]);
   });
 
-  it("asks at a block where the contract is there, however far behind the node says it is", async () => {
+  it("reads at a block where the contract exists, however far behind the node is", async () => {
     const { source, strangers } = open(ours);
     await strangers.identify(new Map([[POOL as string, HEAD + 40]]));
     expect(source.calls[0]?.[0]?.block).to.equal(HEAD + 40);
   });
 
-  it("asks again where no endpoint answered", async () => {
+  it("reads again where no endpoint responded", async () => {
     const { source } = open(ours);
     let isDown = true;
     const flaky = {

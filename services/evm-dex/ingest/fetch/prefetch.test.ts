@@ -31,7 +31,7 @@ async function collect<R>(results: AsyncIterable<R>): Promise<{ got: R[]; error?
   }
 }
 
-describe("mapAhead", () => {
+describe("prefetchMap", () => {
   it("keeps the order, however long each takes", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -138,8 +138,8 @@ describe("mapAhead", () => {
   });
 });
 
-describe("oneAhead", () => {
-  it("gives all items in order, and asks for each while the one before it is worked on", async () => {
+describe("prefetchNext", () => {
+  it("yields all items in order, and requests each while the one before it is processed", async () => {
     const asked: number[] = [];
     async function* source() {
       for (let item = 0; item < 5; item++) {
@@ -156,7 +156,7 @@ describe("oneAhead", () => {
     expect(got).to.deep.equal([0, 1, 2, 3, 4]);
   });
 
-  it("throws the error of its source after what came before it, also where nobody waited for it yet", async () => {
+  it("throws the error of its source after the items before it, also where no consumer waits yet", async () => {
     const { got, error } = await collect(prefetchNext(items(6, { failAt: 3 })));
     expect(got).to.deep.equal([0, 1, 2]);
     expect(error).to.equal("no item 3");

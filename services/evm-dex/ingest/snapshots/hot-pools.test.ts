@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { address, poolRow } from "../../test/rows.ts";
+import { address, poolRow } from "../../test/kit/rows.ts";
 import { requestedMember } from "../../views/snapshot.ts";
 import { HotPools } from "./hot-pools.ts";
 
@@ -12,7 +12,7 @@ describe("HotPools", () => {
   const listed = (hot: HotPools, members: readonly string[] = []) =>
     hot.list(members).map(({ poolAddress, view }) => [Number(poolAddress), view.name]);
 
-  it("lists what was asked for before what traded, the latest first, each once", () => {
+  it("lists requested pools before traded ones, the latest first, each once", () => {
     const hot = new HotPools();
     hot.touch([pool(1), pool(2)], T);
     hot.touch([pool(3), pool(1)], T + 2);
@@ -24,7 +24,7 @@ describe("HotPools", () => {
     ]);
   });
 
-  it("passes over views that another version asked for, and what is no pool", () => {
+  it("skips views of another version, and malformed members", () => {
     const hot = new HotPools();
     expect(listed(hot, [asked(1, "v9"), "nonsense", "", asked(2)])).to.deep.equal([[2, "v3"]]);
   });

@@ -5,7 +5,7 @@ import type { OrderTerm } from "../../../shared/contract/order.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { checkpoints, type PoolRow, poolListings } from "../../store/collections.ts";
 import type { PoolListField } from "../../store/pool-list/pool-sets.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore, poolRow } from "../../test/rows.ts";
+import { address, CHAIN_ID, checkpointRow, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { toListing } from "../../views/pool-listing.ts";
 import { createPoolLists, type PoolListAnswer, type PoolListRequest } from "./pool-list.ts";
 
@@ -170,7 +170,7 @@ describe("readPoolList", () => {
     expect(await addresses({ offset: 100_000_000 })).to.deep.equal([]);
   });
 
-  it("tells how far the chain is indexed", async () => {
+  it("reports how far the chain is indexed", async () => {
     expect((await readPoolList(request())).checkpoint).to.equal(undefined);
     const checkpoint = checkpointRow();
     await store.write([put(checkpoints, [checkpoint])]);

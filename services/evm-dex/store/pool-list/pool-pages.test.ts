@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import { put, type Query, remove, type Store } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
-import { Planner } from "../../test/planner.ts";
-import { address, CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { Planner } from "../../test/kit/planner.ts";
+import { address, CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { toListing } from "../../views/pool-listing.ts";
 import {
   type CheckpointRow,
   checkpoints,
   discoveries,
-  headers,
   type PoolListingRow,
   type PoolRow,
   poolListings,

@@ -1,8 +1,8 @@
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Filter, Store } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   discoveries,
-  headers,
   type PoolListingRow,
   type PoolRow,
   poolListings,

@@ -69,7 +69,7 @@ describe("Finality", () => {
     expect((await open()).block).to.deep.equal({ ...block(60), genesisHash: fakeHash(0) });
   });
 
-  it("takes nothing that was asked before the index went back", async () => {
+  it("ignores responses to requests from before a rollback", async () => {
     const finality = await open();
     finality.follow(block(100), { isHead: true });
     await finality.cancelUpdate();

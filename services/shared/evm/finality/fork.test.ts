@@ -21,7 +21,7 @@ function chainOf({ head, fork }: { head: number; fork: number }) {
 }
 
 describe("lastOnChain", () => {
-  it("is the highest block that the chain has, in whatever order they come, by one question", async () => {
+  it("is the highest block that the chain has, in any order, by one request", async () => {
     const chain = chainOf({ head: 20, fork: 12 });
     expect(await lastOnChain(chain, [9, 14, 11, 12, 30].map(block))).to.deep.equal(block(12));
     expect(chain.asked).to.have.length(1);
@@ -30,7 +30,7 @@ describe("lastOnChain", () => {
 });
 
 describe("searchFork", () => {
-  it("is the last stored block on the chain, with a question for each halving", async () => {
+  it("is the last stored block on the chain, with one request per halving", async () => {
     const places = fc.record({
       rows: fc.uniqueArray(fc.integer({ min: 0, max: 500 }), { maxLength: 100 }),
       fork: fc.integer({ min: -1, max: 510 }),

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../rpc-client/clock.ts";
-import { createRangeSize } from "../../rpc-client/range-size.ts";
-import { readRanges, type Segment } from "../../rpc-client/ranges.ts";
+import { type Clock, systemClock } from "../../rpc-client/endpoint/clock.ts";
+import { createRangeSize } from "../../rpc-client/ranges/range-size.ts";
+import { readRanges, type RangePart } from "../../rpc-client/ranges/read-ranges.ts";
 import type { BlockLink } from "../links.ts";
 import {
   type EvmSource,
@@ -88,7 +88,7 @@ export async function* scanLogs(
   }
 
   /** Prepares a retry of a failed range with a smaller size; false where it gives up. */
-  async function recover(error: unknown, segment: Segment, ended: AbortSignal): Promise<boolean> {
+  async function recover(error: unknown, segment: RangePart, ended: AbortSignal): Promise<boolean> {
     const blocks = segment.to - segment.from + 1;
     if (error instanceof RangeTooLarge && blocks > 1) {
       size.refuse(blocks, error);

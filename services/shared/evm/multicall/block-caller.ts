@@ -1,5 +1,5 @@
 import { ReorgDetected } from "../../chain-errors.ts";
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
 import { decodeAggregate3, encodeAggregate3, type InnerCall, type InnerResult } from "./abi.ts";
 import type { BatchLimits } from "./batch-limits.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers";
-import { type Clock, systemClock } from "../../rpc-client/clock.ts";
+import { type Clock, systemClock } from "../../rpc-client/endpoint/clock.ts";
 import type { Hex } from "../port.ts";
 import { checkCall, type InnerCall, innerBytes } from "./abi.ts";
 import { BatchLimits } from "./batch-limits.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import type { BlockWithLogs, BlockWithSenders, LogFilter } from "../port.ts";
 import {
@@ -46,7 +46,9 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     about: string,
   ): Promise<BlockWithSenders[] | undefined> {
     const questions = numbers.map(createBlockByReceiptsRequest);
-    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
+    return allOrNone(
+      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+    );
   }
 
   /** Blocks with receipts, or undefined where one lacks them: then receipts are not requested until the next trial. */
@@ -63,7 +65,9 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     about: string,
   ): Promise<BlockWithSenders[]> {
     const blocks = way === "receipts" ? await readReceipts(numbers, about) : undefined;
-    return blocks ?? pool.ask(numbers.map(createBlockRequest), `eth_getBlockByNumber ${about}`, { maxBatch });
+    return (
+      blocks ?? pool.request(numbers.map(createBlockRequest), `eth_getBlockByNumber ${about}`, { maxBatch })
+    );
   }
 
   /** Times one request of each pending trial; few blocks leave the rest to the next calls. */
@@ -107,7 +111,9 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     await trial;
     if (!isReceiptsFaster()) return undefined;
     const questions = numbers.map((number) => createBlockLogsByReceiptsRequest(number, filter));
-    return allOrNone(await pool.ask(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }));
+    return allOrNone(
+      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+    );
   }
 
   /** In the order of `numbers`; `about` names the blocks in errors. */

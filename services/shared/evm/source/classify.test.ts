@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { Fault } from "../../rpc-client/fault.ts";
-import type { RpcErrorInput } from "../../rpc-client/words.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
+import type { RpcErrorInput } from "../../rpc-client/endpoint/fault-rules.ts";
 import { classifyRpcError } from "./classify.ts";
 
 type Row = readonly [name: string, input: RpcErrorInput, expected: Partial<Fault>];

@@ -1,4 +1,4 @@
-import type { Fault } from "../../rpc-client/fault.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
 import {
   applyRules,
   batchRule,
@@ -7,12 +7,12 @@ import {
   fatalRule,
   RATE,
   type RpcErrorInput,
-  type Rule,
-  readWords,
+  type FaultRule,
+  readErrorText,
   toCount,
-  type Words,
+  type ErrorText,
   withLimit,
-} from "../../rpc-client/words.ts";
+} from "../../rpc-client/endpoint/fault-rules.ts";
 import type { LogRange } from "../port.ts";
 
 const REVERTED =
@@ -42,62 +42,62 @@ const QUERY_TIMEOUT = /time(?:d)?[ -]?out|deadline exceeded|took too long|cancel
 const RATE_CODES = ["429", "-32029", "-32016", "-32012", "-32007", "-32090", "-32097"];
 
 /** The parts of an error that the rules match. */
-interface Clues extends Words {
+interface Clues extends ErrorText {
   readonly isLogs: boolean;
   /** An eth_getLogs, or a response to a whole batch that may have held one. */
   readonly mayBeLogs: boolean;
 }
 
 /** The first rule that matches decides: their order matters. */
-const RULES: readonly Rule<Clues>[] = [
-  ({ code, text, input, message }) =>
-    code === "3" || (input.method === "eth_call" && REVERTED.test(text))
+const RULES: readonly FaultRule<Clues>[] = [
+  ({ code, lowerCase, input, message }) =>
+    code === "3" || (input.method === "eth_call" && REVERTED.test(lowerCase))
       ? { kind: "reverted", message }
       : undefined,
   batchRule,
-  ({ mayBeLogs, text, message }) =>
-    mayBeLogs && BEHIND.test(text) && !/too (?:large|wide|big)/.test(text)
+  ({ mayBeLogs, lowerCase, message }) =>
+    mayBeLogs && BEHIND.test(lowerCase) && !/too (?:large|wide|big)/.test(lowerCase)
       ? { kind: "behind", message }
       : undefined,
-  ({ mayBeLogs, said, text, input, message }) => {
-    const suggested = mayBeLogs ? readSuggestedRange(said, input.data) : undefined;
+  ({ mayBeLogs, original, lowerCase, input, message }) => {
+    const suggested = mayBeLogs ? readSuggestedRange(original, input.data) : undefined;
     return suggested === undefined
       ? undefined
-      : withLimit({ kind: "range", message, suggested }, readBlockLimit(text));
+      : withLimit({ kind: "range", message, suggested }, readBlockLimit(lowerCase));
   },
   // "429" or "requests per second" means a rate limit, unless the message suggests a range.
-  ({ mayBeLogs, text, message }) =>
-    mayBeLogs && !RATE.test(text) && RANGE.some((form) => form.test(text))
-      ? withLimit({ kind: "range", message }, readBlockLimit(text))
+  ({ mayBeLogs, lowerCase, message }) =>
+    mayBeLogs && !RATE.test(lowerCase) && RANGE.some((form) => form.test(lowerCase))
+      ? withLimit({ kind: "range", message }, readBlockLimit(lowerCase))
       : undefined,
   createRateRule(RATE_CODES),
   // A bare "limit exceeded" (-32005) to a log query counts as its size: halving a range that was only sent too soon
   // is harmless, waiting with a range that is too large would never end.
-  ({ isLogs, input, code, text, message }) =>
-    isLogs && (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(text)))
+  ({ isLogs, input, code, lowerCase, message }) =>
+    isLogs && (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(lowerCase)))
       ? { kind: "range", message }
       : undefined,
   ({ code, message }) => (code === "-32005" ? { kind: "rate", message } : undefined),
   createMethodRule(["-32601", "-32004"]),
-  ({ code, text, message }) => (code === "4444" || STATE.test(text) ? { kind: "state", message } : undefined),
+  ({ code, lowerCase, message }) => (code === "4444" || STATE.test(lowerCase) ? { kind: "state", message } : undefined),
   // -32001 is "Resource not found" of EIP-1474: to a call, its block.
-  ({ code, text, input, message }) =>
-    BEHIND.test(text) || (code === "-32001" && input.method === "eth_call")
+  ({ code, lowerCase, input, message }) =>
+    BEHIND.test(lowerCase) || (code === "-32001" && input.method === "eth_call")
       ? { kind: "behind", message }
       : undefined,
-  ({ text, input, message }) =>
-    input.feature !== undefined && UNPINNABLE.test(text) ? { kind: "method", message } : undefined,
+  ({ lowerCase, input, message }) =>
+    input.feature !== undefined && UNPINNABLE.test(lowerCase) ? { kind: "method", message } : undefined,
   fatalRule,
 ];
 
 /**
- * Classifies a provider's error. Pure; an unknown text is `transient`, so that a new error message cannot stop an
+ * Classifies a provider's error. Pure; an unknown lowerCase is `transient`, so that a new error message cannot stop an
  * ingest. Texts win over codes because providers use one code for several meanings (-32005 is a rate limit, a result
  * limit and a time limit).
  */
 export function classifyRpcError(input: RpcErrorInput): Fault {
   const isLogs = input.method === "eth_getLogs";
-  return applyRules(RULES, { ...readWords(input), isLogs, mayBeLogs: isLogs || input.method === undefined });
+  return applyRules(RULES, { ...readErrorText(input), isLogs, mayBeLogs: isLogs || input.method === undefined });
 }
 
 const PAIR = /\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i;
@@ -105,8 +105,8 @@ const DASHED =
   /(?:retry|try) with (?:the |this )?(?:block )?range\s+(0x[0-9a-f]+|\d+)\s*-\s*(0x[0-9a-f]+|\d+)/i;
 const PAIR_MEANT = /should work|try (?:again )?with|retry|suggest|narrow|more than/i;
 
-function readSuggestedRange(said: string, data: unknown): LogRange | undefined {
-  const found = DASHED.exec(said) ?? (PAIR_MEANT.test(said) ? PAIR.exec(said) : null);
+function readSuggestedRange(original: string, data: unknown): LogRange | undefined {
+  const found = DASHED.exec(original) ?? (PAIR_MEANT.test(original) ? PAIR.exec(original) : null);
   if (found !== null) return toRange(found[1], found[2]);
   if (typeof data === "object" && data !== null && "from" in data && "to" in data)
     return toRange(data.from, data.to);
@@ -143,10 +143,10 @@ const BLOCK_LIMITS = [
   `> ${NUMBER}\\)`,
 ].map((form) => new RegExp(form));
 
-function readBlockLimit(text: string): number | undefined {
-  if (/results|logs matched|number of logs|response size/.test(text)) return undefined;
+function readBlockLimit(lowerCase: string): number | undefined {
+  if (/results|logs matched|number of logs|response size/.test(lowerCase)) return undefined;
   for (const form of BLOCK_LIMITS) {
-    const found = form.exec(text)?.[1];
+    const found = form.exec(lowerCase)?.[1];
     if (found !== undefined) return toCount(found);
   }
   return undefined;

@@ -21,7 +21,7 @@ function forked(chain: FakeChain, { from, head = chain.head }: { from: number; h
 }
 
 describe("an endpoint that contradicts what is final", () => {
-  it("is set aside and named once, while the other one answers", async () => {
+  it("is set aside and named once, while the other one serves", async () => {
     const { source, clock, lines, network } = setUpSource((chain) => ({
       "a.test": forked(chain, { from: 30 }),
       "b.test": honest(chain),
@@ -35,11 +35,11 @@ describe("an endpoint that contradicts what is final", () => {
     const aside = lines.filter((line) => line.includes("set aside"));
     expect(aside).to.have.length(1);
     expect(aside[0]).to.contain("a.test").and.contain("block 36").and.not.contain("key-0123456789");
-    const used = network.asked("a.test").filter(({ calls }) => !isCheck(calls));
+    const used = network.requestsTo("a.test").filter(({ calls }) => !isCheck(calls));
     expect(used, "no question but the proof").to.deep.equal([]);
   });
 
-  it("is told by its genesis where the chains have nothing in common", async () => {
+  it("is detected by its genesis where the chains have nothing in common", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": forked(chain, { from: 0 }) }));
     source.requireFinal(FINAL);
     const error = await failure(clock.run(source.head()));
@@ -66,7 +66,7 @@ describe("an endpoint that contradicts what is final", () => {
     expect(lines.some((line) => line.includes("agrees with the index again"))).to.equal(true);
   });
 
-  it("is not believed for logs and states, which show no fork, even before the next check", async () => {
+  it("is not used for logs and states, which show no fork, even before the next check", async () => {
     let isForked = false;
     const { source, clock } = setUpSource((chain) => ({
       "a.test": (calls) => (isForked ? forked(chain, { from: 30 }) : honest(chain))(calls),
@@ -138,7 +138,7 @@ describe("EvmSource.finalBlock", () => {
     expect(await two.clock.run(two.source.finalBlock(TIP))).to.equal(null);
   });
 
-  it("is the tip itself far behind the head, and goes by depth where nodes do not know the tag", async () => {
+  it("is the tip itself far behind the head, and follows from depth where nodes do not know the tag", async () => {
     const far = { number: 20, hash: fakeHash(20), time: 1_020 };
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect(await clock.run(source.finalBlock(far))).to.deep.equal(far);

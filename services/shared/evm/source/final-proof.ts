@@ -1,6 +1,6 @@
-import type { EndpointProof } from "../../rpc-client/endpoint.ts";
-import type { RpcReply } from "../../rpc-client/transport.ts";
-import type { Question } from "../../rpc-client/work.ts";
+import type { ConsistencyCheck } from "../../rpc-client/endpoint/endpoint.ts";
+import type { RpcResponse } from "../../rpc-client/endpoint/transport.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, Contradiction, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
 import { parseHeader } from "./parse.ts";
@@ -19,7 +19,7 @@ export function isOtherGenesis({ reason }: Contradiction): boolean {
   return reason.startsWith(OTHER_GENESIS);
 }
 
-export interface FinalProof extends EndpointProof {
+export interface FinalProof extends ConsistencyCheck {
   require(block: FinalBlock, findKnown?: FindKnownBlock): void;
 }
 
@@ -58,7 +58,7 @@ export function createFinalProof(): FinalProof {
           : `its block ${number} is ${there}, final in the index is ${hash}`;
       return { kind: "contradicts", message };
     },
-    async further(ask, found) {
+    async checkFurther(ask, found) {
       // A node that is behind may also follow another chain.
       if (found?.kind !== "behind") return undefined;
       const head = parseFirstReply(await ask([headerCall("latest")]), (result) =>
@@ -77,7 +77,7 @@ export function createFinalProof(): FinalProof {
 }
 
 /** Null where the node has no such block; undefined where its reply is unusable. */
-function hashOf(reply: RpcReply | undefined, number: number): string | null | undefined {
+function hashOf(reply: RpcResponse | undefined, number: number): string | null | undefined {
   if (reply?.ok !== true) return undefined;
   if (reply.result === null) return null;
   const header = parseHeader(reply.result, number);
@@ -93,7 +93,7 @@ function headerCall(block: number | "finalized" | "latest") {
  * Requests one node's final block on the chain that leads to `tip`, at most the tip; "other" where it has another
  * block at that height, "behind" where it has none yet.
  */
-export function createFinalBlockRequest(tip: StoredBlock): Question<StoredBlock | "other" | "behind"> {
+export function createFinalBlockRequest(tip: StoredBlock): RpcRequest<StoredBlock | "other" | "behind"> {
   const fallback = Math.max(0, tip.number - FINAL_DEPTH);
   return {
     calls: [headerCall("finalized"), headerCall(fallback), headerCall(tip.number)],

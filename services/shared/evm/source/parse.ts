@@ -1,5 +1,5 @@
-import type { Fault } from "../../rpc-client/fault.ts";
-import type { Outcome } from "../../rpc-client/work.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
+import type { Outcome } from "../../rpc-client/pending-request.ts";
 import { parseAddress, parseBytes, parseHash, parseQuantity } from "../hex.ts";
 import type { BlockHeader, BlockWithSenders, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
 

@@ -1,6 +1,6 @@
-import type { Fault } from "../../rpc-client/fault.ts";
-import type { RpcReply } from "../../rpc-client/transport.ts";
-import type { Outcome, Question } from "../../rpc-client/work.ts";
+import type { Fault } from "../../rpc-client/endpoint/fault.ts";
+import type { RpcResponse } from "../../rpc-client/endpoint/transport.ts";
+import type { Outcome, RpcRequest } from "../../rpc-client/pending-request.ts";
 import { parseBytes, parseQuantity, toQuantity } from "../hex.ts";
 import {
   type BlockHeader,
@@ -25,7 +25,7 @@ import {
 } from "./parse.ts";
 
 /** Requests the header of one block; null where no endpoint has it. */
-export function createHeaderRequest(number: number): Question<BlockHeader | null> {
+export function createHeaderRequest(number: number): RpcRequest<BlockHeader | null> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), false] }],
     read: (replies) => parseFirstReply(replies, (result) => parseHeader(result, number)),
@@ -34,7 +34,7 @@ export function createHeaderRequest(number: number): Question<BlockHeader | null
 }
 
 /** Requests one block with its senders; waits for a block that no endpoint has yet. */
-export function createBlockRequest(number: number): Question<BlockWithSenders> {
+export function createBlockRequest(number: number): RpcRequest<BlockWithSenders> {
   return {
     calls: [{ method: "eth_getBlockByNumber", params: [toQuantity(number), true] }],
     read(replies) {
@@ -47,7 +47,7 @@ export function createBlockRequest(number: number): Question<BlockWithSenders> {
 }
 
 /** The same from the receipts; null where no endpoint has them. */
-export function createBlockByReceiptsRequest(number: number): Question<BlockWithSenders | null> {
+export function createBlockByReceiptsRequest(number: number): RpcRequest<BlockWithSenders | null> {
   const block = toQuantity(number);
   return {
     calls: [
@@ -70,7 +70,7 @@ export function createBlockByReceiptsRequest(number: number): Question<BlockWith
 export function createBlockLogsByReceiptsRequest(
   number: number,
   filter: LogFilter,
-): Question<BlockWithLogs | null> {
+): RpcRequest<BlockWithLogs | null> {
   const { calls, read, conclude } = createBlockByReceiptsRequest(number);
   return {
     calls,
@@ -92,7 +92,7 @@ const UNBOUND_FROM_BLOCKS = 64;
  * Requests the logs of a range together with the head of the same node: eth_getLogs beyond a node's own head returns
  * a short list without an error. The head comes first, so that it cannot pass the range after the logs were read.
  */
-export function createLogsRequest(range: LogRange, filter: LogFilter): Question<RawLog[]> {
+export function createLogsRequest(range: LogRange, filter: LogFilter): RpcRequest<RawLog[]> {
   const { fromBlock, toBlock } = range;
   return {
     calls: [
@@ -101,7 +101,7 @@ export function createLogsRequest(range: LogRange, filter: LogFilter): Question<
         method: "eth_getLogs",
         params: [{ fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock), ...toRpcFilter(filter) }],
         // The blocks of short ranges are all read and linked.
-        isUnbound: toBlock - fromBlock >= UNBOUND_FROM_BLOCKS,
+        needsConsistencyCheck: toBlock - fromBlock >= UNBOUND_FROM_BLOCKS,
       },
     ],
     read([headReply, logsReply]) {
@@ -114,7 +114,7 @@ export function createLogsRequest(range: LogRange, filter: LogFilter): Question<
       return parseLogs(logsReply.result, range, filter);
     },
     // A range that times out twice or fails four times is too large for these endpoints, whatever their errors say.
-    patience: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
+    maxFailures: toBlock > fromBlock ? 4 : Number.POSITIVE_INFINITY,
     conclude(refusals) {
       const refused = refusals.filter(({ kind }) => kind === "range");
       if (refused.length === 0 && refusals.length > 0) return undefined;
@@ -143,9 +143,9 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 }
 
 /** Requests return data; null for a revert, and where no endpoint has the state of that block. */
-export function createCallRequest({ to, data, block, confirmRevert }: EthCall): Question<Hex | null> {
+export function createCallRequest({ to, data, block, confirmRevert }: EthCall): RpcRequest<Hex | null> {
   return {
-    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], isUnbound: true }],
+    calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], needsConsistencyCheck: true }],
     read: ([reply]) => parseReturnData(reply, confirmRevert),
     conclude: (refusals) =>
       isReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
@@ -157,7 +157,7 @@ function isReverted(refusals: readonly Fault[]): boolean {
   return refusals.some(({ kind }) => kind === "reverted");
 }
 
-function parseReturnData(reply: RpcReply | undefined, confirmRevert = false): Outcome<Hex | null> {
+function parseReturnData(reply: RpcResponse | undefined, confirmRevert = false): Outcome<Hex | null> {
   if (!confirmRevert && reply?.ok === false && reply.fault.kind === "reverted") return { value: null };
   return parseFirstReply([reply], (result) => {
     const bytes = parseBytes(result);
@@ -173,12 +173,12 @@ export const PIN_FEATURE = "eth_call by block hash";
 const CALL_PATIENCE = 4;
 
 /** Requests return data; null only for a revert, "unpinnable" where no endpoint accepts a block's hash. */
-export function createPinnedCallRequest(call: PinnedCall): Question<Hex | null | "unpinnable"> {
+export function createPinnedCallRequest(call: PinnedCall): RpcRequest<Hex | null | "unpinnable"> {
   const { to, data, blockHash, confirmRevert } = call;
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
     read: ([reply]) => toMissing(parseReturnData(reply, confirmRevert)),
-    patience: CALL_PATIENCE,
+    maxFailures: CALL_PATIENCE,
     conclude(refusals) {
       if (isReverted(refusals)) return { value: null };
       const isRefused = refusals.some(({ kind }) => kind === "method");
@@ -188,7 +188,7 @@ export function createPinnedCallRequest(call: PinnedCall): Question<Hex | null |
 }
 
 /** The same by number: one node's result between two reads of the block's header. */
-export function createCheckedCallRequest(call: PinnedCall): Question<Hex | null> {
+export function createCheckedCallRequest(call: PinnedCall): RpcRequest<Hex | null> {
   const { to, data, block, blockHash } = call;
   const look = { method: "eth_getBlockByNumber", params: [toQuantity(block), false] };
   return {
@@ -202,7 +202,7 @@ export function createCheckedCallRequest(call: PinnedCall): Question<Hex | null>
       }
       return toMissing(parseReturnData(reply));
     },
-    patience: CALL_PATIENCE,
+    maxFailures: CALL_PATIENCE,
     conclude: (refusals) => concludeCall(call, refusals),
   };
 }
@@ -222,7 +222,7 @@ function concludeCall({ to, block, blockHash }: PinnedCall, refusals: readonly F
 }
 
 export function parseFirstReply<T>(
-  replies: readonly (RpcReply | undefined)[],
+  replies: readonly (RpcResponse | undefined)[],
   read: (result: unknown) => Outcome<T>,
 ): Outcome<T> {
   const reply = replies[0];

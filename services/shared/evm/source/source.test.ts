@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { createFakeClock, RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { UpstreamError } from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, TOPIC } from "../testkit/fake-chain.ts";
 import { createChain, failure, honest, isCheck, setUpSource, whenAsked } from "../testkit/source-setup.ts";
@@ -19,7 +19,7 @@ describe("createEvmSource", () => {
     );
   });
 
-  it("answers heads, headers, blocks, logs and calls of an honest node", async () => {
+  it("returns heads, headers, blocks, logs and calls of an honest node", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect((await clock.run(source.head())).number).to.equal(100);
     const tip = { number: 90, hash: fakeHash(90), time: 1_090 };
@@ -36,12 +36,12 @@ describe("createEvmSource", () => {
     expect(await clock.run(source.call([call]))).to.deep.equal([`0x${"00".repeat(31)}2a`]);
   });
 
-  it("sends large questions in batches of the configured size", async () => {
+  it("sends large requests in batches of the configured size", async () => {
     const { source, clock, network } = setUpSource((chain) => ({ "a.test": honest(chain) }), {
       batchSize: 10,
     });
     await clock.run(source.headers(Array.from({ length: 95 }, (_, i) => i)));
-    expect(network.asked("a.test").map((request) => request.calls.length)).to.deep.equal([
+    expect(network.requestsTo("a.test").map((request) => request.calls.length)).to.deep.equal([
       ...Array(9).fill(10),
       5,
     ]);
@@ -61,10 +61,10 @@ describe("createEvmSource", () => {
       );
     const { source, clock, network } = setUpSource((chain) => ({ "a.test": picky(chain) }));
     expect(await clock.run(source.headers([1, 2, 3, 4, 5, 6, 7]))).to.have.length(7);
-    expect(network.asked("a.test").map((request) => request.calls.length)).to.deep.equal([7, 3, 3, 1]);
+    expect(network.requestsTo("a.test").map((request) => request.calls.length)).to.deep.equal([7, 3, 3, 1]);
   });
 
-  it("fails over at once and asks only for what is still open", async () => {
+  it("fails over at once and repeats only what is still missing", async () => {
     const half = (chain: FakeChain) =>
       whenAsked(chain, (calls) => ({
         results: answerHonestly(chain, calls).map((result, i) =>
@@ -78,7 +78,7 @@ describe("createEvmSource", () => {
     const headers = await clock.run(source.headers([1, 2, 3, 4]));
     expect(headers.map((header) => header?.number)).to.deep.equal([1, 2, 3, 4]);
     expect(
-      network.asked("b.test").map((request) => request.calls.map((call) => call.params[0])),
+      network.requestsTo("b.test").map((request) => request.calls.map((call) => call.params[0])),
     ).to.deep.equal([["0x2", "0x4"]]);
     expect(clock.now()).to.equal(0);
   });
@@ -90,11 +90,11 @@ describe("createEvmSource", () => {
     }));
     expect((await clock.run(source.head())).number).to.equal(100);
     await clock.run(source.head());
-    expect(network.asked("a.test")).to.have.length(0);
-    expect(lines.join()).to.match(/put aside.*a\.test.*chain id 1 where 8453/);
+    expect(network.requestsTo("a.test")).to.have.length(0);
+    expect(lines.join()).to.match(/set aside.*a\.test.*chain id 1 where 8453/);
   });
 
-  it("says so when no endpoint is left, naming hosts only", async () => {
+  it("reports that no endpoint is left, naming hosts only", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest({ ...chain, chainId: 1 }) }));
     const error = await failure(clock.run(source.logs(RANGE, FILTER)));
     expect(error).to.be.instanceOf(UpstreamError);
@@ -102,7 +102,7 @@ describe("createEvmSource", () => {
     expect(error.message).not.to.contain("key-0123456789");
   });
 
-  it("waits as long as Retry-After says, then goes on", async () => {
+  it("waits for Retry-After, then continues", async () => {
     let refusals = 2;
     const { source, clock } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>
@@ -113,7 +113,7 @@ describe("createEvmSource", () => {
     expect(clock.now()).to.be.within(40_000, 42_000);
   });
 
-  it("becomes an UpstreamError with the last cause when nobody answers in the total time", async () => {
+  it("throws an UpstreamError with the last cause when no endpoint responds in the total time", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "reset") }), {
       totalMs: 60_000,
     });
@@ -135,14 +135,14 @@ describe("createEvmSource", () => {
       { failuresToOpen: 3, openMs: 5_000 },
     );
     for (let i = 0; i < 10; i++) await clock.run(source.headers([i]));
-    expect(network.asked("a.test")).to.have.length(3);
+    expect(network.requestsTo("a.test")).to.have.length(3);
     down = false;
     await clock.run(clock.sleep(5_001));
     await clock.run(source.headers([1]));
     await clock.run(clock.sleep(10));
-    const before = network.asked("b.test").length;
+    const before = network.requestsTo("b.test").length;
     await clock.run(source.headers([2]));
-    expect(network.asked("b.test")).to.have.length(before);
+    expect(network.requestsTo("b.test")).to.have.length(before);
     expect(
       events
         .filter((event) => event.kind === "circuit")
@@ -160,7 +160,7 @@ describe("createEvmSource", () => {
       { failuresToOpen: 3 },
     );
     for (let i = 0; i < 20; i++) await clock.run(source.headers([i]));
-    expect(network.asked("a.test")).to.have.length(20);
+    expect(network.requestsTo("a.test")).to.have.length(20);
     expect(events.filter((event) => event.kind === "circuit")).to.have.length(0);
   });
 
@@ -196,7 +196,7 @@ describe("createEvmSource", () => {
     expect(most).to.equal(4);
   });
 
-  it("asks a second endpoint when the first takes longer than it nearly always does", async () => {
+  it("hedges with a second endpoint when the first takes longer than it nearly always does", async () => {
     let delayMs = 10;
     const { source, clock, events } = setUpSource((chain) => ({
       "a.test": (calls) => ({ results: answerHonestly(chain, calls), delayMs }),
@@ -211,7 +211,7 @@ describe("createEvmSource", () => {
     expect(events.filter((event) => event.kind === "hedge")).to.have.length(1);
   });
 
-  it("survives a text that nobody has seen before", async () => {
+  it("survives an unknown error text", async () => {
     let failures = 4;
     const { source, clock } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>

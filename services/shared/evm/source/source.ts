@@ -1,5 +1,5 @@
 import { createRpcClient, type RpcOptions } from "../../rpc-client/client.ts";
-import type { EndpointCheck, SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
+import type { IdentityCheck, SourceEvent, SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
 import { parseQuantity } from "../hex.ts";
 import {
   type EthCall,
@@ -25,7 +25,7 @@ import {
 } from "./requests.ts";
 import { createVerifyEmpty } from "./verify-empty.ts";
 
-export type { SourceEvent, SourceLog } from "../../rpc-client/endpoint.ts";
+export type { SourceEvent, SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
 
 export interface SourceOptions extends RpcOptions {
   /** Full blocks (with transactions) per batch; default 20. */
@@ -62,8 +62,8 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     urls: config.urls,
     createError: (message) => createContradictionError() ?? new UpstreamError(message),
     classify: classifyRpcError,
-    check: checkChainId(chainId),
-    proof,
+    identityCheck: checkChainId(chainId),
+    consistencyCheck: proof,
     optionalMethods: ["eth_getBlockReceipts", PIN_FEATURE],
     subscribe: { method: "eth_subscribe", params: ["newHeads"] },
     notification: "eth_subscription",
@@ -110,7 +110,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     async finalBlock(tip) {
       const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
       const about = `final block up to ${tip.number}`;
-      const asked = usable.map((voter) => voter.pool.ask([createFinalBlockRequest(tip)], about));
+      const asked = usable.map((voter) => voter.pool.request([createFinalBlockRequest(tip)], about));
       const answers = (await Promise.allSettled(asked)).flatMap((each) =>
         each.status === "fulfilled" ? each.value : [],
       );
@@ -120,7 +120,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       return final.sort((a, b) => a.number - b.number)[0] ?? null;
     },
     async headers(numbers) {
-      const headers = await pool.ask(
+      const headers = await pool.request(
         numbers.map(createHeaderRequest),
         `eth_getBlockByNumber ${describeBlocks(numbers)}`,
       );
@@ -141,7 +141,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
       const blocks = range.toBlock - range.fromBlock + 1;
       try {
-        const [logs] = await pool.ask([createLogsRequest(range, filter)], about);
+        const [logs] = await pool.request([createLogsRequest(range, filter)], about);
         onEvent({ kind: "range", blocks, ok: true });
         return logs ?? [];
       } catch (error) {
@@ -154,13 +154,13 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       const about = `eth_call at ${describeBlocks(calls.map((call) => call.block))}`;
       const ask = (call: EthCall) =>
         isPinned(call) ? createPinnedCallRequest(call) : createCallRequest(call);
-      const answers = await pool.ask<Hex | null | "unpinnable">(calls.map(ask), about);
+      const answers = await pool.request<Hex | null | "unpinnable">(calls.map(ask), about);
       const refused = calls.filter((_, i) => answers[i] === "unpinnable").filter(isPinned);
       const checked =
-        refused.length === 0 ? [] : await pool.ask(refused.map(createCheckedCallRequest), about);
+        refused.length === 0 ? [] : await pool.request(refused.map(createCheckedCallRequest), about);
       return answers.map((answer) => (answer === "unpinnable" ? (checked.shift() ?? null) : answer));
     },
-    waitForHead: (timeoutMs, signal) => rpc.wake.wait(timeoutMs, signal),
+    waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
     async close() {
       rpc.close();
     },
@@ -171,7 +171,7 @@ function isPinned(call: EthCall): call is PinnedCall {
   return call.blockHash !== undefined;
 }
 
-function checkChainId(chainId: number): EndpointCheck {
+function checkChainId(chainId: number): IdentityCheck {
   return {
     call: { method: "eth_chainId", params: [] },
     read(reply) {

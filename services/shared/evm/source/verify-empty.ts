@@ -1,6 +1,6 @@
 import { ReorgDetected } from "../../chain-errors.ts";
 import type { Voter } from "../../rpc-client/client.ts";
-import type { Clock } from "../../rpc-client/clock.ts";
+import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
 import { findSuspectBlocks } from "../bloom.ts";
 import { type BlockHeader, type LogFilter, type RawLog, UpstreamError } from "../port.ts";
@@ -39,7 +39,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
 
   async function decide(suspects: readonly BlockHeader[], filter: LogFilter): Promise<RawLog[]> {
     const about = `eth_getBlockReceipts ${describeBlocks(suspects)}`;
-    const found = await pool.ask(
+    const found = await pool.request(
       suspects.map((header) => createReceiptLogsRequest(header, filter)),
       about,
       { maxBatch: RECEIPT_BATCH },
@@ -75,7 +75,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
       for (const voter of voters.filter((each) => voters.length === 1 || each.isUsable())) {
         try {
-          const answers = await voter.pool.ask(questions, about);
+          const answers = await voter.pool.request(questions, about);
           yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
         } catch (error) {
           if (error instanceof ReorgDetected) throw error;
@@ -92,7 +92,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   ): Promise<(readonly RawLog[])[]> {
     const gone = suspects.filter((_, i) => answers[i] === "gone");
     if (gone.length > 0) {
-      const now = await pool.ask(
+      const now = await pool.request(
         gone.map((header) => createHeaderRequest(header.number)),
         `eth_getBlockByNumber ${describeBlocks(gone)}`,
       );

@@ -1,5 +1,5 @@
 import { ReorgDetected } from "../../chain-errors.ts";
-import type { Question } from "../../rpc-client/work.ts";
+import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { computeLogsBloom } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, LogFilter, RawLog } from "../port.ts";
@@ -16,7 +16,7 @@ export type BlockLogs = readonly RawLog[] | "gone";
 export function createReceiptLogsRequest(
   header: BlockHeader,
   filter: LogFilter,
-): Question<readonly RawLog[] | "unavailable"> {
+): RpcRequest<readonly RawLog[] | "unavailable"> {
   const { number, hash, logsBloom } = header;
   const range = { fromBlock: number, toBlock: number };
   return {
@@ -46,7 +46,7 @@ export function createReceiptLogsRequest(
 }
 
 /** Requests the filter's logs of one block by its hash. */
-export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): Question<BlockLogs> {
+export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): RpcRequest<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
     calls: [{ method: "eth_getLogs", params: [{ blockHash: header.hash, ...toRpcFilter(filter) }] }],

@@ -57,7 +57,7 @@ describeWithChain("Multicall over anvil", () => {
     return truth;
   }
 
-  it("answers as the node does call by call, in batches and without Multicall3", async () => {
+  it("returns what the node does call by call, in batches and without Multicall3", async () => {
     const head = await source.head();
     const batched = await expectTruth(new Multicall({ source, address: MULTICALL3, maxCalls: 30 }), head);
     expect(await expectTruth(new Multicall({ source, address: chain.deployment.desk }), head)).to.deep.equal(
@@ -68,7 +68,7 @@ describeWithChain("Multicall over anvil", () => {
     );
   });
 
-  it("answers for the block it is pinned to while others are mined, and no longer once that is replaced", async () => {
+  it("reads the block it is pinned to while others are mined, until that is replaced", async () => {
     const multicall = new Multicall({ source, address: MULTICALL3 });
     const head = await source.head();
     const [pool] = chain.pools;

@@ -1,17 +1,17 @@
-import type { SourceEvent } from "../../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../rpc-client/endpoint/endpoint.ts";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import {
   createFakeClock,
   createFakeNetwork,
-  type FakeAnswer,
   type FakeClock,
   type FakeNetwork,
+  type FakeResponse,
 } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import type { EvmSource } from "../port.ts";
 import { createEvmSource, type SourceOptions } from "../source/source.ts";
 import { answerHonestly, type FakeChain, fakeLog } from "./fake-chain.ts";
 
-export type Handler = (calls: readonly RpcCall[]) => FakeAnswer;
+export type Handler = (calls: readonly RpcCall[]) => FakeResponse;
 
 export interface SourceSetup {
   readonly chain: FakeChain;

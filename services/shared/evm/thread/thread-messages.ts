@@ -1,4 +1,4 @@
-import type { SourceEvent } from "../../rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../rpc-client/endpoint/endpoint.ts";
 import {
   type Contradiction,
   type EvmSource,

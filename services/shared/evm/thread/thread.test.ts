@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../rpc-client/testkit.ts";
-import type { RpcCall } from "../../rpc-client/transport.ts";
 import { type EvmSource, RangeTooLarge, UpstreamError } from "../port.ts";
 import { createEvmSource } from "../source/source.ts";
 import { answerHonestly, type FakeChain, fakeLog, TOPIC } from "../testkit/fake-chain.ts";
@@ -82,7 +82,7 @@ describe("readInThread", () => {
     askedHere.length = 0;
   }
 
-  it("answers here until the thread is up, and there from then on, with equal answers", async () => {
+  it("reads in the main thread until the worker is up, and there from then on, with equal results", async () => {
     reader = readInThread(local, config);
     const ask = () =>
       Promise.all([reader.logs(RANGE, FILTER), reader.headers([1, 2, 101]), reader.blocks([3, 4])]);
@@ -96,7 +96,7 @@ describe("readInThread", () => {
     expect(askedHere).to.deep.equal(["head"]);
   });
 
-  it("takes a thread that was started ahead", async () => {
+  it("uses a prestarted thread", async () => {
     startThreadAhead();
     const ahead = startThread();
     reader = readInThread(local, { ...config, startWorker: () => ahead });
@@ -109,7 +109,7 @@ describe("readInThread", () => {
     await other.terminate();
   });
 
-  it("gives failures their class and what they say", async () => {
+  it("keeps the class and message of failures", async () => {
     reader = readInThread(local, config);
     await waitForThread();
     refuse = new RpcFailure(
@@ -124,15 +124,15 @@ describe("readInThread", () => {
     expect(askedHere).to.deep.equal([]);
   });
 
-  it("logs here what the thread has to say", async () => {
+  it("logs the thread's messages in the main thread", async () => {
     reader = readInThread(local, config);
     await waitForThread();
     refuse = new RpcFailure(-32000, "invalid api key");
     await failureOf(Promise.race([reader.logs(RANGE, FILTER), waitForLine()]));
-    expect(lines[0]).to.equal("endpoint put aside");
+    expect(lines[0]).to.equal("endpoint set aside");
   });
 
-  it("asks here what a thread owed when it died, and everything after", async () => {
+  it("repeats in the main thread what was pending when the worker died, and everything after", async () => {
     const dying = `const { parentPort } = require("node:worker_threads");
       parentPort.once("message", () =>
         parentPort.once("message", () => { throw new Error("no memory left"); }));
@@ -155,7 +155,7 @@ describe("readInThread", () => {
     expect(lines).to.have.length(1);
   });
 
-  it("gives up what is under way when it is closed, and leaves the other source open", async () => {
+  it("rejects pending calls when it is closed, and leaves the other source open", async () => {
     reader = readInThread(local, config);
     await waitForThread();
     const owed = failureOf(reader.logs(RANGE, FILTER));

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, it } from "mocha";
 import { createTestSolana, type TestSolana } from "../../../../deploy/devnet/solana/testkit.ts";
-import type { SourceEvent } from "../../../shared/rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { describeWithChain } from "../../../shared/testkit/describe.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import { QUICK } from "../../test/harness.ts";

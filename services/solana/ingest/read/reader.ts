@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { createThread, createThreadClient } from "../../../shared/process/thread-work.ts";
-import type { SourceEvent } from "../../../shared/rpc-client/endpoint.ts";
+import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import type { SolanaSourceConfig } from "../../chain/source.ts";
 import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
