@@ -110,7 +110,7 @@ describeWithChain("evm-dex with Redis", () => {
       }
     }
   };
-  /** Until the service has noticed the head, asked by the other pool. */
+  /** Until the service has noticed the head, requested by the other pool. */
   const noticed = async () => {
     const { number } = await indexed();
     await until(async () => (await fetch(urlOf(other))).headers.get("x-data-block") === `${number}`);
