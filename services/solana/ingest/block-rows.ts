@@ -11,12 +11,12 @@ import {
 } from "../store/collections.ts";
 import { computeValueUsd, toTokenRows } from "../store/token-sides.ts";
 
-/** A trade that stands in a token's candles. */
+/** A trade that counts in a token's candles. */
 export interface TokenCandleTrade extends CandleTrade {
   readonly mint: string;
 }
 
-/** All rows of one block, and what its trades add to candles, in order. */
+/** All rows of one block, and the trades that count in candles, in order. */
 export interface BlockRows {
   readonly tokenRows: TokenTransactionRow[];
   readonly poolRows: PoolTransactionRow[];
@@ -31,8 +31,8 @@ interface BlockPosition {
 }
 
 /**
- * The rows of a block's transactions, in their order, at the prices of the book, which its trades change.
- * A trade is worth what PriceBook.take says; a token added to or removed from a pool its amount at the book's price.
+ * The rows of a block's transactions, in order, at the current prices, which its trades change. PriceTracker.applyTrade
+ * values a trade; a token added to or removed from a pool has the value of its amount at its current price.
  */
 export function buildBlockRows(
   transactions: readonly DecodedTransaction[],
@@ -99,7 +99,7 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, context: Transac
   const amountOut = toWhole(change.amountB, change.decimalsB);
   const priceInUsd = context.book.usd(tokenIn, context.time);
   const priceOutUsd = context.book.usd(tokenOut, context.time);
-  // Nothing of a token is worth nothing, whatever it costs.
+  // An amount of 0 has the value 0, even without a price.
   const valueIn = amountIn === 0 ? 0 : computeValueUsd(amountIn, priceInUsd);
   const valueOut = amountOut === 0 ? 0 : computeValueUsd(amountOut, priceOutUsd);
   const row: PoolTransactionRow = {

@@ -71,7 +71,7 @@ describe("metrics of the Solana ingest", () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it("count and log with its signature what could not be decoded, and what tells two things", async () => {
+  it("count, and log with the signature, transactions that could not be decoded or whose event disagrees", async () => {
     const { value, lines, text } = await tell(
       block(101, { reasons: ["event tells 5, the pool moved 6"], broken: 1 }),
     );
@@ -80,7 +80,7 @@ describe("metrics of the Solana ingest", () => {
     expect(lines).to.deep.equal([
       { message: "a transaction could not be decoded", slot: 101, signature: "b0", reason: "cut off" },
       {
-        ...{ message: "a transaction tells two things", slot: 101, signature: "s101" },
+        ...{ message: "a transaction's event disagrees with its transfers", slot: 101, signature: "s101" },
         ...{ program: "orca-whirlpool", instructionIndex: 2, reason: "event tells 5, the pool moved 6" },
       },
     ]);

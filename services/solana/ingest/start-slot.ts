@@ -23,7 +23,7 @@ interface CheckpointOptions {
   readonly startSlot: number | undefined;
 }
 
-/** Anchors the source to what is stored, or on a first run to the cluster of the endpoint that answers first. */
+/** Anchors the source to the stored index, or on a first run to the cluster of the endpoint that responds first. */
 export async function anchorSource(
   store: Store,
   source: Pick<SolanaSource, "setAnchor" | "getAnchor" | "genesisHash">,
@@ -33,14 +33,14 @@ export async function anchorSource(
   if (anchor.genesisHash !== undefined) return;
   const genesisHash = await source.genesisHash();
   const anchored = source.getAnchor();
-  // The check of the endpoint that answered has found it out already, unless it was refused the question.
+  // The endpoint's check has already found it, unless the endpoint forbids that request.
   if (genesisHash !== undefined && anchored.genesisHash === undefined)
     source.setAnchor({ ...anchored, genesisHash });
 }
 
 /**
- * The stored checkpoint, or on a first run one that stands just before the first block to index. Throws Standstill
- * where no endpoint has what comes next any more, and Error where the cluster has no final block to begin with yet.
+ * The stored checkpoint, or on a first run one just before the first block to index. Throws Standstill if no endpoint has
+ * the next slots any more, and Error if the cluster has no final block to begin with yet.
  */
 export async function openCheckpoint(store: Store, options: CheckpointOptions): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store);
@@ -81,7 +81,7 @@ export async function openCheckpoint(store: Store, options: CheckpointOptions): 
   return checkpoint;
 }
 
-/** The first slot within the last hour: a binary search over times of blocks. */
+/** The first slot within the last hour, by binary search over block times. */
 async function findStartSlot(
   reader: BlockReader,
   options: { head: SlotHead; available: number },
@@ -114,7 +114,7 @@ async function findFirstBlock(
   return undefined;
 }
 
-/** Of a block, or where it has none of the next one that has. */
+/** The block's time, or that of the next block that has one. */
 async function findBlockTime(
   reader: BlockReader,
   { block, toSlot }: { block: DecodedBlock; toSlot: number },

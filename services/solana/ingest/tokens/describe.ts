@@ -6,9 +6,8 @@ import { readMetadata } from "./metadata-account.ts";
 import { readMint } from "./mint-account.ts";
 
 /**
- * What a token's accounts say of it as of a slot. Name and symbol are those that a Token-2022 mint holds itself, else
- * those of its metadata account; without either they are empty, and there is nothing to change. A mint that is gone, or
- * was none, leaves a token of which nothing is known but that it was looked for.
+ * A token's properties from its accounts as of a slot. Name and symbol are those in a Token-2022 mint itself, else those
+ * of its metadata account; without either they are empty. A closed or invalid mint leaves the defaults.
  */
 export function describeToken(
   token: Pick<TokenRow, "mint" | "decimals" | "isToken2022">,
@@ -40,7 +39,7 @@ export function describeToken(
   };
 }
 
-/** The mint that an account which instructions may have changed speaks of: its own, or a metadata account's. */
+/** The mint that a changed account describes: the account itself, or a metadata account's mint. */
 export function findDescribedMint(address: string, account: AccountInfo | null): string | undefined {
   if (account === null) return undefined;
   return account.owner === METADATA_PROGRAM ? readMetadata(account)?.mint : address;
