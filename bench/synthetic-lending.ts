@@ -7,11 +7,11 @@ import {
   type VaultState,
   ZERO_ADDRESS,
 } from "../services/lending/protocols/morpho-v1/state.ts";
-import type { UnitState } from "../services/lending/protocols/protocol.ts";
+import type { EntityState } from "../services/lending/protocols/protocol.ts";
 import {
   type CheckpointRow,
   checkpoints,
-  type UnitRow,
+  type EntityRow,
   units,
 } from "../services/lending/store/collections.ts";
 import { toStateText } from "../services/lending/store/state-text.ts";
@@ -153,15 +153,15 @@ export class SyntheticLending {
     return 1_760_000_000 + 2 * this.#block;
   }
 
-  #market(n: number): UnitRow {
+  #market(n: number): EntityRow {
     return this.#unit({ kind: MARKET, id: marketId(n) }, marketState(n, this.#time()));
   }
 
-  #vault(n: number): UnitRow {
+  #vault(n: number): EntityRow {
     return this.#unit({ kind: VAULT, id: vaultAddress(n) }, vaultState(n, this.#markets));
   }
 
-  #unit(ref: { kind: string; id: string }, state: UnitState): UnitRow {
+  #unit(ref: { kind: string; id: string }, state: EntityState): EntityRow {
     const at = { block: this.#block, blockHash: `0x${this.#block}`, time: this.#time() };
     return {
       ...{ chainId: CHAIN_ID, ...ref, ...at, version: this.#block, foundBlock: 1_000 },

@@ -5,25 +5,25 @@ import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { DeployedProtocol } from "../deployments.ts";
 import type { DiscoveryScan } from "../protocols/protocol.ts";
-import { discoveries, type UnitRow } from "../store/collections.ts";
-import { hearOne, type ProtocolTable } from "./protocol-table.ts";
-import type { UnitBook } from "./unit-book.ts";
-import { writeFound } from "./write.ts";
+import { discoveries, type EntityRow } from "../store/collections.ts";
+import type { EntityRegistry } from "./entities/entity-registry.ts";
+import { affectedInProtocol, type ProtocolRegistry } from "./entities/protocol-registry.ts";
+import { writeDiscovered } from "./pass/write.ts";
 
-/** Units are created rarely: most providers serve this many blocks of one contract, and the scan adapts from here. */
+/** Entities are created rarely: most providers serve this many blocks of one contract, and the scan adapts from here. */
 const INITIAL_RANGE = 10_000;
 const CONCURRENCY = 4;
-/** Most ranges have no such log at all: so many of an answer's blocks are checked against their bloom. */
+/** Most ranges have no such log: this many blocks of a response are checked against their bloom. */
 const VERIFY_BLOCKS = 20;
-/** What is not written yet when the process dies is found again. */
+/** Entities that are not written when the process is killed are discovered again. */
 const WRITE_AFTER_MS = 5_000;
 
 export interface DiscoverOptions {
   readonly source: EvmSource;
-  readonly protocols: ProtocolTable;
-  /** Takes in what is found. */
-  readonly book: UnitBook;
-  /** Of the checkpoint: what is found has no state yet that anybody would read. */
+  readonly protocols: ProtocolRegistry;
+  /** Receives the discovered entities. */
+  readonly registry: EntityRegistry;
+  /** The checkpoint's version: a discovered entity has no state yet that readers would need. */
   readonly version: number;
   /** Inclusive. */
   readonly toBlock: number;
@@ -32,10 +32,10 @@ export interface DiscoverOptions {
   readonly guard: Guard;
 }
 
-/** What discoverUnits has to read, and how much of it is done. */
+/** The scans of discoverEntities and their progress. */
 export function planScans(
   store: Store,
-  { chainId, protocols, toBlock }: { chainId: number; protocols: ProtocolTable; toBlock: number },
+  { chainId, protocols, toBlock }: { chainId: number; protocols: ProtocolRegistry; toBlock: number },
 ): Promise<PlannedScan[]> {
   const scans = protocols.scans().filter(({ scan }) => scan.addresses.length > 0);
   return Promise.all(
@@ -46,33 +46,31 @@ export function planScans(
   );
 }
 
-/**
- * Makes known the units that past logs name, each scan from where it was interrupted. They are stored without a state:
- * reading them is another matter.
- */
-export async function discoverUnits(store: Store, of: DiscoverOptions): Promise<void> {
-  const { chainId } = of.source;
-  of.report({
+/** Discovers the entities that past logs create, resuming each scan, and stores them without a state. */
+export async function discoverEntities(store: Store, options: DiscoverOptions): Promise<void> {
+  const { source, protocols, toBlock, registry, report } = options;
+  const { chainId } = source;
+  report({
     stage: "plan",
-    scans: await planScans(store, { chainId, protocols: of.protocols, toBlock: of.toBlock }),
-    // The scans of a first read go on as far as the chain has grown meanwhile.
+    scans: await planScans(store, { chainId, protocols, toBlock }),
+    // The scans of a first read continue with the growing chain.
     scansToHead: true,
-    entities: of.book.size,
+    entities: registry.size,
   });
-  for (const { scan, of: deployed } of of.protocols.scans()) {
+  for (const { scan, deployed } of protocols.scans()) {
     const done = await store.get(discoveries, { chainId, name: scan.name });
     const fromBlock = Math.max(scan.fromBlock, (done?.blockNumber ?? -1) + 1);
-    // A request that names no contracts would be one for those of all.
-    if (fromBlock > of.toBlock || scan.addresses.length === 0) continue;
-    await runScan(store, { ...of, scan, deployed, fromBlock });
+    // A request without addresses would match all contracts.
+    if (fromBlock > toBlock || scan.addresses.length === 0) continue;
+    await runScan(store, { ...options, scan, deployed, fromBlock });
   }
 }
 
 async function runScan(
   store: Store,
-  of: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol; fromBlock: number },
+  options: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol; fromBlock: number },
 ): Promise<void> {
-  const { source, scan, deployed, book, fromBlock, toBlock, signal, guard } = of;
+  const { source, scan, deployed, registry, version, fromBlock, toBlock, signal, guard, report } = options;
   const { chainId } = source;
   const { addresses, topics } = scan;
   const ranges = scanLogs(source, {
@@ -84,31 +82,33 @@ async function runScan(
     verifyBlocks: VERIFY_BLOCKS,
     signal,
   });
-  let found: UnitRow[] = [];
+  let discovered: EntityRow[] = [];
   let writtenMs = performance.now();
   for await (const { range, logs } of ranges) {
     let events = 0;
     for (const log of logs) {
-      for (const { kind, id } of hearOne(log, deployed, book)) {
-        if (book.has(kind, id)) continue;
-        const row = unreadRow({ chainId, kind, id, version: of.version, foundBlock: log.blockNumber });
-        book.put(row);
-        found.push(row);
+      for (const { kind, id } of affectedInProtocol(log, deployed, registry)) {
+        if (registry.has(kind, id)) continue;
+        const row = unreadEntityRow({ chainId, kind, id, version, foundBlock: log.blockNumber });
+        registry.put(row);
+        discovered.push(row);
         events++;
       }
     }
     if (range.toBlock === toBlock || performance.now() - writtenMs > WRITE_AFTER_MS) {
       const progress = { chainId, name: scan.name, blockNumber: range.toBlock };
-      await writeFound(store, { units: found, progress, guard });
-      found = [];
+      await writeDiscovered(store, { entities: discovered, progress, guard });
+      discovered = [];
       writtenMs = performance.now();
     }
     const step = { from: fromBlock, at: range.toBlock, to: toBlock, events };
-    of.report({ stage: "discovery", scan: scan.name, ...step });
+    report({ stage: "discovery", scan: scan.name, ...step });
   }
 }
 
-/** A unit that is known of, and no more. */
-export function unreadRow(of: Pick<UnitRow, "chainId" | "kind" | "id" | "version" | "foundBlock">): UnitRow {
-  return { ...of, block: null, blockHash: null, time: null, state: null, failures: 0 };
+/** The row of an entity before its first reading. */
+export function unreadEntityRow(
+  identity: Pick<EntityRow, "chainId" | "kind" | "id" | "version" | "foundBlock">,
+): EntityRow {
+  return { ...identity, block: null, blockHash: null, time: null, state: null, failures: 0 };
 }

@@ -2,7 +2,7 @@ import type { IndexIdentity } from "../../shared/evm/finality/finality.ts";
 import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, headers, unitHistory } from "../store/collections.ts";
+import { type CheckpointRow, entityHistory, headers } from "../store/collections.ts";
 
 /**
  * A block that the store and the chain have in common: the last one by the kept headers, and where the fork lies
@@ -29,7 +29,7 @@ async function findLastState(
   store: Store,
   { chainId, low, high }: { chainId: number; low: number; high: number },
 ): Promise<StoredBlock | undefined> {
-  const [row] = await store.find(unitHistory, {
+  const [row] = await store.find(entityHistory, {
     filter: { chainId, block: { gte: low, lte: high } },
     order: [{ field: "block", direction: "desc" }],
     limit: 1,

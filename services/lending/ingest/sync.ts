@@ -3,16 +3,16 @@ import type { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import { headerAt } from "../../shared/evm/finality/genesis.ts";
 import type { BlockHeader } from "../../shared/evm/port.ts";
-import type { UnitRef } from "../protocols/protocol.ts";
+import type { EntityRef } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { discoverUnits } from "./discover.ts";
+import { discoverEntities } from "./discover.ts";
+import { entityKey } from "./entities/entity-key.ts";
 import { findFork } from "./fork.ts";
-import { type LoadedChain, loadChain, type SyncDeps, takeBack } from "./load.ts";
-import { type PassPlan, type PassReadings, type PassTools, readPass } from "./pass.ts";
-import { isReplaced, lastStates, toPassRows } from "./pass-rows.ts";
-import { readStretch, type Stretch } from "./stretch.ts";
-import { keyOf } from "./unit-key.ts";
-import { writePass } from "./write.ts";
+import { type LoadedChain, loadChain, rollbackEntities, type SyncDeps } from "./load.ts";
+import { type BlockBatch, fetchBlockBatch } from "./pass/block-batch.ts";
+import { type PassContext, type PassPlan, type PassReadings, readPass } from "./pass/pass.ts";
+import { findLastStates, isReplaced, toPassRows } from "./pass/pass-rows.ts";
+import { writePass } from "./pass/write.ts";
 
 /** How long a head without a wake-up call goes unnoticed. */
 const POLL_MS = 300;
@@ -26,7 +26,7 @@ const REFRESHED_UNITS = 500;
 /** Keeps the store's units equal to those of the chain: found, read, heard of, taken back. */
 export class ChainSync {
   readonly #deps: SyncDeps;
-  readonly #tools: PassTools;
+  readonly #context: PassContext;
   readonly #genesisHash: string;
   readonly #finality: Finality;
   #checkpoint: CheckpointRow | undefined;
@@ -37,12 +37,12 @@ export class ChainSync {
 
   private constructor(deps: SyncDeps, of: LoadedChain) {
     this.#deps = deps;
-    this.#tools = of.tools;
+    this.#context = of.context;
     this.#genesisHash = of.genesisHash;
     this.#finality = of.finality;
     this.#checkpoint = of.checkpoint;
     const last = of.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
-    this.#isDirty = [...of.tools.book.rows()].some((row) => (row.block ?? -1) > last);
+    this.#isDirty = [...of.context.registry.rows()].some((row) => (row.block ?? -1) > last);
   }
 
   /** Loads what is stored, and undoes what an interrupted write left. Throws OtherChain where that is of another chain. */
@@ -153,14 +153,14 @@ export class ChainSync {
     }
     const readings = await this.#pass({
       head,
-      stretch: await this.#readStretch(head, {
+      batch: await this.#fetchBatch(head, {
         from: scanned + 1,
         ...(scannedHash !== undefined && { parentHash: scannedHash }),
       }),
       replacedAbove,
       // Scans begin again above the block that was gone back to: what they found counts.
-      goneAbove: replacedAbove === undefined ? undefined : scanned,
-      also: "all",
+      removedAbove: replacedAbove === undefined ? undefined : scanned,
+      include: "all",
       onDone: (done, total) => report({ stage: "reading", from: 1, at: done, to: total, events: 0 }),
     });
     const seconds = Math.round(performance.now() - startedMs) / 1_000;
@@ -177,34 +177,34 @@ export class ChainSync {
     const replacedAbove = isReplaced ? base.number : undefined;
     return this.#pass({
       head,
-      stretch: await this.#readStretch(head, { from: base.number + 1, parentHash: base.hash }),
+      batch: await this.#fetchBatch(head, { from: base.number + 1, parentHash: base.hash }),
       replacedAbove,
-      goneAbove: replacedAbove,
-      also: this.#dueAt(head, replacedAbove),
+      removedAbove: replacedAbove,
+      include: this.#dueAt(head, replacedAbove),
     });
   }
 
-  #readStretch(head: BlockHeader, of: { from: number; parentHash?: string }): Promise<Stretch> {
+  #fetchBatch(head: BlockHeader, of: { from: number; parentHash?: string }): Promise<BlockBatch> {
     const { source, signal } = this.#deps;
-    return readStretch(source, { ...of, head, topics: this.#tools.protocols.topics, signal });
+    return fetchBlockBatch(source, { ...of, head, topics: this.#context.protocols.topics, signal });
   }
 
-  #dueAt(head: BlockHeader, replacedAbove: number | undefined): UnitRef[] {
-    const { book } = this.#tools;
+  #dueAt(head: BlockHeader, replacedAbove: number | undefined): EntityRef[] {
+    const { registry } = this.#context;
     const checkpoint = this.#checkpoint;
     const { refreshSeconds } = this.#deps;
-    const due = book.due({ now: head.timestamp, refreshSeconds, limit: REFRESHED_UNITS });
+    const due = registry.due({ now: head.timestamp, refreshSeconds, limit: REFRESHED_UNITS });
     if (replacedAbove === undefined) return due;
-    const replaced = [...book.rows()].filter((row) => isReplaced(row, { replacedAbove, checkpoint }));
+    const replaced = [...registry.rows()].filter((row) => isReplaced(row, { replacedAbove, checkpoint }));
     return [...due, ...replaced];
   }
 
   async #pass(plan: PassPlan): Promise<PassReadings> {
     const { store, guard, metrics, refreshSeconds } = this.#deps;
-    const { chainId, book, tokens, protocols } = this.#tools;
+    const { chainId, registry, tokens, protocols } = this.#context;
     const { head } = plan;
     const startedMs = performance.now();
-    const readings = await readPass(this.#tools, plan);
+    const readings = await readPass(this.#context, plan);
     const checkpoint = this.#checkpoint;
     const rows = toPassRows({
       ...plan,
@@ -212,42 +212,47 @@ export class ChainSync {
       genesisHash: this.#genesisHash,
       checkpoint,
       readings,
-      lastStates: await lastStates(store, { ...plan, readings, checkpoint }),
-      tokens: tokens.fresh(),
+      lastStates: await findLastStates(store, { ...plan, readings, checkpoint }),
+      tokens: tokens.unsaved(),
       scans: protocols.scans().map(({ scan }) => scan.name),
     });
     this.#logFailures(readings, head);
     await writePass(store, { ...rows, guard });
-    for (const row of rows.gone) book.remove(row);
-    for (const row of rows.units)
-      book.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
-    tokens.keep(rows.tokens);
+    for (const row of rows.removed) registry.remove(row);
+    for (const row of rows.entities)
+      registry.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
+    tokens.markSaved(rows.tokens);
     this.#checkpoint = rows.checkpoint;
     this.#moved = undefined;
     this.#finality.follow({ number: head.number, hash: head.hash, time: head.timestamp }, { isHead: true });
     this.#isDirty = false;
-    metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, book });
+    metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, registry });
     return readings;
   }
 
   async #discover(toBlock: number): Promise<void> {
     const { store, source, signal, report, guard } = this.#deps;
-    const { protocols, book } = this.#tools;
+    const { protocols, registry } = this.#context;
     const version = this.#checkpoint?.version ?? 0;
-    await discoverUnits(store, { source, protocols, book, version, toBlock, signal, report, guard });
+    await discoverEntities(store, { source, protocols, registry, version, toBlock, signal, report, guard });
   }
 
   /** Units of a branch that forked off too far below to be followed block by block. */
   async #takeBack(base: StoredBlock, checkpoint: CheckpointRow): Promise<void> {
-    const { book } = this.#tools;
-    const gone = [...book.rows()].filter((row) => row.foundBlock > base.number);
-    this.#checkpoint = await takeBack(this.#deps, { checkpoint, above: base.number, gone, book });
+    const { registry } = this.#context;
+    const removed = [...registry.rows()].filter((row) => row.foundBlock > base.number);
+    this.#checkpoint = await rollbackEntities(this.#deps, {
+      checkpoint,
+      above: base.number,
+      removed,
+      registry,
+    });
   }
 
   #logReorg(of: { checkpoint: CheckpointRow; base: StoredBlock; readings: PassReadings }): void {
     const { checkpoint, base, readings } = of;
     const depth = checkpoint.blockNumber - base.number;
-    const gone = readings.view.gone().length;
+    const gone = readings.view.removed().length;
     this.#deps.log(
       "warn",
       `Chain ${checkpoint.chainId} reorganised ${depth} blocks down to ${base.number}; ${gone} units taken back, ${readings.read.length} read again.`,
@@ -258,7 +263,7 @@ export class ChainSync {
   #logFailures({ failed, view }: PassReadings, head: BlockHeader): void {
     for (const { ref, error } of failed) {
       if ((view.get(ref)?.failures ?? 0) > 0) continue;
-      const message = `The unit ${keyOf(ref)} cannot be read: ${error.message}`;
+      const message = `The unit ${entityKey(ref)} cannot be read: ${error.message}`;
       this.#deps.log("warn", message, { block: head.number });
     }
   }

@@ -1,26 +1,26 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
-/** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
+/** How far a chain is indexed. Written last in every write, so that all rows it covers are stored. */
 export const checkpoints = collection({
   name: "checkpoints",
   fields: {
     chainId: "int",
-    /** The block all rows stand on. */
+    /** The block that all rows belong to. */
     blockNumber: "int",
     blockHash: "text",
     /** Unix seconds of blockNumber. */
     blockTime: "int",
-    /** The first block at which units were read: history begins there. */
+    /** The first block at which entities were read: history begins there. */
     fromBlock: "int",
     fromTime: "int",
     /** The chain's head as last seen by the ingest. */
     chainHead: "int",
-    /** Hash of block 0: another chain behind the same id is refused. */
+    /** Hash of block 0: an index of another chain with the same id is rejected. */
     genesisHash: "text",
-    /** Grows with every write; a unit carries that of its last write, so that readers need only what changed. */
+    /** Increases with every write; an entity has the version of its last write, so that readers load only changes. */
     version: "int",
-    /** Grows when units are taken away (a reorg): what was read before it is read anew as a whole. */
+    /** Increases when entities are removed (a reorg): readers then load everything again. */
     epoch: "int",
   },
   key: ["chainId"],
@@ -28,7 +28,7 @@ export const checkpoints = collection({
   shardKey: ["chainId"],
 });
 
-/** The last headers behind the checkpoint: the chain of parent hashes that a reorg is found by. And block 0, for good. */
+/** The last headers up to the checkpoint, whose parent hashes detect a reorg; and block 0, permanently. */
 export const headers = collection({
   name: "headers",
   fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
@@ -37,7 +37,7 @@ export const headers = collection({
   shardKey: ["chainId"],
 });
 
-/** How far each discovery scan has read. */
+/** The progress of each discovery scan. */
 export const discoveries = collection({
   name: "discoveries",
   fields: { chainId: "int", name: "text", blockNumber: "int" },
@@ -54,7 +54,7 @@ export const tokens = collection({
   shardKey: ["chainId", "address"],
 });
 
-/** Every unit with its latest state. */
+/** Every entity with its latest state. The stored names say "units": renaming them would mean to index again. */
 export const units = collection({
   name: "units",
   fields: {
@@ -63,15 +63,15 @@ export const units = collection({
     id: "text",
     /** checkpoints.version of its last write. */
     version: "int",
-    /** The block in which it was heard of first: taken back with that block. */
+    /** The block that first named it: a rollback below it removes the entity. */
     foundBlock: "int",
-    /** The block its state was read at, and that block's hash and Unix seconds; null while it never could be read. */
+    /** The block its state was read at, and that block's hash and Unix seconds; null before the first successful reading. */
     block: "int?",
     blockHash: "text?",
     time: "int?",
-    /** Its protocol's own, as state-text writes it. */
+    /** The state of its protocol, as state-text writes it. */
     state: "text?",
-    /** How often in a row reading it failed since. */
+    /** Consecutive failed readings since. */
     failures: "int",
   },
   contents: "state-text 1",
@@ -81,16 +81,16 @@ export const units = collection({
 });
 
 /**
- * The last state of each unit in each hour in which its state changed: what held at any time is the last row up to it,
- * accrued from there.
+ * The last state of each entity in each hour in which it changed: the state at any time is the last row up to it,
+ * accrued from there. It also locates forks deeper than the kept headers, by the hashes of blocks that were read.
  */
-export const unitHistory = collection({
+export const entityHistory = collection({
   name: "unit_history",
   fields: {
     chainId: "int",
     kind: "text",
     id: "text",
-    /** Unix seconds of the hour's beginning. */
+    /** Unix seconds of the hour's start. */
     hour: "int",
     block: "int",
     blockHash: "text",
@@ -110,12 +110,12 @@ export const COLLECTIONS = [
   discoveries,
   tokens,
   units,
-  unitHistory,
+  entityHistory,
 ] as const;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
 export type HeaderRow = RowOf<typeof headers>;
 export type DiscoveryRow = RowOf<typeof discoveries>;
 export type TokenRow = RowOf<typeof tokens>;
-export type UnitRow = RowOf<typeof units>;
-export type UnitHistoryRow = RowOf<typeof unitHistory>;
+export type EntityRow = RowOf<typeof units>;
+export type EntityHistoryRow = RowOf<typeof entityHistory>;
