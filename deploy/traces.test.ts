@@ -40,7 +40,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     };
     const start = (path: string, more: Readonly<Record<string, string>> = {}) =>
       startServiceProcess(new URL(`../${path}`, import.meta.url), { ...env, ...more });
-    evmDex = await start("services/evm-dex/test/priced-service.main.ts");
+    evmDex = await start("services/evm-dex/test/prices/priced-service.main.ts");
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
     lending = await start("services/lending/test/filled-service.main.ts", peers);
     const port = String(await findFreePort());

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HOUSE, run } from "./command.ts";
 import { findDependencyFaults, type LockedPackages, type Manifest } from "./dependencies.ts";
+import { findDeadPathsOf } from "./doc-paths.ts";
 import { findLockfileFaults, type Lockfile } from "./lockfile.ts";
+import { findEmptyNames } from "./naming.ts";
 import { findLongFiles, readSources } from "./source-files.ts";
 import type { Finding, Step } from "./step.ts";
 import { inspectWalls } from "./walls.ts";
@@ -23,6 +25,8 @@ export const houseSteps: readonly Step[] = [
   },
   { name: "walls", inspect: inspectRealWalls },
   { name: "file lengths", inspect: inspectLengths },
+  { name: "names", inspect: inspectNames },
+  { name: "paths in documents", inspect: inspectDocPaths },
   { name: "lock file", inspect: inspectLockfile },
   { name: "dependencies", inspect: inspectDependencies },
   { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
@@ -54,6 +58,15 @@ async function inspectRealWalls(): Promise<Finding> {
 function inspectLengths(): Finding {
   const sources = readSources(HOUSE);
   return { faults: findLongFiles(sources), seen: `${sources.length} files` };
+}
+
+function inspectNames(): Finding {
+  return { faults: findEmptyNames(readSources(HOUSE)) };
+}
+
+async function inspectDocPaths(): Promise<Finding> {
+  const { faults, documents } = await findDeadPathsOf(HOUSE);
+  return { faults, seen: `${documents} documents` };
 }
 
 function readJson<T>(name: string): T {

@@ -4,7 +4,7 @@ import { createRateLimitError, setLimitHeaders } from "./limits/headers.ts";
 import type { LimitDecision, Limiter } from "./limits/limiter.ts";
 import type { UsageCounter } from "./usage/usage-counter.ts";
 
-/** Lets a holder's request pass or throws `rate_limited`; either is counted as usage. */
+/** Lets a holder's request pass or throws `rate_limited`; counts either as usage. */
 export type AdmitKey = (holder: KeyHolder, context: RequestContext) => void | Promise<void>;
 
 export interface KeyLimitsOptions {
@@ -12,22 +12,22 @@ export interface KeyLimitsOptions {
   readonly usage: Pick<UsageCounter, "count">;
 }
 
-/** Takes each request from its holder's limits and says in headers what is left. */
+/** Counts each request, from the cache or a service, against its holder's limits and sets the RateLimit headers. */
 export function createKeyLimits({ limiter, usage }: KeyLimitsOptions): AdmitKey {
-  const note = ({ id, subject }: KeyHolder, { endpoint }: RequestContext, isPassed: boolean): void =>
+  const countUsage = ({ id, subject }: KeyHolder, { endpoint }: RequestContext, isPassed: boolean): void =>
     usage.count({ key: id, subject, endpoint: endpoint.path, isPassed });
 
-  const judge = (decision: LimitDecision, holder: KeyHolder, context: RequestContext): void => {
-    note(holder, context, decision.isAllowed);
+  const apply = (decision: LimitDecision, holder: KeyHolder, context: RequestContext): void => {
+    countUsage(holder, context, decision.isAllowed);
     setLimitHeaders(context.headers ?? context.res, decision);
     if (!decision.isAllowed) throw createRateLimitError(decision, "requests with this key");
   };
 
   return (holder, context) => {
     const { subject, rule } = holder;
-    if (rule === undefined) return note(holder, context, true);
+    if (rule === undefined) return countUsage(holder, context, true);
     const decision = limiter.take({ kind: "key", subject, rule });
-    if (!(decision instanceof Promise)) return judge(decision, holder, context);
-    return decision.then((late) => judge(late, holder, context));
+    if (!(decision instanceof Promise)) return apply(decision, holder, context);
+    return decision.then((resolved) => apply(resolved, holder, context));
   };
 }

@@ -3,9 +3,9 @@ import type { KeyDirectory, KeyStore } from "./keys/key-store.ts";
 import type { UsageStore } from "./usage/usage-store.ts";
 
 export interface LazyKeyDirectory extends KeyDirectory {
-  /** Opens the store now; rejects when it cannot be reached. A later question tries again. */
+  /** Opens the store now; rejects if it is unreachable. A later call retries. */
   open(): Promise<void>;
-  /** What is stored of usage, in the same store; rejects as open does. */
+  /** Usage in the same store; rejects as `open` does. */
   usage(): Promise<UsageStore>;
   /** Closes the store if it was opened. */
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export interface AuthStores {
   close(): Promise<void>;
 }
 
-/** A key directory in a store that may be away. */
+/** A key directory whose store may be unreachable at start. */
 export function createLazyKeyDirectory(openKeys: () => Promise<AuthStores>): LazyKeyDirectory {
   const store = openLazily(openKeys);
   return {

@@ -30,7 +30,7 @@ export interface AuthParts {
   readonly sharedBuckets?: SharedBuckets | undefined;
 }
 
-/** Who may ask, and how often. */
+/** Authentication, limits and usage of requests. */
 export interface Auth {
   readonly authenticateKey: KeyAuthenticator;
   readonly admitKey: AdmitKey;
@@ -38,26 +38,26 @@ export interface Auth {
   readonly limiter: Limiter;
   readonly usage: UsageCounter;
   readonly usageStore: () => Promise<UsageStore>;
-  /** Tries the store; that it is away is logged, and it is found when it comes. */
+  /** Tries to open the store; logs a failure, and later look-ups retry. */
   open(): Promise<void>;
-  /** Writes what has been counted, for at most some seconds, and closes everything. */
+  /** Writes counted usage, for at most some seconds, and closes everything. */
   close(): Promise<void>;
 }
 
 const LAST_FLUSH_MS = 5_000;
 /**
- * Preflights for one page's answer that an address may have. A browser sends one before each request with a key for a URL
- * that is new to it, and without the key: too few would stop valid keys there. They are the cheapest answer there is.
+ * OPTIONS requests per page that an address may send. A browser sends one, without the key, before each request with a key
+ * to a new URL: a low limit would block valid keys. No response is cheaper.
  */
 const PREFLIGHT_FACTOR = 10;
 
-/** Everything between a request's head and the service it asks. Redis and store may be away. */
+/** Opens key authentication, limits and usage. Redis and the store may be unreachable. */
 export async function openAuth(config: GatewayConfig, parts: AuthParts): Promise<Auth> {
   const { log, metrics, clock } = parts;
   const { limits, redisUrl } = config;
-  const warnOfStore = (err: unknown) => log.warn({ err }, "the key store cannot be reached");
+  const warnOfStore = (err: unknown) => log.warn({ err }, "the key store is unreachable");
   const warnOfUsage = limitFailureReports(({ failures, error }) =>
-    log.warn({ failures, err: error }, "usage cannot be read or written for now; it is kept"),
+    log.warn({ failures, err: error }, "usage cannot be read or written for now; counts stay in memory"),
   );
   const onUsageFailure = (error: unknown) => warnOfUsage(error as Error);
 
@@ -104,7 +104,7 @@ export async function openAuth(config: GatewayConfig, parts: AuthParts): Promise
       changes.close();
       closeLimiter();
       await withTimeout(LAST_FLUSH_MS, usage.stop()).catch((err) =>
-        log.error({ err }, "the last seconds of usage could not be written"),
+        log.error({ err }, "usage of the last seconds could not be written"),
       );
       await withTimeout(LAST_FLUSH_MS, store.close()).catch(warnOfStore);
     },

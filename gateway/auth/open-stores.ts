@@ -5,7 +5,7 @@ import { openKeyStore } from "./keys/key-store.ts";
 import type { AuthStores } from "./lazy-directory.ts";
 import { openUsageStore } from "./usage/usage-store.ts";
 
-/** Opens the gateway's own store: the same one for the gateway and for the keys command. */
+/** Opens the gateway's own store, which the gateway and the keys command share. */
 export async function openAuthStores(
   { mongodbUrl, dataDir }: StoreConfig,
   clock: Clock,

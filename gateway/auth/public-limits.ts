@@ -7,13 +7,13 @@ import { createRateLimitError, setLimitHeaders } from "./limits/headers.ts";
 import type { Limiter } from "./limits/limiter.ts";
 
 /**
- * Counts what is answered without asking for a key: refusals, pages, OPTIONS. Who shows a valid key all the same answers
- * for it with that key, and never for others behind the same address.
+ * Limits of requests that need no key: refusals, pages, OPTIONS. They count against the address; a valid key that is sent
+ * along pays instead once the address is used up, so it never pays for others behind the same address.
  */
 export interface PublicLimits {
-  /** Counts one answer before it is given. Throws `rate_limited`, its headers set. */
+  /** Counts one response before it is sent. Throws `rate_limited`, with its headers set. */
   count(kind: AddressKind, req: Request, res: Response): Promise<void>;
-  /** What to answer in place of an error that came before a key was looked at: itself, or `rate_limited`. */
+  /** Returns the error to send for one that came before the key was checked: the given one, or `rate_limited`. */
   countError(error: unknown, req: Request, res: Response): Promise<unknown>;
 }
 
@@ -23,7 +23,7 @@ export interface PublicLimitsOptions {
   readonly addressLimits: AddressLimits;
 }
 
-/** For headers of a look-up that the client does not hear of. */
+/** Takes the headers of a look-up's limit, which the client does not see. */
 const DISCARD_HEADERS = { setHeader: () => {} };
 
 export function createPublicLimits({
@@ -31,8 +31,8 @@ export function createPublicLimits({
   limiter,
   addressLimits,
 }: PublicLimitsOptions): PublicLimits {
-  /** Undefined where no key was shown, or one that is not valid, or that cannot be looked up at the moment. */
-  const holderOf = async (req: Request, res: Response): Promise<KeyHolder | undefined> => {
+  /** Undefined if no key was sent, or it is not valid, or cannot be looked up now. */
+  const findHolder = async (req: Request, res: Response): Promise<KeyHolder | undefined> => {
     const sent = req.headers["x-api-key"];
     if (typeof sent !== "string") return undefined;
     const beforeLookup = () => addressLimits.admitLookup(req, DISCARD_HEADERS);
@@ -43,8 +43,8 @@ export function createPublicLimits({
     return holder;
   };
 
-  /** The refusal where the key's limits are used up. */
-  const takeFrom = async ({ subject, rule }: KeyHolder, res: Response): Promise<unknown> => {
+  /** Returns the refusal if the key's limits are used up. */
+  const takeFromKey = async ({ subject, rule }: KeyHolder, res: Response): Promise<unknown> => {
     res.removeHeader("RateLimit");
     res.removeHeader("RateLimit-Policy");
     if (rule === undefined) return undefined;
@@ -58,18 +58,18 @@ export function createPublicLimits({
       try {
         await addressLimits.count(kind, req, res);
       } catch (error) {
-        const holder = await holderOf(req, res);
-        const refusal = holder === undefined ? error : await takeFrom(holder, res);
+        const holder = await findHolder(req, res);
+        const refusal = holder === undefined ? error : await takeFromKey(holder, res);
         if (refusal !== undefined) throw refusal;
       }
     },
     async countError(error, req, res) {
       if (!countsAgainstAddress(error)) return error;
-      // The key has been looked at, and is none.
-      const isNobodys = error.code === "unauthorized" || error instanceof SuspendedKeyError;
-      const holder = isNobodys ? undefined : await holderOf(req, res);
+      // The key was checked and is not valid.
+      const isInvalidKey = error.code === "unauthorized" || error instanceof SuspendedKeyError;
+      const holder = isInvalidKey ? undefined : await findHolder(req, res);
       if (holder === undefined) return addressLimits.countError(error, req, res);
-      return (await takeFrom(holder, res)) ?? error;
+      return (await takeFromKey(holder, res)) ?? error;
     },
   };
 }

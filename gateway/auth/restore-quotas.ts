@@ -11,14 +11,14 @@ export interface QuotaRestoreOptions {
   readonly limiter: Pick<Limiter, "raiseUsage">;
   readonly clock: Clock;
   readonly hasQuota: (record: KeyRecord) => boolean;
-  /** Told where the day's usage could not be read; the key is found all the same. */
+  /** Called if the day's usage could not be read; the key is found all the same. */
   readonly onFailure?: (error: unknown) => void;
 }
 
 /**
- * A directory that, whenever it looks up a key with a daily quota, tells the limiter how much of the day is used by what
- * all gateways have written. So a quota outlives restarts of gateways and of Redis, and gateways without Redis see each
- * other's requests after some seconds.
+ * Wraps a directory: each look-up of a key with a daily quota also loads its stored usage of the day into the limiter. So
+ * a quota survives restarts of gateways and of Redis, and gateways without Redis see each other's requests within seconds.
+ * A quota counts the requests that passed, whatever their outcome.
  */
 export function restoreQuotas(options: QuotaRestoreOptions): KeyDirectory {
   const { directory, usage, limiter, clock, hasQuota, onFailure } = options;

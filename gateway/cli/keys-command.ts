@@ -16,7 +16,7 @@ export interface KeysCommandDeps {
   readonly announce: (hashes: readonly string[]) => Promise<void>;
 }
 
-/** Carries a command out; answers the text for stdout. Throws UsageError for an id no key has, KeyRefusal as KeyStore. */
+/** Carries a command out; answers the text for stdout. Throws UsageError for an id no key has, InvalidKeyChange as KeyStore. */
 export async function runKeysCommand(command: KeysCommand, deps: KeysCommandDeps): Promise<string> {
   const { keys, clock, announce } = deps;
   const nowSeconds = Math.floor(clock.nowMs() / 1000);

@@ -86,7 +86,7 @@ describe("loadDeployments", () => {
     expect(chains[1]?.stablecoins).to.include("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913");
   });
 
-  it("knows every generation of Slipstream, and the clones whose events are known", () => {
+  it("has every generation of Slipstream, and the clones with known events", () => {
     const rows = loadDeployments(undefined).flatMap(({ chainId, factories }) =>
       factories.map(({ address, dexName, family, kind }) => [chainId, address, dexName, family, kind]),
     );

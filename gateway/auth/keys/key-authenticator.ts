@@ -7,34 +7,34 @@ import { hashApiKey, isSameHash, isWellFormedApiKey } from "./api-key.ts";
 import type { KeyLookup } from "./key-lookup.ts";
 import { FAMILIES, type KeyRecord, keyStateAt } from "./key-record.ts";
 
-/** Who a request comes from, without the key: safe to log. */
+/** The holder of a request's key, without the key itself: safe to log. */
 export interface KeyHolder {
   readonly id: string;
   readonly scopes: readonly Family[];
   readonly isSuspended: boolean;
-  /** What limits count it as: keys that were rotated into each other are one. */
+  /** The name that limits count by: keys that were rotated into each other share it, so a rotation grants no second quota. */
   readonly subject: string;
   /** Undefined = no limits. */
   readonly rule: LimitRule | undefined;
-  /** What the store says of the key; undefined for the bootstrap key, which is in none. */
+  /** The stored record; undefined for the bootstrap key, which is not stored. */
   readonly record: KeyRecord | undefined;
 }
 
 export interface KeyAuthenticator {
   /**
-   * Answers who holds the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
-   * or `unavailable` (the store cannot be asked).
+   * Returns the holder of the key sent in X-API-KEY. Throws `unauthorized` (absent, malformed, unknown, expired, revoked)
+   * or `unavailable` (the store is unreachable).
    */
   (sent: string | undefined, options?: AuthenticateOptions): Promise<KeyHolder>;
-  /** The same at once, for a key that was let pass before and is fresh in memory; undefined = ask as above. */
+  /** The same without waiting, for a key that passed before and is fresh in the cache; undefined = call the above. */
   cached(sent: string): KeyHolder | undefined;
 }
 
-/** As many as the look-up remembers. */
+/** As many as the look-up caches. */
 const MAX_CACHED_HASHES = 10_000;
 
 export interface AuthenticateOptions {
-  /** Waited for before the store is asked for a key that is not remembered; what it throws is the answer. */
+  /** Awaited before the store look-up of a key that is not cached; rejects to refuse the request. */
   readonly beforeLookup?: () => Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
   };
 
   /**
-   * Hashes of keys that were let pass, by their text. What a look-up here takes tells nothing: it compares texts only
-   * where their seeded hashes are equal.
+   * Hashes of keys that passed, by their text. The time of a look-up leaks nothing: a Map compares texts only if their
+   * seeded hashes are equal.
    */
   const hashes = new BoundedMap<string>(MAX_CACHED_HASHES);
 
@@ -80,7 +80,7 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
     if (!isWellFormedApiKey(sent)) {
       throw new ServiceError(
         "unauthorized",
-        "The key in X-API-KEY is malformed: its checksum does not fit. Compare it with what was shown when it was created.",
+        "The key in X-API-KEY is malformed: its checksum does not match. Compare it with the text that was shown when it was created.",
       );
     }
 
@@ -110,7 +110,7 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
   });
 }
 
-/** A suspended key is no valid one: its errors count against the address. */
+/** A suspended key is not valid: its errors count against the address. */
 export class SuspendedKeyError extends ServiceError {
   constructor() {
     super("forbidden", "The key in X-API-KEY is suspended.");

@@ -7,7 +7,7 @@ import {
 import type { Log } from "../../../services/shared/logging/log.ts";
 import type { KeyLookup } from "./key-lookup.ts";
 
-/** Word of made and changed keys, each by its hash. It names no key and gives nobody any right. */
+/** Messages are hashes of created or changed keys. They contain no key and grant no access. */
 const CHANNEL = "chaintables:keys";
 const HASH = /^[0-9a-f]{64}$/;
 const PUBLISH_TIMEOUT_MS = 2_000;
@@ -19,8 +19,8 @@ export interface KeyChangeOptions {
 }
 
 /**
- * Forgets keys as soon as they are changed anywhere. Without Redis, or while it is away, what is remembered of a key
- * gets old within seconds all the same (KeyLookupOptions.freshMs): this only makes it faster.
+ * Removes keys from the cache as soon as any process changes them. Without Redis, cached keys still expire within seconds
+ * (KeyLookupOptions.freshMs): this only makes it faster.
  */
 export async function subscribeKeyChanges({
   redisUrl,
@@ -34,12 +34,12 @@ export async function subscribeKeyChanges({
     onMessage: (hash) => (HASH.test(hash) ? lookup.forget(hash) : lookup.forgetAll()),
     onConnected: () => lookup.forgetAll(),
     onFailure: limitFailureReports(({ failures, error }) =>
-      log.warn({ failures, err: error }, "changes of keys are not heard of through Redis"),
+      log.warn({ failures, err: error }, "Redis does not deliver changes of keys"),
     ),
   });
 }
 
-/** Tells every gateway that keys have changed; answers whether Redis has heard it. */
+/** Publishes changed keys to every gateway; returns whether Redis accepted the message. */
 export function publishKeyChanges(redisUrl: string, hashes: readonly string[]): Promise<boolean> {
   return publishRedis({ url: redisUrl, channel: CHANNEL, timeoutMs: PUBLISH_TIMEOUT_MS }, hashes);
 }

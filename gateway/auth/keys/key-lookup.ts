@@ -7,40 +7,40 @@ import type { KeyDirectory } from "./key-store.ts";
 export interface KeyLookupOptions {
   readonly directory: KeyDirectory;
   readonly clock: Clock;
-  /** Called once for every question the store failed to answer. */
+  /** Called once per failed look-up. */
   readonly onStoreFailure?: (error: unknown) => void;
-  /** Age up to which a found or a missing key is not asked for again. Revocation takes at most this long. */
+  /** Age up to which a found or missing key is not looked up again. A revocation takes effect within this time. */
   readonly freshMs?: number;
-  /** Age up to which a found key goes on while the store cannot be asked. */
+  /** Age up to which a found key stays valid while the store is unreachable. */
   readonly graceMs?: number;
   readonly lookupTimeoutMs?: number;
-  /** After a failure the store is left alone for this long, so that an outage costs no client a timeout. */
+  /** No look-ups for this long after a failure, so that an outage does not cost every client a timeout. */
   readonly pauseMs?: number;
   readonly maxEntries?: number;
 }
 
 export interface KeyLookup {
-  /** `beforeQuery` is waited for where the store would have to be asked; what it throws is the answer. */
+  /** `beforeQuery` is awaited before a store look-up; rejects to refuse the request. */
   (hash: string, beforeQuery?: () => Promise<void>): Promise<KeyRecord | undefined>;
-  /** A key that is remembered and need not be asked for, at once. */
+  /** A key that is fresh in the cache, without waiting. */
   fresh(hash: string): KeyRecord | undefined;
-  /** A key has been made or changed: what is remembered of it, and answers still under way, count no more. */
+  /** A key was created or changed: drops its cache entry and ignores look-ups in flight. */
   forget(hash: string): void;
-  /** Word of changes may have been missed: everything is looked up again; what is remembered goes on while it cannot. */
+  /** Change messages may have been missed: looks every key up again; cached keys stay valid while the store is unreachable. */
   forgetAll(): void;
 }
 
 interface CacheEntry<T> {
   readonly value: T;
-  /** When the store was asked, not when it answered: a key revoked in between must not gain time. */
+  /** When the look-up started, not when it ended: a key revoked in between must not gain time. */
   readonly queriedAtMs: number;
   readonly generation: number;
 }
 
 /**
- * Finds keys by hash through a cache of found and one of missing keys. They are apart so that a flood of invented keys
- * cannot push out the real ones. Concurrent questions for one key share one look-up.
- * Throws `unavailable` when the store cannot be asked and the key is not remembered.
+ * Finds keys by hash through a cache of found keys and one of missing keys. Two caches, so that a flood of invented keys
+ * cannot evict real ones. Concurrent requests for one key share one look-up.
+ * Throws `unavailable` if the store is unreachable and the key is not cached.
  */
 export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
   const { directory, clock, onStoreFailure } = options;
@@ -55,9 +55,9 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
   const missing = new BoundedMap<CacheEntry<true>>(maxEntries);
   const inFlight = new Map<string, Promise<KeyRecord | undefined>>();
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** What was asked in an earlier one is not fresh. */
+  /** Entries of an earlier generation are not fresh. */
   let generation = 0;
-  /** Counts changes heard of: an answer from before one is not remembered. */
+  /** Counts change messages: a look-up that one overtook is not cached. */
   let changes = 0;
 
   const query = async (hash: string): Promise<KeyRecord | undefined> => {
@@ -92,18 +92,20 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     const absent = missing.get(hash);
     if (absent && isFresh(absent, nowMs)) return undefined;
 
-    let question = inFlight.get(hash);
-    if (!question) {
-      // A key that was known goes on being looked up, whatever else comes from the same address.
-      const turn = known ? undefined : beforeQuery?.();
-      const asked = (turn === undefined ? query(hash) : turn.then(() => query(hash))).finally(() => {
-        if (inFlight.get(hash) === asked) inFlight.delete(hash);
-      });
-      inFlight.set(hash, asked);
-      question = asked;
+    let pending = inFlight.get(hash);
+    if (!pending) {
+      // A known key is looked up without this check, whatever else comes from the same address.
+      const admission = known ? undefined : beforeQuery?.();
+      const started = (admission === undefined ? query(hash) : admission.then(() => query(hash))).finally(
+        () => {
+          if (inFlight.get(hash) === started) inFlight.delete(hash);
+        },
+      );
+      inFlight.set(hash, started);
+      pending = started;
     }
     try {
-      return await question;
+      return await pending;
     } catch (error) {
       if (known && found.get(hash) === known && nowMs - known.queriedAtMs < graceMs) return known.value;
       throw error;
@@ -130,7 +132,7 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
 }
 
 function keyStoreUnavailable(cause?: unknown): ServiceError {
-  return new ServiceError("unavailable", "The key store cannot be reached; the key could not be checked.", {
+  return new ServiceError("unavailable", "The key store is unreachable: the key could not be checked.", {
     cause,
     retryAfterSeconds: 2,
   });
@@ -138,7 +140,7 @@ function keyStoreUnavailable(cause?: unknown): ServiceError {
 
 function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => reject(new Error(`No response within ${timeoutMs} ms`)), timeoutMs);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -5,8 +5,8 @@ import { type KeySettings, parseKeySettings } from "./key-settings.ts";
 export const FAMILIES: readonly Family[] = ["evm-dex", "lending", "solana"];
 
 /**
- * One row per API key. The hash is the key of the row, so that a request costs one read by primary key and a
- * sharded store spreads keys evenly; the id is what people, logs and counters call it.
+ * One row per API key. The hash is the primary key, so a request costs one read by primary key and a sharded store
+ * spreads keys evenly; people, logs and counters use the id.
  * All times are Unix seconds.
  */
 export const keysCollection = collection({
@@ -15,13 +15,13 @@ export const keysCollection = collection({
     hash: "text",
     id: "text",
     label: "text",
-    /** Families the key may ask, an array of text. */
+    /** Endpoint families the key may request, an array of text. */
     scopes: "json",
     createdAt: "int",
     expiresAt: "int?",
     revokedAt: "int?",
     suspendedAt: "int?",
-    /** Settings of a key that need no index (rates, quotas, notes): they grow without a new declaration. */
+    /** Settings that need no index (rates, quotas, notes): new ones need no new declaration. */
     settings: "json?",
   },
   key: ["hash"],
@@ -31,7 +31,7 @@ export const keysCollection = collection({
 
 export type KeyRow = RowOf<typeof keysCollection>;
 
-/** What the gateway knows of a key. The key itself is nowhere. */
+/** Everything stored about a key. The key itself is not stored. */
 export interface KeyRecord extends Omit<KeySettings, "subject"> {
   readonly id: string;
   readonly hash: string;
@@ -41,13 +41,13 @@ export interface KeyRecord extends Omit<KeySettings, "subject"> {
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly suspendedAt: number | null;
-  /** The id that limits and quotas count it by: its own, or that of the first key it was rotated from. */
+  /** The id that limits and quotas count by: its own, or that of the first key it was rotated from. */
   readonly subject: string;
 }
 
 export type KeyState = "live" | "expired" | "revoked" | "suspended";
 
-/** What a key is worth at a moment; `nowSeconds` is Unix time. Revocation outranks everything else. */
+/** The state of a key at a time; `nowSeconds` is Unix time. Revocation outranks everything else. */
 export function keyStateAt(
   record: Pick<KeyRecord, "expiresAt" | "revokedAt" | "suspendedAt">,
   nowSeconds: number,
@@ -61,7 +61,7 @@ export function isFamily(value: unknown): value is Family {
   return FAMILIES.includes(value as Family);
 }
 
-/** Reads a row; a scope this version does not know is dropped, never granted. */
+/** Reads a row; drops scopes that this version does not know. */
 export function toKeyRecord(row: KeyRow): KeyRecord {
   const { settings, scopes, ...rest } = row;
   const { subject, ...known } = parseKeySettings(settings);

@@ -4,7 +4,7 @@ import { hashApiKey, mintApiKey } from "./api-key.ts";
 import { type KeyRow, keyStateAt } from "./key-record.ts";
 import { type KeyLimitOverrides, type KeySettings, NO_SETTINGS, parseKeySettings } from "./key-settings.ts";
 
-/** What an operator says of a key; a field that is absent stays as it is, or begins empty. */
+/** Changes an operator makes to a key; absent fields stay as they are, or start empty. */
 export interface KeyChange {
   readonly label?: string;
   readonly owner?: string | null;
@@ -21,15 +21,15 @@ export interface NewKey extends KeyChange {
 }
 
 export interface RotationOptions {
-  /** How long the old key goes on, unless it ends before. */
+  /** How long the old key stays valid, unless it expires before. */
   readonly overlapSeconds: number;
-  /** When the new key ends; absent = after as long a life as the old one was given. */
+  /** When the new key expires; absent = after the same lifetime as the old one's. */
   readonly expiresAt?: number | null;
 }
 
-/** A change that makes no sense for the key as it is; the message says why. */
+/** A change that the key's state does not allow; the message says why. */
 export class InvalidKeyChange extends Error {
-  override readonly name = "KeyRefusal";
+  override readonly name = "InvalidKeyChange";
 }
 
 export interface CreatedKeyRow {
@@ -37,7 +37,7 @@ export interface CreatedKeyRow {
   readonly row: KeyRow;
 }
 
-/** A new key and the row that stands for it. */
+/** Creates a key and its row. */
 export function createKeyRow(wanted: NewKey, nowSeconds: number): CreatedKeyRow {
   const key = mintApiKey();
   const row: KeyRow = {
@@ -54,7 +54,7 @@ export function createKeyRow(wanted: NewKey, nowSeconds: number): CreatedKeyRow 
   return { key, row: applyKeyChange(row, wanted) };
 }
 
-/** The row with what a change names. Settings that this version does not know stay as they are. */
+/** Returns the row with a change applied. Keeps settings that this version does not know. */
 export function applyKeyChange(row: KeyRow, change: KeyChange): KeyRow {
   const { label, owner, note, scopes, expiresAt, limits } = change;
   const known = parseKeySettings(row.settings);
@@ -76,16 +76,17 @@ export function applyKeyChange(row: KeyRow, change: KeyChange): KeyRow {
 
 export interface KeyRotation {
   readonly successor: CreatedKeyRow;
-  /** When the old key ends. */
+  /** When the old key expires. */
   readonly computeOldExpiry: (old: KeyRow) => number;
 }
 
-/** What takes a key's place. Throws KeyRefusal for a key that is over or has been rotated before. */
+/** Creates the successor of a key. Throws InvalidKeyChange if the key is not live or was rotated before. */
 export function rotateKeyRow(old: KeyRow, rotation: RotationOptions, nowSeconds: number): KeyRotation {
   const state = keyStateAt(old, nowSeconds);
   if (state !== "live") throw new InvalidKeyChange(`Cannot rotate ${old.id}: it is ${state}.`);
   const { owner, note, limits, subject, rotatedTo } = parseKeySettings(old.settings);
-  if (rotatedTo !== null) throw new InvalidKeyChange(`Cannot rotate ${old.id}: it was, to ${rotatedTo}.`);
+  if (rotatedTo !== null)
+    throw new InvalidKeyChange(`Cannot rotate ${old.id}: it was rotated to ${rotatedTo}.`);
   const { key, row } = createKeyRow({ label: old.label, owner, note, scopes: [], limits }, nowSeconds);
   const sameLife = old.expiresAt === null ? null : nowSeconds + (old.expiresAt - old.createdAt);
   const end = nowSeconds + rotation.overlapSeconds;
@@ -99,7 +100,7 @@ export function rotateKeyRow(old: KeyRow, rotation: RotationOptions, nowSeconds:
         settings: { ...(row.settings as KeySettings), subject: subject ?? old.id },
       },
     },
-    // Earlier by a second where the overlap changes nothing: of two rotations at once only one may find the end as it was.
+    // One second earlier if the overlap would not change it: of two concurrent rotations only one may find the expiry unchanged.
     computeOldExpiry: ({ expiresAt }) => (expiresAt === null || expiresAt > end ? end : expiresAt - 1),
   };
 }

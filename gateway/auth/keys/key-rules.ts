@@ -2,7 +2,7 @@ import { createRule, type LimitRule, type LimitSettings } from "../limits/rule.t
 import type { KeyRecord } from "./key-record.ts";
 import type { KeyLimitOverrides } from "./key-settings.ts";
 
-/** The limits of a key: its own where it has some, else those of the configuration. */
+/** Returns the limits of a key: its overrides, else the configured ones. */
 export function mergeKeyLimits(own: KeyLimitOverrides, standard: LimitSettings): LimitSettings {
   const { ratePerSecond, burst, dailyQuota } = own;
   return {
@@ -12,7 +12,7 @@ export function mergeKeyLimits(own: KeyLimitOverrides, standard: LimitSettings):
   };
 }
 
-/** Rules of keys, each made once for as long as its record is remembered. */
+/** Creates the rule of each key once per cached record. */
 export function createKeyRules(standard: LimitSettings): (record: KeyRecord) => LimitRule {
   const rules = new WeakMap<KeyRecord, LimitRule>();
   return (record) => {

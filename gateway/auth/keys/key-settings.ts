@@ -1,22 +1,22 @@
 import { validateLimits } from "../limits/rule.ts";
 
-/** Limits of a key's own; null = what the gateway's configuration gives every key. */
+/** Limits that override the configured ones for one key; null = the configured one. */
 export interface KeyLimitOverrides {
   readonly ratePerSecond: number | null;
   readonly burst: number | null;
-  /** Requests a UTC day; 0 = any number, whatever the configuration says. */
+  /** Requests a UTC day; 0 = no quota, whatever the configuration says. */
   readonly dailyQuota: number | null;
 }
 
-/** What is known of a key besides its fields in the store: nothing that is searched by. */
+/** Settings of a key that are not columns: nothing is searched by them. */
 export interface KeySettings {
-  /** The client it belongs to: one may have many live keys. */
+  /** The client it belongs to; one client may have many live keys. */
   readonly owner: string | null;
   readonly note: string | null;
   readonly limits: KeyLimitOverrides;
-  /** The key that limits and quotas count it as: the first of those it was rotated from; null = itself. */
+  /** The key id that limits and quotas count by: the first one it was rotated from; null = its own. */
   readonly subject: string | null;
-  /** The key that took its place. */
+  /** The id of its successor. */
   readonly rotatedTo: string | null;
 }
 
@@ -29,7 +29,7 @@ export const NO_SETTINGS: KeySettings = {
   rotatedTo: null,
 };
 
-/** Reads settings as they were stored by this or another version; what is no setting counts as not set. */
+/** Parses settings stored by this or another version; invalid ones count as not set. */
 export function parseKeySettings(stored: unknown): KeySettings {
   const fields: Record<string, unknown> = isObject(stored) ? stored : {};
   const limits: Record<string, unknown> = isObject(fields.limits) ? fields.limits : {};

@@ -13,23 +13,23 @@ import {
 } from "./key-rows.ts";
 import { parseKeySettings } from "./key-settings.ts";
 
-/** What a request needs of the key store. */
+/** The part of the key store that requests need. */
 export interface KeyDirectory {
-  /** Rejects when the store cannot be asked. */
+  /** Rejects if the store is unreachable. */
   findByHash(hash: string): Promise<KeyRecord | undefined>;
 }
 
 export interface CreatedKey {
-  /** The key itself: here and nowhere else. */
+  /** The key itself, which is stored nowhere. */
   readonly key: string;
   readonly record: KeyRecord;
 }
 
 /**
- * Keys and what may be done to them. Every change is written only if the key has not been revoked, suspended or given
- * another end meanwhile, and is made anew upon what it has become otherwise: of two operators at once neither undoes
- * what the other did to a key's life. Labels, notes, scopes and limits have no such guard: the later word counts.
- * A change answers undefined for an id that no key has, and throws KeyRefusal where it makes no sense.
+ * API keys and their changes. A change is written only if the key was not revoked, suspended or given another expiry
+ * meanwhile, and is otherwise applied again to the new state: no operator undoes another's change to a key's life. Labels,
+ * notes, scopes and limits have no such guard: the later write wins.
+ * Changes return undefined for an unknown id, and throw InvalidKeyChange if the key's state does not allow them.
  */
 export interface KeyStore extends KeyDirectory {
   create(wanted: NewKey): Promise<CreatedKey>;
@@ -37,22 +37,22 @@ export interface KeyStore extends KeyDirectory {
   list(): Promise<KeyRecord[]>;
   find(id: string): Promise<KeyRecord | undefined>;
   change(id: string, change: KeyChange): Promise<KeyRecord | undefined>;
-  /** A new key with the label, owner, scopes and limits of an old one, which ends when the overlap is over. */
+  /** Creates a key with the label, owner, scopes and limits of an old one, which expires after the overlap. */
   rotate(
     id: string,
     rotation: RotationOptions,
   ): Promise<(CreatedKey & { readonly old: KeyRecord }) | undefined>;
-  /** Until resume, the key is refused with 403. */
+  /** Refuses the key with 403 until it is resumed. */
   suspend(id: string): Promise<KeyRecord | undefined>;
   resume(id: string): Promise<KeyRecord | undefined>;
-  /** For good. Revoking twice keeps the first time. */
+  /** Final. Revoking twice keeps the first time. */
   revoke(id: string): Promise<KeyRecord | undefined>;
 }
 
-/** More operators than this at one key at one moment there are not. */
+/** More than the operators that change one key at the same moment. */
 const MAX_ATTEMPTS = 20;
 
-/** The keys over any store; declares the collection, so opening an empty store is enough. */
+/** Opens the keys in any store; declares the collection, so an empty store is enough. */
 export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore> {
   await store.declare([keysCollection]);
   const nowSeconds = () => Math.floor(clock.nowMs() / 1000);
@@ -65,7 +65,7 @@ export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore
     return { key, record: toKeyRecord(row) };
   };
 
-  /** `next` answers the row to write, or undefined to leave it as it is. */
+  /** `next` returns the row to write, or undefined to leave it unchanged. */
   const update = async (id: string, next: (row: KeyRow) => KeyRow | undefined) => {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const row = await rowById(id);
@@ -76,7 +76,7 @@ export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore
       if (await store.compareAndSet(keysCollection, changed, { revokedAt, suspendedAt, expiresAt }))
         return toKeyRecord(changed);
     }
-    throw new Error(`Cannot change ${id}: others change it all the time`);
+    throw new Error(`Cannot change ${id}: other changes keep coming in between`);
   };
 
   return {
@@ -103,12 +103,13 @@ export async function openKeyStore(store: Store, clock: Clock): Promise<KeyStore
       const row = await rowById(id);
       if (!row) return undefined;
       const { successor, computeOldExpiry } = rotateKeyRow(row, rotation, nowSeconds());
-      // First, so that whoever is killed in between leaves an old key that lives, not a client without one.
+      // Created first: a crash in between leaves a valid old key, not a client without one.
       const made = await insert(successor);
       try {
         const old = await update(id, (current) => {
           const { rotatedTo } = parseKeySettings(current.settings);
-          if (rotatedTo !== null) throw new InvalidKeyChange(`Cannot rotate ${id}: it was, to ${rotatedTo}.`);
+          if (rotatedTo !== null)
+            throw new InvalidKeyChange(`Cannot rotate ${id}: it was rotated to ${rotatedTo}.`);
           return {
             ...applyKeyChange(current, { expiresAt: computeOldExpiry(current) }),
             settings: { ...(current.settings as object | null), rotatedTo: made.record.id },

@@ -14,7 +14,7 @@ export interface DayUsage {
   readonly endpoints: readonly EndpointUsage[];
 }
 
-/** Rows of one key, of whichever gateway, by day and endpoint: the latest day first, endpoints by path. Pure. */
+/** Groups rows of one key, from all gateways, by day and endpoint: the latest day first, endpoints by path. Pure. */
 export function groupUsageByDay(rows: readonly UsageRow[]): DayUsage[] {
   const days = new Map<number, Map<string, EndpointUsage>>();
   for (const { day, endpoint, requests, limited } of rows) {

@@ -5,32 +5,32 @@ import { DAY_MS, type UsageRow } from "./usage-record.ts";
 import type { UsageStore } from "./usage-store.ts";
 
 export interface UsageCounterOptions {
-  /** The store, which may be away: what cannot be written stays here until it can. */
+  /** The store, which may be unreachable: unwritten counts stay in memory. */
   readonly store: () => Promise<Pick<UsageStore, "save" | "removeBefore">>;
   readonly clock: Clock;
-  /** Between two writes; what a killed process loses is at most what came in this time. */
+  /** Time between two writes; a killed process loses at most the counts of this time. */
   readonly flushMs?: number;
-  /** For how long usage is kept. */
+  /** How long usage is stored. */
   readonly keepDays?: number;
-  /** Told of every write that failed. */
+  /** Called for every failed write. */
   readonly onFailure?: (error: unknown) => void;
 }
 
 export interface UsageCounter {
   count(event: UsageEvent): void;
-  /** Rows of a key as they are now: those given, with what this process has counted in place of what it has written. */
+  /** Returns the stored rows of a key with this process's own rows replaced by its current counts. */
   mergeCurrent(key: string, stored: readonly UsageRow[]): UsageRow[];
   start(): void;
-  /** Writes what has been counted; rejects where the store is away, and then keeps it. */
+  /** Writes the counts; rejects if the store is unreachable, and keeps them. */
   flush(): Promise<void>;
-  /** Stops writing after a last time. */
+  /** Writes a last time, then stops. */
   stop(): Promise<void>;
 }
 
 export const USAGE_FLUSH_MS = 3_000;
 export const USAGE_KEEP_DAYS = 400;
 
-/** Counts requests in memory, some tens of nanoseconds each, and writes the counts that changed every few seconds. */
+/** Counts requests in memory, some tens of nanoseconds each, and writes changed counts every few seconds. */
 export function createUsageCounter(options: UsageCounterOptions): UsageCounter {
   const {
     store,
@@ -58,7 +58,7 @@ export function createUsageCounter(options: UsageCounterOptions): UsageCounter {
         throw error;
       }
     }
-    // Yesterday stays: should the clock go back over midnight, its counts must go on, not begin anew.
+    // Yesterday stays: if the clock goes back over midnight, its counts must continue, not restart.
     counts.forgetBefore(day - 1);
     if (cleanedDay === day) return;
     await (await store()).removeBefore(day - keepDays);
@@ -66,7 +66,7 @@ export function createUsageCounter(options: UsageCounterOptions): UsageCounter {
   };
 
   const flush = async (): Promise<void> => {
-    // Two writes at once could end in the wrong order.
+    // Two concurrent writes could end in the wrong order.
     while (flushing !== undefined) await flushing.catch(() => {});
     flushing = write().finally(() => {
       flushing = undefined;
@@ -90,7 +90,7 @@ export function createUsageCounter(options: UsageCounterOptions): UsageCounter {
 
     mergeCurrent(key, stored) {
       const others = stored.filter((row) => row.gateway !== gateway || !counts.has(key, row.day));
-      return [...others, ...counts.ofKey(key).map((count) => toUsageRow(count, gateway))];
+      return [...others, ...counts.findByKey(key).map((count) => toUsageRow(count, gateway))];
     },
 
     start: schedule,

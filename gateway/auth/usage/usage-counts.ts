@@ -1,6 +1,6 @@
 import { DAY_MS, type UsageRow } from "./usage-record.ts";
 
-/** Whose request it was, and for what. */
+/** One request by key and endpoint. */
 export interface UsageEvent {
   readonly subject: string;
   readonly key: string;
@@ -8,7 +8,7 @@ export interface UsageEvent {
   readonly isPassed: boolean;
 }
 
-/** One row in the making. */
+/** The counts of one future row. */
 export interface UsageCount {
   readonly subject: string;
   readonly key: string;
@@ -17,11 +17,11 @@ export interface UsageCount {
   requests: number;
   limited: number;
   lastAtMs: number;
-  /** Is in the list of what waits to be written. */
+  /** Whether it waits to be written. */
   isChanged: boolean;
 }
 
-/** Requests of this process by day, key and endpoint, and which counts have changed since they were taken. */
+/** Requests of this process by day, key and endpoint, and which counts changed since the last write. */
 export class UsageCounts {
   readonly #days = new Map<number, Map<string, Map<string, UsageCount>>>();
   #changed: UsageCount[] = [];
@@ -36,12 +36,12 @@ export class UsageCounts {
   }
 
   #begin({ subject, key, endpoint }: UsageEvent, day: number): UsageCount {
-    const ofDay = this.#days.get(day) ?? new Map<string, Map<string, UsageCount>>();
-    this.#days.set(day, ofDay);
-    const findByKey = ofDay.get(key) ?? new Map<string, UsageCount>();
-    ofDay.set(key, findByKey);
+    const byKey = this.#days.get(day) ?? new Map<string, Map<string, UsageCount>>();
+    this.#days.set(day, byKey);
+    const byEndpoint = byKey.get(key) ?? new Map<string, UsageCount>();
+    byKey.set(key, byEndpoint);
     const count = { subject, key, endpoint, day, requests: 0, limited: 0, lastAtMs: 0, isChanged: false };
-    findByKey.set(endpoint, count);
+    byEndpoint.set(endpoint, count);
     return count;
   }
 
@@ -51,7 +51,7 @@ export class UsageCounts {
     this.#changed.push(count);
   }
 
-  /** What has changed since the last call; what is added from now on counts as changed again. */
+  /** Returns the counts that changed since the last call and marks them unchanged. */
   drainChanged(): readonly UsageCount[] {
     const taken = this.#changed;
     this.#changed = [];
@@ -59,28 +59,28 @@ export class UsageCounts {
     return taken;
   }
 
-  /** Puts back what was taken in vain. */
+  /** Marks counts as changed again after a failed write. */
   restoreChanged(counts: readonly UsageCount[]): void {
     for (const count of counts) this.#markChanged(count);
   }
 
-  /** Forgets days before this one that are written. */
+  /** Drops written days before this one. */
   forgetBefore(day: number): void {
     const waiting = new Set(this.#changed.map((count) => count.day));
     for (const past of this.#days.keys()) if (past < day && !waiting.has(past)) this.#days.delete(past);
   }
 
-  /** Whether a key's requests of a day are held here. */
+  /** Whether it has counts of a key's day. */
   has(key: string, day: number): boolean {
     return this.#days.get(day)?.has(key) === true;
   }
 
-  ofKey(key: string): UsageCount[] {
-    return [...this.#days.values()].flatMap((ofDay) => [...(ofDay.get(key)?.values() ?? [])]);
+  findByKey(key: string): UsageCount[] {
+    return [...this.#days.values()].flatMap((byKey) => [...(byKey.get(key)?.values() ?? [])]);
   }
 }
 
-/** A count as a row of the gateway process that made it. */
+/** Converts a count to a row of this gateway process. */
 export function toUsageRow(count: UsageCount, gateway: string): UsageRow {
   const { isChanged: _isChanged, lastAtMs, ...rest } = count;
   return { ...rest, gateway, lastAt: Math.floor(lastAtMs / 1000) };

@@ -2,24 +2,24 @@ import { put, removeWhere, type Store } from "../../../services/shared/storage/p
 import { type UsageRow, usageCollection } from "./usage-record.ts";
 
 export interface UsageStore {
-  /** Writes whole counts; writing them again changes nothing. */
+  /** Writes whole counts; idempotent. */
   save(rows: readonly UsageRow[]): Promise<void>;
-  /** Requests that a subject has had passed on a day, as far as gateways have written them. */
+  /** Requests of a subject that passed on a day, as far as gateways have written them. */
   countPassed(subject: string, day: number): Promise<number>;
   /** A key's rows from a day on. */
   findByKey(key: string, fromDay: number): Promise<UsageRow[]>;
-  /** A key's requests from a day on, added up. */
+  /** The sums of a key's requests from a day on. */
   sumTotals(key: string, fromDay: number): Promise<{ requests: number; limited: number }>;
-  /** When a key was last used, Unix seconds; undefined where nothing is known of it. */
+  /** When a key was last used, Unix seconds; undefined if it has no usage. */
   findLastUse(key: string): Promise<number | undefined>;
-  /** Forgets what is older. */
+  /** Deletes older usage. */
   removeBefore(day: number): Promise<void>;
 }
 
-/** Rows of one write: small, so that other writers of an embedded database need not wait. */
+/** Rows per write: few, so that other writers of an embedded database do not wait long. */
 const WRITE_BATCH = 500;
 
-/** Usage over any store; declares the collection. */
+/** Opens usage in any store; declares the collection. */
 export async function openUsageStore(store: Store): Promise<UsageStore> {
   await store.declare([usageCollection]);
   return {
@@ -46,7 +46,7 @@ export async function openUsageStore(store: Store): Promise<UsageStore> {
       });
       return rows.reduce((latest, { lastAt }) => Math.max(latest, lastAt), last.lastAt);
     },
-    // With both bounds SQLite goes by the index; with one it reads the table.
+    // SQLite uses the index only with both bounds; with one it scans the table.
     removeBefore: (day) => store.write([removeWhere(usageCollection, { day: { gte: 0, lt: day } })]),
   };
 }

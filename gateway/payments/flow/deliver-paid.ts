@@ -11,25 +11,25 @@ import type { PaymentMetrics, PaymentOutcome } from "../payment-metrics.ts";
 import { type PaidRequest, runOrUnavailable } from "./paid-request.ts";
 import { paymentRequired, setSuccessReceipt } from "./payment-errors.ts";
 
-/** Gives what has been paid for, and writes down whether it arrived. */
+/** Sends responses that were paid for and stores whether they arrived. */
 export interface PaidDelivery {
-  /** Answers with what was kept, else anew, a few times; a delivered answer that is no longer kept is a 402. */
-  deliver(order: PaidRequest, record: PaymentRecord, outcome: PaymentOutcome): Promise<void>;
-  /** Follows the answer to a settled payment. To be called before its first byte is sent. */
+  /** Sends the stored response, else a new one, a few times; a delivered response that is no longer stored is a 402. */
+  deliver(request: PaidRequest, record: PaymentRecord, outcome: PaymentOutcome): Promise<void>;
+  /** Tracks the response to a settled payment. Call it before the first byte is sent. */
   track(context: RequestContext, record: PaymentRecord): DeliveryTracker;
-  /** Resolves when the ledger knows what the connections say by now of earlier answers to this payer and address. */
-  refresh(order: PaidRequest): Promise<void>;
-  /** Resolves when everything known is written; what is heard later is not. */
+  /** Resolves when the ledger has the current outcomes of earlier responses to this payer and resource. */
+  refresh(request: PaidRequest): Promise<void>;
+  /** Resolves when all known outcomes are stored; later ones are not. */
   close(): Promise<void>;
 }
 
 export interface DeliveryTracker {
   /**
-   * Resolves when it is known how the answer ended, and at the latest after a few seconds: an answer that nobody
-   * takes is owed until it has arrived, and whoever waits for its payment should not wait any longer.
+   * Resolves when the outcome of the delivery is known, at the latest after a few seconds: a response that the client does
+   * not read is owed until it has arrived, and requests that wait for its payment should not wait longer.
    */
   readonly concluded: () => Promise<void>;
-  /** The answer was not sent after all. */
+  /** The response was not sent after all. */
   readonly cancel: () => void;
 }
 
@@ -40,53 +40,53 @@ export interface PaidDeliveryDeps {
   readonly metrics: PaymentMetrics;
   readonly log: Log;
   /**
-   * Whether other gateways share the locks. They cannot look at a connection of ours: for them a delivery is written
-   * down at once, and taken back where the connection is reset. Else it is written when there is no more doubt, so that
-   * it is owed where this gateway dies before.
+   * Whether other gateways share the locks. They cannot see this gateway's connections: a delivery is then stored at once,
+   * and revoked if the connection is reset. Otherwise it is stored once it is certain, so that the response is owed if this
+   * gateway dies before.
    */
   readonly hasPeers: boolean;
 }
 
 const MAX_WAIT_MS = 5_000;
-/** Of silence on a connection that has all of an answer. */
+/** How long a connection that has all of a response must stay silent until it counts as delivered. */
 const CONFIRM_MS = 5_000;
 /**
- * Answers made anew for one payment after the kept one is gone. The same bytes again are worth nothing more, but new ones
- * are: a client that resets each connection once it has read the answer must not read for ever at the price of one.
+ * New responses for one payment after the stored one has expired. New data has a value of its own: a client that resets
+ * each connection after reading must not read for ever at the price of one.
  */
-const MAX_NEW_ANSWERS = 5;
-const MAX_COUNTED = 10_000;
+const MAX_NEW_RESPONSES = 5;
+const MAX_TRACKED_PAYMENTS = 10_000;
 
 export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
   const { ledger, forward, delivery, metrics, log, hasPeers } = deps;
-  /** Answers whose outcome may still change, by payer and address. */
-  const followed = new Map<string, Set<{ readonly look: () => Promise<void> }>>();
+  /** Responses whose outcome may still change, by payer and resource. */
+  const tracked = new Map<string, Set<{ readonly check: () => Promise<void> }>>();
   const writing = new Set<Promise<void>>();
-  /** How many answers were made anew, by payment. */
-  const newAnswers = new BoundedMap<number>(MAX_COUNTED);
+  /** New responses so far, by payment. */
+  const newResponses = new BoundedMap<number>(MAX_TRACKED_PAYMENTS);
   let isClosed = false;
 
-  const writeDown = async (record: PaymentRecord, outcome: DeliveryOutcome): Promise<PaymentRecord> => {
+  const storeOutcome = async (record: PaymentRecord, outcome: DeliveryOutcome): Promise<PaymentRecord> => {
     try {
       if (outcome.kind === "delivered") return await ledger.markDelivered(record);
       const { bytesLeft } = outcome;
-      log.info({ payment: record.key, bytesLeft }, "a paid answer did not arrive: it is owed");
+      log.info({ payment: record.key, bytesLeft }, "a paid response did not arrive: it is owed");
       return record.deliveredAt === null ? record : await ledger.markOwed(record);
     } catch (err) {
-      log.error({ err, payment: record.key }, "the delivery of a paid answer could not be stored");
+      log.error({ err, payment: record.key }, "the delivery of a paid response could not be stored");
       return record;
     }
   };
 
   const track: PaidDelivery["track"] = ({ req, res }, record) => {
-    // A client that fetches again what it has is owed nothing when that breaks.
+    // A client that repeats a delivered response is owed nothing if that breaks.
     if (record.deliveredAt !== null) return { concluded: async () => {}, cancel() {} };
     let latest = Promise.resolve(record);
     let isCanceled = false;
     let unconfirmed: DeliveryOutcome | undefined;
     const write = (outcome: DeliveryOutcome): void => {
       if (isCanceled || isClosed) return;
-      latest = latest.then((known) => writeDown(known, outcome));
+      latest = latest.then((known) => storeOutcome(known, outcome));
       const written = latest.then(() => void writing.delete(written));
       writing.add(written);
     };
@@ -103,23 +103,23 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
       }
     };
     const watch = watchDelivery({ req, res }, { onOutcome });
-    const name = nameOf(record);
+    const name = trackingKey(record);
     const own = {
-      async look() {
+      async check() {
         await watch.check();
-        // Nothing speaks against it by now, and somebody has to know.
+        // Nothing contradicts the delivery by now, and a caller needs the outcome.
         confirm();
         await latest;
       },
     };
-    followed.set(name, (followed.get(name) ?? new Set()).add(own));
+    tracked.set(name, (tracked.get(name) ?? new Set()).add(own));
     void watch.settled.then(async () => {
       confirm();
-      // Still to be waited for while it is being written.
+      // Still tracked while the outcome is being stored.
       await latest;
-      const others = followed.get(name);
+      const others = tracked.get(name);
       others?.delete(own);
-      if (others?.size === 0) followed.delete(name);
+      if (others?.size === 0) tracked.delete(name);
     });
     return {
       async concluded() {
@@ -135,49 +135,49 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
   return {
     track,
     async refresh({ payment, resourceUrl }) {
-      const name = nameOf({ payer: payment.authorization.from, resource: resourceUrl });
-      await Promise.all([...(followed.get(name) ?? [])].map(({ look }) => look()));
+      const name = trackingKey({ payer: payment.authorization.from, resource: resourceUrl });
+      await Promise.all([...(tracked.get(name) ?? [])].map(({ check }) => check()));
     },
     async close() {
-      await Promise.all([...followed.values()].flatMap((some) => [...some].map(({ look }) => look())));
+      await Promise.all([...tracked.values()].flatMap((some) => [...some].map(({ check }) => check())));
       while (writing.size > 0) await Promise.all(writing);
       isClosed = true;
     },
-    async deliver(order, record, outcome) {
-      const kept = await runOrUnavailable(() => ledger.findAnswer(record));
-      if (kept === undefined && record.deliveredAt !== null) {
-        throw paymentRequired(order, "The payment has been used, and its answer is no longer kept.");
+    async deliver(request, record, outcome) {
+      const stored = await runOrUnavailable(() => ledger.findResponse(record));
+      if (stored === undefined && record.deliveredAt !== null) {
+        throw paymentRequired(request, "The payment has been used, and its response is no longer stored.");
       }
-      const made = newAnswers.get(record.key) ?? 0;
-      if (kept === undefined && made >= MAX_NEW_ANSWERS) {
+      const made = newResponses.get(record.key) ?? 0;
+      if (stored === undefined && made >= MAX_NEW_RESPONSES) {
         await runOrUnavailable(() => ledger.markDelivered(record));
         throw paymentRequired(
-          order,
+          request,
           `An earlier payment for this request was answered ${made} times more, and each connection broke: it counts as answered now.`,
         );
       }
-      let following: DeliveryTracker | undefined;
+      let tracker: DeliveryTracker | undefined;
       const context = {
-        ...order.context,
+        ...request.context,
         beforeSend: async () => {
-          if (kept === undefined) newAnswers.set(record.key, made + 1);
-          metrics.recordOutcome(order.context, outcome);
-          setSuccessReceipt(order.context.res, record);
-          following = track(order.context, record);
+          if (stored === undefined) newResponses.set(record.key, made + 1);
+          metrics.recordOutcome(request.context, outcome);
+          setSuccessReceipt(request.context.res, record);
+          tracker = track(request.context, record);
         },
       };
       try {
-        if (kept === undefined) await forward(context);
-        else await delivery.sendComplete(context, new EncodableResponse(kept), []);
+        if (stored === undefined) await forward(context);
+        else await delivery.sendComplete(context, new EncodableResponse(stored), []);
       } catch (error) {
-        following?.cancel();
+        tracker?.cancel();
         throw error;
       }
-      await following?.concluded();
+      await tracker?.concluded();
     },
   };
 }
 
-function nameOf({ payer, resource }: Pick<PaymentRecord, "payer" | "resource">): string {
+function trackingKey({ payer, resource }: Pick<PaymentRecord, "payer" | "resource">): string {
   return `${payer} ${resource}`;
 }

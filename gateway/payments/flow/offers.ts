@@ -5,28 +5,28 @@ import type { RequestContext } from "../../request/context.ts";
 import { NETWORK } from "../network.ts";
 import { declareExtensions, type Extensions } from "./discovery.ts";
 
-/** A client's authorization is good for so long: the service's answer, the settlement and a block fit in. */
+/** Validity of a client's authorization: long enough for the service's response, the settlement and a block. */
 const MAX_TIMEOUT_SECONDS = 60;
 
-/** An endpoint that is for sale. */
+/** An endpoint with a price. */
 export interface Offer {
   readonly endpoint: Endpoint;
   readonly requirements: PaymentRequirements;
   readonly extensions: Extensions;
 }
 
-/** A request for something that is for sale. */
+/** A request for an endpoint with a price. */
 export interface PricedRequest {
   readonly context: RequestContext;
   readonly offer: Offer;
-  /** Our public address with the path and query of the request; never made of what a client says the host is. */
+  /** PUBLIC_URL with the path and query of the request; never derived from the client's Host header. */
   readonly resourceUrl: string;
 }
 
 /** By exact path. */
 export type Offers = ReadonlyMap<string, Offer>;
 
-/** Everything for sale among priced endpoints. */
+/** Creates the offers of the endpoints that have a price. */
 export async function createOffers(priced: readonly Endpoint[], payTo: string): Promise<Offers> {
   const offers = new Map<string, Offer>();
   const scheme = new ExactEvmScheme();
@@ -48,7 +48,7 @@ export async function createOffers(priced: readonly Endpoint[], payTo: string): 
   return offers;
 }
 
-/** What a client has to pay for, and how; the body and the header of a 402 carry it. */
+/** The terms of payment, for the body and the header of a 402. */
 export function describePaymentRequired(
   { offer, resourceUrl }: Pick<PricedRequest, "offer" | "resourceUrl">,
   reason: string,

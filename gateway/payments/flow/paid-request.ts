@@ -4,14 +4,15 @@ import type { Payment } from "../payload.ts";
 import type { PricedRequest } from "./offers.ts";
 import { paymentUnavailable } from "./payment-errors.ts";
 
-/** An inquiry with a payment whose form and terms are right. */
+/** A priced request with a payment whose form and terms are valid. */
 export interface PaidRequest extends PricedRequest {
   readonly payment: Payment;
-  /** Names the authorization, see payment-record.ts. */
+  /** Identifies the authorization, see payment-record.ts. */
   readonly key: string;
 }
 
-/** The payment as it is sent on: what the client signed, and everything else in our own words. */
+/** The payment as sent to the facilitator: the client's signature and authorization, all else from the declarations. A
+ * client's own descriptions for catalogues are not passed on. */
 export function toFacilitatorPayload({ payment, offer, resourceUrl }: PaidRequest): PaymentPayload {
   const { endpoint, requirements, extensions } = offer;
   const { authorization } = payment.payload.payload;
@@ -24,7 +25,7 @@ export function toFacilitatorPayload({ payment, offer, resourceUrl }: PaidReques
   };
 }
 
-/** Whether a record is of this very request: the same authorization for the same address, signed the same way. */
+/** Whether a record is of the same request: the same resource and signature. A resource is compared as text with its query. */
 export function isSameRequest(
   { payment, resourceUrl }: PaidRequest,
   { resource, payload }: PaymentRecord,
@@ -32,14 +33,14 @@ export function isSameRequest(
   return resource === resourceUrl && payload.payload.signature === payment.signature;
 }
 
-/** An outage of what a sale rests on is a 503. For questions before anything was charged only. */
+/** Turns an outage of ledger, chain or facilitator into a 503. Only for operations before anything was charged. */
 export async function runOrUnavailable<T>(
-  question: () => Promise<T>,
-  why = "Payments cannot be recorded at the moment.",
+  operation: () => Promise<T>,
+  message = "Payments cannot be recorded at the moment.",
 ): Promise<T> {
   try {
-    return await question();
+    return await operation();
   } catch (cause) {
-    throw paymentUnavailable(why, cause);
+    throw paymentUnavailable(message, cause);
   }
 }

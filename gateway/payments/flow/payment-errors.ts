@@ -8,32 +8,28 @@ import { describePaymentRequired, type PricedRequest } from "./offers.ts";
 const PENDING_RETRY_SECONDS = 2;
 const DOWN_RETRY_SECONDS = 5;
 
-/** The 402 with everything that is needed to pay; sets its header. `reason` is a sentence. */
-export function paymentRequired(inquiry: PricedRequest, reason: string): ServiceError {
-  const terms = describePaymentRequired(inquiry, reason);
-  inquiry.context.res.setHeader("PAYMENT-REQUIRED", encodePaymentRequiredHeader(terms));
+/** Creates the 402 with the terms of payment; sets its header. `reason` is a sentence. */
+export function paymentRequired(priced: PricedRequest, reason: string): ServiceError {
+  const terms = describePaymentRequired(priced, reason);
+  priced.context.res.setHeader("PAYMENT-REQUIRED", encodePaymentRequiredHeader(terms));
   // In the body the field `error` is the stable code, and the reason is the message.
   const { error: _reason, ...details } = terms;
   return new ServiceError("payment_required", reason, { details });
 }
 
-/** The 402 after a settlement that failed: the same, and a receipt that says so. */
-export function settlementFailed(
-  inquiry: PricedRequest,
-  record: PaymentRecord,
-  reason: string,
-): ServiceError {
+/** Creates the 402 after a failed settlement, with a receipt that says so. */
+export function settlementFailed(priced: PricedRequest, record: PaymentRecord, reason: string): ServiceError {
   const { payer } = record;
-  setReceipt(inquiry.context.res, record, {
+  setReceipt(priced.context.res, record, {
     success: false,
     errorReason: "settlement_failed",
     transaction: "",
     payer,
   });
-  return paymentRequired(inquiry, reason);
+  return paymentRequired(priced, reason);
 }
 
-/** Puts the receipt of a settled payment on the answer. */
+/** Sets the receipt of a settled payment on the response. */
 export function setSuccessReceipt(res: Response, record: PaymentRecord): void {
   const { transaction, payer, amount } = record;
   setReceipt(res, record, { success: true, transaction: transaction ?? "", payer, amount });
@@ -44,7 +40,7 @@ function setReceipt(res: Response, record: PaymentRecord, receipt: Omit<SettleRe
   res.setHeader("PAYMENT-RESPONSE", encodePaymentResponseHeader({ ...receipt, network }));
 }
 
-/** The 503 while nobody knows whether a payment has gone through. */
+/** Creates the 503 while the outcome of a settlement is unknown. */
 export function settlementPending(what: string): ServiceError {
   return new ServiceError(
     "unavailable",
@@ -53,7 +49,7 @@ export function settlementPending(what: string): ServiceError {
   );
 }
 
-/** The 503 before anything was charged. */
+/** Creates the 503 before anything was charged. */
 export function paymentUnavailable(why: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", `${why} Nothing was charged.`, {
     cause,

@@ -33,70 +33,73 @@ export interface PaymentFlowDeps {
   readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendComplete">;
   readonly metrics: PaymentMetrics;
-  /** Offers and payments are counted by address: an offer costs nothing, and a payment is work before it is known to be good. */
+  /** Counts offers and payments by address: an offer is free for the client, and a payment costs work before it is verified. */
   readonly addressLimits: Pick<AddressLimits, "count">;
   readonly log: Log;
   readonly clock: Clock;
   /** Base address as clients see it, without a slash at the end. */
   readonly publicUrl: () => string;
-  /** Whether other gateways share the locks. */
+  /** Whether the locks are shared with other gateways. */
   readonly hasPeers: boolean;
-  /** For what comes before the settlement, from the arrival of the request. */
+  /** Limit for everything before the settlement, from the arrival of the request. */
   readonly deadlineMs: number;
 }
 
 /**
- * Sells answers: `sell` asks for a payment, or takes the one that came along and answers. A payment is settled after
- * the service has answered well and before the first byte goes out, so that no error is charged; what a crash or an
- * outage in between leaves open is found again by its authorization, its payer or its identifier, and is answered
+ * Handles requests at the pay-per-request host: returns a 402 with the offer, or takes the payment and responds. A payment
+ * is settled after the service has responded well and before the first byte goes out, so no error is charged. A payment
+ * that a crash or an outage leaves open is found again by its authorization, payer or identifier, and gets its response
  * without a second settlement.
  */
 export interface PaymentFlow {
   handlePaidRequest(context: RequestContext, offer: Offer): Promise<void>;
-  /** Resolves when what is known of deliveries is written. For the end, when all connections are closed. */
+  /** Resolves when the known delivery outcomes are stored. Call it at the end, when all connections are closed. */
   close(): Promise<void>;
 }
 
 export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
   const { server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock } = deps;
-  const counter = createPaidDelivery(deps);
-  const buy = createPurchase({ ...deps, counter });
+  const paidDelivery = createPaidDelivery(deps);
+  const purchase = createPurchase({ ...deps, paidDelivery });
   const acquireInTime = async ({ context }: PaidRequest, name: string): Promise<Lock> => {
     const waitMs = deps.deadlineMs - (clock.monotonicMs() - context.arrivedMs);
     const lock = await locks.acquire(name, { waitMs });
     if (lock !== undefined) return lock;
     metrics.recordOutcome(context, "pending");
-    throw settlementPending("Another request with this payment is being answered.");
+    throw settlementPending("Another request with this payment is in progress.");
   };
-  const earlier = createReplay({ ...deps, counter, acquireInTime });
+  const replay = createReplay({ ...deps, paidDelivery, acquireInTime });
 
-  const readOrder = async (inquiry: PricedRequest): Promise<PaidRequest> => {
-    const { req, res } = inquiry.context;
+  const readPaidRequest = async (priced: PricedRequest): Promise<PaidRequest> => {
+    const { req, res } = priced.context;
     const header = req.headers["payment-signature"];
     if (header === undefined) {
       await addressLimits.count("unpaid", req, res);
-      metrics.recordOutcome(inquiry.context, "offered");
-      throw paymentRequired(inquiry, "A payment is required: sign the one described here and send it along.");
+      metrics.recordOutcome(priced.context, "offered");
+      throw paymentRequired(
+        priced,
+        "A payment is required: sign the one described here and send it with the request.",
+      );
     }
     const payment = readPayment(String(header));
     await addressLimits.count("verification", req, res);
-    const fault = findMisfit(inquiry, payment) ?? findWrongTime(inquiry.offer, payment);
-    if (fault !== undefined) throw paymentRequired(inquiry, `The payment does not fit: ${fault}.`);
-    return { ...inquiry, payment, key: paymentKey(payment, inquiry.offer.requirements) };
+    const fault = findMismatch(priced, payment) ?? findInvalidTime(priced.offer, payment);
+    if (fault !== undefined) throw paymentRequired(priced, `The payment does not match: ${fault}.`);
+    return { ...priced, payment, key: paymentKey(payment, priced.offer.requirements) };
   };
 
-  /** What can be told of a payment without asking anybody. */
-  const findMisfit = ({ offer, resourceUrl }: PricedRequest, { payload, authorization }: Payment) => {
+  /** Checks a payment without any request; returns what does not match. */
+  const findMismatch = ({ offer, resourceUrl }: PricedRequest, { payload, authorization }: Payment) => {
     const { requirements } = offer;
     if (payload.resource?.url !== resourceUrl) return "it is for another resource";
     if (!matches(requirements, payload)) return "its terms are not those of this offer";
-    if (authorization.to !== requirements.payTo.toLowerCase()) return "it is for somebody else";
-    if (authorization.value !== BigInt(requirements.amount)) return "it is not over the price";
+    if (authorization.to !== requirements.payTo.toLowerCase()) return "it pays another address";
+    if (authorization.value !== BigInt(requirements.amount)) return "its amount is not the price";
     return undefined;
   };
 
-  /** An authorization that is good for years would have to be watched for years. */
-  const findWrongTime = ({ requirements }: Offer, { authorization }: Payment): string | undefined => {
+  /** An authorization that is valid for years would have to be watched for years. */
+  const findInvalidTime = ({ requirements }: Offer, { authorization }: Payment): string | undefined => {
     const nowSeconds = Math.floor(clock.nowMs() / 1000);
     const { validBefore } = authorization;
     const latest = nowSeconds + requirements.maxTimeoutSeconds + VALID_BEFORE_MARGIN_SECONDS;
@@ -108,89 +111,86 @@ export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
     try {
       return server.findMatchingRequirements([requirements], payload) !== undefined;
     } catch {
-      // Nested deeper than the comparison goes.
+      // Nested deeper than the comparison supports.
       return false;
     }
   };
 
-  const verify = async (order: PaidRequest): Promise<void> => {
-    const { payment, offer } = order;
+  const verify = async (request: PaidRequest): Promise<void> => {
+    const { payment, offer } = request;
     const verdict =
       payment.authorization.validBefore <= clock.nowMs() / 1000
         ? { isValid: false, invalidReason: "payload_authorization_valid_before" }
         : await runOrUnavailable(
-            () => server.verifyPayment(toFacilitatorPayload(order), offer.requirements),
-            "Payments cannot be checked at the moment.",
+            () => server.verifyPayment(toFacilitatorPayload(request), offer.requirements),
+            "Payments cannot be verified at the moment.",
           );
     if (verdict.isValid) return;
-    log.info({ payment: order.key, reason: verdict.invalidReason }, "payment refused");
-    throw paymentRequired(order, `The payment is not valid: ${describeReason(verdict.invalidReason)}.`);
+    log.info({ payment: request.key, reason: verdict.invalidReason }, "payment refused");
+    throw paymentRequired(request, `The payment is not valid: ${describeReason(verdict.invalidReason)}.`);
   };
 
-  /** An authorization that has been here before: its client sends its request again. */
-  const serveKnown = async (order: PaidRequest, known: PaymentRecord): Promise<void> => {
-    if (!isSameRequest(order, known))
-      throw paymentRequired(order, "The payment has been used for another request.");
+  /** Handles a known authorization: its client repeats the request. */
+  const handleKnownPayment = async (request: PaidRequest, known: PaymentRecord): Promise<void> => {
+    if (!isSameRequest(request, known))
+      throw paymentRequired(request, "The payment has been used for another request.");
     const record = await runOrUnavailable(() => settlement.resolve(known));
-    if (record.state === "settled") return counter.deliver(order, record, "repeated");
-    if (record.state === "open") return buy(order, record);
-    throw paymentRequired(order, "The payment can no longer be settled. Nothing was charged for it.");
+    if (record.state === "settled") return paidDelivery.deliver(request, record, "repeated");
+    if (record.state === "open") return purchase(request, record);
+    throw paymentRequired(request, "The payment can no longer be settled. Nothing was charged for it.");
   };
 
-  /** Whether the order's payer may be given what was paid for before, whatever the wallet holds by now. */
-  const mayHaveEarlier = async (order: PaidRequest): Promise<boolean> => {
-    const { validAfter, validBefore } = order.payment.authorization;
+  /** Whether the payer may get the response of an earlier payment, whatever the wallet holds by now. */
+  const mayReplay = async (request: PaidRequest): Promise<boolean> => {
+    const { validAfter, validBefore } = request.payment.authorization;
     const nowSeconds = clock.nowMs() / 1000;
-    if (validAfter > nowSeconds || validBefore <= nowSeconds || !(await earlier.exists(order))) return false;
-    return runOrUnavailable(
-      () => isSignedByPayer(order, chain),
-      "The chain that payments are made on cannot be reached.",
-    );
+    if (validAfter > nowSeconds || validBefore <= nowSeconds || !(await replay.exists(request))) return false;
+    return runOrUnavailable(() => isSignedByPayer(request, chain), "The payment chain cannot be reached.");
   };
 
-  const serveNew = async (order: PaidRequest): Promise<void> => {
-    const { identifier, authorization } = order.payment;
-    // Two authorizations with one identifier must not both find that nothing was paid yet.
+  const handleNewPayment = async (request: PaidRequest): Promise<void> => {
+    const { identifier, authorization } = request.payment;
+    // Two authorizations with one identifier must not both find that no payment exists yet.
     const lock =
       identifier === undefined
         ? undefined
-        : await acquireInTime(order, `identifier:${authorization.from}:${identifier}`);
+        : await acquireInTime(request, `identifier:${authorization.from}:${identifier}`);
     try {
-      // Before the balance is looked at: the last payment may have taken all there was.
-      if ((await mayHaveEarlier(order)) && (await earlier.serve(order))) return;
-      await verify(order);
-      if (!(await earlier.serve(order))) await buy(order);
+      // Before the balance is checked: the earlier payment may have emptied the wallet.
+      if ((await mayReplay(request)) && (await replay.serve(request))) return;
+      await verify(request);
+      if (!(await replay.serve(request))) await purchase(request);
     } finally {
       await lock?.release();
     }
   };
 
-  const serve = async (inquiry: PricedRequest): Promise<void> => {
-    // The service judges parameters; here they are looked at so that nobody is asked to pay for a refusal.
-    parseQuery(inquiry.offer.endpoint, inquiry.context.query);
-    const order = await readOrder(inquiry);
-    metrics.expectOutcome(inquiry.context, "unsettled");
-    const lock = await acquireInTime(order, order.key);
+  const handle = async (priced: PricedRequest): Promise<void> => {
+    // The service validates parameters too; checked here so that no client pays for a refusal.
+    parseQuery(priced.offer.endpoint, priced.context.query);
+    const request = await readPaidRequest(priced);
+    metrics.expectOutcome(priced.context, "unsettled");
+    const lock = await acquireInTime(request, request.key);
     try {
-      const known = await runOrUnavailable(() => ledger.find(order.key));
-      await (known === undefined ? serveNew(order) : serveKnown(order, known));
+      const known = await runOrUnavailable(() => ledger.find(request.key));
+      await (known === undefined ? handleNewPayment(request) : handleKnownPayment(request, known));
     } finally {
       await lock.release();
     }
   };
 
   return {
-    close: counter.close,
+    close: paidDelivery.close,
     async handlePaidRequest(context, offer) {
       const { path } = offer.endpoint;
       const target = context.query === "" ? path : `${path}?${context.query}`;
       try {
-        await serve({ context, offer, resourceUrl: deps.publicUrl() + target });
+        await handle({ context, offer, resourceUrl: deps.publicUrl() + target });
         metrics.recordOutcome(context, "unsettled");
       } catch (error) {
-        // What the service itself refuses says nothing of the payment.
-        const isOurs = error instanceof ServiceError && !(error instanceof ServiceErrorResponse);
-        const code = isOurs ? error.code : "internal";
+        // An error of the service says nothing about the payment.
+        const isGatewayError = error instanceof ServiceError && !(error instanceof ServiceErrorResponse);
+        const code = isGatewayError ? error.code : "internal";
         const isRefused = code === "payment_required" || code === "bad_request" || code === "rate_limited";
         metrics.recordOutcome(
           context,

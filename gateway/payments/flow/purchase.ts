@@ -20,7 +20,7 @@ export interface PurchaseDeps {
   readonly chain: PaymentChain;
   readonly ledger: Ledger;
   readonly settlement: Settlement;
-  readonly counter: PaidDelivery;
+  readonly paidDelivery: PaidDelivery;
   readonly forward: RequestForwarder;
   readonly metrics: PaymentMetrics;
   readonly log: Log;
@@ -28,16 +28,16 @@ export interface PurchaseDeps {
 }
 
 /**
- * Has the service answer, settles before the first byte of a good answer goes out, and sends it with the receipt.
- * `earlier` is what an interrupted attempt with the same authorization has left.
+ * Forwards the request, settles the payment before the first byte of a good response goes out, and sends it with the
+ * receipt. `interrupted` is the record of an interrupted attempt with the same authorization.
  */
-export type Purchase = (order: PaidRequest, earlier?: PaymentRecord) => Promise<void>;
+export type Purchase = (request: PaidRequest, interrupted?: PaymentRecord) => Promise<void>;
 
 export function createPurchase(deps: PurchaseDeps): Purchase {
-  const { chain, ledger, settlement, counter, forward, metrics, log, clock } = deps;
+  const { chain, ledger, settlement, paidDelivery, forward, metrics, log, clock } = deps;
 
-  const openRecord = async (order: PaidRequest, fromBlock: number): Promise<PaymentRecord> => {
-    const { payment, offer, context, key, resourceUrl } = order;
+  const openRecord = async (request: PaidRequest, fromBlock: number): Promise<PaymentRecord> => {
+    const { payment, offer, context, key, resourceUrl } = request;
     const { authorization, identifier = null } = payment;
     const { network, asset, payTo, amount } = offer.requirements;
     const record: PaymentRecord = {
@@ -52,7 +52,7 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
       payTo,
       amount,
       identifier,
-      payload: toFacilitatorPayload(order),
+      payload: toFacilitatorPayload(request),
       requirements: offer.requirements,
       fromBlock,
       validBefore: authorization.validBefore,
@@ -64,81 +64,85 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
       deliveredAt: null,
     };
     if (await runOrUnavailable(() => ledger.open(record))) return record;
-    // Only without Redis: locks keep others out otherwise.
+    // Only without Redis: otherwise locks prevent it.
     metrics.recordOutcome(context, "pending");
     throw settlementPending("This payment is being settled by another request.");
   };
 
-  const explain = async (
-    order: PaidRequest,
+  const toError = async (
+    request: PaidRequest,
     settled: SettlementResult,
     isNew: boolean,
   ): Promise<ServiceError> => {
     const { outcome, record } = settled;
     if (outcome === "unreached") {
-      // Without a trace, so that the client is free to pay anew at once.
-      if (isNew) await ledger.forget(record).catch(() => {});
+      // Leaves no record, so that the client can pay again at once.
+      if (isNew) await ledger.discard(record).catch(() => {});
       return paymentUnavailable("Payments cannot be settled at the moment.");
     }
     if (outcome === "refused")
-      return settlementFailed(order, record, `The payment was not settled: ${settled.reason}.`);
+      return settlementFailed(request, record, `The payment was not settled: ${settled.reason}.`);
     if (outcome === "void")
       return settlementFailed(
-        order,
+        request,
         record,
-        "The payment was not settled: its authorization is used up or expired.",
+        "The payment was not settled: its authorization is used or expired.",
       );
-    metrics.recordOutcome(order.context, "pending");
+    metrics.recordOutcome(request.context, "pending");
     return settlementPending("The payment has been sent and is not on the chain yet.");
   };
 
-  const pay = async (order: PaidRequest, record: PaymentRecord, isNew: boolean): Promise<PaymentRecord> => {
+  const settle = async (
+    request: PaidRequest,
+    record: PaymentRecord,
+    isNew: boolean,
+  ): Promise<PaymentRecord> => {
     const startedMs = clock.monotonicMs();
     const settled = await settlement.settle(record);
     metrics.observeSettlement((clock.monotonicMs() - startedMs) / 1000);
-    if (settled.outcome !== "settled") throw await explain(order, settled, isNew);
+    if (settled.outcome !== "settled") throw await toError(request, settled, isNew);
     const { transaction, payer, path, amount } = settled.record;
-    log.info({ session: order.context.session, route: path, payer, amount, transaction }, "payment settled");
-    metrics.recordOutcome(order.context, "settled");
-    setSuccessReceipt(order.context.res, settled.record);
+    log.info(
+      { session: request.context.session, route: path, payer, amount, transaction },
+      "payment settled",
+    );
+    metrics.recordOutcome(request.context, "settled");
+    setSuccessReceipt(request.context.res, settled.record);
     return settled.record;
   };
 
-  return async (order, earlier) => {
-    const { res } = order.context;
-    // Asked for while the service works: a settlement must lie beyond it, however old it is by then.
-    const head = earlier === undefined ? chain.headNumber() : Promise.resolve(earlier.fromBlock);
+  return async (request, interrupted) => {
+    const { res } = request.context;
+    // Read while the service works: the settlement lies in a later block, however old this one is by then.
+    const head = interrupted === undefined ? chain.headNumber() : Promise.resolve(interrupted.fromBlock);
     head.catch(() => {});
-    let paying: Promise<PaymentRecord | undefined> | undefined;
+    let settling: Promise<PaymentRecord | undefined> | undefined;
     const settleBeforeSending = async (answer: CompleteResponse): Promise<PaymentRecord | undefined> => {
-      const fromBlock = await runOrUnavailable(
-        () => head,
-        "The chain that payments are made on cannot be reached.",
-      );
-      const record = earlier ?? (await openRecord(order, fromBlock));
-      await runOrUnavailable(() => ledger.keepAnswer(record, answer));
-      // Looked at when the record is there: a client that leaves later and asks anew will find it.
-      if (!res.destroyed) return pay(order, record, earlier === undefined);
-      if (earlier === undefined) await runOrUnavailable(() => ledger.forget(record));
+      const fromBlock = await runOrUnavailable(() => head, "The payment chain cannot be reached.");
+      const record = interrupted ?? (await openRecord(request, fromBlock));
+      await runOrUnavailable(() => ledger.storeResponse(record, answer));
+      // Checked once the record exists: a client that disconnects later and repeats the request will find it.
+      if (!res.destroyed) return settle(request, record, interrupted === undefined);
+      if (interrupted === undefined) await runOrUnavailable(() => ledger.discard(record));
       return undefined;
     };
-    let following: DeliveryTracker | undefined;
+    let tracker: DeliveryTracker | undefined;
     try {
       await forward({
-        ...order.context,
+        ...request.context,
         beforeSend: async (answer) => {
-          paying = settleBeforeSending(answer);
-          const paid = await paying;
-          if (paid !== undefined) following = counter.track(order.context, paid);
+          settling = settleBeforeSending(answer);
+          const paid = await settling;
+          if (paid !== undefined) tracker = paidDelivery.track(request.context, paid);
         },
       });
     } catch (error) {
-      following?.cancel();
+      tracker?.cancel();
       throw error;
     } finally {
-      // The client may have gone meanwhile: its payment is brought to an end all the same.
-      await paying?.catch(() => undefined);
+      // Even if the client has disconnected, its payment is brought to an end.
+      await settling?.catch(() => undefined);
     }
-    await following?.concluded();
+    await tracker?.concluded();
   };
 }

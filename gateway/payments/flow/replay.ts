@@ -11,74 +11,74 @@ import { settlementPending } from "./payment-errors.ts";
 export interface ReplayDeps {
   readonly ledger: Ledger;
   readonly settlement: Settlement;
-  readonly counter: PaidDelivery;
+  readonly paidDelivery: PaidDelivery;
   readonly metrics: PaymentMetrics;
   /** Waits for a lock as long as the request may; throws stillPending. */
-  readonly acquireInTime: (order: PaidRequest, name: string) => Promise<Lock>;
+  readonly acquireInTime: (request: PaidRequest, name: string) => Promise<Lock>;
 }
 
 /**
- * Answers an order that its payer has signed from an earlier payment of the same payer: one with the same payment-identifier, or one for
- * the same address that has brought no answer (a crash, an outage, a client that had to go). False where there is none:
- * only then may the new payment be charged.
+ * Responds to a signed payment from an earlier payment of the same payer: one with the same payment-identifier, or one for
+ * the same resource whose response did not arrive (a crash, an outage, a client that disconnected). `serve` returns false if
+ * there is none: only then may the new payment be charged.
  */
 export interface Replay {
-  serve(order: PaidRequest): Promise<boolean>;
-  /** Whether there may be one, by the ledger: before anything is known of the order but its form and terms. */
-  exists(order: PaidRequest): Promise<boolean>;
+  serve(request: PaidRequest): Promise<boolean>;
+  /** Whether the ledger has one. Checks only the form and the terms of the new payment. */
+  exists(request: PaidRequest): Promise<boolean>;
 }
 
 export function createReplay(deps: ReplayDeps): Replay {
-  const { ledger, settlement, counter, metrics, acquireInTime } = deps;
+  const { ledger, settlement, paidDelivery, metrics, acquireInTime } = deps;
 
-  /** Settled or void: an earlier payment may not be left hanging while another one is charged. */
-  const settleOrVoid = async (order: PaidRequest, found: PaymentRecord): Promise<PaymentRecord> => {
+  /** Makes an earlier payment settled or void: it must not stay open while another one is charged. */
+  const settleOrVoid = async (request: PaidRequest, found: PaymentRecord): Promise<PaymentRecord> => {
     const record = await runOrUnavailable(() => settlement.resolve(found));
     if (record.state !== "open") return record;
     const again = await settlement.settle(record);
     if (again.record.state !== "open") return again.record;
-    metrics.recordOutcome(order.context, "pending");
+    metrics.recordOutcome(request.context, "pending");
     throw settlementPending(
-      "An earlier payment for this request is still on its way; this one was not charged.",
+      "An earlier payment for this request is still being settled; this one was not charged.",
     );
   };
 
-  const serveIdentified = async (order: PaidRequest, identifier: string): Promise<boolean> => {
-    const { from } = order.payment.authorization;
+  const replayIdentified = async (request: PaidRequest, identifier: string): Promise<boolean> => {
+    const { from } = request.payment.authorization;
     const same = await runOrUnavailable(() => ledger.findByIdentifier(from, identifier));
-    if (same === undefined || isItself(order, same)) return false;
-    if (same.resource !== order.resourceUrl) {
+    if (same === undefined || isSamePayment(request, same)) return false;
+    if (same.resource !== request.resourceUrl) {
       throw new ServiceError(
         "bad_request",
-        "The payment-identifier has been used for another request: take a new one.",
+        "The payment-identifier has been used for another request: use a new one.",
       );
     }
-    const lock = await acquireInTime(order, same.key);
+    const lock = await acquireInTime(request, same.key);
     try {
       const found = await runOrUnavailable(() => ledger.find(same.key));
       if (found === undefined || found.state === "void") return false;
-      const record = await settleOrVoid(order, found);
-      const isKept =
+      const record = await settleOrVoid(request, found);
+      const isStored =
         record.deliveredAt === null ||
-        (await runOrUnavailable(() => ledger.findAnswer(record))) !== undefined;
-      if (record.state === "void" || !isKept) return false;
-      await counter.deliver(order, record, "identified");
+        (await runOrUnavailable(() => ledger.findResponse(record))) !== undefined;
+      if (record.state === "void" || !isStored) return false;
+      await paidDelivery.deliver(request, record, "identified");
       return true;
     } finally {
       await lock.release();
     }
   };
 
-  const serveOwed = async (order: PaidRequest, { key }: PaymentRecord): Promise<boolean> => {
-    // One that is being answered just now is waited for: its client may have left, and be asking here.
-    const lock = await acquireInTime(order, key);
+  const replayOwed = async (request: PaidRequest, { key }: PaymentRecord): Promise<boolean> => {
+    // Waits for one in progress: its client may have disconnected and be repeating the request here.
+    const lock = await acquireInTime(request, key);
     try {
-      await counter.refresh(order);
+      await paidDelivery.refresh(request);
       const found = await runOrUnavailable(() => ledger.find(key));
       if (found === undefined || found.deliveredAt !== null || found.state === "void") return false;
-      const record = await settleOrVoid(order, found);
+      const record = await settleOrVoid(request, found);
       if (record.state === "void") return false;
-      await counter.deliver(order, record, "owed");
+      await paidDelivery.deliver(request, record, "owed");
       return true;
     } finally {
       await lock.release();
@@ -91,27 +91,27 @@ export function createReplay(deps: ReplayDeps): Replay {
   };
 
   return {
-    async serve(order) {
-      const { identifier } = order.payment;
-      if (identifier !== undefined && (await serveIdentified(order, identifier))) return true;
-      await counter.refresh(order);
-      for (const owed of await findOwed(order)) {
-        if (await serveOwed(order, owed)) return true;
+    async serve(request) {
+      const { identifier } = request.payment;
+      if (identifier !== undefined && (await replayIdentified(request, identifier))) return true;
+      await paidDelivery.refresh(request);
+      for (const owed of await findOwed(request)) {
+        if (await replayOwed(request, owed)) return true;
       }
       return false;
     },
-    async exists(order) {
-      const { identifier, authorization } = order.payment;
-      await counter.refresh(order);
-      if ((await findOwed(order)).length > 0) return true;
+    async exists(request) {
+      const { identifier, authorization } = request.payment;
+      await paidDelivery.refresh(request);
+      if ((await findOwed(request)).length > 0) return true;
       if (identifier === undefined) return false;
       const same = await runOrUnavailable(() => ledger.findByIdentifier(authorization.from, identifier));
-      return same !== undefined && !isItself(order, same);
+      return same !== undefined && !isSamePayment(request, same);
     },
   };
 }
 
-/** Another gateway has just opened a record for the very same payment: possible where they do not share locks. */
-function isItself(order: PaidRequest, { key }: PaymentRecord): boolean {
-  return key === order.key;
+/** Another gateway may have just opened a record for this very payment if they share no locks. */
+function isSamePayment(request: PaidRequest, { key }: PaymentRecord): boolean {
+  return key === request.key;
 }

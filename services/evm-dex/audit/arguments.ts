@@ -2,11 +2,11 @@ export const AUDIT_USAGE = `Compares rows of the store with the chain: reads eac
 
   npm run audit -- --chain 8453 [--pools 20] [--seed 1]
 
-  --chain N   8453 or 1; asks the local chain of the npm start that runs, else the first URL of EVM_RPC_<chain>
+  --chain N   8453 or 1; reads the local chain of a running npm start, else the first URL of EVM_RPC_<chain>
   --pools N   how many pools are sampled (default 20)
-  --seed N    the same seed takes the same sample (default: the time)
+  --seed N    the same seed gives the same sample (default: the time)
 
-Reads the store of the services: MONGODB_URL, or what the server of DATA_DIR works on. Ends with 1 where anything differs.
+Reads the store of the services: MONGODB_URL, or what the server of DATA_DIR works on. Exits with 1 if anything differs.
 `;
 
 export class UsageError extends Error {

@@ -7,7 +7,7 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { positionText } from "../metrics/lp-position.ts";
 import { type PoolEventRow, poolEvents, poolFees, poolStates, pools, rollups } from "../store/collections.ts";
 import { lpPositions, v2Rollups } from "../store/v2-collections.ts";
-import { mineBusyBlocks, startTestIngest, type TestIngest } from "../test/harness.ts";
+import { mineBusyBlocks, startTestIngest, type TestIngest } from "../test/kit/harness.ts";
 import { parseAuditArguments, UsageError } from "./arguments.ts";
 import { audit } from "./audit.ts";
 import { type Finding, isDifference } from "./finding.ts";
@@ -52,7 +52,7 @@ describeWithChain("audit", () => {
     }
   });
 
-  it("takes the same sample for the same seed, of the size asked", async () => {
+  it("takes the same sample for the same seed, of the requested size", async () => {
     const poolsOf = async (seed: number) => [
       ...new Set((await findings({ pools: 2, seed })).map(({ pool }) => pool)),
     ];

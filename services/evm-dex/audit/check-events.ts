@@ -38,20 +38,20 @@ export async function checkRows(
     const at = { pool: pool.poolAddress, block: row.blockNumber };
     const gone = receipt === null ? null : "no such log";
     return [
-      compareValues(at, { field: "pool_events.sender", ours: row.sender, chain: receipt?.from ?? null }),
+      compareValues(at, { field: "pool_events.sender", stored: row.sender, chain: receipt?.from ?? null }),
       compareValues(at, {
         field: "pool_events.blockHash",
-        ours: row.blockHash,
+        stored: row.blockHash,
         chain: receipt?.blockHash ?? null,
       }),
       compareValues(at, {
         field: "pool_events.kind",
-        ours: row.kind,
+        stored: row.kind,
         chain: eventOf(pool, log)?.kind ?? gone,
       }),
       compareValues(at, {
         field: "pool_events.amounts",
-        ours: row.amounts,
+        stored: row.amounts,
         chain: amountsOf(pool, log) ?? gone,
       }),
     ];
@@ -93,7 +93,7 @@ export async function checkMinute(
   const [first, last] = [rows[0], rows.at(-1)];
   const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
   if (first === undefined || last === undefined)
-    return [compareValues(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: 0 })];
+    return [compareValues(at, { field: "rollups.swapCount", stored: minute.swapCount, chain: 0 })];
   const logs = await rpc.logs({
     address: pool.poolAddress,
     fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
@@ -110,10 +110,10 @@ export async function checkMinute(
   const places = (list: readonly { blockNumber: unknown; logIndex: unknown }[]) =>
     list.map(({ blockNumber, logIndex }) => `${Number(blockNumber)}:${Number(logIndex)}`).join(" ");
   return [
-    compareValues(at, { field: "rollups.swapCount", ours: minute.swapCount, chain: inMinute.length }),
+    compareValues(at, { field: "rollups.swapCount", stored: minute.swapCount, chain: inMinute.length }),
     compareValues(at, {
       field: "pool_events (swaps of a minute)",
-      ours: places(rows),
+      stored: places(rows),
       chain: places(inMinute),
     }),
   ];

@@ -29,11 +29,19 @@ export async function checkPool(
     { to: pool.token1Address as Hex, data: DECIMALS, block },
   ]);
   return [
-    compareValues(at, { field: "pools.token0Address", ours: pool.token0Address, chain: addressOf(token0) }),
-    compareValues(at, { field: "pools.token1Address", ours: pool.token1Address, chain: addressOf(token1) }),
-    compareValues(at, { field: "pools.dexAddress", ours: pool.dexAddress, chain: addressOf(factory) }),
-    compareValues(at, { field: "pools.token0Decimals", ours: pool.token0Decimals, chain: intOf(decimals0) }),
-    compareValues(at, { field: "pools.token1Decimals", ours: pool.token1Decimals, chain: intOf(decimals1) }),
+    compareValues(at, { field: "pools.token0Address", stored: pool.token0Address, chain: addressOf(token0) }),
+    compareValues(at, { field: "pools.token1Address", stored: pool.token1Address, chain: addressOf(token1) }),
+    compareValues(at, { field: "pools.dexAddress", stored: pool.dexAddress, chain: addressOf(factory) }),
+    compareValues(at, {
+      field: "pools.token0Decimals",
+      stored: pool.token0Decimals,
+      chain: intOf(decimals0),
+    }),
+    compareValues(at, {
+      field: "pools.token1Decimals",
+      stored: pool.token1Decimals,
+      chain: intOf(decimals1),
+    }),
   ];
 }
 
@@ -50,19 +58,19 @@ export async function checkState(
   const at = { pool: pool.poolAddress, block: state.lastBlock };
   const gauge =
     (options.gauge?.createdBlock ?? Number.POSITIVE_INFINITY) <= state.lastBlock ? options.gauge : undefined;
-  const answers = await rpc.call(protocol.anchorCalls(pool, state.lastBlock, gauge));
-  const there = protocol.anchor(answers, { amount0: 0n, amount1: 0n }, gauge);
+  const results = await rpc.call(protocol.anchorCalls(pool, state.lastBlock, gauge));
+  const there = protocol.anchor(results, { amount0: 0n, amount1: 0n }, gauge);
   const chain = there === undefined ? {} : protocol.auditValues(there);
-  const findings = Object.entries(protocol.auditValues(protocol.read(state.state))).map(([name, ours]) =>
-    compareValues(at, { field: `pool_states.${name}`, ours, chain: chain[name] }),
+  const findings = Object.entries(protocol.auditValues(protocol.read(state.state))).map(([name, stored]) =>
+    compareValues(at, { field: `pool_states.${name}`, stored, chain: chain[name] }),
   );
   if (state.balanceBlock < 0 || protocol.tvlSource === "reserves") return findings;
   const [balance0, balance1] = await rpc.call(balanceCalls(pool, state.balanceBlock));
   const then = { pool: pool.poolAddress, block: state.balanceBlock };
   return [
     ...findings,
-    compareValues(then, { field: "pool_states.balance0", ours: state.balance0, chain: wordOf(balance0) }),
-    compareValues(then, { field: "pool_states.balance1", ours: state.balance1, chain: wordOf(balance1) }),
+    compareValues(then, { field: "pool_states.balance0", stored: state.balance0, chain: wordOf(balance0) }),
+    compareValues(then, { field: "pool_states.balance1", stored: state.balance1, chain: wordOf(balance1) }),
   ];
 }
 
@@ -76,7 +84,7 @@ export async function checkFee(
   if (feeCall === undefined || row === undefined) return [];
   const [fee] = await rpc.call([feeCall(pool.poolAddress, row.block)]);
   const at = { pool: pool.poolAddress, block: row.block };
-  return [compareValues(at, { field: "pool_fees.fee", ours: row.fee, chain: intOf(fee) })];
+  return [compareValues(at, { field: "pool_fees.fee", stored: row.fee, chain: intOf(fee) })];
 }
 
 function balanceCalls(pool: PoolRow, block: number): EthCall[] {
@@ -87,18 +95,18 @@ function balanceCalls(pool: PoolRow, block: number): EthCall[] {
   ];
 }
 
-function isWord(answer: Hex | null | undefined): answer is Hex {
-  return typeof answer === "string" && answer.length >= 66;
+function isWord(result: Hex | null | undefined): result is Hex {
+  return typeof result === "string" && result.length >= 66;
 }
 
-function addressOf(answer: Hex | null | undefined): string | null {
-  return isWord(answer) ? readAddress(answer, 0) : null;
+function addressOf(result: Hex | null | undefined): string | null {
+  return isWord(result) ? readAddress(result, 0) : null;
 }
 
-function intOf(answer: Hex | null | undefined): number | null {
-  return isWord(answer) ? readInt(answer, 0) : null;
+function intOf(result: Hex | null | undefined): number | null {
+  return isWord(result) ? readInt(result, 0) : null;
 }
 
-function wordOf(answer: Hex | null | undefined): bigint | null {
-  return isWord(answer) ? readUint(answer, 0) : null;
+function wordOf(result: Hex | null | undefined): bigint | null {
+  return isWord(result) ? readUint(result, 0) : null;
 }

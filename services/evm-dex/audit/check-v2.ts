@@ -4,8 +4,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { HOUR } from "../metrics/bucket.ts";
 import { positionText } from "../metrics/lp-position.ts";
 import { v2AmountsText } from "../metrics/v2-bucket.ts";
-import { fees } from "../protocols/aerodrome-v2/decode/fees.ts";
-import { swap } from "../protocols/aerodrome-v2/decode/swap.ts";
+import { fees, swap } from "../protocols/aerodrome-v2/decode/pool.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow } from "../store/collections.ts";
 import { eventsSince } from "../store/queries.ts";
@@ -33,7 +32,7 @@ export async function checkHour(
   const [first, last] = [rows[0], rows.at(-1)];
   const at = { pool: pool.poolAddress, block: first?.blockNumber ?? 0 };
   if (first === undefined || last === undefined)
-    return [compareValues(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: 0 })];
+    return [compareValues(at, { field: "v2_rollups.swapCount", stored: hour.swapCount, chain: 0 })];
   const logs = await rpc.logs({
     address: pool.poolAddress,
     fromBlock: Math.max(0, first.blockNumber - MARGIN_BLOCKS),
@@ -51,9 +50,9 @@ export async function checkHour(
   const { fees0, fees1 } = v2AmountsText.read(hour.amounts);
   const sum = (side: "amount0" | "amount1") => taken.reduce((total, each) => total + each[side], 0n);
   return [
-    compareValues(at, { field: "v2_rollups.swapCount", ours: hour.swapCount, chain: swapCount }),
-    compareValues(at, { field: "v2_rollups.fees0", ours: fees0, chain: sum("amount0") }),
-    compareValues(at, { field: "v2_rollups.fees1", ours: fees1, chain: sum("amount1") }),
+    compareValues(at, { field: "v2_rollups.swapCount", stored: hour.swapCount, chain: swapCount }),
+    compareValues(at, { field: "v2_rollups.fees0", stored: fees0, chain: sum("amount0") }),
+    compareValues(at, { field: "v2_rollups.fees1", stored: fees1, chain: sum("amount1") }),
   ];
 }
 
@@ -84,11 +83,15 @@ export async function checkPosition(
   const at = { pool: poolAddress, block };
   const isGauged = gauge !== undefined && gauge.createdBlock <= block;
   return [
-    compareValues(at, { field: "lp_positions.balance", ours: balance, chain: wordOf(held) }),
-    compareValues(at, { field: "lp_positions.staked", ours: staked, chain: isGauged ? wordOf(inGauge) : 0n }),
+    compareValues(at, { field: "lp_positions.balance", stored: balance, chain: wordOf(held) }),
+    compareValues(at, {
+      field: "lp_positions.staked",
+      stored: staked,
+      chain: isGauged ? wordOf(inGauge) : 0n,
+    }),
   ];
 }
 
-function wordOf(answer: Hex | null | undefined): bigint | null {
-  return typeof answer === "string" && answer.length >= 66 ? readUint(answer, 0) : null;
+function wordOf(result: Hex | null | undefined): bigint | null {
+  return typeof result === "string" && result.length >= 66 ? readUint(result, 0) : null;
 }

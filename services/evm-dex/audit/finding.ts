@@ -12,10 +12,10 @@ export interface Finding {
 /** A finding from two values of any kind, compared as text: integers must be exact. */
 export function compareValues(
   at: { readonly pool: string; readonly block: number },
-  options: { readonly field: string; readonly ours: unknown; readonly chain: unknown },
+  options: { readonly field: string; readonly stored: unknown; readonly chain: unknown },
 ): Finding {
   const chain = options.chain === null || options.chain === undefined ? null : String(options.chain);
-  return { pool: at.pool, block: at.block, field: options.field, stored: String(options.ours), chain };
+  return { pool: at.pool, block: at.block, field: options.field, stored: String(options.stored), chain };
 }
 
 export function isDifference(finding: Finding): boolean {

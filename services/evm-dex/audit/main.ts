@@ -59,8 +59,8 @@ async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
       all.push(...findings);
       const wrong = findings.filter(isDifference);
       console.log(`${wrong.length === 0 ? "ok  " : "DIFF"} ${pool} ${name}: ${findings.length} values`);
-      for (const { field, block, stored: ours, chain: there } of wrong) {
-        console.log(`     ${field} at block ${block}: ours ${ours}, the chain's ${there}`);
+      for (const { field, block, stored, chain: there } of wrong) {
+        console.log(`     ${field} at block ${block}: stored ${stored}, the chain's ${there}`);
       }
     }
     const differences = all.filter(isDifference).length;

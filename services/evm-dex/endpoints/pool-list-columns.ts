@@ -14,7 +14,7 @@ export const pairColumns = defineColumns([
   { name: "token1Decimals", type: "UInt8", description: "Decimals of token1." },
 ]);
 
-/** What the factory's PoolCreated event says of a pool, in the specification's order; every column sortable. */
+/** A pool by its factory's PoolCreated event, in the specification's order; every column sortable. */
 export const poolListColumns = sortable([
   { name: "chainId", type: "UInt32", description: "Chain the pool is on." },
   { name: "dexAddress", type: "String", description: "Address of the factory that created the pool." },

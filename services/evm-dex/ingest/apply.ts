@@ -29,10 +29,13 @@ export interface IngestPipeline {
   readonly guard: Guard;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly checkpoint: CheckpointRow;
   readonly chainHead: number;
-  /** Whether balances and fees are read: at the head, not during backfill. */
+  /**
+   * Whether balances and fees are read: only with the batch that reaches the head, since no response uses the state
+   * before it. That batch also reads what earlier ones left unread.
+   */
   readonly observe: boolean;
 }
 
@@ -99,16 +102,16 @@ async function identifyUnknownPools(
 ): Promise<void> {
   const { indexer, source, watchedPools: watch } = pipeline;
   const { chainId } = source;
-  const met = await pipeline.unknownPools.identify(batch.unknownPools);
-  if (met.length === 0) return;
-  const created = met.map(({ pool }) => pool);
+  const identified = await pipeline.unknownPools.identify(batch.unknownPools);
+  if (identified.length === 0) return;
+  const created = identified.map(({ pool }) => pool);
   const described = await readPoolRows(pipeline, { chainId, created, block: chainHead });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) {
     indexer.addPool(pool);
     if (protocolOf(pool.protocol).lpTokens !== undefined) watch.add(pool.poolAddress);
   }
-  for (const { pool, gauge } of met) {
+  for (const { pool, gauge } of identified) {
     if (gauge !== undefined) indexer.addGauge({ chainId, poolAddress: pool.pool, ...gauge });
   }
   throw new NewPoolsFound(`No node reported the creation of ${created.map(({ pool }) => pool).join(", ")}.`);

@@ -3,11 +3,13 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { StoredBlock } from "../../shared/evm/finality/fork.ts";
+import { findFork } from "../../shared/index/evm/fork.ts";
+import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import { put } from "../../shared/storage/port.ts";
-import { type HeaderRow, headers, type PoolEventRow, poolEvents } from "../store/collections.ts";
-import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
-import { CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/rows.ts";
-import { findFork } from "./fork.ts";
+import { type PoolEventRow, poolEvents } from "../store/collections.ts";
+import { createFakeSource, headersUpTo } from "../test/kit/fake-source.ts";
+import { CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/kit/rows.ts";
+import { findLastRow, withinIndex } from "./fork.ts";
 
 const FROM = 100;
 const START_S = 1_700_000_000;
@@ -45,10 +47,11 @@ async function findIn(at: {
     blockNumber: at.checkpoint,
     blockHash: hash(at.checkpoint),
   });
-  const found = await findFork(store, { source, checkpoint, final: block(at.final ?? 0) });
+  const final = block(at.final ?? 0);
+  const found = withinIndex(await findFork(store, { source, checkpoint, final, findLastRow }), checkpoint);
   await store.close();
   const target = found && { number: found.number, hash: found.hash, time: found.time };
-  return { target, asked: source.headerRequests };
+  return { target, requested: source.headerRequests };
 }
 
 const block = (number: number): StoredBlock => ({ number, hash: hash(number), time: timeOf(number) });
@@ -60,18 +63,18 @@ describe("findFork", () => {
     expect(target).to.deep.equal(block(200));
   });
 
-  it("is the last kept header that the chain still has, found by one question and confirmed by another", async () => {
-    const { target, asked } = await findIn({
+  it("is the last kept header that the chain still has, found by one request and confirmed by another", async () => {
+    const { target, requested } = await findIn({
       kept: range(180, 200),
       rows: [150, 190],
       checkpoint: 200,
       fork: 187,
     });
     expect(target).to.deep.equal(block(187));
-    expect(asked).to.have.length(2);
+    expect(requested).to.have.length(2);
   });
 
-  it("looks no higher than the chain's head", async () => {
+  it("never looks above the chain's head", async () => {
     const { target } = await findIn({
       kept: range(180, 200),
       rows: [],
@@ -95,7 +98,7 @@ describe("findFork", () => {
     );
   });
 
-  it("goes by rows alone where no headers are kept", async () => {
+  it("uses rows alone where no headers are kept", async () => {
     const rows = [101, 150, 200];
     expect((await findIn({ kept: [], rows, checkpoint: 200, fork: 1_000 })).target).to.deep.equal(block(200));
     expect((await findIn({ kept: [], rows, checkpoint: 200, fork: 180 })).target).to.deep.equal(block(150));
@@ -110,13 +113,13 @@ describe("findFork", () => {
     expect((await findIn({ kept: [], rows: [], checkpoint: 200, fork: 150 })).target).to.equal(null);
   });
 
-  it("is the final block where everything after it was replaced, and looks no deeper", async () => {
+  it("is the final block where everything after it was replaced, and never looks deeper", async () => {
     const rows = [101, 120, 150, 199];
     const { target } = await findIn({ kept: [], rows, checkpoint: 200, fork: 140, final: 140 });
     expect(target).to.deep.equal(block(140));
   });
 
-  it("is never below the final block: a chain with another one there is not ours", async () => {
+  it("is never below the final block: a chain with another one there is another chain", async () => {
     let error: unknown;
     await findIn({ kept: range(180, 200), rows: [101], checkpoint: 200, fork: 139, final: 140 }).catch(
       (thrown: unknown) => {
@@ -126,7 +129,7 @@ describe("findFork", () => {
     expect(error).to.be.instanceOf(ReorgDetected);
   });
 
-  it("is undefined where the chain ends below the final block: a node that is behind tells nothing", async () => {
+  it("is undefined where the chain ends below the final block: a node that is behind proves nothing", async () => {
     const { target } = await findIn({
       kept: range(180, 200),
       rows: [101],
@@ -138,7 +141,7 @@ describe("findFork", () => {
     expect(target).to.equal(undefined);
   });
 
-  it("goes by the checkpoint itself where headers were kept only before a long run", async () => {
+  it("uses the checkpoint itself where headers were kept only before a long run", async () => {
     const rows = [101, 150, 190];
     const kept = range(110, 120);
     expect((await findIn({ kept, rows, checkpoint: 200, fork: 1_000 })).target).to.deep.equal(block(200));
@@ -153,12 +156,13 @@ describe("findFork", () => {
     for (const fork of rows) {
       const source = createFakeSource({ headers: headersUpTo(170, { forkedAbove: fork }) });
       const checkpoint = checkpointRow({ fromBlock: FROM, blockNumber: 160, blockHash: hash(160) });
-      expect((await findFork(store, { source, checkpoint, final: block(0) }))?.number).to.equal(fork);
+      const found = await findFork(store, { source, checkpoint, final: block(0), findLastRow });
+      expect(found?.number).to.equal(fork);
     }
     await store.close();
   });
 
-  it("finds the same as a look at every row, with few questions", async () => {
+  it("finds the same as a check of every row, with few requests", async () => {
     const places = fc.record({
       rows: fc.uniqueArray(fc.integer({ min: FROM, max: 260 }), { maxLength: 150 }),
       fork: fc.integer({ min: FROM - 1, max: 265 }),
@@ -166,7 +170,12 @@ describe("findFork", () => {
     });
     await fc.assert(
       fc.asyncProperty(places, async ({ rows, fork, kept }) => {
-        const { target, asked } = await findIn({ kept: range(261 - kept, 260), rows, checkpoint: 260, fork });
+        const { target, requested } = await findIn({
+          kept: range(261 - kept, 260),
+          rows,
+          checkpoint: 260,
+          fork,
+        });
         const headersInCommon = kept > 0 && fork >= 261 - kept;
         const common = rows
           .filter((number) => number <= fork && number < 261 - kept)
@@ -174,7 +183,7 @@ describe("findFork", () => {
         // The checkpoint's own block is known without a kept header.
         const expected = headersInCommon || fork >= 260 ? Math.min(fork, 260) : common;
         expect(target?.number).to.equal(expected);
-        expect(asked.length).to.be.at.most(2 + Math.ceil(Math.log2(260 - FROM)));
+        expect(requested.length).to.be.at.most(2 + Math.ceil(Math.log2(260 - FROM)));
       }),
       { numRuns: 40 },
     );

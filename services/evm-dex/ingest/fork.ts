@@ -1,28 +1,6 @@
-import type { IndexIdentity } from "../../shared/evm/finality/finality.ts";
-import { findCommonBlock, type StoredBlock } from "../../shared/evm/finality/fork.ts";
-import type { EvmSource } from "../../shared/evm/port.ts";
+import type { StoredBlock } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, headers, poolEvents } from "../store/collections.ts";
-
-/**
- * The last block that the store and the chain have in common: by the kept headers, and where the fork lies deeper than
- * those, by the block hashes that event rows carry; at the least the index's final block. Null where that lies before the
- * index, of which nothing is left then. Undefined where the endpoints are behind the final block. Throws ReorgDetected where
- * they contradict it.
- */
-export async function findFork(
-  store: Store,
-  { source, checkpoint, final }: { source: EvmSource; checkpoint: CheckpointRow; final: StoredBlock },
-): Promise<StoredBlock | null | undefined> {
-  const { chainId, blockNumber, blockHash, blockTime, fromBlock } = checkpoint;
-  const kept = await store.find(headers, { filter: { chainId, number: { lt: blockNumber } } });
-  const common = await findCommonBlock(source, {
-    final,
-    known: [{ number: blockNumber, hash: blockHash, time: blockTime }, ...kept],
-    lastRow: (range) => findLastRow(store, { chainId, ...range }),
-  });
-  return common === undefined || common.number >= fromBlock - 1 ? common : null;
-}
+import { type CheckpointRow, poolEvents } from "../store/collections.ts";
 
 /** The block of the last event between two blocks, inclusive. */
 export async function findLastRow(
@@ -38,10 +16,10 @@ export async function findLastRow(
   return row && { number: row.blockNumber, hash: row.blockHash, time: row.time };
 }
 
-/** What endpoints are held against. */
-export function indexIdentityOf(
-  store: Store,
-  { chainId, genesisHash }: Pick<CheckpointRow, "chainId" | "genesisHash">,
-): IndexIdentity {
-  return { genesisHash, findKnown: (high) => findLastRow(store, { chainId, low: 0, high }) };
+/** Null for a fork before the first indexed block: nothing of the index remains. */
+export function withinIndex(
+  fork: StoredBlock | undefined,
+  { fromBlock }: Pick<CheckpointRow, "fromBlock">,
+): StoredBlock | null | undefined {
+  return fork === undefined || fork.number >= fromBlock - 1 ? fork : null;
 }

@@ -8,8 +8,8 @@ import { ANCHOR_PRICE } from "../price/link.ts";
 import { checkpoints, priceLinks } from "../store/collections.ts";
 import { readPrices, toAnchorRows } from "../store/price-links.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { createFakeSource, headersUpTo } from "../test/fake-source.ts";
-import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { createFakeSource, headersUpTo } from "../test/kit/fake-source.ts";
+import { address, CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { openCheckpoint } from "./start-block.ts";
 
 const WEEK = 7 * 86_400;
@@ -29,11 +29,11 @@ const openOn = (headers: readonly BlockHeader[], startBlock?: number) =>
     const source = createFakeSource({ headers });
     const checkpoint = await openCheckpoint(store, { source, anchors: ANCHORS, startBlock });
     expect(await getCheckpoint(store, CHAIN_ID)).to.deep.equal(checkpoint);
-    return { checkpoint, asked: source.headerRequests.length };
+    return { checkpoint, requested: source.headerRequests.length };
   });
 
 describe("openCheckpoint", () => {
-  it("stands just before the asked first block", async () => {
+  it("is just before the configured first block", async () => {
     const { checkpoint } = await openOn(headersUpTo(50), 20);
     expect(checkpoint).to.deep.equal({
       chainId: CHAIN_ID,
@@ -65,7 +65,7 @@ describe("openCheckpoint", () => {
       expect([...prices.values()]).to.deep.equal([ANCHOR_PRICE, ANCHOR_PRICE]);
     }));
 
-  it("stands before block 0 where that is the first", async () => {
+  it("is before block 0 where that is the first", async () => {
     const { checkpoint } = await openOn(headersUpTo(3), 0);
     expect(checkpoint).to.include({
       blockNumber: -1,
@@ -76,11 +76,11 @@ describe("openCheckpoint", () => {
     });
   });
 
-  it("starts seven days before the head by default, found with few questions", async () => {
+  it("starts seven days before the head by default, found with few requests", async () => {
     // Ten minutes a block: 1,008 blocks a week.
-    const { checkpoint, asked } = await openOn(headersUpTo(5_000, { intervalS: 600 }));
+    const { checkpoint, requested } = await openOn(headersUpTo(5_000, { intervalS: 600 }));
     expect(checkpoint).to.include({ fromBlock: 5_000 - 1_008, blockNumber: 5_000 - 1_009, chainHead: 5_000 });
-    expect(asked).to.be.at.most(Math.ceil(Math.log2(5_001)) + 3);
+    expect(requested).to.be.at.most(Math.ceil(Math.log2(5_001)) + 3);
   });
 
   it("takes the first block within seven days, however the blocks are spread", async () => {
@@ -99,7 +99,7 @@ describe("openCheckpoint", () => {
     );
   });
 
-  it("goes on from the stored checkpoint, whatever is asked for now", () =>
+  it("continues from the stored checkpoint, whatever is configured now", () =>
     inStore(async (store) => {
       const stored = checkpointRow({ genesisHash: hash(0) });
       await store.write([put(checkpoints, [stored])]);

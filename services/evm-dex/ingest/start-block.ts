@@ -1,19 +1,19 @@
 import { requireStoredFinal } from "../../shared/evm/finality/finality.ts";
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
-import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
+import type { BlockHeader, EvmSource, StoredBlock } from "../../shared/evm/port.ts";
+import { indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { indexIdentityOf } from "./fork.ts";
-import { startTarget } from "./sync.ts";
+import { findLastRow } from "./fork.ts";
 import { startSteps } from "./write.ts";
 
 const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
 
 /**
  * The stored checkpoint, or on a first run one just before the first block to index: `startBlock`, else the first
- * block of the last seven days; prices have their anchors from there on. Throws OtherChain where the store has
- * another genesis.
+ * block of the last seven days; the price anchors are stored with it, so other stablecoins need a new index. Throws
+ * OtherChain where the store has another genesis.
  */
 export async function openCheckpoint(
   store: Store,
@@ -25,12 +25,13 @@ export async function openCheckpoint(
 ): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store, source.chainId);
   // Comes first, to tell an endpoint of another chain from a store of another one.
-  if (stored !== undefined) await requireStoredFinal({ store, source }, indexIdentityOf(store, stored));
+  if (stored !== undefined)
+    await requireStoredFinal({ store, source }, indexIdentityOf(store, stored, findLastRow));
   const genesisHash = await checkGenesis(source, stored?.genesisHash);
   if (stored !== undefined) return stored;
   const head = await source.head();
   const fromBlock = startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
-  const before = await startTarget(source, fromBlock);
+  const before = await blockBefore(source, fromBlock);
   const first = await headerAt(source, fromBlock);
   const checkpoint: CheckpointRow = {
     chainId: source.chainId,
@@ -43,7 +44,7 @@ export async function openCheckpoint(
     genesisHash,
   };
   await store.write(startSteps(checkpoint, anchors));
-  await requireStoredFinal({ store, source }, indexIdentityOf(store, checkpoint));
+  await requireStoredFinal({ store, source }, indexIdentityOf(store, checkpoint, findLastRow));
   return checkpoint;
 }
 
@@ -61,4 +62,13 @@ async function firstBlockSince(
     else low = middle + 1;
   }
   return low;
+}
+
+const ZERO_HASH = `0x${"0".repeat(64)}`;
+
+/** The block before the first indexed one. The one before block 0 does not exist: its hash is zero. */
+export async function blockBefore(source: EvmSource, fromBlock: number): Promise<StoredBlock> {
+  if (fromBlock === 0) return { number: -1, hash: ZERO_HASH, time: 0 };
+  const { number, hash, timestamp } = await headerAt(source, fromBlock - 1);
+  return { number, hash, time: timestamp };
 }

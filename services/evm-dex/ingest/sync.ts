@@ -2,10 +2,10 @@ import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
+import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
+import { ForkFinder, indexIdentityOf } from "../../shared/index/evm/fork.ts";
+import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
-import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
-import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { applyBatch, type IngestPipeline, NewPoolsFound } from "./apply.ts";
@@ -13,39 +13,31 @@ import { readBackfill } from "./fetch/backfill.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
 import type { Fetcher } from "./fetch/fetcher.ts";
 import { prefetchNext } from "./fetch/prefetch.ts";
-import { findFork, indexIdentityOf } from "./fork.ts";
+import { findLastRow, withinIndex } from "./fork.ts";
 import { createFetcher, openPipeline } from "./pipeline.ts";
 import type { NewHead } from "./snapshots/snapshot-writer.ts";
+import { blockBefore } from "./start-block.ts";
 import { rollbackTo } from "./undo/rollback.ts";
 
-/** How long a head without a wake-up call goes unnoticed. */
-const POLL_MS = 300;
 /** Blocks a step behind the head. */
 const TAIL_BLOCKS = 64;
-/** A head below ours that differs from our chain is taken for a reorg only after this many looks. */
-const SHORTER_CHAIN_LOOKS = 5;
 
-export interface SyncDeps {
-  readonly store: Store;
+export interface SyncDeps extends SyncContext {
   readonly source: EvmSource;
   /** The same source for a long run of blocks, closed after it. Absent = `source` does for that too. */
   readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
-  readonly signal: AbortSignal;
-  readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
-  readonly report: ProgressReport;
-  readonly guard: Guard;
   readonly gauges?: ChainGauges | undefined;
-  /** Called when the store has come to stand on the head, before it goes on. */
+  /** Called when the index has come to the head, before it goes on. */
   readonly onHead?: (head: NewHead) => Promise<void>;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
 }
 
-type Place = Pick<StoredBlock, "number" | "hash">;
+type BlockId = Pick<StoredBlock, "number" | "hash">;
 
-/** What a run of blocks is read by. */
-interface Reading {
+/** What batches are fetched with. */
+interface FetchContext {
   readonly source: EvmSource;
   readonly fetcher: Fetcher;
   readonly signal: AbortSignal;
@@ -53,9 +45,9 @@ interface Reading {
 
 interface CatchUpStep {
   readonly batch: BlockBatch;
-  /** The chain's head when it was last looked at. */
+  /** The chain's head as last seen. */
   readonly head: number;
-  /** Where the backfill ends; absent behind it. */
+  /** Where the backfill ends; absent after it. */
   readonly to?: number;
 }
 
@@ -66,9 +58,8 @@ export class ChainSync {
   #pipeline: IngestPipeline;
   #fetcher: Fetcher;
   readonly #finality: Finality;
-  #shorterLooks = 0;
+  readonly #forks: ForkFinder;
   #isFollowing = false;
-  #moved: string | undefined;
 
   private constructor(
     deps: SyncDeps,
@@ -80,23 +71,24 @@ export class ChainSync {
   ) {
     this.#deps = deps;
     this.#finality = finality;
+    this.#forks = new ForkFinder({ ...deps, finality, findLastRow });
     this.#checkpoint = checkpoint;
     this.#pipeline = pipeline;
     this.#fetcher = createFetcher(deps, pipeline);
   }
 
-  /** Undoes whatever an interrupted write left beyond the checkpoint and loads the rest. */
+  /** Undoes what an interrupted write left above the checkpoint, and loads the rest. */
   static async open(deps: SyncDeps, checkpoint: CheckpointRow): Promise<ChainSync> {
-    const finality = await Finality.open(deps, indexIdentityOf(deps.store, checkpoint));
+    const finality = await Finality.open(deps, indexIdentityOf(deps.store, checkpoint, findLastRow));
     const undone = await rollbackTo(deps.store, {
       checkpoint,
-      target: targetOf(checkpoint),
+      target: indexedBlock(checkpoint),
       guard: deps.guard,
     });
     if (undone > 0)
       deps.log(
         "info",
-        `Undid ${undone} events that an interrupted write left beyond block ${checkpoint.blockNumber}.`,
+        `Undid ${undone} events that an interrupted write left above block ${checkpoint.blockNumber}.`,
       );
     return new ChainSync(deps, { checkpoint, finality, pipeline: await openPipeline(deps, checkpoint) });
   }
@@ -117,30 +109,22 @@ export class ChainSync {
 
   /** Until the signal. Throws IndexContradicted where every endpoint contradicts what is final. */
   async run(): Promise<void> {
-    const { source, signal } = this.#deps;
-    while (!signal.aborted) {
-      const head = await source.head();
-      this.#deps.gauges?.setHead(head);
-      try {
-        const moved = await this.step(head);
-        if (!moved) await source.waitForHead(POLL_MS, signal);
-      } catch (error) {
-        this.#logMoved(error);
-        await this.handleReorg().catch((failed) => this.#logMoved(failed));
-        // A node that contradicts itself is given time to make up its mind.
-        await source.waitForHead(POLL_MS, signal);
-      }
-    }
+    const { source, signal, log, gauges } = this.#deps;
+    await followHead({
+      source,
+      signal,
+      log,
+      checkpoint: () => this.#checkpoint,
+      step: async () => {
+        const head = await source.head();
+        gauges?.setHead(head);
+        return this.step(head);
+      },
+      handleReorg: () => this.handleReorg(),
+    });
   }
 
-  /** Throws what is not ReorgDetected. The same words come once, until blocks are written again. */
-  #logMoved(error: unknown): void {
-    if (!(error instanceof ReorgDetected)) throw error;
-    if (error.message !== this.#moved) this.#deps.log("warn", error.message);
-    this.#moved = error.message;
-  }
-
-  /** One step towards `head`; answers whether there was anything to do. Throws ReorgDetected where the chains part. */
+  /** One step towards `head`; returns whether there was anything to do. Throws ReorgDetected. */
   async step(head: BlockHeader): Promise<boolean> {
     try {
       return await this.#step(head);
@@ -154,10 +138,11 @@ export class ChainSync {
   async #step(head: BlockHeader): Promise<boolean> {
     const behind = head.number - this.#checkpoint.blockNumber;
     if (behind < 0) {
-      await this.#lookAtLowerHead(head);
+      if (await this.#forks.isReorg(head, this.#checkpoint))
+        throw new ReorgDetected(`The chain ends at block ${head.number}, on another branch than the index.`);
       return false;
     }
-    this.#shorterLooks = 0;
+    this.#forks.resetLowerHeads();
     if (behind === 0) {
       if (head.hash !== this.#checkpoint.blockHash)
         throw new ReorgDetected(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
@@ -169,7 +154,7 @@ export class ChainSync {
       await this.#catchUp(head);
     } else {
       this.#isFollowing = true;
-      const last = targetOf(this.#checkpoint);
+      const last = indexedBlock(this.#checkpoint);
       const { signal } = this.#deps;
       for await (const batch of this.#readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
         await this.#apply(batch, { head: head.number });
@@ -177,7 +162,7 @@ export class ChainSync {
     return true;
   }
 
-  /** Before a long run is read on top of it: the blocks that follow would show it only after the first of them are read. */
+  /** Before many blocks are fetched: the first of them would show a reorg, but only once they are here. */
   async #checkCheckpoint(): Promise<void> {
     const { blockNumber, blockHash } = this.#checkpoint;
     if (blockNumber < 0) return;
@@ -186,25 +171,7 @@ export class ChainSync {
       throw new ReorgDetected(`Block ${blockNumber} of chain ${this.#deps.source.chainId} was replaced.`);
   }
 
-  /**
-   * A node whose head is on our chain is behind, and so is one that has not come to our final block; one that stays below
-   * us on another chain has reorganised.
-   */
-  async #lookAtLowerHead(head: BlockHeader): Promise<void> {
-    const fork = await this.#findFork();
-    const isBehind = fork === undefined || (fork !== null && fork.number >= head.number);
-    if (isBehind) this.#shorterLooks = 0;
-    else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) {
-      throw new ReorgDetected(`The chain ends at block ${head.number}, on another branch than ours.`);
-    }
-  }
-
-  #findFork(): Promise<StoredBlock | null | undefined> {
-    const { store, source } = this.#deps;
-    return findFork(store, { source, checkpoint: this.#checkpoint, final: this.#finality.block });
-  }
-
-  /** From far behind up to the head, by the source for long runs. */
+  /** From far behind up to the head, by the source for many blocks. */
   async #catchUp(head: BlockHeader): Promise<void> {
     const from = this.#checkpoint.blockNumber + 1;
     const bulk = this.#deps.openBulkSource?.();
@@ -231,29 +198,29 @@ export class ChainSync {
     this.#deps.report({ stage: "backfill", ...options, at: batch.last.number, events });
   }
 
-  /** What lies far behind the head as a backfill, the last blocks with their headers. */
-  async *#stepsUpTo(head: BlockHeader, by: Reading): AsyncGenerator<CatchUpStep> {
-    let last: Place = targetOf(this.#checkpoint);
+  /** Blocks far behind the head as a backfill, the last ones with their headers. */
+  async *#stepsUpTo(head: BlockHeader, context: FetchContext): AsyncGenerator<CatchUpStep> {
+    let last: BlockId = indexedBlock(this.#checkpoint);
     let top = head.number;
     while (top - last.number > KEPT_HEADERS) {
       const to = top - KEPT_HEADERS;
-      for await (const batch of readBackfill({ ...by, from: last.number + 1, to })) {
+      for await (const batch of readBackfill({ ...context, from: last.number + 1, to })) {
         last = batch.last;
         yield { batch, head: top, to };
       }
-      if (by.signal.aborted) return;
+      if (context.signal.aborted) return;
       // The chain has grown meanwhile.
       top = (await this.#deps.source.head()).number;
     }
-    for await (const batch of this.#readTail(last, { ...by, to: top })) yield { batch, head: top };
+    for await (const batch of this.#readTail(last, { ...context, to: top })) yield { batch, head: top };
   }
 
-  /** The blocks after `last` up to `to`, each run read while the one before it is written. */
+  /** The blocks after `last` up to `to`, each batch fetched while the one before it is written. */
   async *#readTail(
-    last: Place,
-    { to, fetcher, signal }: Pick<Reading, "fetcher" | "signal"> & { to: number },
+    last: BlockId,
+    { to, fetcher, signal }: Pick<FetchContext, "fetcher" | "signal"> & { to: number },
   ): AsyncGenerator<BlockBatch> {
-    const readAfter = ({ number, hash }: Place) => {
+    const readAfter = ({ number, hash }: BlockId) => {
       if (number >= to || signal.aborted) return undefined;
       const range = { fromBlock: number + 1, toBlock: Math.min(to, number + TAIL_BLOCKS) };
       const batch = fetcher.readTail(range, hash);
@@ -269,7 +236,7 @@ export class ChainSync {
     }
   }
 
-  /** Every block that is stored comes through here, whatever it was read from: it must follow on the checkpoint. */
+  /** Writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
   async #apply(batch: BlockBatch, { head }: { head: number }): Promise<void> {
     const { blockNumber, blockHash } = this.#checkpoint;
     if (batch.parent.number !== blockNumber || batch.parent.hash !== blockHash) {
@@ -288,7 +255,6 @@ export class ChainSync {
       observe: reachesHead,
     });
     this.#checkpoint = applied.checkpoint;
-    this.#moved = undefined;
     this.#finality.follow(batch.last, { isHead: reachesHead });
     const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
     this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
@@ -296,8 +262,8 @@ export class ChainSync {
   }
 
   /**
-   * Pools whose balances the blocks before or a rollback left unread go with the blocks that reach the head, where every
-   * node has the state, in one write with their checkpoint: between two checkpoints no answer changes.
+   * Balances that earlier blocks or a rollback left unread are read with the blocks that reach the head, where every
+   * node has the state, and written with their checkpoint: between two checkpoints no response changes.
    */
   #claimUnread(): void {
     const { indexer } = this.#pipeline;
@@ -313,12 +279,10 @@ export class ChainSync {
    */
   async handleReorg(): Promise<void> {
     const { store, source, chain, log, guard } = this.#deps;
-    await source.recheck();
-    await this.#finality.cancelUpdate();
-    const fork = await this.#findFork();
     const { fromBlock, blockNumber } = this.#checkpoint;
+    const fork = withinIndex(await this.#forks.find(this.#checkpoint), this.#checkpoint);
     if (fork === undefined || fork?.number === blockNumber) return;
-    const target = fork ?? { ...(await startTarget(source, fromBlock)) };
+    const target = fork ?? (await blockBefore(source, fromBlock));
     const head = await source.head();
     const toBlock = Math.min(head.number, target.number + TAIL_BLOCKS);
     const replacement =
@@ -338,7 +302,7 @@ export class ChainSync {
     };
     this.#pipeline = await openPipeline(this.#deps, this.#checkpoint);
     this.#fetcher = createFetcher(this.#deps, this.#pipeline);
-    this.#shorterLooks = 0;
+    this.#forks.resetLowerHeads();
     if (replacement === undefined) return;
     try {
       await this.#apply(replacement, { head: head.number });
@@ -348,23 +312,4 @@ export class ChainSync {
       log("warn", error.message);
     }
   }
-}
-
-const ZERO_HASH = `0x${"0".repeat(64)}`;
-
-/** The block before the first indexed one; before block 0 there is none, its parent hash is zero. */
-export async function startTarget(
-  source: EvmSource,
-  fromBlock: number,
-): Promise<{ number: number; hash: string; time: number }> {
-  if (fromBlock === 0) return { number: -1, hash: ZERO_HASH, time: 0 };
-  const [header] = await source.headers([fromBlock - 1]);
-  if (header === null || header === undefined) {
-    throw new Error(`Chain ${source.chainId} has no block ${fromBlock - 1} to start after.`);
-  }
-  return { number: header.number, hash: header.hash, time: header.timestamp };
-}
-
-function targetOf(checkpoint: CheckpointRow) {
-  return { number: checkpoint.blockNumber, hash: checkpoint.blockHash, time: checkpoint.blockTime };
 }

@@ -1,11 +1,10 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
+import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
-  type HeaderRow,
-  headers,
   type PoolFeeRow,
   poolEvents,
   poolFees,
@@ -23,7 +22,7 @@ import { toListings } from "../views/pool-listing.ts";
 import type { FlushedRows, Indexer } from "./state/indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
-export interface Progress {
+interface Progress {
   readonly checkpoint: CheckpointRow;
   /** Fees read at the checkpoint or before. */
   readonly fees: readonly PoolFeeRow[];
@@ -52,7 +51,7 @@ export async function writeProgress(
     progress.headers.length === 0
       ? []
       : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })];
-  const steps: WriteStep[] = [
+  await store.write([
     ...guard(),
     // In this order, and before their events: without its row a pool's events cannot be undone.
     put(tokens, taken.tokens),
@@ -78,8 +77,7 @@ export async function writeProgress(
     // Again for MongoDB, where the steps before this one take time.
     ...guard(),
     put(checkpoints, [progress.checkpoint]),
-  ];
-  await store.write(steps.filter((step) => !isEmpty(step)));
+  ]);
 }
 
 /** The steps of a first run: the checkpoint before the first block, and the price anchors from there on. */
@@ -91,10 +89,4 @@ export function startSteps(checkpoint: CheckpointRow, anchors: readonly string[]
     put(priceLinks, toAnchorRows(anchors, { chainId, blockNumber })),
     put(checkpoints, [checkpoint]),
   ];
-}
-
-function isEmpty(step: WriteStep): boolean {
-  return (
-    (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0)
-  );
 }

@@ -38,7 +38,7 @@ describe("poolPrice", () => {
     );
   });
 
-  it("tells 3,000 USDC a WETH in either order of the tokens", () => {
+  it("is 3,000 USDC per WETH in either order of the tokens", () => {
     const wethFirst = poolPrice(4_339_505_179_874_779_489_431_521n, { decimals0: 18, decimals1: 6 });
     expectClose(wethFirst, 3000);
     const usdcFirst = poolPrice(1_446_501_726_624_926_496_477_173_928_747_177n, {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/swap-model.ts";
+import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/kit/swap-model.ts";
 import { SPANS } from "./bucket.ts";
 import {
   closeRangesAt,
@@ -164,7 +164,7 @@ describe("metricsOf", () => {
     );
   });
 
-  it("knows nothing of ranges that reach back before the first indexed block, unless the pool is younger", () => {
+  it("is null for ranges that begin before the first indexed block, unless the pool is younger", () => {
     const head = 1_700_000_000;
     const swaps = [{ time: head - 10, user: "ann", valueUsd: 1, feeUsd: 1, tickTravel: 1, closePrice: 1 }];
     const weekAgo = windowOf(head, 7 * DAY).start;

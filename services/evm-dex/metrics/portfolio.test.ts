@@ -91,7 +91,7 @@ describe("portfolioOf", () => {
     });
   });
 
-  it("knows no whole while a token of any position has no price; its parts stay", () => {
+  it("has no totals while a token of any position has no price, but keeps the parts", () => {
     const portfolio = portfolioOf([wethPool, unpriced(aeroPool, "token1")], 2);
     expect(portfolio).to.deep.include({
       valueUsd: null,

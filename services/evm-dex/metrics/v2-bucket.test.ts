@@ -90,7 +90,7 @@ describe("feeGrowth", () => {
     expect(feeGrowth(0n, 5n)).to.equal(0n);
   });
 
-  it("is nothing while nobody holds LP tokens", () => {
+  it("is 0 while there are no LP tokens", () => {
     expect(feeGrowth(10n ** 18n, 0n)).to.equal(0n);
   });
 });

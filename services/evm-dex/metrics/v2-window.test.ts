@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { anyHead } from "../test/swap-model.ts";
+import { anyHead } from "../test/kit/swap-model.ts";
 import { addV2Fees, addV2Swap, emptyV2Bucket, feesUsdOf, type V2Bucket, volumeUsdOf } from "./v2-bucket.ts";
 import { completedDays, hoursUpTo, partsOf, v2NumbersOf, v2SumOf } from "./v2-window.ts";
 

@@ -38,7 +38,7 @@ describe("volatilityOf", () => {
     );
   });
 
-  it("is 0 where the price stands still", () => {
+  it("is 0 where the price does not change", () => {
     for (const close of [1, 1e-18, 0.1, 2999.99]) {
       expect(volatilityOf(Array(25).fill(close))).to.deep.equal({
         priceVolatilityPct: 0,

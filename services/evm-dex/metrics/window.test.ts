@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { anyHead } from "../test/swap-model.ts";
+import { anyHead } from "../test/kit/swap-model.ts";
 import { segmentsOf, TIME_RANGES, windowAt, YEAR_SECONDS } from "./window.ts";
 
 const MIDNIGHT = 1_699_920_000;

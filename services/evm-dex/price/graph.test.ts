@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/random-graph.ts";
-import { pricesIn, walkAll } from "../test/walk-prices.ts";
+import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
+import { pricesIn, walkAll } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { type LinkChange, PriceGraph } from "./graph.ts";
 import { type PriceLink, priceFrom } from "./link.ts";
@@ -43,7 +43,7 @@ describe("PriceGraph", () => {
     );
   });
 
-  it("tells the links that changed and no other, and prices follow from them alone, bit for bit", () => {
+  it("returns only the links that changed, and prices follow from them alone, bit for bit", () => {
     let gone = 0;
     fc.assert(
       fc.property(anyGraph, ({ pairs, rules, blocks }) => {

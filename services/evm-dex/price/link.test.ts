@@ -36,7 +36,7 @@ describe("usdOver", () => {
 });
 
 describe("priceOver", () => {
-  it("goes one pool on from the parent", () => {
+  it("extends the parent's price over one pool", () => {
     const parent = { usd: 3, hops: 2, depthUsd: 1e6 };
     expect(priceOver(link({ side: 0, price: 2, depth: 100 }), parent)).to.deep.equal({
       usd: 6,
@@ -50,7 +50,7 @@ describe("priceOver", () => {
     });
   });
 
-  it("goes the detour from its end, which rests on the base", () => {
+  it("follows the detour from its end, at the base", () => {
     const far = link({
       parent: "b",
       side: 1,
@@ -72,17 +72,17 @@ describe("priceFrom", () => {
     ["round", link({ token: "round", parent: "about" })],
     ["about", link({ token: "about", parent: "round" })],
   ]);
-  const asked: string[] = [];
+  const requested: string[] = [];
   const linkOf = (token: string): TokenLink | undefined => {
-    asked.push(token);
+    requested.push(token);
     return token === "usd" ? "anchor" : links.get(token);
   };
 
-  it("multiplies out down to an anchor, for which it asks no more", () => {
+  it("multiplies out down to an anchor, whose link it does not read", () => {
     expect(priceFrom("usd", linkOf)).to.deep.equal(ANCHOR_PRICE);
     expect(priceFrom("weth", linkOf)).to.deep.equal({ usd: 3_000, hops: 1, depthUsd: 5e6 });
     expect(priceFrom("meme", linkOf)).to.deep.equal({ usd: 3, hops: 2, depthUsd: 60_000 });
-    expect(asked).to.deep.equal(["usd", "weth", "meme", "weth"]);
+    expect(requested).to.deep.equal(["usd", "weth", "meme", "weth"]);
   });
 
   it("has no price where a link is missing, or where links run in a circle", () => {

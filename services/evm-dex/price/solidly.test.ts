@@ -161,7 +161,7 @@ describe("getAmountOut", () => {
     expect(getAmountOut({ ...pool, fee: 0 }, swap)).to.equal(998n);
   });
 
-  it("has no answer where the contract reverts", () => {
+  it("is undefined where the contract reverts", () => {
     const pool = { stable: true, reserve0: DAI, reserve1: DAI, decimals0: 18, decimals1: 18, fee: 5 };
     const swap = { amountIn: DAI, zeroForOne: true };
     expect(getAmountOut(pool, swap)).to.be.a("bigint");

@@ -11,7 +11,7 @@ export interface SolidlyPool {
   readonly reserve1: bigint;
   readonly decimals0: number;
   readonly decimals1: number;
-  /** Ten-thousandths, as the factory's getFee() says. */
+  /** Ten-thousandths, as the factory's getFee() returns it. */
   readonly fee: number;
 }
 
@@ -60,8 +60,9 @@ function stableOut(
     x: add(scaled(amountIn, scaleIn), reserveIn),
     k: invariant(reserve0, reserve1),
     start: reserveOut,
-    // The contract asks its _k, which scales by the decimals of token0 and token1, for amounts that are scaled already
-    // and in the order of the swap. With 18 decimals it makes no difference; with others the answer hangs on it.
+    // The contract calls its _k, which scales by the decimals of token0 and token1, with amounts that are scaled
+    // already and in the order of the swap. With 18 decimals it makes no difference; with others the result depends
+    // on it.
     kAt: (x, at) => invariant(scaled(x, scale0), scaled(at, scale1)),
   });
   return multiply(subtract(reserveOut, y), scaleOut) / ONE;

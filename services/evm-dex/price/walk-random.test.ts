@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { pool, type Walked, type WalkedPrice, walkAll, walkPrices } from "../test/walk-prices.ts";
+import { pool, type Walked, type WalkedPrice, walkAll, walkPrices } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { usdOver } from "./link.ts";
 import { DEFAULT_RULES, type WalkRules } from "./walk.ts";

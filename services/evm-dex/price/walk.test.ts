@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { pool, type WalkedPrice, walkAll, walkPrices } from "../test/walk-prices.ts";
+import { pool, type WalkedPrice, walkAll, walkPrices } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { DEFAULT_RULES } from "./walk.ts";
 
@@ -104,7 +104,7 @@ describe("walkPrices by hand", () => {
     }
   });
 
-  it("holds anchors at 1 USD whatever their own pools say", () => {
+  it("keeps anchors at 1 USD whatever their own pools' prices", () => {
     const pools = [
       pool("peg", { tokens: [USD, "dai"], price: 0.9, depths: [1e9, 1e9] }),
       pool("x", { tokens: ["dai", "t"], price: 0.5, depths: [1e5, 1e5] }),
@@ -115,7 +115,7 @@ describe("walkPrices by hand", () => {
     expect(prices.get("dai")).to.include({ hops: 0, viaPool: "" });
   });
 
-  it("prices nothing but anchors without pools, or over pools whose price is none", () => {
+  it("prices nothing but anchors without pools, or over pools without a price", () => {
     expect(usdOf(walkPrices([], { anchors: [USD] }))).to.deep.equal({ usd: 1 });
     for (const price of [0, Number.POSITIVE_INFINITY]) {
       const edge = pool("p", { tokens: [USD, "t"], price, depths: [1e6, 1e6] });
@@ -144,7 +144,7 @@ describe("walkPrices where the widest path has no pool to spare", () => {
   const narrow = pool("narrow", { tokens: [USD, "b"], price: 0.5, depths: [20_000, 10_000] });
   const beyond = pool("beyond", { tokens: ["b", "c"], price: 0.25, depths: [12_000, 3_000] });
 
-  it("goes on over the narrower path, and leaves the token its own price", () => {
+  it("extends the narrower path, and leaves the token its own price", () => {
     const { prices, links } = walkAll([...way, narrow, beyond], { anchors: [USD] });
     expect(prices.get("b")).to.deep.equal({ usd: 1, hops: 4, depthUsd: 1e6, viaPool: "wide3" });
     // Worth 2 on the narrow path, of which c has four.
@@ -191,7 +191,7 @@ describe("walkPrices where the widest path has no pool to spare", () => {
     expect([..."cde"].map((token) => links.get(token)?.detour.length)).to.deep.equal([1, 0, 0]);
   });
 
-  it("goes on by several tokens on other paths than their own", () => {
+  it("extends several tokens on other paths than their own", () => {
     // c too has a wider path of four pools: d goes over neither's own.
     const toC = pool("toC", { tokens: ["z", "c"], price: 1, ...deep });
     const behind = pool("behind", { tokens: ["c", "d"], price: 1, ...deep });

@@ -13,8 +13,7 @@ import {
 import { applyV2 } from "./aerodrome-v2/apply.ts";
 import { poolCreated, setCustomFee } from "./aerodrome-v2/decode/factory.ts";
 import { gaugeDecoders } from "./aerodrome-v2/decode/gauge.ts";
-import { poolDecoders } from "./aerodrome-v2/decode/index.ts";
-import { transfer } from "./aerodrome-v2/decode/transfer.ts";
+import { poolDecoders, transfer } from "./aerodrome-v2/decode/pool.ts";
 import { gaugeCreated, gaugeKilled, gaugeRevived } from "./aerodrome-v2/decode/voter.ts";
 import type { V2Event } from "./aerodrome-v2/events.ts";
 import { MINIMUM_LIQUIDITY, positionChanges } from "./aerodrome-v2/positions.ts";
@@ -69,7 +68,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   write: writeV2State,
   read: readV2State,
   anchorCalls: v2AnchorCalls,
-  anchor: (answers, _balances, gauge) => readV2Anchor(answers, gauge),
+  anchor: (results, _balances, gauge) => readV2Anchor(results, gauge),
   auditValues: v2AuditValues,
   stateFromBalances: ({ amount0, amount1 }) => ({ ...EMPTY_V2_STATE, reserve0: amount0, reserve1: amount1 }),
 };

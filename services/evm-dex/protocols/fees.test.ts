@@ -95,7 +95,7 @@ describe("fees of a PancakeSwap v3 swap", () => {
 });
 
 describe("fees of a Slipstream swap", () => {
-  it("are not known: the fee may differ by swap, and what is staked earns none", () => {
+  it("are unknown: the fee may differ by swap, and staked liquidity earns none", () => {
     expect(slipstream.feeUsd(ZERO_IN, { event: zeroIn, state: EMPTY_STATE, pool })).to.equal(null);
   });
 });

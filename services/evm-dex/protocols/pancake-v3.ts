@@ -1,8 +1,8 @@
 import { sideIn, swapFeeUsd } from "../metrics/usd.ts";
 import { byFee } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
-import { pancakeDecoders } from "./v3/decode/index.ts";
-import { poolCreated } from "./v3/decode/pool-created.ts";
+import { poolCreated } from "./v3/decode/factory.ts";
+import { pancakeDecoders } from "./v3/decode/pool.ts";
 import type { PancakeEvent } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";
@@ -29,5 +29,5 @@ export const pancakeV3: Protocol<V3State, PancakeEvent> = {
     const protocolShare = fee > 0 ? Math.min(1, Number(taken) / fee) : 0;
     return swapFeeUsd(swap, { fee: pool.fee, protocolShare });
   },
-  anchor: (answers, balances) => readAnchor(answers, { balances, words: 7 }),
+  anchor: (results, balances) => readAnchor(results, { balances, words: 7 }),
 };

@@ -2,8 +2,8 @@ import { encodeCall } from "../../shared/evm/abi.ts";
 import type { Hex } from "../../shared/evm/port.ts";
 import { byTickSpacing } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
-import { slipstreamDecoders } from "./v3/decode/index.ts";
-import { slipstreamPoolCreated } from "./v3/decode/slipstream-pool-created.ts";
+import { slipstreamPoolCreated } from "./v3/decode/factory.ts";
+import { slipstreamDecoders } from "./v3/decode/pool.ts";
 import type { SlipstreamEvent } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";
@@ -26,7 +26,7 @@ export const slipstream: Protocol<V3State, SlipstreamEvent> = {
   // The fee may differ by swap (it follows the price, some senders pay less), and the stakers' part goes to the
   // gauge.
   feeUsd: () => null,
-  anchor: (answers, balances) => readAnchor(answers, { balances, words: 6 }),
+  anchor: (results, balances) => readAnchor(results, { balances, words: 6 }),
   tier: {
     unit: 1,
     mayChange: false,

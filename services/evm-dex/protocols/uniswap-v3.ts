@@ -1,8 +1,8 @@
 import { type SwapAmounts, sideIn, swapFeeUsd } from "../metrics/usd.ts";
 import { byFee } from "./identity.ts";
 import type { Protocol } from "./protocol.ts";
-import { uniswapDecoders } from "./v3/decode/index.ts";
-import { poolCreated } from "./v3/decode/pool-created.ts";
+import { poolCreated } from "./v3/decode/factory.ts";
+import { uniswapDecoders } from "./v3/decode/pool.ts";
 import type { V3Event } from "./v3/events.ts";
 import { readAnchor, v3 } from "./v3/protocol.ts";
 import type { V3State } from "./v3/state.ts";
@@ -16,7 +16,7 @@ export const uniswapV3: Protocol<V3State, V3Event> = {
   decoders: uniswapDecoders,
   feeUsd: (swap, { state, pool }) =>
     swapFeeUsd(swap, { fee: pool.fee, protocolShare: shareOf(swap, state.feeProtocol) }),
-  anchor: (answers, balances) => readAnchor(answers, { balances, words: 7, feeProtocolAt: 5 }),
+  anchor: (results, balances) => readAnchor(results, { balances, words: 7, feeProtocolAt: 5 }),
 };
 
 /** The protocol's share of the fee: 1/n, 0 when it takes none. Source: UniswapV3Pool.swap. */

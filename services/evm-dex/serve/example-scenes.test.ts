@@ -15,7 +15,7 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { EMPTY_POSITION, positionText } from "../metrics/lp-position.ts";
 import { checkpoints, type PoolRow, poolEvents, pools } from "../store/collections.ts";
 import { lpEvents, lpPositions } from "../store/v2-collections.ts";
-import { address, checkpointRow, eventRow, hash, openTestStore, poolRow } from "../test/rows.ts";
+import { address, checkpointRow, eventRow, hash, openTestStore, poolRow } from "../test/kit/rows.ts";
 import { findExampleScenes } from "./example-scenes.ts";
 
 const chains = loadDeployments(undefined);
@@ -113,7 +113,7 @@ describe("evm-dex: scenes of examples", () => {
     expect((await find(dexaProviderSummary))[0]?.wallet_address).to.equal(address(0x72));
   });
 
-  it("are none of an empty store", async () => {
+  it("are absent for an empty store", async () => {
     const emptyStore = await openTestStore();
     try {
       for (const endpoint of [dexbPool, dexaProviderSummary, chainsEndpoint])

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
@@ -7,7 +8,6 @@ import { type PoolRow, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint, getPools } from "../store/queries.ts";
 import { lpEvents, lpPositions } from "../store/v2-collections.ts";
 import type { StoreDeps } from "./deps.ts";
-import { hasData } from "./head.ts";
 
 /** Rows searched for recent activity, from the head backwards, or for any pool where there is none. */
 const SAMPLE = 500;

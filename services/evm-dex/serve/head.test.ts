@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
+import { hasData, versionOf } from "../../shared/index/evm/checkpoint.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { checkpoints } from "../store/collections.ts";
-import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/rows.ts";
-import { hasData, readAtHead, versionOf } from "./head.ts";
+import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
+import { readAtHead } from "./head.ts";
 
 describe("readAtHead", () => {
   let store: Store;
@@ -18,7 +19,7 @@ describe("readAtHead", () => {
       put(checkpoints, [checkpointRow({ blockNumber: number, blockHash: hash(number, branch) })]),
     ]);
 
-  it("answers with the checkpoint that all was read at", async () => {
+  it("returns the checkpoint that everything was read at", async () => {
     await moveTo(200);
     const read = async ({ blockNumber }: { blockNumber: number }) => `as of ${blockNumber}`;
     expect(await readAtHead(store, { chainId: CHAIN_ID, read })).to.deep.equal({
@@ -27,7 +28,7 @@ describe("readAtHead", () => {
     });
   });
 
-  it("reads again while the ingest writes in between, and answers the last state", async () => {
+  it("reads again while the ingest writes in between, and returns the last state", async () => {
     await moveTo(200);
     const seen: number[] = [];
     const found = await readAtHead(store, {
@@ -56,7 +57,7 @@ describe("readAtHead", () => {
     expect(found?.checkpoint.blockHash).to.equal(hash(200, 1));
   });
 
-  it("is unavailable where the store never stands still", async () => {
+  it("is unavailable while the store keeps changing", async () => {
     await moveTo(200);
     let reads = 0;
     const error = await readAtHead(store, {
@@ -94,7 +95,7 @@ describe("a checkpoint", () => {
     expect(hasData(checkpointRow({ fromBlock: 0, blockNumber: -1 }))).to.equal(false);
   });
 
-  it("is the version of an answer", () => {
+  it("is the version of a response", () => {
     const checkpoint = checkpointRow({ blockNumber: 7, blockHash: hash(7), blockTime: 1_234, fromBlock: 3 });
     expect(versionOf(checkpoint)).to.deep.equal({ block: 7, time: 1_234, blockHash: hash(7), fromBlock: 3 });
   });

@@ -1,8 +1,8 @@
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import { type Heads as HeadsOf, HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { hasData } from "./head.ts";
 
 export type Heads = HeadsOf<CheckpointRow>;
 

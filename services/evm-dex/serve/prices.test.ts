@@ -2,11 +2,12 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource } from "../../shared/grpc/types.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
-import { checkpoints, headers, poolEvents } from "../store/collections.ts";
-import { address, CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/rows.ts";
-import { writeLinks } from "../test/write-links.ts";
+import { checkpoints, poolEvents } from "../store/collections.ts";
+import { address, CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/kit/rows.ts";
+import { writeLinks } from "../test/prices/write-links.ts";
 import { createPriceSource } from "./prices.ts";
 
 const USDC = address(1);
@@ -47,7 +48,7 @@ describe("createPriceSource", () => {
     return error as ServiceError;
   };
 
-  it("answers every token in the order asked, null where there is no price on this chain", async () => {
+  it("returns every token in the order of the request, null where there is no price on this chain", async () => {
     await fill();
     expect(
       await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH, NONE, USDC, WETH, MEME] }),
@@ -65,7 +66,7 @@ describe("createPriceSource", () => {
     expect((await prices.getPrices({ chainId: CHAIN_ID, tokens: [] })).prices).to.deep.equal([]);
   });
 
-  it("answers any indexed block as it was then", async () => {
+  it("returns prices of any indexed block as they were then", async () => {
     await fill();
     const usdAt = async (block: number) =>
       (await prices.getPrices({ chainId: CHAIN_ID, tokens: [USDC, WETH, MEME], block })).prices.map(
@@ -82,7 +83,7 @@ describe("createPriceSource", () => {
     expect(at.prices).to.deep.equal([{ token: MEME, usd: 3.1, hops: 2, depthUsd: 62_000 }]);
   });
 
-  it("tells a block's own time where its header is kept, and of others the last there were events at", async () => {
+  it("returns a block's own time where its header is kept, else the time of the last block with events", async () => {
     await fill();
     const timeOf = async (block: number) =>
       (await prices.getPrices({ chainId: CHAIN_ID, tokens: [], block })).blockTime;
@@ -100,7 +101,7 @@ describe("createPriceSource", () => {
     expect(await timeOf(200)).to.equal(1_700_000_400);
   });
 
-  it("has none of blocks before the index and beyond its head", async () => {
+  it("refuses blocks before the index and beyond its head", async () => {
     await fill();
     for (const block of [0, 99, 201, 5_000]) {
       const error = await refusal({ chainId: CHAIN_ID, tokens: [WETH], block });
@@ -109,7 +110,7 @@ describe("createPriceSource", () => {
     }
   });
 
-  it("tells nothing of rows beyond the checkpoint, which a write may be about to commit", async () => {
+  it("ignores rows beyond the checkpoint, which a write may be about to commit", async () => {
     await fill();
     await writeLinks(store, {
       anchors: [],

@@ -1,7 +1,8 @@
 import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource, PricesResponse } from "../../shared/grpc/types.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, headers } from "../store/collections.ts";
+import type { CheckpointRow } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
 import { lastEventTime } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";

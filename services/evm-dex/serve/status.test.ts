@@ -4,7 +4,7 @@ import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/te
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { type CheckpointRow, checkpoints } from "../store/collections.ts";
-import { checkpointRow, hash, openTestStore } from "../test/rows.ts";
+import { checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { createStatus } from "./status.ts";
 
 const NOW_S = 1_700_000_000;
@@ -48,7 +48,7 @@ describe("createStatus", () => {
     });
   });
 
-  it("tells block, time, coverage and lag of an indexed chain", async () => {
+  it("reports block, time, coverage and lag of an indexed chain", async () => {
     const { mode, chains, peers } = await statusWith({
       blockNumber: 200,
       blockHash: hash(200),

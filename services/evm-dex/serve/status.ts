@@ -1,9 +1,9 @@
 import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/grpc/types.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
-import { hasData } from "./head.ts";
 
 /** A head this much older than now is stale: about 150 blocks of Base, 25 of Ethereum. */
 const STALE_AFTER_SECONDS = 300;

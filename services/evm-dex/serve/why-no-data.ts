@@ -1,9 +1,9 @@
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { ChainReadings } from "../../shared/ingest-status/chain-readings.ts";
 import type { ServiceAppOptions } from "../../shared/service/service-app.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { chains, dexes } from "../contract.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { hasData } from "./head.ts";
 
 /** Tables of the deployments: they need no chain. */
 const WITHOUT_CHAIN: ReadonlySet<string> = new Set([chains.path, dexes.path]);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { expectSearch, Planner } from "../test/planner.ts";
-import { address, CHAIN_ID } from "../test/rows.ts";
+import { expectSearch, Planner } from "../test/kit/planner.ts";
+import { address, CHAIN_ID } from "../test/kit/rows.ts";
 import { poolEvents, poolListings, poolUsers, priceLinks, rollups } from "./collections.ts";
 import { completeOrder } from "./pool-list/pool-sets.ts";
 

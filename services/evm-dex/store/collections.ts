@@ -1,4 +1,6 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
+import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
@@ -6,30 +8,8 @@ import { V2_COLLECTIONS } from "./v2-collections.ts";
 /** How far a chain is indexed. Written last in every write, so that all rows up to it exist. */
 export const checkpoints = collection({
   name: "checkpoints",
-  fields: {
-    chainId: "int",
-    blockNumber: "int",
-    blockHash: "text",
-    /** Unix seconds of blockNumber. */
-    blockTime: "int",
-    /** First block whose events are indexed. */
-    fromBlock: "int",
-    fromTime: "int",
-    /** The chain's head as last seen by the ingest. */
-    chainHead: "int",
-    /** Hash of block 0: another chain behind the same id is refused. */
-    genesisHash: "text",
-  },
+  fields: CHECKPOINT_FIELDS,
   key: ["chainId"],
-  indexes: [],
-  shardKey: ["chainId"],
-});
-
-/** The last headers behind the checkpoint: the chain of parent hashes in which a fork is found. */
-export const headers = collection({
-  name: "headers",
-  fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
-  key: ["chainId", "number"],
   indexes: [],
   shardKey: ["chainId"],
 });
@@ -326,7 +306,6 @@ export const COLLECTIONS = [
 ];
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
-export type HeaderRow = RowOf<typeof headers>;
 export type TokenRow = RowOf<typeof tokens>;
 export type PoolRow = RowOf<typeof pools>;
 export type PoolListingRow = RowOf<typeof poolListings>;

@@ -5,8 +5,8 @@ import { put, type Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
 import { PriceGraph } from "../price/graph.ts";
 import { ANCHOR_PRICE, type PriceLink, type TokenPrice } from "../price/link.ts";
-import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/random-graph.ts";
-import { CHAIN_ID, openTestStore } from "../test/rows.ts";
+import { CHAIN_ID, openTestStore } from "../test/kit/rows.ts";
+import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
 import { priceLinks } from "./collections.ts";
 import { readPrices, toAnchorRows, toLink, toLinkRow } from "./price-links.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { put, type Store } from "../../shared/storage/port.ts";
-import { address, CHAIN_ID, openTestStore, poolRow } from "../test/rows.ts";
+import { address, CHAIN_ID, openTestStore, poolRow } from "../test/kit/rows.ts";
 import { pools } from "./collections.ts";
 import { listKnownPools } from "./queries.ts";
 
@@ -26,7 +26,7 @@ describe("listKnownPools", () => {
     });
   }
 
-  it("gives nothing where there is none", async () => {
+  it("is empty without pools", async () => {
     for await (const page of listKnownPools(store, { chainId: 10 })) expect.fail(`${page.length} pools`);
   });
 });

@@ -3,6 +3,7 @@ import { type BucketClose, type BucketTotals, SUMMED_FIELDS } from "../metrics/p
 import {
   type CheckpointRow,
   checkpoints,
+  discoveries,
   type InactivePoolRow,
   inactivePools,
   type PoolEventRow,
@@ -46,6 +47,14 @@ export interface BucketKey {
 
 export function getCheckpoint(store: Store, chainId: number): Promise<CheckpointRow | undefined> {
   return store.get(checkpoints, { chainId });
+}
+
+/** The last block that the scan of a factory or voter has read. */
+export async function readScannedTo(
+  store: Store,
+  key: { chainId: number; factory: string },
+): Promise<number | undefined> {
+  return (await store.get(discoveries, key))?.blockNumber;
 }
 
 export function getPool(
@@ -179,7 +188,7 @@ const BUCKET_FIELDS = [
   "closePrice",
   "lastSeenUsers",
 ] as const;
-export type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
+type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
 
 /** Buckets of one span that start in [start, end), oldest first. */
 export function findRollups(

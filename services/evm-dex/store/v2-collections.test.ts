@@ -1,6 +1,6 @@
 import { after, before, describe, it } from "mocha";
-import { expectSearch, Planner } from "../test/planner.ts";
-import { address, CHAIN_ID } from "../test/rows.ts";
+import { expectSearch, Planner } from "../test/kit/planner.ts";
+import { address, CHAIN_ID } from "../test/kit/rows.ts";
 import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "./v2-collections.ts";
 
 describe("v2 collections", () => {

@@ -7,7 +7,13 @@ import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { poolEvents } from "../store/collections.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks, startTestIngest } from "./harness.ts";
+import {
+  dumpFreshIndex,
+  dumpStore,
+  expectSameStore,
+  mineBusyBlocks,
+  startTestIngest,
+} from "./kit/harness.ts";
 
 /** Blocks that come while the ingest is away; more where all is checked. */
 const ABSENCES =

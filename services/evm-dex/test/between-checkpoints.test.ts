@@ -6,8 +6,8 @@ import type { WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { poolStates } from "../store/collections.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
-import { storeWith } from "./rows.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { storeWith } from "./kit/rows.ts";
 
 /** Answers, tags and snapshots are told apart by the checkpoint's block: what they are made of must not change under it. */
 describeWithChain("evm-dex ingest: between two checkpoints", () => {

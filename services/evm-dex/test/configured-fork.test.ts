@@ -10,8 +10,8 @@ import { endpoint } from "../endpoints/evm/clones/v3/pool.endpoint.ts";
 import { clonesPoolHandler } from "../endpoints/evm/clones/v3/pool.handler.ts";
 import { endpoint as dexes } from "../endpoints/evm/dexes.endpoint.ts";
 import { dexesHandler } from "../endpoints/evm/dexes.handler.ts";
-import { depsOf, rowsOf } from "./answers.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
+import { depsOf, rowsOf } from "./kit/answers.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 
 describeWithChain("a fork of Uniswap v3 that only the deployments name", () => {
   let chain: TestChain;

@@ -21,10 +21,10 @@ import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/s
 import { describeService } from "../../shared/testkit/service-suite.ts";
 import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
 import { type PoolStateRow, poolStates, pools } from "../store/collections.ts";
-import { expectPool } from "./expect-pool.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
-import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./pool-expectation.ts";
-import { address, poolRow } from "./rows.ts";
+import { expectPool } from "./kit/expect-pool.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./kit/pool-expectation.ts";
+import { address, poolRow } from "./kit/rows.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
 const NOTHING = {
@@ -149,7 +149,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
 
   // Deepest; with a protocol share; two stablecoins; one token without a price; neither with one.
   for (const at of [0, 1, 4, 8, 9]) {
-    it(`/evm/dexb/v3/pool tells of pool ${at} what every swap on the chain adds up to`, async () => {
+    it(`/evm/dexb/v3/pool of pool ${at} equals the sums of every swap on the chain`, async () => {
       const pool = chain.pools[at] as DeployedPool;
       const { rows } = await get(dexbPool, `pool_address=${pool.address}`);
       expect(rows).to.have.length(1);
@@ -165,8 +165,8 @@ describeWithChain("evm-dex over an indexed chain", () => {
     });
   }
 
-  it("knows no pool that is not there, of another family, or without an event", async () => {
-    const stranger = address(0xdead);
+  it("finds no pool that does not exist, is of another family, or has no event", async () => {
+    const unknown = address(0xdead);
     const clone = poolRow({ poolAddress: address(0xc10e), family: "clones" });
     const silent = poolRow({ poolAddress: address(0x51e7) });
     const { poolAddress, ...state } = await firstState(store);
@@ -183,7 +183,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
       expect(body.message).to.contain(pool);
       return body.message as string;
     };
-    for (const pool of [stranger, clone.poolAddress]) {
+    for (const pool of [unknown, clone.poolAddress]) {
       expect(await ask(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
     }
     expect(await ask(dexbPool.path, silent.poolAddress)).to.contain("has had no event yet");
@@ -192,7 +192,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
     await ask("/evm/dexa/v3/pool", real);
   });
 
-  it("names the state of the data in headers, and answers 304 until it changes", async () => {
+  it("has the state of the data in headers, and returns 304 until it changes", async () => {
     const { hash: _, timestamp } = await chain.header(head);
     const asOf = `${new Date(timestamp * 1_000).toISOString().slice(0, 19)}+00:00`;
     const urls = [`${dexbPool.path}?pool_address=${chain.pools[0]?.address}`, `${dexbPools.path}?limit=2`];
@@ -271,7 +271,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
       expect(error.message).to.contain("501").and.contain("500");
     });
 
-    it("prices tokens at every indexed block as the chain stood there", async () => {
+    it("prices tokens at every indexed block by the chain's state there", async () => {
       const { USDC, WETH } = chain.deployment.tokens;
       const tokens = [WETH.address, USDC.address];
       const seen = new Set<number | null>();
@@ -297,7 +297,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
       expect((await refusal({ chainId: 1, tokens })).code).to.equal("unavailable");
     });
 
-    it("tells its status", async () => {
+    it("reports its status", async () => {
       const client = createStatusClient(service.grpcAddress);
       try {
         const { hash, timestamp } = await chain.header(head);

@@ -5,7 +5,13 @@ import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { SourceOptions } from "../../shared/evm/source/source.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks, startTestIngest } from "./harness.ts";
+import {
+  dumpFreshIndex,
+  dumpStore,
+  expectSameStore,
+  mineBusyBlocks,
+  startTestIngest,
+} from "./kit/harness.ts";
 
 const QUICK = { timeoutMs: 300, backoffMs: 5, maxBackoffMs: 50, openMs: 50, maxOpenMs: 200, rateCoolMs: 20 };
 /** High enough that in some hundred requests, and some ten of them for logs, each is all but certain to happen. */

@@ -11,7 +11,7 @@ import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, inactivePools, poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool } from "../store/queries.ts";
 import { v3PoolView } from "../views/v3-pool.ts";
-import { pricesOf, tvlOf } from "./pool-expectation.ts";
+import { pricesOf, tvlOf } from "./kit/pool-expectation.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
@@ -46,7 +46,7 @@ describeWithChain("evm-dex ingest: pools without events since the index began", 
       DEPLOYMENTS_FILE: chain.deploymentsFile,
     });
 
-  it("are told of as the chain has them: price, liquidity, TVL, and no swaps", async () => {
+  it("are served as on the chain: price, liquidity, TVL, and no swaps", async () => {
     const ingest = startIngest();
     await ingest.logged("read pools without events");
     await ingest.stop("SIGTERM");
@@ -71,7 +71,7 @@ describeWithChain("evm-dex ingest: pools without events since the index began", 
     }
   });
 
-  it("stand by their events as soon as they have some", async () => {
+  it("use their events as soon as they have some", async () => {
     const pool = chain.pools[1]?.address ?? "0x";
     await chain.swap(pool, { zeroForOne: true, amount: 10n ** 15n });
     const head = await chain.mine(1, { intervalS: 2 });

@@ -15,7 +15,7 @@ import { describeRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 

@@ -2,7 +2,7 @@ import { put } from "../../shared/storage/port.ts";
 import { describeReading } from "../../shared/testkit/reading-suite.ts";
 import { chains, dexes, endpoints } from "../contract.ts";
 import { COLLECTIONS, checkpoints } from "../store/collections.ts";
-import { checkpointRow } from "./rows.ts";
+import { checkpointRow } from "./kit/rows.ts";
 
 describeReading({
   name: "evm-dex",

@@ -6,8 +6,14 @@ import { createTestChain, type ReorgOptions, type TestChain } from "../../../dep
 import type { Hex } from "../../shared/evm/port.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
 import { poolEvents } from "../store/collections.ts";
-import { actOnAerodrome } from "./aerodrome-busy.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, startTestIngest, type TestIngest } from "./harness.ts";
+import {
+  dumpFreshIndex,
+  dumpStore,
+  expectSameStore,
+  startTestIngest,
+  type TestIngest,
+} from "./kit/harness.ts";
+import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
 
 /** 50 where all is checked. */
 const REORGS = Number(process.env.TEST_REORGS ?? 20);

@@ -6,11 +6,6 @@ import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openCache } from "../../shared/cache/open.ts";
 import type { Cache } from "../../shared/cache/port.ts";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../shared/cache/testkit/redis-server.ts";
 import { toCells } from "../../shared/contract/cells.ts";
 import { renderTable } from "../../shared/contract/render-table.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -18,6 +13,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { until } from "../../shared/testkit/fixture.ts";
 import type { TestProcess } from "../../shared/testkit/process.ts";
+import { type RedisServer, startRedisOrSkip } from "../../shared/testkit/redis-server.ts";
 import {
   type ServiceProcess,
   startIngestProcess,
@@ -48,13 +44,7 @@ describeWithChain("evm-dex with Redis", () => {
   let other: string;
 
   before(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     chain = await createTestChain();
     [pool, other] = chain.pools.map(({ address }) => address) as [string, string];
     for (const address of [pool, other]) {
@@ -120,7 +110,7 @@ describeWithChain("evm-dex with Redis", () => {
       }
     }
   };
-  /** Until the service has noticed the head, asked by the other pool. */
+  /** Until the service has noticed the head, requested by the other pool. */
   const noticed = async () => {
     const { number } = await indexed();
     await until(async () => (await fetch(urlOf(other))).headers.get("x-data-block") === `${number}`);
@@ -132,7 +122,7 @@ describeWithChain("evm-dex with Redis", () => {
   };
   const reads = (source: string) => metric(`pool_reads_total{source="${source}"`);
 
-  it("answers from what the ingest read ahead, and that is what the store says", async () => {
+  it("serves snapshots of the ingest, which equal the store", async () => {
     await indexed();
     for (const address of [pool, other]) {
       await until(async () => (await fetch(urlOf(address))).status === 200);
@@ -151,7 +141,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect(await metric('head_seen_age_seconds{chain="8453"')).to.be.greaterThan(0);
   });
 
-  it("answers 304 to the tag of the head, and no more once it has moved", async () => {
+  it("returns 304 for the tag of the head until it moves", async () => {
     await noticed();
     const first = await fetch(urlOf(pool));
     const again = () => fetch(urlOf(pool), { headers: { "If-None-Match": first.headers.get("etag") ?? "" } });
@@ -164,7 +154,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect((await again()).status).to.equal(200);
   });
 
-  it("never answers a block that was replaced, though Redis and memory know it", async () => {
+  it("never serves a replaced block, though Redis and memory have it", async () => {
     // In whichever block is the last: it is the one that goes.
     await mineKept(() => chain.swap(pool as `0x${string}`, { zeroForOne: true, amount: 10n ** 17n }));
     await noticed();
@@ -180,7 +170,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect(await answer.text()).to.equal(truth);
   });
 
-  it("answers from the store while Redis is frozen or gone, and from Redis when it is back", async () => {
+  it("reads from the store while Redis is frozen or gone, and from Redis when it is back", async () => {
     for (const outage of ["frozen", "gone"]) {
       if (outage === "frozen") redis.freeze();
       else await redis.kill();
@@ -216,7 +206,7 @@ describeWithChain("evm-dex with Redis", () => {
     expect(service.entries.filter(({ level }) => level === "error" || level === "fatal")).to.deep.equal([]);
   });
 
-  it("starts and answers where there is no Redis to be had", async () => {
+  it("starts and serves without a reachable Redis", async () => {
     const alone = await startServiceProcess(entry, {
       DATA_DIR: dataDir,
       DEPLOYMENTS_FILE: chain.deploymentsFile,

@@ -18,7 +18,7 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChain } from "../ingest/run-chain.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./harness.ts";
+import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
 
 const FORK = 40;
 const BLOCKS = 420;
@@ -87,9 +87,9 @@ describeOnEngines(
       const fork = await createTestChain({ poolCount: 4, stateFile });
       others.push({ name: "a fork below the final block", chain: fork });
       await mineBusyBlocks(fork, { blocks: 200, seed: 2 });
-      const stranger = await createTestChain({ poolCount: 4, timestamp: 1_600_000_000 });
-      others.push({ name: "another genesis", chain: stranger });
-      await mineBusyBlocks(stranger, { blocks: BLOCKS + 100, seed: 3 });
+      const otherChain = await createTestChain({ poolCount: 4, timestamp: 1_600_000_000 });
+      others.push({ name: "another genesis", chain: otherChain });
+      await mineBusyBlocks(otherChain, { blocks: BLOCKS + 100, seed: 3 });
       await mineBusyBlocks(chain, { blocks: BLOCKS - FORK, seed: 4 });
       const start = (seed: number) =>
         startFaultyRpc({ target: chain.url, faults: {}, seed, rangeLimit: RANGE_LIMIT });
@@ -169,7 +169,7 @@ describeOnEngines(
       }
     });
 
-    it("one of two: it is set aside by name, and the index goes on with the other", async () => {
+    it("one of two: it is set aside by name, and the index continues with the other", async () => {
       const { store, remove } = await open();
       pointTo(chain);
       const [first, second] = endpoints;

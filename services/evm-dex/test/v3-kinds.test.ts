@@ -17,9 +17,9 @@ import { dexesHandler } from "../endpoints/evm/dexes.handler.ts";
 import { v3 } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import { poolEvents, poolStates } from "../store/collections.ts";
-import { depsOf, refusalOf, rowsOf } from "./answers.ts";
-import { expectPool } from "./expect-pool.ts";
-import { startTestIngest, type TestIngest } from "./harness.ts";
+import { depsOf, refusalOf, rowsOf } from "./kit/answers.ts";
+import { expectPool } from "./kit/expect-pool.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 import {
   expectedState,
   type PriceAt,
@@ -28,8 +28,8 @@ import {
   swapsOf,
   tvlOf,
   wholePrice,
-} from "./pool-expectation.ts";
-import { type PoolReader, pancakeReader, slipstreamReader, uniswapReader } from "./pool-readers.ts";
+} from "./kit/pool-expectation.ts";
+import { type PoolReader, pancakeReader, slipstreamReader, uniswapReader } from "./kit/pool-readers.ts";
 
 /** 2025-10-09T08:53:20Z */
 const GENESIS_S = 1_760_000_000;
@@ -95,7 +95,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
 
   // With staked liquidity; two stablecoins, without a gauge; all of the widest position staked.
   for (const at of [0, 1, 2]) {
-    it(`/evm/dexa/v3/pool tells of Slipstream pool ${at} what the chain adds up to`, async () => {
+    it(`/evm/dexa/v3/pool of Slipstream pool ${at} equals the sums of the chain`, async () => {
       const pool = nth(kin.slipstream, at);
       const params = { chain_id: 8453 as const, pool_address: pool.address };
       const [row] = await rowsOf(dexaEndpoint, dexaV3PoolHandler(depsOf(ingest.store, chains)), params);
@@ -120,7 +120,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     ["SushiSwap V3", "sushi", 1],
   ];
   for (const [dexName, kind, at] of clones) {
-    it(`/evm/clones/v3/pool tells of ${dexName} pool ${at} what the chain adds up to`, async () => {
+    it(`/evm/clones/v3/pool of ${dexName} pool ${at} equals the sums of the chain`, async () => {
       const pool = nth(kin[kind], at);
       const params = { chain_id: 8453 as const, pool_address: pool.address };
       const [row] = await rowsOf(clonesEndpoint, clonesPoolHandler(depsOf(ingest.store, chains)), params);
@@ -132,7 +132,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     });
   }
 
-  it("each path answers for its own DEXes alone", async () => {
+  it("each path serves only its own DEXes", async () => {
     const deps = depsOf(ingest.store, chains);
     const [slipstream, pancake] = [nth(kin.slipstream, 0), nth(kin.pancake, 0)];
     const ask = (pool: DeployedPool) => ({ chain_id: 8453 as const, pool_address: pool.address });
@@ -141,7 +141,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     expect(await refusalOf(clonesPoolHandler(deps), ask(nth(chain.pools, 0)))).to.equal("not_found");
   });
 
-  it("keeps account of what each pool holds, whatever comes and goes", async () => {
+  it("tracks the balances of each pool through all kinds of events", async () => {
     const pools = deskPools(chain.deployment);
     const states = await ingest.store.find(poolStates, {});
     for (const pool of pools) {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { VERSION } from "../../shared/process/version.ts";
-import { address, hash } from "../test/rows.ts";
+import { address, hash } from "../test/kit/rows.ts";
 import {
   parseRequestedMember,
   readSnapshot,
@@ -59,14 +59,14 @@ describe("snapshots", () => {
     expect(readSnapshot(text.replace(VERSION, `${VERSION}-next`), HEAD)).to.equal(undefined);
   });
 
-  it("are refused where something else stands in their place", () => {
+  it("are refused where the text is not a snapshot", () => {
     const whole = write({ a: 1 });
     for (const text of ["", "null", "{}", "[1]", '{"a":1}', "nonsense", whole.slice(0, -9), `${whole}x`]) {
       expect(() => readSnapshot(text, HEAD), text).to.throw();
     }
     const named = whole.slice(0, whole.indexOf(",") + 1);
     for (const rest of ['"row":1}', '"family":"dexb","row":null}', '"family":7,"row":{}}']) {
-      expect(() => readSnapshot(named + rest, HEAD), rest).to.throw("is none");
+      expect(() => readSnapshot(named + rest, HEAD), rest).to.throw("is malformed");
     }
   });
 

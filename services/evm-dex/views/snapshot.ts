@@ -29,7 +29,7 @@ export function snapshotKey({ chainId, poolAddress, view }: PoolViewKey): string
   return `evm-dex:pool:${chainId}:${poolAddress}:${view}`;
 }
 
-/** The set of what was asked for on a chain; its members are made by `askedMember`. */
+/** Key of the set of pools requested on a chain; its members come from `requestedMember`. */
 export function requestedSet(chainId: number): string {
   return `evm-dex:asked:${chainId}`;
 }

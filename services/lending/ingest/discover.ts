@@ -1,6 +1,5 @@
-import { scanLogs } from "../../shared/evm/logs/scan.ts";
-import type { EvmSource } from "../../shared/evm/port.ts";
-import type { PlannedScan, ProgressReport } from "../../shared/ingest-status/progress.ts";
+import { planScan, runScan, type ScanContext } from "../../shared/index/evm/discovery.ts";
+import type { PlannedScan } from "../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { DeployedProtocol } from "../deployments.ts";
@@ -10,16 +9,10 @@ import type { EntityRegistry } from "./entities/entity-registry.ts";
 import { affectedInProtocol, type ProtocolRegistry } from "./entities/protocol-registry.ts";
 import { writeDiscovered } from "./pass/write.ts";
 
-/** Entities are created rarely: most providers serve this many blocks of one contract, and the scan adapts from here. */
-const INITIAL_RANGE = 10_000;
-const CONCURRENCY = 4;
-/** Most ranges have no such log: this many blocks of a response are checked against their bloom. */
-const VERIFY_BLOCKS = 20;
 /** Entities that are not written when the process is killed are discovered again. */
 const WRITE_AFTER_MS = 5_000;
 
-export interface DiscoverOptions {
-  readonly source: EvmSource;
+export interface DiscoverOptions extends ScanContext {
   readonly protocols: ProtocolRegistry;
   /** Receives the discovered entities. */
   readonly registry: EntityRegistry;
@@ -27,8 +20,6 @@ export interface DiscoverOptions {
   readonly version: number;
   /** Inclusive. */
   readonly toBlock: number;
-  readonly signal: AbortSignal;
-  readonly report: ProgressReport;
   readonly guard: Guard;
 }
 
@@ -41,7 +32,7 @@ export function planScans(
   return Promise.all(
     scans.map(async ({ scan: { name, fromBlock } }) => {
       const done = await store.get(discoveries, { chainId, name });
-      return { name, from: fromBlock, at: Math.max(done?.blockNumber ?? -1, fromBlock - 1), to: toBlock };
+      return planScan({ name, fromBlock }, { scannedTo: done?.blockNumber, toBlock });
     }),
   );
 }
@@ -58,33 +49,23 @@ export async function discoverEntities(store: Store, options: DiscoverOptions): 
     entities: registry.size,
   });
   for (const { scan, deployed } of protocols.scans()) {
-    const done = await store.get(discoveries, { chainId, name: scan.name });
-    const fromBlock = Math.max(scan.fromBlock, (done?.blockNumber ?? -1) + 1);
     // A request without addresses would match all contracts.
-    if (fromBlock > toBlock || scan.addresses.length === 0) continue;
-    await runScan(store, { ...options, scan, deployed, fromBlock });
+    if (scan.addresses.length > 0) await discoverByScan(store, { ...options, scan, deployed });
   }
 }
 
-async function runScan(
+async function discoverByScan(
   store: Store,
-  options: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol; fromBlock: number },
+  options: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol },
 ): Promise<void> {
-  const { source, scan, deployed, registry, version, fromBlock, toBlock, signal, guard, report } = options;
+  const { source, scan, deployed, registry, version, toBlock, guard } = options;
   const { chainId } = source;
-  const { addresses, topics } = scan;
-  const ranges = scanLogs(source, {
-    fromBlock,
-    toBlock,
-    filter: { topics, addresses },
-    initialRange: INITIAL_RANGE,
-    concurrency: CONCURRENCY,
-    verifyBlocks: VERIFY_BLOCKS,
-    signal,
-  });
+  const { name, fromBlock, addresses, topics } = scan;
+  const done = await store.get(discoveries, { chainId, name });
+  const creations = { name, fromBlock, scannedTo: done?.blockNumber, toBlock, filter: { topics, addresses } };
   let discovered: EntityRow[] = [];
   let writtenMs = performance.now();
-  for await (const { range, logs } of ranges) {
+  await runScan(options, creations, async ({ range, logs }) => {
     let events = 0;
     for (const log of logs) {
       for (const { kind, id } of affectedInProtocol(log, deployed, registry)) {
@@ -96,14 +77,13 @@ async function runScan(
       }
     }
     if (range.toBlock === toBlock || performance.now() - writtenMs > WRITE_AFTER_MS) {
-      const progress = { chainId, name: scan.name, blockNumber: range.toBlock };
+      const progress = { chainId, name, blockNumber: range.toBlock };
       await writeDiscovered(store, { entities: discovered, progress, guard });
       discovered = [];
       writtenMs = performance.now();
     }
-    const step = { from: fromBlock, at: range.toBlock, to: toBlock, events };
-    report({ stage: "discovery", scan: scan.name, ...step });
-  }
+    return events;
+  });
 }
 
 /** The row of an entity before its first reading. */

@@ -2,31 +2,28 @@ import { Finality, requireStoredFinal } from "../../shared/evm/finality/finality
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
 import { Multicall } from "../../shared/evm/multicall/multicall.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
-import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
-import { put, type Store } from "../../shared/storage/port.ts";
+import { rewindScans } from "../../shared/index/evm/discovery.ts";
+import { indexIdentityOf } from "../../shared/index/evm/fork.ts";
+import { headers, toHeaderRow } from "../../shared/index/evm/headers.ts";
+import type { SyncContext } from "../../shared/index/follow-head.ts";
+import { put } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, discoveries, type EntityRow, headers } from "../store/collections.ts";
+import { type CheckpointRow, discoveries, type EntityRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { unreadEntityRow } from "./discover.ts";
 import { EntityRegistry } from "./entities/entity-registry.ts";
 import { ProtocolRegistry } from "./entities/protocol-registry.ts";
 import { TokenCache } from "./entities/token-cache.ts";
-import { knowledgeOf } from "./fork.ts";
+import { findLastState } from "./fork.ts";
 import type { ChainMetrics } from "./metrics.ts";
 import type { PassContext } from "./pass/pass.ts";
-import { toHeaderRow, writeRollback } from "./pass/write.ts";
+import { writeRollback } from "./pass/write.ts";
 
-export interface SyncDeps {
-  readonly store: Store;
+export interface SyncDeps extends SyncContext {
   readonly source: EvmSource;
   readonly chain: ChainDeployments;
   /** The oldest that an entity's state may be, in seconds of the chain. */
   readonly refreshSeconds: number;
-  readonly signal: AbortSignal;
-  readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
-  readonly report: ProgressReport;
-  readonly guard: Guard;
   readonly metrics?: ChainMetrics | undefined;
 }
 
@@ -48,7 +45,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const first = await store.get(headers, { chainId, number: 0 });
   const known = stored?.genesisHash ?? first?.hash;
   if (known !== undefined)
-    await requireStoredFinal(deps, knowledgeOf(store, { chainId, genesisHash: known }));
+    await requireStoredFinal(deps, indexIdentityOf(store, { chainId, genesisHash: known }, findLastState));
   const genesisHash = await checkGenesis(source, known);
   if (first === undefined)
     await store.write([...guard(), put(headers, [toHeaderRow(chainId, await headerAt(source, 0))])]);
@@ -61,7 +58,7 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const checkpoint = stored && (await undoInterrupted(deps, { checkpoint: stored, registry }));
   const tokens = await TokenCache.load(store, chainId);
   const multicall = new Multicall({ source, address: chain.multicall3 });
-  const finality = await Finality.open(deps, knowledgeOf(store, { chainId, genesisHash }));
+  const finality = await Finality.open(deps, indexIdentityOf(store, { chainId, genesisHash }, findLastState));
   return { context: { chainId, protocols, registry, tokens, multicall }, genesisHash, checkpoint, finality };
 }
 
@@ -95,7 +92,7 @@ export async function rollbackEntities(
 ): Promise<CheckpointRow> {
   const { chainId } = checkpoint;
   const scanned = await store.find(discoveries, { filter: { chainId, blockNumber: { gt: above } } });
-  const resumed = scanned.map((row) => ({ ...row, blockNumber: above }));
+  const resumed = rewindScans(scanned, above);
   const next = await writeRollback(store, { checkpoint, removed, discoveries: resumed, guard });
   for (const row of removed) registry.remove(row);
   return next;

@@ -1,54 +1,52 @@
-import { ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
 import { headerAt } from "../../shared/evm/finality/genesis.ts";
 import type { BlockHeader } from "../../shared/evm/port.ts";
+import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
+import { ForkFinder } from "../../shared/index/evm/fork.ts";
+import { followHead } from "../../shared/index/follow-head.ts";
 import type { EntityRef } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { discoverEntities } from "./discover.ts";
 import { entityKey } from "./entities/entity-key.ts";
-import { findFork } from "./fork.ts";
+import { findLastState } from "./fork.ts";
 import { type LoadedChain, loadChain, rollbackEntities, type SyncDeps } from "./load.ts";
 import { type BlockBatch, fetchBlockBatch } from "./pass/block-batch.ts";
 import { type PassContext, type PassPlan, type PassReadings, readPass } from "./pass/pass.ts";
 import { findLastStates, isReplaced, toPassRows } from "./pass/pass-rows.ts";
 import { writePass } from "./pass/write.ts";
 
-/** How long a head without a wake-up call goes unnoticed. */
-const POLL_MS = 300;
-/** A head below ours that differs from our chain is taken for a reorg only after this many looks. */
-const SHORTER_CHAIN_LOOKS = 5;
-/** Blocks whose logs are read; behind a longer gap, every unit is read instead. */
+/** Blocks whose logs are read; behind a longer gap, scans discover new entities and every entity is read. */
 const FOLLOWED_BLOCKS = 2 * KEPT_HEADERS;
-/** Units that are read in one pass only because their states are old. */
+/** Entities per pass that are read only because their states are outdated. */
 const REFRESHED_UNITS = 500;
 
-/** Keeps the store's units equal to those of the chain: found, read, heard of, taken back. */
+/** Keeps the stored entities equal to those of the chain: discovers, reads, refreshes and rolls them back. */
 export class ChainSync {
   readonly #deps: SyncDeps;
   readonly #context: PassContext;
   readonly #genesisHash: string;
   readonly #finality: Finality;
+  readonly #forks: ForkFinder;
   #checkpoint: CheckpointRow | undefined;
-  /** Whether some units were read at blocks that the checkpoint does not stand on: they are read again. */
+  /** Whether entities were read at blocks above the checkpoint: they are read again. */
   #isDirty: boolean;
-  #shorterLooks = 0;
-  #moved: string | undefined;
 
-  private constructor(deps: SyncDeps, of: LoadedChain) {
+  private constructor(deps: SyncDeps, loaded: LoadedChain) {
     this.#deps = deps;
-    this.#context = of.context;
-    this.#genesisHash = of.genesisHash;
-    this.#finality = of.finality;
-    this.#checkpoint = of.checkpoint;
-    const last = of.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
-    this.#isDirty = [...of.context.registry.rows()].some((row) => (row.block ?? -1) > last);
+    this.#context = loaded.context;
+    this.#genesisHash = loaded.genesisHash;
+    this.#finality = loaded.finality;
+    this.#forks = new ForkFinder({ ...deps, finality: loaded.finality, findLastRow: findLastState });
+    this.#checkpoint = loaded.checkpoint;
+    const last = loaded.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
+    this.#isDirty = [...loaded.context.registry.rows()].some((row) => (row.block ?? -1) > last);
   }
 
-  /** Loads what is stored, and undoes what an interrupted write left. Throws OtherChain where that is of another chain. */
+  /** Loads the stored index and undoes an interrupted write. Throws OtherChain for an index of another chain. */
   static async open(deps: SyncDeps): Promise<ChainSync> {
     const sync = new ChainSync(deps, await loadChain(deps));
-    // A scan that was not there before: what follows the checkpoint comes with the logs.
+    // For a new scan; after the checkpoint, logs name new entities.
     const checkpoint = sync.#checkpoint;
     if (checkpoint !== undefined) await sync.#discover(checkpoint.blockNumber);
     return sync;
@@ -66,23 +64,23 @@ export class ChainSync {
   /** Until the signal. Throws IndexContradicted where every endpoint contradicts what is final. */
   async run(): Promise<void> {
     const { source, signal, log, metrics } = this.#deps;
-    while (!signal.aborted) {
-      const head = await source.head();
-      metrics?.setHead(head);
-      try {
-        if (!(await this.step(head))) await source.waitForHead(POLL_MS, signal);
-      } catch (error) {
-        if (!(error instanceof ReorgDetected)) throw error;
-        // The same words come once, until blocks are written again.
-        if (error.message !== this.#moved) log("warn", error.message);
-        this.#moved = error.message;
-        // A node that contradicts itself is given time to make up its mind.
-        await source.waitForHead(POLL_MS, signal);
-      }
-    }
+    await followHead({
+      source,
+      signal,
+      log,
+      checkpoint: () => this.#checkpoint,
+      step: async () => {
+        const head = await source.head();
+        metrics?.setHead(head);
+        return this.step(head);
+      },
+    });
   }
 
-  /** One step towards `head`; answers whether there was anything to do. Throws ReorgDetected where the chain moves under it. */
+  /**
+   * One step towards `head`, or back to the fork of a reorg and on from there. Returns whether there was anything to do.
+   * Throws ReorgDetected where the chain is replaced meanwhile.
+   */
   async step(head: BlockHeader): Promise<boolean> {
     const checkpoint = this.#checkpoint;
     if (checkpoint === undefined) {
@@ -95,7 +93,7 @@ export class ChainSync {
     const isReplaced = isReorg || this.#isDirty;
     if (!isReplaced && head.number === base.number) return false;
     const isFar = head.number - base.number > FOLLOWED_BLOCKS;
-    if (isFar && isReorg) await this.#takeBack(base, checkpoint);
+    if (isFar && isReorg) await this.#rollback(base, checkpoint);
     const readings = isFar
       ? await this.#catchUp(head, isReplaced ? base.number : undefined)
       : await this.#follow(head, { base, isReplaced });
@@ -103,50 +101,41 @@ export class ChainSync {
     return true;
   }
 
-  /** What an earlier first run may have found by scans stays, what it read does not. */
+  /** Keeps what the scans of an earlier first run discovered, but not what it read. */
   async #readFirst(head: BlockHeader): Promise<void> {
     const base = { number: 0, hash: this.#genesisHash };
     if (head.number > FOLLOWED_BLOCKS) await this.#catchUp(head, base.number);
     else await this.#follow(head, { base, isReplaced: true });
   }
 
-  /** The last block that we share with the chain that leads to `head`; undefined while `head` may only be behind. */
+  /** The last block in common with the chain that leads to `head`; undefined while `head` may only be behind. */
   async #findBase(head: BlockHeader, checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
     const { source } = this.#deps;
-    const { blockNumber: number, blockHash: hash, blockTime: time } = checkpoint;
+    const { blockNumber: number, blockHash: hash } = checkpoint;
     if (head.number < number) {
-      const fork = await this.#findFork(checkpoint);
-      if (fork === undefined || fork.number >= head.number) this.#shorterLooks = 0;
-      else if (++this.#shorterLooks >= SHORTER_CHAIN_LOOKS) return fork;
-      return undefined;
+      if (!(await this.#forks.isReorg(head, checkpoint))) return undefined;
+      const fork = await this.#forks.find(checkpoint);
+      return fork !== undefined && fork.number < head.number ? fork : undefined;
     }
-    this.#shorterLooks = 0;
-    const isOurs =
+    this.#forks.resetLowerHeads();
+    const isIndexed =
       head.number === number
         ? head.hash === hash
         : head.parentHash === hash || (await source.headers([number]))[0]?.hash === hash;
-    return isOurs ? { number, hash, time } : this.#findFork(checkpoint);
+    return isIndexed ? indexedBlock(checkpoint) : this.#forks.find(checkpoint);
   }
 
-  /** Of endpoints that do not contradict what is final. Undefined where those are behind it. */
-  async #findFork(checkpoint: CheckpointRow): Promise<StoredBlock | undefined> {
-    const { store, source } = this.#deps;
-    await source.recheck();
-    await this.#finality.cancelUpdate();
-    return findFork(store, { source, checkpoint, final: this.#finality.block });
-  }
-
-  /** Far from the head: scans find what was created, the last blocks are listened to, everything is read. */
+  /** Far from the head: scans discover entities, the logs of the last blocks are applied, every entity is read. */
   async #catchUp(seen: BlockHeader, replacedAbove: number | undefined): Promise<PassReadings> {
     const { source, report, log } = this.#deps;
     const startedMs = performance.now();
     let head = seen;
     let scanned = -1;
     let scannedHash: string | undefined;
-    // A long scan leaves the head behind.
+    // During a long scan the head advances.
     while (head.number - scanned > FOLLOWED_BLOCKS) {
       scanned = head.number - KEPT_HEADERS;
-      // The blocks after the scan must follow on the one that it ends with, as it was before it.
+      // The batch after the scan must link to the last scanned block as it was before the scan.
       scannedHash = (await headerAt(source, scanned)).hash;
       await this.#discover(scanned);
       head = await source.head();
@@ -158,18 +147,18 @@ export class ChainSync {
         ...(scannedHash !== undefined && { parentHash: scannedHash }),
       }),
       replacedAbove,
-      // Scans begin again above the block that was gone back to: what they found counts.
+      // Scans resume above the fork: what they discovered is valid.
       removedAbove: replacedAbove === undefined ? undefined : scanned,
       include: "all",
       onDone: (done, total) => report({ stage: "reading", from: 1, at: done, to: total, events: 0 }),
     });
     const seconds = Math.round(performance.now() - startedMs) / 1_000;
-    const [units, failed] = [readings.read.length, readings.failed.length];
-    log("info", "read all units", { block: head.number, units, failed, seconds });
+    const [entities, failed] = [readings.read.length, readings.failed.length];
+    log("info", "read all entities", { block: head.number, entities, failed, seconds });
     return readings;
   }
 
-  /** Near the head: what the blocks since then say, and what is due. */
+  /** Near the head: applies the logs of the new blocks, and reads what is due. */
   async #follow(
     head: BlockHeader,
     { base, isReplaced }: { base: { number: number; hash: string }; isReplaced: boolean },
@@ -184,9 +173,9 @@ export class ChainSync {
     });
   }
 
-  #fetchBatch(head: BlockHeader, of: { from: number; parentHash?: string }): Promise<BlockBatch> {
+  #fetchBatch(head: BlockHeader, range: { from: number; parentHash?: string }): Promise<BlockBatch> {
     const { source, signal } = this.#deps;
-    return fetchBlockBatch(source, { ...of, head, topics: this.#context.protocols.topics, signal });
+    return fetchBlockBatch(source, { ...range, head, topics: this.#context.protocols.topics, signal });
   }
 
   #dueAt(head: BlockHeader, replacedAbove: number | undefined): EntityRef[] {
@@ -223,7 +212,6 @@ export class ChainSync {
       registry.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
     tokens.markSaved(rows.tokens);
     this.#checkpoint = rows.checkpoint;
-    this.#moved = undefined;
     this.#finality.follow({ number: head.number, hash: head.hash, time: head.timestamp }, { isHead: true });
     this.#isDirty = false;
     metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, registry });
@@ -237,8 +225,8 @@ export class ChainSync {
     await discoverEntities(store, { source, protocols, registry, version, toBlock, signal, report, guard });
   }
 
-  /** Units of a branch that forked off too far below to be followed block by block. */
-  async #takeBack(base: StoredBlock, checkpoint: CheckpointRow): Promise<void> {
+  /** Rolls entities back after a fork too far below the head to be followed block by block. */
+  async #rollback(base: StoredBlock, checkpoint: CheckpointRow): Promise<void> {
     const { registry } = this.#context;
     const removed = [...registry.rows()].filter((row) => row.foundBlock > base.number);
     this.#checkpoint = await rollbackEntities(this.#deps, {
@@ -249,21 +237,28 @@ export class ChainSync {
     });
   }
 
-  #logReorg(of: { checkpoint: CheckpointRow; base: StoredBlock; readings: PassReadings }): void {
-    const { checkpoint, base, readings } = of;
+  #logReorg({
+    checkpoint,
+    base,
+    readings,
+  }: {
+    checkpoint: CheckpointRow;
+    base: StoredBlock;
+    readings: PassReadings;
+  }): void {
     const depth = checkpoint.blockNumber - base.number;
-    const gone = readings.view.removed().length;
+    const removed = readings.view.removed().length;
     this.#deps.log(
       "warn",
-      `Chain ${checkpoint.chainId} reorganised ${depth} blocks down to ${base.number}; ${gone} units taken back, ${readings.read.length} read again.`,
+      `Chain ${checkpoint.chainId} reorganised ${depth} blocks down to ${base.number}; ${removed} entities removed, ${readings.read.length} read again.`,
     );
   }
 
-  /** Each unit once, until it has been read again. */
+  /** Logs each unreadable entity once, until it is read again. */
   #logFailures({ failed, view }: PassReadings, head: BlockHeader): void {
     for (const { ref, error } of failed) {
       if ((view.get(ref)?.failures ?? 0) > 0) continue;
-      const message = `The unit ${entityKey(ref)} cannot be read: ${error.message}`;
+      const message = `The entity ${entityKey(ref)} cannot be read: ${error.message}`;
       this.#deps.log("warn", message, { block: head.number });
     }
   }

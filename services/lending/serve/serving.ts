@@ -3,6 +3,7 @@ import type { DataVersion, Endpoint, ParamsOf } from "../../shared/contract/endp
 import { blockSecondsOf } from "../../shared/evm/chains.ts";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { isTokenRefused } from "../../shared/grpc/errors.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Metrics } from "../../shared/metrics/metrics.ts";
 import { HeadWatcher } from "../../shared/service/head-watcher.ts";
@@ -12,7 +13,7 @@ import type { CuratorRegistry } from "../curators.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { getCheckpoint, hasData } from "../store/queries.ts";
+import { getCheckpoint } from "../store/queries.ts";
 import type { TableEvents } from "./tables/chain-tables.ts";
 import { LendingTables } from "./tables/lending-tables.ts";
 import { createTableMetrics } from "./tables/table-metrics.ts";

@@ -1,9 +1,9 @@
 import type { ChainReading, ChainStatus, PeerStatus, ServiceMode } from "../../shared/grpc/types.ts";
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { hasData } from "../store/queries.ts";
 import type { LendingTables } from "./tables/lending-tables.ts";
 
 /** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */

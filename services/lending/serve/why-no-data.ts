@@ -1,7 +1,8 @@
+import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { ChainReadings } from "../../shared/ingest-status/chain-readings.ts";
 import type { ServiceAppOptions } from "../../shared/service/service-app.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { getCheckpoint, hasData } from "../store/queries.ts";
+import { getCheckpoint } from "../store/queries.ts";
 import type { Serving } from "./serving.ts";
 
 /** The 503 for a chain whose markets and vaults were never read, or whose rows are not built yet. */

@@ -1,38 +1,19 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
+import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
 /** How far a chain is indexed. Written last in every write, so that all rows it covers are stored. */
 export const checkpoints = collection({
   name: "checkpoints",
   fields: {
-    chainId: "int",
-    /** The block that all rows belong to. */
-    blockNumber: "int",
-    blockHash: "text",
-    /** Unix seconds of blockNumber. */
-    blockTime: "int",
-    /** The first block at which entities were read: history begins there. */
-    fromBlock: "int",
-    fromTime: "int",
-    /** The chain's head as last seen by the ingest. */
-    chainHead: "int",
-    /** Hash of block 0: an index of another chain with the same id is rejected. */
-    genesisHash: "text",
+    ...CHECKPOINT_FIELDS,
     /** Increases with every write; an entity has the version of its last write, so that readers load only changes. */
     version: "int",
     /** Increases when entities are removed (a reorg): readers then load everything again. */
     epoch: "int",
   },
   key: ["chainId"],
-  indexes: [],
-  shardKey: ["chainId"],
-});
-
-/** The last headers up to the checkpoint, whose parent hashes detect a reorg; and block 0, permanently. */
-export const headers = collection({
-  name: "headers",
-  fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
-  key: ["chainId", "number"],
   indexes: [],
   shardKey: ["chainId"],
 });
@@ -114,7 +95,6 @@ export const COLLECTIONS = [
 ] as const;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
-export type HeaderRow = RowOf<typeof headers>;
 export type DiscoveryRow = RowOf<typeof discoveries>;
 export type TokenRow = RowOf<typeof tokens>;
 export type EntityRow = RowOf<typeof units>;

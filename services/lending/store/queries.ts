@@ -8,11 +8,6 @@ export function getCheckpoint(store: Store, chainId: number): Promise<Checkpoint
   return store.get(checkpoints, { chainId });
 }
 
-/** Whether any block is indexed: before the first write the checkpoint may be before the first block. */
-export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
-  return checkpoint !== undefined && checkpoint.blockNumber >= checkpoint.fromBlock;
-}
-
 /** The fields that serving needs. */
 const READ_FIELDS = ["kind", "id", "version", "block", "time", "state"] as const;
 export type StoredEntity = Pick<EntityRow, (typeof READ_FIELDS)[number]>;

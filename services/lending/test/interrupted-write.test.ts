@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { entityHistory, headers, units } from "../store/collections.ts";
+import { entityHistory, units } from "../store/collections.ts";
 import {
   createPool,
   dumpFreshIndex,

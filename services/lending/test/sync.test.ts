@@ -3,13 +3,14 @@ import { after, afterEach, before, it } from "mocha";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { createIngestMetrics } from "../../shared/ingest/metrics.ts";
 import { put } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { lendingMetrics } from "../ingest/metrics.ts";
 import type { EntityState, LendingProtocol } from "../protocols/protocol.ts";
-import { checkpoints, discoveries, entityHistory, headers, units } from "../store/collections.ts";
+import { checkpoints, discoveries, entityHistory, units } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import {
   dumpFreshIndex,
@@ -194,10 +195,10 @@ describeWithChain("lending ingest", () => {
       ).to.have.length(1);
       const text = await metrics.render();
       expect(text).to.contain(
-        `lending_unit_failures_total{chain="8453",kind="${POOL}",service="lending-ingest"} 2`,
+        `lending_entity_failures_total{chain="8453",kind="${POOL}",service="lending-ingest"} 2`,
       );
       expect(text).to.contain(
-        `lending_unreadable_units{chain="8453",kind="${POOL}",service="lending-ingest"} 1`,
+        `lending_unreadable_entities{chain="8453",kind="${POOL}",service="lending-ingest"} 1`,
       );
     } finally {
       await chain.anvil.rpc.call("anvil_setCode", [broken, code]);

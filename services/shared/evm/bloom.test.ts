@@ -47,7 +47,7 @@ describe("blooms", () => {
   });
 });
 
-describe("suspectEmpty", () => {
+describe("findSuspectBlocks", () => {
   const logsBloom = computeLogsBloom([fakeLog(1)]);
   const other: Hex = `0x${"dd".repeat(20)}`;
 

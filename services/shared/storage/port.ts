@@ -165,6 +165,13 @@ export function inParallel(...steps: readonly WriteStep[]): WriteStep[] {
   return steps.map((step) => ({ ...step, group }));
 }
 
+/** Whether a step has nothing to do: adapters skip it. */
+export function isEmpty(step: WriteStep): boolean {
+  return (
+    (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0)
+  );
+}
+
 /** The steps by what may be done side by side, in order. */
 export function parallelGroups(steps: readonly WriteStep[]): WriteStep[][] {
   const groups: WriteStep[][] = [];
@@ -195,6 +202,7 @@ export interface Store {
   /**
    * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: atOnce) is complete before the
    * next begins, so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
+   * A put without rows and a remove without keys are skipped, whatever their collection.
    */
   write(steps: readonly WriteStep[]): Promise<void>;
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;

@@ -1,7 +1,5 @@
 import { ReorgDetected } from "../../shared/chain-errors.ts";
-import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
-import type { Store } from "../../shared/storage/port.ts";
+import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import { scanBlocks } from "../chain/scan.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
@@ -12,13 +10,11 @@ import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
 import type { TimedBlock } from "./timed-block.ts";
 import { rollBack, writeBatch } from "./write.ts";
 
-/** How long a head without a wake-up call goes unnoticed. */
-const POLL_MS = 300;
-/** Further behind the final head than this, final slots are read in batches; else confirmed ones, slot by slot. */
+/** Further behind the final head than this, final slots are read in batches, else confirmed ones, slot by slot. */
 const FAR_SLOTS = 32;
 /** Confirmed slots read at once. */
 const FOLLOWED_SLOTS = 8;
-/** How often the final head is asked for while following: it only says what needs no journal any more. */
+/** How often the final head is requested while following: it only says what needs no journal any more. */
 const FINAL_HEAD_MS = 2_000;
 
 /**
@@ -29,48 +25,43 @@ const CONCURRENCY = 4;
 const MAX_BUFFERED = 4;
 const TARGET_TRANSACTIONS = 2_000;
 
-/** What a batch was, once it is written. */
+/** A batch that is stored. */
 export interface WrittenBatch {
   readonly blocks: readonly DecodedBlock[];
   readonly batch: IndexedBatch;
   readonly checkpoint: CheckpointRow;
 }
 
-/** Who has something to add to batches, or to do between them. All of it is optional to the index. */
+/** What adds rows to batches, or works between them. */
 export interface SyncHooks {
-  /** Puts into the indexer what is to be written with blocks that come next, the first of them in `nextSlot`. */
+  /** Adds rows to the indexer, which are written with the next blocks; the first of these is in `nextSlot`. */
   beforeBatch?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
-  /** What it has to say in the next checkpoint. */
+  /** Fields of the next checkpoint. */
   checkpointFields?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
   afterBatch?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
-  /** Slots were taken back. */
+  /** Slots were rolled back. */
   afterRollback?(): void;
 }
 
-export interface SyncDeps {
-  readonly store: Store;
+export interface SyncDeps extends SyncContext {
   readonly source: Pick<
     SolanaSource,
     "head" | "waitForHead" | "link" | "setAnchor" | "getAnchor" | "recheck"
   >;
   readonly reader: BlockReader;
   readonly hooks?: readonly SyncHooks[];
-  readonly signal: AbortSignal;
-  readonly log: (level: "info" | "warn", message: string, fields?: Record<string, unknown>) => void;
-  readonly report: ProgressReport;
-  readonly guard: Guard;
   /** The confirmed head as last seen. */
   readonly onHead?: (slot: number) => void;
   /** Milliseconds. */
   readonly now?: () => number;
 }
 
-/** Keeps the store equal to the chain: backfill of final slots, then confirmed ones, and back where those were dropped. */
+/** Keeps the index equal to the chain: a backfill of final slots, then confirmed ones, which are rolled back when dropped. */
 export class SolanaSync {
   readonly #deps: SyncDeps;
   readonly #indexer: Indexer;
   #checkpoint: CheckpointRow;
-  /** The last block that is known to be final: nothing up to it is ever taken back. */
+  /** The last block that is known to be final: it is never rolled back, nor is any before it. */
   #final: FinalBlockRow;
   #finalHead: { slot: number; readMs: number } | undefined;
   #isFinalHeadNew = false;
@@ -83,7 +74,7 @@ export class SolanaSync {
     this.#indexer = new Indexer(deps.store);
   }
 
-  /** Takes back whatever an interrupted write left beyond the checkpoint, and what the cluster has dropped since. */
+  /** Rolls back what an interrupted write left after the checkpoint, and slots that the cluster has dropped since. */
   static async open(deps: SyncDeps, stored: CheckpointRow): Promise<SolanaSync> {
     const { store, guard } = deps;
     const checkpoint = await rollBack(store, { checkpoint: stored, after: stored.slot, guard });
@@ -98,7 +89,7 @@ export class SolanaSync {
     return this.#checkpoint;
   }
 
-  /** Whether the store stands near the head. */
+  /** Whether the backfill is over. */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }
@@ -106,21 +97,17 @@ export class SolanaSync {
   /** Until the signal. */
   async run(): Promise<void> {
     const { source, signal, log } = this.#deps;
-    while (!signal.aborted) {
-      try {
-        const moved = await this.step();
-        if (!moved) await source.waitForHead(POLL_MS, signal);
-      } catch (error) {
-        if (!(error instanceof ReorgDetected)) throw error;
-        log("warn", error.message);
-        await this.handleReorg();
-        // A node that contradicts itself is given time to make up its mind.
-        await source.waitForHead(POLL_MS, signal);
-      }
-    }
+    await followHead({
+      source,
+      signal,
+      log,
+      checkpoint: () => this.#checkpoint,
+      step: () => this.step(),
+      handleReorg: () => this.handleReorg(),
+    });
   }
 
-  /** One step towards the head; answers whether there was anything to do. Throws ReorgDetected where the chains part. */
+  /** One step towards the head; returns whether there was anything to do. Throws ReorgDetected. */
   async step(): Promise<boolean> {
     const { source, onHead } = this.#deps;
     const head = await source.head("confirmed");
@@ -141,22 +128,22 @@ export class SolanaSync {
     const { store, source, guard, log, hooks = [] } = this.#deps;
     const checkpoint = this.#checkpoint;
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
-    // Nothing was dropped: an endpoint spoke of another chain, and is to be found out.
+    // Nothing was dropped: some endpoint serves another chain. The check sets it aside.
     if (after === checkpoint.slot) await source.recheck();
     this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
     for (const each of hooks) each.afterRollback?.();
     const { slot } = this.#checkpoint;
     if (slot < checkpoint.slot)
-      log("warn", `Slots after ${slot} were dropped by the cluster: taken back.`, {
+      log("warn", `Slots after ${slot} were dropped by the cluster: rolled back.`, {
         from: checkpoint.slot,
         to: slot,
       });
   }
 
   /**
-   * Whether the cluster still has the checkpoint's block, before anything is read on. Where endpoints do not say (they
-   * are behind, or do not keep the slot any more), the link of the next block will.
+   * Whether the cluster still has the checkpoint's block, before the next ones are read. Where endpoints cannot say (they
+   * are behind, or have pruned the slot), the link of the next block does.
    */
   async #isOnChain(): Promise<boolean> {
     const { slot, blockhash, fromSlot } = this.#checkpoint;
@@ -169,8 +156,8 @@ export class SolanaSync {
   }
 
   /**
-   * Takes note of what has become final: the last indexed block up to the final head, once the cluster has that very
-   * block there. An endpoint's final head alone may be another chain's.
+   * Moves the final block up to the last indexed one below the final head, once the cluster has the same block there:
+   * the final head alone may be that of another chain.
    */
   async #confirmFinal(finalSlot: number): Promise<void> {
     const { store, source } = this.#deps;
@@ -228,7 +215,7 @@ export class SolanaSync {
     }
   }
 
-  /** The last slots, each a batch that can be taken back alone while it is not final. */
+  /** The last slots, each a batch of its own, which can be rolled back alone until it is final. */
   async #follow(heads: Heads): Promise<boolean> {
     const { reader, signal } = this.#deps;
     const from = this.#checkpoint.slot + 1;
@@ -245,7 +232,7 @@ export class SolanaSync {
     return from <= heads.headSlot;
   }
 
-  /** Adds blocks to the store as one batch; answers how many rows of tokens' lists they gave. */
+  /** Writes blocks as one batch; returns how many rows of token lists they have. */
   async #apply(
     blocks: readonly DecodedBlock[],
     { headSlot, isFinal }: Heads & { isFinal: boolean },
@@ -286,7 +273,7 @@ interface Heads {
   readonly headSlot: number;
 }
 
-/** Blocks with a time each, which never falls: one without its own, or with an earlier one, has that of the block before. */
+/** Gives each block a time that never decreases: one without a time, or with an earlier one, gets that of the block before. */
 function decodedAfter(time: number, blocks: readonly DecodedBlock[]): TimedBlock[] {
   let last = time;
   return blocks.map(({ slot, blockhash, parentSlot, blockTime, transactions }) => {

@@ -81,7 +81,7 @@ export async function writeBatch(
       toSlot: { lte: Math.min(finalizedSlot, toSlot) },
     }),
   ];
-  await store.write(steps.filter((step) => step.kind !== "put" || step.rows.length > 0));
+  await store.write(steps);
 }
 
 /** Whether a batch need never be taken back: it is of final slots, and written as a whole or not at all. */

@@ -1,9 +1,9 @@
-import { ServiceError } from "../../shared/errors.ts";
+import { requireConsistent } from "../../shared/index/consistent-read.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getBlock, getCheckpoint } from "../store/queries.ts";
 
-/** Attempts to read everything of an answer as of one checkpoint. */
+/** Attempts to read all of a response as of one checkpoint. */
 const MAX_ATTEMPTS = 4;
 
 /**
@@ -18,25 +18,22 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
 }
 
 /**
- * Runs `read` so that all it reads stands on one checkpoint: where it may not, it is read again, at the checkpoint then.
- * Undefined where nothing is indexed yet. Throws unavailable if the index changes faster than it can be read.
+ * Runs `read` so that all it reads is of one checkpoint: where it may not be, it reads again, at the checkpoint of that
+ * time. Undefined where nothing is indexed yet. Throws unavailable where the index changes faster than it can be read.
  */
-export async function readAtHead<T>(
+export function readAtHead<T>(
   store: Store,
-  of: { matter: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
+  { matter, read }: { matter: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
-  let checkpoint = await getCheckpoint(store);
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    if (!hasData(checkpoint)) return undefined;
-    const value = await of.read(checkpoint);
-    const after = await getCheckpoint(store);
-    const isSame = after !== undefined && isSameHead(after, checkpoint);
-    if (isSame || (of.matter === "rows" && (await areRowsUnchanged(store, { checkpoint, after }))))
-      return { value, checkpoint };
-    checkpoint = after;
-  }
-  throw new ServiceError("unavailable", "The index is being rewritten; try again in a moment.", {
-    retryAfterSeconds: 1,
+  return requireConsistent({
+    getCheckpoint: () => getCheckpoint(store),
+    hasData,
+    read,
+    async isSameState(before, after) {
+      if (after !== undefined && isSameHead(after, before)) return true;
+      return matter === "rows" && (await areRowsUnchanged(store, { checkpoint: before, after }));
+    },
+    maxAttempts: MAX_ATTEMPTS,
   });
 }
 

@@ -1,17 +1,12 @@
-import { scanLogs } from "../../../shared/evm/logs/scan.ts";
-import type { EvmSource } from "../../../shared/evm/port.ts";
-import type { PlannedScan, ProgressReport } from "../../../shared/ingest-status/progress.ts";
+import { planScan, runScan, type ScanContext } from "../../../shared/index/evm/discovery.ts";
+import type { PlannedScan } from "../../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import type { Factory } from "../../deployments.ts";
 import { logDecoderOf, protocolOf } from "../../protocols/index.ts";
 import { discoveries } from "../../store/collections.ts";
-import { getPools } from "../../store/queries.ts";
+import { getPools, readScannedTo } from "../../store/queries.ts";
 import { type GaugeRow, gauges } from "../../store/v2-collections.ts";
-
-const INITIAL_RANGE = 10_000;
-const CONCURRENCY = 4;
-const VERIFY_BLOCKS = 20;
 
 /** What discoverGauges has to scan, and how much of it is done. */
 export function planGauges(
@@ -20,9 +15,9 @@ export function planGauges(
 ): Promise<PlannedScan[]> {
   return Promise.all(
     [...factoriesByVoter(factories)].map(async ([voter, ofVoter]) => {
-      const done = await store.get(discoveries, { chainId, factory: voter });
-      const from = Math.min(...ofVoter.map((factory) => factory.fromBlock));
-      return { name: voter, from, at: Math.max(done?.blockNumber ?? -1, from - 1), to: toBlock };
+      const scannedTo = await readScannedTo(store, { chainId, factory: voter });
+      const fromBlock = Math.min(...ofVoter.map((factory) => factory.fromBlock));
+      return planScan({ name: voter, fromBlock }, { scannedTo, toBlock });
     }),
   );
 }
@@ -33,34 +28,25 @@ export function planGauges(
  */
 export async function discoverGauges(
   store: Store,
-  at: {
-    source: EvmSource;
+  options: ScanContext & {
     factories: readonly Factory[];
     toBlock: number;
-    signal: AbortSignal;
-    report: ProgressReport;
     guard: Guard;
   },
 ): Promise<void> {
-  const { source, toBlock, signal, report } = at;
+  const { source, toBlock } = options;
   const { chainId } = source;
-  for (const [voter, factories] of factoriesByVoter(at.factories)) {
-    // Stored like a factory's: both are contracts whose events are read from the beginning.
-    const done = await store.get(discoveries, { chainId, factory: voter });
-    const earliest = Math.min(...factories.map((factory) => factory.fromBlock));
-    const fromBlock = Math.max(earliest, (done?.blockNumber ?? -1) + 1);
-    if (fromBlock > toBlock) continue;
+  for (const [voter, factories] of factoriesByVoter(options.factories)) {
     const topics = factories.flatMap(({ kind }) => protocolOf(kind).gauges?.created.topic ?? []);
-    const scan = scanLogs(source, {
-      fromBlock,
+    const scan = {
+      name: voter,
+      fromBlock: Math.min(...factories.map((factory) => factory.fromBlock)),
+      // Stored as a factory's: both are contracts whose events are read from their beginning.
+      scannedTo: await readScannedTo(store, { chainId, factory: voter }),
       toBlock,
       filter: { topics, addresses: [voter] },
-      initialRange: INITIAL_RANGE,
-      concurrency: CONCURRENCY,
-      verifyBlocks: VERIFY_BLOCKS,
-      signal,
-    });
-    for await (const { range, logs } of scan) {
+    };
+    await runScan(options, scan, async ({ range, logs }) => {
       const rows = logs.flatMap((log): GaugeRow[] =>
         factories.flatMap(({ kind }) => {
           const made = logDecoderOf(protocolOf(kind)).gaugeCreated(log);
@@ -71,13 +57,12 @@ export async function discoverGauges(
       );
       const known = await selectKnownGauges(store, { chainId, rows, factories });
       await store.write([
-        ...at.guard(),
+        ...options.guard(),
         put(gauges, known),
         put(discoveries, [{ chainId, factory: voter, blockNumber: range.toBlock }]),
       ]);
-      const step = { from: fromBlock, at: range.toBlock, to: toBlock, events: known.length };
-      report({ stage: "discovery", scan: voter, ...step });
-    }
+      return known.length;
+    });
   }
 }
 

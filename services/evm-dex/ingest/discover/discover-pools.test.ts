@@ -4,8 +4,8 @@ import type { BlockHeader, EvmSource, RawLog } from "../../../shared/evm/port.ts
 import { ProgressModel } from "../../../shared/ingest-status/progress-model.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
 import { toListing } from "../../views/pool-listing.ts";
 import { discoverPools, planPools } from "./discover-pools.ts";
 
@@ -109,7 +109,7 @@ describe("discoverPools", () => {
     await expectAll();
   });
 
-  it("finds what was not written yet again, and asks for nothing else twice", async () => {
+  it("finds again what was not written yet, and scans nothing else twice", async () => {
     const failed = await discover(sourceUpTo(60_000), 15).catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(Error);
     const [done] = await store.find(discoveries, {});
@@ -122,7 +122,7 @@ describe("discoverPools", () => {
     expect(await discover(sourceUpTo(0), 1_000)).to.deep.equal([]);
   });
 
-  it("is one bar over all factories, and goes on where it was interrupted", async () => {
+  it("reports one progress over all factories, and resumes where it was interrupted", async () => {
     const other = { ...FACTORY, address: address(0xfad) };
     const factories = [FACTORY, other];
     const share = async (source: EvmSource): Promise<number[]> => {

@@ -1,6 +1,6 @@
-import { scanLogs } from "../../../shared/evm/logs/scan.ts";
 import type { EvmSource, RawLog } from "../../../shared/evm/port.ts";
-import type { PlannedScan, ProgressReport } from "../../../shared/ingest-status/progress.ts";
+import { planScan, runScan, type ScanContext } from "../../../shared/index/evm/discovery.ts";
+import type { PlannedScan } from "../../../shared/ingest-status/progress.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import type { Factory } from "../../deployments.ts";
@@ -14,19 +14,12 @@ import {
   type TokenRow,
   tokens,
 } from "../../store/collections.ts";
+import { readScannedTo } from "../../store/queries.ts";
 import { toListings } from "../../views/pool-listing.ts";
 import type { CreatedPool } from "../fetch/block-batch.ts";
 import { readPoolRows } from "./pool-rows.ts";
 import { TokenReader } from "./token-reader.ts";
 
-/**
- * PoolCreated is rare: most providers serve this many blocks of one contract, and the scan adapts the range from
- * here.
- */
-const INITIAL_RANGE = 10_000;
-const CONCURRENCY = 4;
-/** Most ranges have no PoolCreated at all: this many blocks of each response are checked against their bloom. */
-const VERIFY_BLOCKS = 20;
 /**
  * Found pools are written in groups: in a list of half a million, every write of a few pools touches other pages in
  * each of twelve indexes. 20,000 at once take a third of the time of 5,000. A restart finds again what was not
@@ -42,13 +35,8 @@ export function planPools(
 ): Promise<PlannedScan[]> {
   return Promise.all(
     factories.map(async ({ address, fromBlock }) => {
-      const done = await store.get(discoveries, { chainId, factory: address });
-      return {
-        name: address,
-        from: fromBlock,
-        at: Math.max(done?.blockNumber ?? -1, fromBlock - 1),
-        to: toBlock,
-      };
+      const scannedTo = await readScannedTo(store, { chainId, factory: address });
+      return planScan({ name: address, fromBlock }, { scannedTo, toBlock });
     }),
   );
 }
@@ -59,44 +47,28 @@ export function planPools(
  */
 export async function discoverPools(
   store: Store,
-  {
-    source,
-    toBlock,
-    head,
-    signal,
-    report,
-    writePools = WRITE_POOLS,
-    factories,
-    guard,
-  }: {
-    source: EvmSource;
+  options: ScanContext & {
     factories: readonly Factory[];
     toBlock: number;
     head: number;
-    signal: AbortSignal;
-    report: ProgressReport;
     guard: Guard;
     /** Default WRITE_POOLS; set by tests. */
     writePools?: number;
   },
 ): Promise<void> {
+  const { source, factories, toBlock, head, guard, writePools = WRITE_POOLS } = options;
   const { chainId } = source;
   const reader = { tokenReader: new TokenReader(store, source), source };
   for (const factory of factories) {
-    const done = await store.get(discoveries, { chainId, factory: factory.address });
-    const fromBlock = Math.max(factory.fromBlock, (done?.blockNumber ?? -1) + 1);
-    if (fromBlock > toBlock) continue;
+    const { address } = factory;
     const decoder = protocolOf(factory.kind).created;
-    const filter = { topics: [decoder.topic], addresses: [factory.address] };
-    const scan = scanLogs(source, {
-      fromBlock,
+    const scan = {
+      name: address,
+      fromBlock: factory.fromBlock,
+      scannedTo: await readScannedTo(store, { chainId, factory: address }),
       toBlock,
-      filter,
-      initialRange: INITIAL_RANGE,
-      concurrency: CONCURRENCY,
-      verifyBlocks: VERIFY_BLOCKS,
-      signal,
-    });
+      filter: { topics: [decoder.topic], addresses: [address] },
+    };
     let found = emptyFoundPools();
     const write = async (blockNumber: number): Promise<void> => {
       await store.write([
@@ -104,11 +76,11 @@ export async function discoverPools(
         put(tokens, found.tokens),
         put(pools, found.pools),
         put(poolListings, toListings(found.pools)),
-        put(discoveries, [{ chainId, factory: factory.address, blockNumber }]),
+        put(discoveries, [{ chainId, factory: address, blockNumber }]),
       ]);
       found = emptyFoundPools();
     };
-    for await (const { range, logs } of scan) {
+    await runScan(options, scan, async ({ range, logs }) => {
       const created = await toCreated(source, {
         logs: logs.filter((log) => matchesDecoder(log, decoder)),
         factory,
@@ -119,9 +91,8 @@ export async function discoverPools(
       found.pools.push(...described.pools);
       const isDue = found.pools.length >= writePools || performance.now() - found.sinceMs > WRITE_AFTER_MS;
       if (isDue || range.toBlock === toBlock) await write(range.toBlock);
-      const done = { from: fromBlock, at: range.toBlock, to: toBlock, events: created.length };
-      report({ stage: "discovery", scan: factory.address, ...done });
-    }
+      return created.length;
+    });
   }
 }
 

@@ -4,8 +4,8 @@ import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import { TokenReader } from "./token-reader.ts";
 
 const SYMBOL = toFunctionSelector("symbol()");
@@ -14,21 +14,21 @@ const DECIMALS = toFunctionSelector("decimals()");
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
-/** What the contracts answer, by address; null reverts. */
+/** What the contracts result, by address; null reverts. */
 type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
 
-function answering(answers: Answers) {
+function answering(results: Answers) {
   return (call: EthCall): Hex | null => {
-    const token = answers[call.to];
-    if (token === undefined) throw new Error(`${call.to} was not expected to be asked`);
+    const token = results[call.to];
+    if (token === undefined) throw new Error(`${call.to} was not expected to be requested`);
     expect([SYMBOL, DECIMALS]).to.include(call.data);
     return call.data === SYMBOL ? token.symbol : token.decimals;
   };
 }
 
-async function readOne(answer: { symbol: Hex | null; decimals: Hex | null }) {
+async function readOne(result: { symbol: Hex | null; decimals: Hex | null }) {
   const store = await openTestStore();
-  const source = createFakeSource({ call: answering({ [address(1)]: answer }) });
+  const source = createFakeSource({ call: answering({ [address(1)]: result }) });
   const { all } = await new TokenReader(store, source).read([address(1)], 7);
   await store.close();
   return all.get(address(1));
@@ -57,7 +57,7 @@ describe("TokenReader", () => {
     await store.close();
   });
 
-  it("asks a contract once, and not for what the store has", async () => {
+  it("reads a contract once, and never what the store has", async () => {
     const store = await openTestStore();
     const known = { chainId: CHAIN_ID, address: address(1), symbol: "OLD", decimals: 8 };
     await store.write([put(tokens, [known])]);

@@ -1,8 +1,8 @@
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../../shared/evm/port.ts";
+import type { HeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
-import type { HeaderRow } from "../../store/collections.ts";
 import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
 import type { DecodedLog, NewGauge } from "./emitters.ts";
 
@@ -15,7 +15,7 @@ export interface CreatedPool extends PoolCreatedEvent {
 }
 
 /** A gauge that a known pool's voter created. */
-export interface CreatedGauge extends NewGauge {
+interface CreatedGauge extends NewGauge {
   readonly pool: string;
   readonly block: number;
 }
@@ -43,16 +43,16 @@ export interface PoolLog {
 
 /** Assembles logs, in order, and their blocks to a batch. Throws ReorgDetected where they do not match. */
 export function assembleBatch({
-  ours,
+  poolLogs,
   blocks,
   range,
   parentHash,
-  strangers,
+  unknownPools,
   headers,
 }: {
   range: LogRange;
-  ours: readonly PoolLog[];
-  strangers: ReadonlyMap<string, number>;
+  poolLogs: readonly PoolLog[];
+  unknownPools: ReadonlyMap<string, number>;
   blocks: ReadonlyMap<number, BlockWithSenders>;
   headers: readonly HeaderRow[];
   /** Of the range's first block. */
@@ -61,13 +61,19 @@ export function assembleBatch({
   const created: CreatedPool[] = [];
   const gauges: CreatedGauge[] = [];
   const byBlock = new Map<number, { block: BlockWithSenders; events: PlacedEvent[] }>();
-  for (const { log, decoded: told } of ours) {
+  for (const { log, decoded } of poolLogs) {
     const block = blockOf(log, blocks);
-    if ("created" in told) {
-      created.push({ ...told.created, factory: told.factory, block: block.number, time: block.timestamp });
+    if ("created" in decoded) {
+      created.push({
+        ...decoded.created,
+        factory: decoded.factory,
+        block: block.number,
+        time: block.timestamp,
+      });
       continue;
     }
-    if (told.gauge !== undefined) gauges.push({ ...told.gauge, pool: told.pool, block: block.number });
+    if (decoded.gauge !== undefined)
+      gauges.push({ ...decoded.gauge, pool: decoded.pool, block: block.number });
     let entry = byBlock.get(block.number);
     if (entry === undefined) {
       entry = { block, events: [] };
@@ -77,8 +83,8 @@ export function assembleBatch({
       logIndex: log.logIndex,
       txHash: log.transactionHash,
       sender: block.senders[log.transactionIndex] as Hex,
-      poolAddress: told.pool,
-      event: told.event,
+      poolAddress: decoded.pool,
+      event: decoded.event,
     });
   }
   const last = blocks.get(range.toBlock) as BlockWithSenders;
@@ -87,7 +93,7 @@ export function assembleBatch({
     last: { number: last.number, hash: last.hash, time: last.timestamp },
     created,
     gauges,
-    unknownPools: strangers,
+    unknownPools,
     blocks: [...byBlock.values()].map(({ block, events }) => ({
       number: block.number,
       hash: block.hash,

@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
-import { transfer as transferDecoder } from "../../protocols/aerodrome-v2/decode/transfer.ts";
+import { transfer as transferDecoder } from "../../protocols/aerodrome-v2/decode/pool.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { slipstream } from "../../protocols/slipstream.ts";
+import type { Emitted } from "../../test/kit/log-chain.ts";
+import { address, hash } from "../../test/kit/rows.ts";
 import {
   created,
   emit,
@@ -11,9 +13,7 @@ import {
   gaugeCreated,
   transfer,
   VOTER,
-} from "../../test/aerodrome-logs.ts";
-import type { Emitted } from "../../test/log-chain.ts";
-import { address, hash } from "../../test/rows.ts";
+} from "../../test/v2/aerodrome-logs.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 
 const [POOL, OTHER, GAUGE] = [address(0x900), address(0x901), address(0x950)];
@@ -53,7 +53,7 @@ describe("Emitters", () => {
     expect(tellOf({ address: POOL, topics: [hash(5)], data: "0x" })).to.equal(undefined);
   });
 
-  it("give what a gauge says to its pool", () => {
+  it("map a gauge's events to its pool", () => {
     const event = { kind: "deposit", owner: address(4), amount: 7n };
     expect(tellOf(deposit(GAUGE))).to.deep.equal({ pool: POOL, event });
     expect(tellOf(deposit(address(0x951)))).to.equal(undefined);
@@ -61,7 +61,7 @@ describe("Emitters", () => {
     expect(tellOf(deposit(POOL))).to.equal(undefined);
   });
 
-  it("give what the factory and the voter say to the pool they name", () => {
+  it("map events of factory and voter to the pool they name", () => {
     const fee = emit(factory.address, "SetCustomFee", { pool: POOL, fee: 25n });
     expect(tellOf(fee)).to.deep.equal({ pool: POOL, event: { kind: "set_custom_fee", fee: 25 } });
     const killed = emit(VOTER, "GaugeKilled", { gauge: GAUGE });
@@ -73,7 +73,7 @@ describe("Emitters", () => {
     });
   });
 
-  it("believe only the factory and the voter that are configured, and only of pools that are ours", () => {
+  it("decode only the configured factory and voter, and only for known pools", () => {
     const fee = { pool: POOL, fee: 25n };
     expect(tellOf(emit(address(0xbad), "SetCustomFee", fee))).to.equal(undefined);
     expect(tellOf(gaugeCreated(POOL, GAUGE, address(0xbad)))).to.equal(undefined);
@@ -96,7 +96,7 @@ describe("Emitters", () => {
     expect(learning.decode(logs[2] as RawLog)).to.include({ pool: POOL });
   });
 
-  it("know no gauges where no voter is configured", () => {
+  it("have no gauges where no voter is configured", () => {
     const { rewards: _, ...without } = factory;
     const alone = new Emitters([without], KNOWN);
     expect(alone.decode(logOf(gaugeCreated(POOL, GAUGE)))).to.equal(undefined);
@@ -104,7 +104,7 @@ describe("Emitters", () => {
 });
 
 describe("filterOf", () => {
-  it("has every topic once, but none that all tokens emit", () => {
+  it("has every topic once, but not those that all tokens emit", () => {
     const { topics, addresses } = filterOf([factory, factory]);
     expect(addresses).to.equal(undefined);
     expect(new Set(topics).size).to.equal(topics.length);
@@ -113,7 +113,7 @@ describe("filterOf", () => {
     expect(topics).not.to.include(transferDecoder.topic);
   });
 
-  it("asks for gauges only where there is a voter", () => {
+  it("has gauge topics only where there is a voter", () => {
     const { rewards: _, ...without } = factory;
     expect(filterOf([without]).topics).not.to.include(deposit(GAUGE).topics[0]);
   });

@@ -3,6 +3,8 @@ import { describe, it } from "mocha";
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
+import { createLogChain, type Emitted, type LogChain } from "../../test/kit/log-chain.ts";
+import { address } from "../../test/kit/rows.ts";
 import {
   created,
   emit,
@@ -10,9 +12,7 @@ import {
   gaugeCreated,
   minted,
   transfer,
-} from "../../test/aerodrome-logs.ts";
-import { createLogChain, type Emitted, type LogChain } from "../../test/log-chain.ts";
-import { address } from "../../test/rows.ts";
+} from "../../test/v2/aerodrome-logs.ts";
 import type { BlockBatch } from "./block-batch.ts";
 import { Fetcher } from "./fetcher.ts";
 import { WatchedPools } from "./watched-pools.ts";
@@ -126,18 +126,18 @@ describe("Fetcher: LP tokens' Transfers", () => {
     });
   }
 
-  it("are never asked for by topic alone", async () => {
+  it("are never fetched by topic alone", async () => {
     const source = createLogChain(BLOCKS);
     await readSettled(source);
     await readTail(source);
     const topic = transfer(OLD, BOB).topics[0] as Hex;
-    const asked = source.asked.filter(({ filter }) => filter.topics.includes(topic));
-    expect(asked.length).to.be.greaterThan(3);
-    for (const { filter } of asked) expect(filter.addresses).to.have.length(1);
+    const requested = source.requested.filter(({ filter }) => filter.topics.includes(topic));
+    expect(requested.length).to.be.greaterThan(3);
+    for (const { filter } of requested) expect(filter.addresses).to.have.length(1);
   });
 
   for (const fullBlooms of [false, true]) {
-    it(`that a node withholds are missed at mints and stakes, blooms ${fullBlooms ? "full" : "telling"}`, async () => {
+    it(`that a node withholds are detected at mints and stakes, blooms ${fullBlooms ? "full" : "selective"}`, async () => {
       const topic = transfer(OLD, BOB).topics[0];
       for (const block of [2, 5, 6]) {
         for (const read of [readSettled, readTail]) {

@@ -3,8 +3,8 @@ import { describe, it } from "mocha";
 import type { BlockWithLogs, Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { Factory } from "../../deployments.ts";
 import { encodeLog, slipstreamAbi, slipstreamFactoryAbi } from "../../protocols/v3/decode/testkit.ts";
-import { createFakeSource, headersUpTo } from "../../test/fake-source.ts";
-import { address } from "../../test/rows.ts";
+import { createFakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
+import { address } from "../../test/kit/rows.ts";
 import { Fetcher } from "./fetcher.ts";
 
 const POOL = address(0x900);
@@ -61,7 +61,7 @@ function chainOf(blocks: readonly (readonly { address: Hex; topics: Hex[]; data:
 }
 
 describe("Fetcher", () => {
-  it("knows a pool's events of before its factory spoke of it, as Slipstream's are", async () => {
+  it("decodes a pool's events from before its creation event, as Slipstream has them", async () => {
     const source = chainOf([
       [
         { address: POOL, ...initialize },

@@ -10,9 +10,9 @@ import type {
   RawLog,
 } from "../../../shared/evm/port.ts";
 import { compareLogs } from "../../../shared/evm/source/parse.ts";
+import { blockNumbers, toHeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import type { HeaderRow } from "../../store/collections.ts";
 import { assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 import { findMissingTransfers, type MissingTransfers } from "./missing-transfers.ts";
@@ -22,7 +22,7 @@ import { WatchedPools } from "./watched-pools.ts";
 /** Default number of contracts in one eth_getLogs: geth's limit. */
 const MAX_ADDRESSES = 1_000;
 
-export interface FetcherOptions {
+interface FetcherOptions {
   readonly factories: readonly Factory[];
   readonly known: KnownContracts;
   readonly watchedPools?: WatchedPools;
@@ -69,16 +69,16 @@ export class Fetcher {
     { range, logs, links }: ScannedRange,
     transfers: Pick<TransferScan, "take">,
   ): Promise<BlockBatch> {
-    const strangers: UnknownPoolBlocks = new Map();
-    const byTopic = this.#decodeByTopic(logs, strangers);
+    const unknownPools: UnknownPoolBlocks = new Map();
+    const byTopic = this.#decodeByTopic(logs, unknownPools);
     // No await before this, so that batches take their turns in order.
     const byAddress = this.#decode(await transfers.take(range, this.#watchNewPools(byTopic)));
-    const ours = sortByPosition([...byTopic, ...byAddress]);
-    const numbers = [...new Set([...ours.map(({ log }) => log.blockNumber), range.toBlock])];
+    const poolLogs = sortByPosition([...byTopic, ...byAddress]);
+    const numbers = [...new Set([...poolLogs.map(({ log }) => log.blockNumber), range.toBlock])];
     const blocks = byNumber(await this.#source.blocks(numbers));
     const parentHash = await this.#checkSettled({ range, logs, links }, blocks);
-    await this.#checkTransfers(ours, blocks);
-    return assembleBatch({ range, ours, strangers, blocks, headers: [], parentHash });
+    await this.#checkTransfers(poolLogs, blocks);
+    return assembleBatch({ range, poolLogs, unknownPools, blocks, headers: [], parentHash });
   }
 
   /** Throws ReorgDetected unless the batch is a linked chain that holds every log. Returns the hash of its parent. */
@@ -90,7 +90,7 @@ export class Fetcher {
       ...links.map((link) => [link.number, link] as const),
       ...blocks,
     ]);
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const between = numbers.filter((number) => !known.has(number));
     const headers = between.length === 0 ? [] : await this.#source.headers(between);
     for (const header of headers) if (header !== null) known.set(header.number, header);
@@ -112,15 +112,22 @@ export class Fetcher {
     const order = this.#takeTurn();
     try {
       const watched = this.#watchedPools.list();
-      const list = await this.#source.blocksWithLogs(numbersOf(range), this.#wholeFilter(watched));
+      const list = await this.#source.blocksWithLogs(blockNumbers(range), this.#wholeFilter(watched));
       await order.turn;
       if (list === undefined) return undefined;
       const { parentHash } = list[0] as BlockWithSenders;
       checkLinks(list, parentHash);
       const logs = list.flatMap((block) => block.logs);
-      const strangers: UnknownPoolBlocks = new Map();
-      const ours = await this.#decodeWholeBlocks(range, { list, logs, watched, strangers });
-      return assembleBatch({ range, ours, strangers, blocks: byNumber(list), headers: [], parentHash });
+      const unknownPools: UnknownPoolBlocks = new Map();
+      const poolLogs = await this.#decodeWholeBlocks(range, { list, logs, watched, unknownPools });
+      return assembleBatch({
+        range,
+        poolLogs,
+        unknownPools,
+        blocks: byNumber(list),
+        headers: [],
+        parentHash,
+      });
     } finally {
       order.done();
     }
@@ -128,7 +135,7 @@ export class Fetcher {
 
   /** A batch near the head: fetches every block; each must follow on its parent, the first on `parentHash`. */
   async readTail(range: LogRange, parentHash: string): Promise<BlockBatch> {
-    const numbers = numbersOf(range);
+    const numbers = blockNumbers(range);
     const watched = this.#watchedPools.list();
     const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
     const [list, logs] =
@@ -138,13 +145,13 @@ export class Fetcher {
     checkLinks(list, parentHash);
     const blocks = byNumber(list);
     const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
-    const strangers: UnknownPoolBlocks = new Map();
-    const ours =
+    const unknownPools: UnknownPoolBlocks = new Map();
+    const poolLogs =
       whole !== undefined
-        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, strangers })
-        : await this.#decodeParts(range, { list, logs: checked, blocks, strangers });
+        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, unknownPools })
+        : await this.#decodeParts(range, { list, logs: checked, blocks, unknownPools });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
-    return assembleBatch({ range, ours, strangers, blocks, headers, parentHash });
+    return assembleBatch({ range, poolLogs, unknownPools, blocks, headers, parentHash });
   }
 
   /** The filter for whole blocks, with LP tokens' Transfers. */
@@ -158,24 +165,24 @@ export class Fetcher {
     range: LogRange,
     {
       logs,
-      strangers,
+      unknownPools,
       watched,
       list,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       watched: readonly Hex[];
-      strangers: UnknownPoolBlocks;
+      unknownPools: UnknownPoolBlocks;
     },
   ): Promise<PoolLog[]> {
-    const ours = this.#decodeByTopic(logs, strangers);
-    this.#watchNewPools(ours);
+    const poolLogs = this.#decodeByTopic(logs, unknownPools);
+    this.#watchNewPools(poolLogs);
     const before = new Set(watched);
     const late = this.#watchedPools.list().filter((pool) => !before.has(pool));
-    if (late.length === 0) return ours;
-    const asked = { range, pools: late, headers: list };
-    const found = this.#decode(await readTransfers(this.#transfers, asked));
-    return sortByPosition([...ours, ...found]);
+    if (late.length === 0) return poolLogs;
+    const request = { range, pools: late, headers: list };
+    const found = this.#decode(await readTransfers(this.#transfers, request));
+    return sortByPosition([...poolLogs, ...found]);
   }
 
   /** Decodes blocks and logs that were fetched by separate requests. */
@@ -183,24 +190,24 @@ export class Fetcher {
     range: LogRange,
     {
       logs,
-      strangers,
+      unknownPools,
       list,
       blocks,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       blocks: ReadonlyMap<number, BlockWithSenders>;
-      strangers: UnknownPoolBlocks;
+      unknownPools: UnknownPoolBlocks;
     },
   ): Promise<PoolLog[]> {
-    const byTopic = this.#decodeByTopic(logs, strangers);
+    const byTopic = this.#decodeByTopic(logs, unknownPools);
     this.#watchNewPools(byTopic);
     const pools = this.#watchedPools.list();
-    const asked = { range, pools, headers: list };
-    const byAddress = this.#decode(await readTransfers(this.#transfers, asked));
-    const ours = sortByPosition([...byTopic, ...byAddress]);
-    await this.#checkTransfers(ours, blocks);
-    return ours;
+    const request = { range, pools, headers: list };
+    const byAddress = this.#decode(await readTransfers(this.#transfers, request));
+    const poolLogs = sortByPosition([...byTopic, ...byAddress]);
+    await this.#checkTransfers(poolLogs, blocks);
+    return poolLogs;
   }
 
   /** Batches are fetched in parallel but decoded in order: the next one must know the pools that this one creates. */
@@ -223,31 +230,31 @@ export class Fetcher {
   }
 
   /** Decodes logs, in order; records unknown contracts that emit pool events. */
-  #decodeByTopic(logs: readonly RawLog[], strangers: UnknownPoolBlocks): PoolLog[] {
+  #decodeByTopic(logs: readonly RawLog[], unknownPools: UnknownPoolBlocks): PoolLog[] {
     this.#emitters.learn(logs);
     return this.#decode(logs, (log) => {
-      if (!strangers.has(log.address) && this.#emitters.isUnknownPool(log))
-        strangers.set(log.address, log.blockNumber);
+      if (!unknownPools.has(log.address) && this.#emitters.isUnknownPool(log))
+        unknownPools.set(log.address, log.blockNumber);
     });
   }
 
   #decode(logs: readonly RawLog[], onOther: (log: RawLog) => void = () => {}): PoolLog[] {
-    const ours: PoolLog[] = [];
+    const poolLogs: PoolLog[] = [];
     for (const log of logs) {
-      const told = this.#emitters.decode(log);
-      if (told === undefined) onOther(log);
-      else ours.push({ log, decoded: told });
+      const decoded = this.#emitters.decode(log);
+      if (decoded === undefined) onOther(log);
+      else poolLogs.push({ log, decoded });
     }
-    return ours;
+    return poolLogs;
   }
 
   /** Adds pools that get their first LP tokens to the watched pools. */
-  #watchNewPools(ours: readonly PoolLog[]): Hex[] {
+  #watchNewPools(poolLogs: readonly PoolLog[]): Hex[] {
     const fresh = new Set<Hex>();
-    for (const { decoded: told } of ours) {
-      if ("created" in told || this.#watchedPools.has(told.pool)) continue;
-      if (this.#emitters.protocolOf(told.pool)?.lpTokens?.needsTransfer(told.event) === true)
-        fresh.add(told.pool as Hex);
+    for (const { decoded } of poolLogs) {
+      if ("created" in decoded || this.#watchedPools.has(decoded.pool)) continue;
+      if (this.#emitters.protocolOf(decoded.pool)?.lpTokens?.needsTransfer(decoded.event) === true)
+        fresh.add(decoded.pool as Hex);
     }
     for (const pool of fresh) this.#watchedPools.add(pool);
     return [...fresh];
@@ -255,10 +262,10 @@ export class Fetcher {
 
   /** Throws ReorgDetected where LP tokens moved without a Transfer and the logs, fetched again, have it. */
   async #checkTransfers(
-    ours: readonly PoolLog[],
+    poolLogs: readonly PoolLog[],
     blocks: ReadonlyMap<number, BlockWithSenders>,
   ): Promise<void> {
-    const missing = findMissingTransfers(ours, (pool) => this.#emitters.protocolOf(pool));
+    const missing = findMissingTransfers(poolLogs, (pool) => this.#emitters.protocolOf(pool));
     if (missing.length === 0) return;
     const found = await this.#refetchTransfers(missing, blocks);
     if (found.length > 0)
@@ -290,24 +297,10 @@ function transferTopics(factories: readonly Factory[]): Hex[] {
   return [...new Set(factories.flatMap(({ kind }) => protocolOf(kind).lpTokens?.transfer.topic ?? []))];
 }
 
-function sortByPosition(ours: PoolLog[]): PoolLog[] {
-  return ours.sort((a, b) => compareLogs(a.log, b.log));
+function sortByPosition(poolLogs: PoolLog[]): PoolLog[] {
+  return poolLogs.sort((a, b) => compareLogs(a.log, b.log));
 }
 
 function byNumber<B extends BlockWithSenders>(list: readonly B[]): Map<number, B> {
   return new Map(list.map((block) => [block.number, block]));
-}
-
-export function numbersOf(range: LogRange): number[] {
-  return Array.from({ length: range.toBlock - range.fromBlock + 1 }, (_, i) => range.fromBlock + i);
-}
-
-function toHeaderRow(chainId: number, block: BlockWithSenders): HeaderRow {
-  return {
-    chainId,
-    number: block.number,
-    hash: block.hash,
-    parentHash: block.parentHash,
-    time: block.timestamp,
-  };
 }

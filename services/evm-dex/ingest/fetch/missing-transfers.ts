@@ -15,19 +15,19 @@ export interface MissingTransfers {
  * from all other logs, and most blocks have none: this detects responses that lack some.
  */
 export function findMissingTransfers(
-  ours: readonly PoolLog[],
+  poolLogs: readonly PoolLog[],
   protocolOf: (pool: string) => Protocol | undefined,
 ): MissingTransfers[] {
   const transferred = new Set<string>();
   const needed = new Map<string, { block: number; pool: Hex }>();
-  for (const { log, decoded: told } of ours) {
-    if ("created" in told) continue;
-    const lpTokens = protocolOf(told.pool)?.lpTokens;
+  for (const { log, decoded } of poolLogs) {
+    if ("created" in decoded) continue;
+    const lpTokens = protocolOf(decoded.pool)?.lpTokens;
     if (lpTokens === undefined) continue;
-    const key = keyOf(log.transactionHash, told.pool);
+    const key = keyOf(log.transactionHash, decoded.pool);
     if (log.topics[0] === lpTokens.transfer.topic) transferred.add(key);
-    else if (lpTokens.needsTransfer(told.event))
-      needed.set(key, { block: log.blockNumber, pool: told.pool as Hex });
+    else if (lpTokens.needsTransfer(decoded.event))
+      needed.set(key, { block: log.blockNumber, pool: decoded.pool as Hex });
   }
   const missing = new Map([...needed].filter(([key]) => !transferred.has(key)));
   const blocks = new Map<number, Set<Hex>>();

@@ -31,7 +31,7 @@ async function collect<R>(results: AsyncIterable<R>): Promise<{ got: R[]; error?
   }
 }
 
-describe("mapAhead", () => {
+describe("prefetchMap", () => {
   it("keeps the order, however long each takes", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -138,12 +138,12 @@ describe("mapAhead", () => {
   });
 });
 
-describe("oneAhead", () => {
-  it("gives all items in order, and asks for each while the one before it is worked on", async () => {
-    const asked: number[] = [];
+describe("prefetchNext", () => {
+  it("yields all items in order, and requests each while the one before it is processed", async () => {
+    const requested: number[] = [];
     async function* source() {
       for (let item = 0; item < 5; item++) {
-        asked.push(item);
+        requested.push(item);
         yield item;
       }
     }
@@ -151,12 +151,12 @@ describe("oneAhead", () => {
     for await (const item of prefetchNext(source())) {
       got.push(item);
       await settle();
-      expect(asked).to.have.length(Math.min(5, got.length + 1));
+      expect(requested).to.have.length(Math.min(5, got.length + 1));
     }
     expect(got).to.deep.equal([0, 1, 2, 3, 4]);
   });
 
-  it("throws the error of its source after what came before it, also where nobody waited for it yet", async () => {
+  it("throws the error of its source after the items before it, also where no consumer waits yet", async () => {
     const { got, error } = await collect(prefetchNext(items(6, { failAt: 3 })));
     expect(got).to.deep.equal([0, 1, 2]);
     expect(error).to.equal("no item 3");

@@ -2,10 +2,15 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
-import { transfer as decoder } from "../../protocols/aerodrome-v2/decode/transfer.ts";
-import { transfer } from "../../test/aerodrome-logs.ts";
-import { createLogChain, type Emitted, type LogChain, type LogChainOptions } from "../../test/log-chain.ts";
-import { address } from "../../test/rows.ts";
+import { transfer as decoder } from "../../protocols/aerodrome-v2/decode/pool.ts";
+import {
+  createLogChain,
+  type Emitted,
+  type LogChain,
+  type LogChainOptions,
+} from "../../test/kit/log-chain.ts";
+import { address } from "../../test/kit/rows.ts";
+import { transfer } from "../../test/v2/aerodrome-logs.ts";
 import { readTransfers, TransferScan } from "./transfers.ts";
 import { WatchedPools } from "./watched-pools.ts";
 
@@ -43,7 +48,7 @@ describe("TransferScan", () => {
     }
     const expected = blocks.flatMap((pools, i) => (pools.length === 0 ? [] : [`${i + 1}:0`]));
     expect(places(taken)).to.deep.equal(expected);
-    expect(chain.asked.map(({ range }) => range)).to.deep.equal([{ fromBlock: 1, toBlock: 40 }]);
+    expect(chain.requested.map(({ range }) => range)).to.deep.equal([{ fromBlock: 1, toBlock: 40 }]);
   });
 
   it("misses and doubles nothing of pools that are watched only from some piece on", async () => {
@@ -67,7 +72,7 @@ describe("TransferScan", () => {
           const fresh = POOLS.filter((pool, i) => since[i] === piece && !of.watchedPools.has(pool));
           for (const pool of fresh) of.watchedPools.add(pool);
           const taken = scan.take({ fromBlock: from, toBlock: to }, fresh);
-          // Pieces are asked for while the ones before are still on their way.
+          // Pieces are requested for while the ones before are still on their way.
           if (!ahead) await taken;
           pending.push(taken);
           for (let block = from; block <= to; block++) {
@@ -87,14 +92,14 @@ describe("TransferScan", () => {
     );
   });
 
-  it("finds out an answer that lacks some, by the blooms", async () => {
+  it("detects a response that lacks some, by the blooms", async () => {
     const chain = chainOf([[0], [], [0], [1], [0]]);
     chain.withhold((log) => log.blockNumber === 3);
     const scan = new TransferScan(sourceOf(chain, [POOLS[0] as Hex]), { from: 1, to: 5, signal });
     expect(places(await scan.take({ fromBlock: 1, toBlock: 5 }, []))).to.deep.equal(["1:0", "3:0", "5:0"]);
   });
 
-  it("does not look at every block again where the blooms are too full to tell", async () => {
+  it("does not read every block again where the blooms are too full", async () => {
     const chain = chainOf([[0], [], [0]], { fullBlooms: true });
     const scan = new TransferScan(sourceOf(chain, [POOLS[0] as Hex]), { from: 1, to: 3, signal });
     expect(places(await scan.take({ fromBlock: 1, toBlock: 3 }, []))).to.deep.equal(["1:0", "3:0"]);
@@ -102,7 +107,7 @@ describe("TransferScan", () => {
     expect(chain.headerRequests.flat().length).to.be.at.most(8);
   });
 
-  it("asks for a week of Base and 5,000 pools some 300 times", async () => {
+  it("takes some 300 requests for a week of Base and 5,000 pools", async () => {
     const week = (7 * 86_400) / 2;
     let requests = 0;
     let headers = 0;
@@ -131,14 +136,14 @@ describe("TransferScan", () => {
     expect(headers).to.be.at.most(8 * 66);
   });
 
-  it("asks nothing while no pool is watched", async () => {
+  it("requests nothing while no pool is watched", async () => {
     const chain = chainOf([[0], [1]]);
     const scan = new TransferScan(sourceOf(chain, []), { from: 1, to: 2, signal });
     expect(await scan.take({ fromBlock: 1, toBlock: 2 }, [])).to.deep.equal([]);
-    expect(chain.asked).to.deep.equal([]);
+    expect(chain.requested).to.deep.equal([]);
   });
 
-  it("fails with what the source fails with, once, and goes on", async () => {
+  it("fails with the source's error, once, and continues", async () => {
     const chain = chainOf([[0], [0]]);
     let failures = 1;
     const failing = {
@@ -163,13 +168,13 @@ describe("readTransfers", () => {
     return places(await readTransfers(sourceOf(chain, []), { range, pools, headers }));
   };
 
-  it("reads a range of some pools, and asks for no header twice", async () => {
+  it("reads a range of some pools, and requests no header twice", async () => {
     const chain = chainOf([[0], [1], [0, 1], [2]]);
     expect(await read(chain)).to.deep.equal(["2:0", "3:1", "4:0"]);
     expect(chain.headerRequests).to.have.length(1);
   });
 
-  it("finds out what is withheld where the blooms tell it", async () => {
+  it("detects withheld logs by the blooms", async () => {
     const chain = chainOf([[0], [1], [0, 1], [2]]);
     chain.withhold((log) => log.blockNumber === 4);
     expect(await read(chain)).to.deep.equal(["2:0", "3:1", "4:0"]);

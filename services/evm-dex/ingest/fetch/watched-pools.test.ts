@@ -4,8 +4,15 @@ import { encodeAbiParameters } from "viem";
 import { put } from "../../../shared/storage/port.ts";
 import { EMPTY_V2_STATE, writeV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { poolStates, pools } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore, poolRow, poolStateRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import {
+  address,
+  CHAIN_ID,
+  checkpointRow,
+  openTestStore,
+  poolRow,
+  poolStateRow,
+} from "../../test/kit/rows.ts";
 import { PoolBook } from "../state/pool-book.ts";
 import { loadWatchedPools } from "./watched-pools.ts";
 
@@ -26,8 +33,8 @@ const SUPPLIES: Record<string, bigint | null> = {
   [address(0x905)]: 1_000n,
 };
 
-describe("loadWatch", () => {
-  it("watches the pools whose LP tokens can move, and asks only those that have told nothing", async () => {
+describe("loadWatchedPools", () => {
+  it("watches the pools whose LP tokens can move, and reads only those without events", async () => {
     const store = await openTestStore();
     const [filled, emptied, fresh] = [v2(0, 3), v2(1, 3), v2(2, START)];
     const [held, unknown, locked] = [v2(3, 3), v2(4, START - 1), v2(5, 3)];
@@ -48,7 +55,7 @@ describe("loadWatch", () => {
     const source = createFakeSource({
       call: ({ to }) => {
         const supply = SUPPLIES[to];
-        if (supply === undefined) throw new Error(`${to} was not to be asked.`);
+        if (supply === undefined) throw new Error(`${to} was not to be requested.`);
         return supply === null ? null : encodeAbiParameters([{ type: "uint256" }], [supply]);
       },
     });

@@ -6,8 +6,8 @@ import { EMPTY_POSITION, positionText } from "../../metrics/lp-position.ts";
 import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
 import { EMPTY_V2_STATE, type V2State } from "../../protocols/aerodrome-v2/state.ts";
 import { lpPositions } from "../../store/v2-collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "../state/indexer.ts";
 import { anchorPositions } from "./anchor-positions.ts";
 
@@ -66,7 +66,7 @@ describe("anchorPositions", () => {
     return row && { anchor: positionText.read(row.anchor), position: positionText.read(row.position) };
   };
 
-  it("asks what wallets held and had staked before their first event, of older pools alone", async () => {
+  it("reads what wallets held and had staked before their first event, only for older pools", async () => {
     const blocks = [
       blockOf(150, [[NEW, transfer(ZERO, ANN)]]),
       blockOf(160, [
@@ -75,9 +75,9 @@ describe("anchorPositions", () => {
       ]),
       blockOf(170, [[OLD, transfer(BOB, ANN)]]),
     ];
-    const asked = source();
-    await anchorPositions(asked, { indexer, batch: { blocks }, fromBlock: FROM });
-    expect(asked.calls.flat().map(({ to, block }) => [to, block])).to.deep.equal([
+    const requested = source();
+    await anchorPositions(requested, { indexer, batch: { blocks }, fromBlock: FROM });
+    expect(requested.calls.flat().map(({ to, block }) => [to, block])).to.deep.equal([
       [OLD, 159],
       [GAUGE, 159],
       [OLD, 159],
@@ -96,7 +96,7 @@ describe("anchorPositions", () => {
     });
   });
 
-  it("asks nothing for a position that is known, and begins with nothing where nobody has that state", async () => {
+  it("requests nothing for a known position, and starts empty where no node has that state", async () => {
     const known = {
       chainId: CHAIN_ID,
       wallet: ANN,

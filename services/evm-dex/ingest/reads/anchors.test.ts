@@ -5,8 +5,8 @@ import { poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, poolEntry, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import { readAnchors } from "./anchors.ts";
 
 const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
@@ -101,7 +101,7 @@ describe("readAnchors", () => {
     });
   }
 
-  it("knows nothing of a pool whose tokens never answer", async () => {
+  it("knows nothing of a pool whose tokens always fail", async () => {
     const entry = oldPool(1);
     await readAnchors(
       chainWhere(() => null),
@@ -110,20 +110,20 @@ describe("readAnchors", () => {
     expect(entry.anchor).to.deep.equal(EMPTY_STATE);
   });
 
-  it("asks nothing without pools", async () => {
+  it("requests nothing without pools", async () => {
     const source = chainWhere(() => undefined);
     await readAnchors(source, { pools: [], head: HEAD });
     expect(source.calls).to.have.length(0);
   });
 
-  it("asks a pool that tells its reserves at the head where its past is gone, and no balances", async () => {
+  it("reads the reserves of a pool at the head where its past is pruned, and no balances", async () => {
     const row = poolRow({ poolAddress: address(0x77), dexAddress: address(0xfac), protocol: "aerodrome-v2" });
     const gauge = { gauge: address(0x95), voter: address(0x707e) };
     const entry = poolEntry({ row, protocol: aerodromeV2 });
-    const asked: EthCall[] = [];
+    const requested: EthCall[] = [];
     const source = createFakeSource({
       call(call) {
-        asked.push(call);
+        requested.push(call);
         if (call.block !== HEAD) return null;
         return encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], [BigInt(call.to), 5n]);
       },
@@ -132,7 +132,7 @@ describe("readAnchors", () => {
     expect(entry.anchor).to.include({ reserve0: 0x77n, reserve1: 5n, totalSupply: 0x77n, staked: 0x95n });
     expect(entry.state).to.equal(entry.anchor);
     const contracts = [row.poolAddress, row.dexAddress, gauge.gauge, gauge.voter];
-    expect(contracts).to.include.members(asked.map(({ to }) => to));
-    expect(new Set(asked.map(({ block }) => block))).to.deep.equal(new Set([300, HEAD]));
+    expect(contracts).to.include.members(requested.map(({ to }) => to));
+    expect(new Set(requested.map(({ block }) => block))).to.deep.equal(new Set([300, HEAD]));
   });
 });

@@ -5,8 +5,8 @@ import { BlockUnavailable, type EthCall, type Hex } from "../../../shared/evm/po
 import { EMPTY_V2_STATE } from "../../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, poolEntry, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import { balanceCalls, observeBalances, readBalance } from "./balances.ts";
 
 const abi = parseAbi(["function balanceOf(address) view returns (uint256)"]);
@@ -31,7 +31,7 @@ function answerWith(fails: (call: EthCall) => boolean) {
 }
 
 describe("balanceCalls", () => {
-  it("asks both tokens for what the pool holds", () => {
+  it("call balanceOf(pool) of both tokens", () => {
     const row = poolRow();
     const calls = balanceCalls(row, 77);
     expect(calls.map(({ to, block }) => [to, block])).to.deep.equal([
@@ -65,14 +65,14 @@ describe("observeBalances", () => {
     expect(source.calls).to.have.length(1);
   });
 
-  it("asks nothing of pools that were read at that block", async () => {
+  it("requests nothing for pools that were read at that block", async () => {
     const source = answerWith(() => false);
     await observeBalances(source, { pools: [touched(1, { lastBlock: 300, balanceBlock: 300 })], head: HEAD });
     await observeBalances(source, { pools: [], head: HEAD });
     expect(source.calls).to.have.length(0);
   });
 
-  it("asks at the head where that block's state is gone, for those pools only", async () => {
+  it("reads at the head where that block's state is pruned, for those pools only", async () => {
     const entries = [touched(1, { lastBlock: 300 }), touched(2, { lastBlock: 450 })];
     const source = answerWith(({ block }) => block < 400);
     await observeBalances(source, { pools: entries, head: HEAD });
@@ -81,14 +81,14 @@ describe("observeBalances", () => {
     expect(source.calls.map((calls) => calls.length)).to.deep.equal([4, 2]);
   });
 
-  it("keeps what the events say of a token that never answers", async () => {
+  it("keeps the sums of events for a token that always fails", async () => {
     const entry = touched(1, { lastBlock: 300 });
     const source = answerWith(({ to }) => to === address(3));
     await observeBalances(source, { pools: [entry], head: HEAD });
     expect(entry).to.include({ balance0: 11n, balance1: 22n, balanceBlock: 300 });
   });
 
-  it("takes the word of a pool that tells its reserves, and asks nobody", async () => {
+  it("uses the reserves from events where the protocol has them, and requests nothing", async () => {
     const row = poolRow({ protocol: "aerodrome-v2" });
     const state = { ...EMPTY_V2_STATE, reserve0: 33n, reserve1: 44n };
     const entry = poolEntry({ row, protocol: aerodromeV2, state, lastBlock: 300 });
@@ -103,7 +103,7 @@ describe("observeBalances at a block's hash", () => {
   const HASH = `0x${"ab".repeat(32)}` as Hex;
   const hashOf = (block: number) => (block === 300 ? HASH : undefined);
 
-  it("names the hash where it is known, and asks for a second opinion on reverts", async () => {
+  it("names the hash where it is known, and has reverts confirmed", async () => {
     const source = answerWith(() => false);
     await observeBalances(source, {
       pools: [touched(1, { lastBlock: 300 }), touched(2, { lastBlock: 301 })],
@@ -115,7 +115,7 @@ describe("observeBalances at a block's hash", () => {
     expect(calls.every(({ confirmRevert }) => confirmRevert === true)).to.equal(true);
   });
 
-  it("asks by number where a state is not to be had by hash", async () => {
+  it("reads by number where a state is unavailable by hash", async () => {
     const entry = touched(1, { lastBlock: 300 });
     const source = createFakeSource({
       call(call) {

@@ -8,8 +8,8 @@ import { readV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { readState } from "../../protocols/v3/state.ts";
 import { inactivePools, poolStates, pools } from "../../store/collections.ts";
 import { gauges } from "../../store/v2-collections.ts";
-import { createFakeSource, type FakeSource, headersUpTo } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow } from "../../test/rows.ts";
+import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow } from "../../test/kit/rows.ts";
 import { readInactivePools } from "./inactive-pools.ts";
 
 const FROM = 500;
@@ -40,7 +40,7 @@ const TOKENS = { token0Address: address(0x10), token1Address: address(0x11) };
 const silent = (n: number) =>
   poolRow({ poolAddress: address(0x5000 + n), createdBlock: FROM - 1 - (n % 9), ...TOKENS });
 
-describe("readQuietPools", () => {
+describe("readInactivePools", () => {
   let store: Store;
   const paused: number[] = [];
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe("readQuietPools", () => {
       },
     });
 
-  it("reads where silent pools stood just before the index, and no others", async () => {
+  it("reads the state of inactive pools just before the index, and no others", async () => {
     const young = poolRow({ poolAddress: address(0x1), createdBlock: FROM });
     const busy = poolRow({ poolAddress: address(0x2), createdBlock: 3 });
     const elsewhere = poolRow({ poolAddress: address(0x4), createdBlock: 3, chainId: 1 });
@@ -92,7 +92,7 @@ describe("readQuietPools", () => {
     expect(source.calls.flat()).to.have.length(4);
   });
 
-  it("asks a v2 pool for what it tells itself, and the gauge it had then", async () => {
+  it("reads a v2 pool's getters, and those of its gauge at that block", async () => {
     const v2 = poolRow({ poolAddress: address(0x3), createdBlock: 3, protocol: "aerodrome-v2" });
     const late = { ...v2, poolAddress: address(0x4) };
     const gaugeOf = (pool: string, createdBlock: number) => ({
@@ -126,7 +126,7 @@ describe("readQuietPools", () => {
     ]);
   });
 
-  it("goes through any number of pools in small requests, no faster than asked, and once", async () => {
+  it("reads any number of pools in small requests, no faster than configured, and once", async () => {
     const many = Array.from({ length: 2_060 }, (_, n) => silent(n));
     await store.write([put(pools, many)]);
     const source = chainWhere();
@@ -141,7 +141,7 @@ describe("readQuietPools", () => {
     expect(source.calls.flat()).to.have.length(4 * many.length);
   });
 
-  it("goes on where it was stopped", async () => {
+  it("resumes where it was stopped", async () => {
     await store.write([
       put(
         pools,
@@ -163,7 +163,7 @@ describe("readQuietPools", () => {
     expect(await store.count(inactivePools, {})).to.equal(60);
   });
 
-  it("asks the head where that state is gone, and leaves out pools that do not tell", async () => {
+  it("reads the head where that state is pruned, and leaves out pools whose calls fail", async () => {
     await store.write([put(pools, [silent(1), silent(2)])]);
     const mute = silent(2).poolAddress;
     await read(chainWhere(({ to, block }) => block === FROM - 1 || to === mute));
@@ -173,7 +173,7 @@ describe("readQuietPools", () => {
     ]);
   });
 
-  it("waits for endpoints that do not answer", async () => {
+  it("waits for endpoints that do not respond", async () => {
     await store.write([put(pools, [silent(1)])]);
     const source = chainWhere();
     let failures = 2;

@@ -7,8 +7,8 @@ import { put, type Store } from "../../../shared/storage/port.ts";
 import { readPool } from "../../serve/pool/read-pool.ts";
 import { type CheckpointRow, checkpoints, type PoolRow, pools } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
-import { address, CHAIN_ID, hash, openTestStore, storeWith } from "../../test/rows.ts";
-import { blockPlans, growChain, indexBlocks, startCheckpoint } from "../../test/small-chain.ts";
+import { address, CHAIN_ID, hash, openTestStore, storeWith } from "../../test/kit/rows.ts";
+import { blockPlans, growChain, indexBlocks, startCheckpoint } from "../../test/kit/small-chain.ts";
 import { supports } from "../../views/index.ts";
 import { REQUESTED, readSnapshot, requestedMember, requestedSet, snapshotKey } from "../../views/snapshot.ts";
 import { v3PoolView } from "../../views/v3-pool.ts";
@@ -77,7 +77,7 @@ describe("SnapshotWriter", () => {
     expect(logged.map(([message]) => message)).to.deep.equal(["snapshots"]);
   });
 
-  it("also takes those that were asked for, and skips what cannot be told of", async () => {
+  it("includes requested pools, and skips those without a view", async () => {
     const [first] = all as [PoolRow];
     const members = [
       requestedMember({ poolAddress: address(0xdead), view: "v3" }),
@@ -95,11 +95,11 @@ describe("SnapshotWriter", () => {
     ]);
   });
 
-  it("stops after 200 ms at most, what was asked for first", async () => {
-    const asked = (all[1] as PoolRow).poolAddress;
+  it("stops after 200 ms at most, requested pools first", async () => {
+    const requested = (all[1] as PoolRow).poolAddress;
     await cache.touch(
       requestedSet(CHAIN_ID),
-      [requestedMember({ poolAddress: asked, view: "v3" })],
+      [requestedMember({ poolAddress: requested, view: "v3" })],
       REQUESTED,
     );
     const silent = Array.from({ length: 60 }, (_, i) => ({
@@ -116,7 +116,7 @@ describe("SnapshotWriter", () => {
     await writer.onHead({ checkpoint: head, touched: silent });
     // Three looks at the clock find time left, each for eight pools.
     const passedOver = logged.filter(([message]) => message === "no snapshot").length;
-    expect([passedOver, await keptPools()]).to.deep.equal([23, [asked]]);
+    expect([passedOver, await keptPools()]).to.deep.equal([23, [requested]]);
     expect(logged.at(-1)?.[1]).to.include({ wanted: 61, written: 1 });
   });
 

@@ -5,8 +5,8 @@ import { put, type Store } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
 import { SPANS } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
-import { address, CHAIN_ID, openTestStore } from "../../test/rows.ts";
-import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/swap-model.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
+import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/kit/swap-model.ts";
 import { BucketBook } from "./bucket-book.ts";
 
 const POOL = address(0x900);
@@ -65,7 +65,7 @@ describeLong("BucketBook", () => {
     await store.close();
   });
 
-  it("hands out what changed once, and the same row again when it changes again", async () => {
+  it("flushes what changed once, and the same row again when it changes again", async () => {
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
     await addBatch(book, { store, swaps: [swapAt(1_000_000)] });

@@ -4,8 +4,8 @@ import { describe, it } from "mocha";
 import { encodeAbiParameters } from "viem";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { poolFees } from "../../store/collections.ts";
-import { createFakeSource } from "../../test/fake-source.ts";
-import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/rows.ts";
+import { createFakeSource } from "../../test/kit/fake-source.ts";
+import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { FEE_REFRESH_BLOCKS, FeeBook, lastRefreshBlock } from "./fee-book.ts";
 import { PoolBook } from "./pool-book.ts";
 
@@ -70,7 +70,7 @@ describe("FeeBook", () => {
     expect(chain.calls.flat().map(({ block }) => block)).to.deep.equal([last, turn, turn + 6]);
   });
 
-  it("asks no pool whose fee is fixed, and no pool without events before the index began", async () => {
+  it("reads no pool whose fee is fixed, and none at blocks before the index", async () => {
     const chain = source();
     const fixed = await bookOf(POOLS, "uniswap-v3");
     const at = { head: START + 5, fromBlock: START };
@@ -83,7 +83,7 @@ describe("FeeBook", () => {
     expect(rows).to.have.length(POOLS.length);
   });
 
-  it("asks the head where the block's state is gone, and knows nothing where nobody answers", async () => {
+  it("reads the head where the block's state is pruned, and stores null where all calls fail", async () => {
     const [first = "", second = ""] = POOLS;
     const pools = await bookOf([first, second]);
     for (const pool of [first, second]) setLastBlock(pools, pool, START + 700);

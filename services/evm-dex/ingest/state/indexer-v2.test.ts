@@ -4,7 +4,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
 import { readV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { readIntegers } from "../../protocols/integers.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "./indexer.ts";
 
 const [TOKEN, DAI, POOL, ISLAND] = [0x10, 0x11, 0x900, 0x901].map(address) as [
@@ -82,7 +82,7 @@ describe("Indexer: v2 pools", () => {
   }
   const on = (pool: string, events: readonly V2Event[]) => events.map((event) => [pool, event] as const);
 
-  it("writes one row for a mint and one for a swap, each with all its events told", async () => {
+  it("writes one row for a mint and one for a swap, each with the state after all its events", async () => {
     const { events } = await add(blockOf(100, on(POOL, minted)), blockOf(101, on(POOL, swapped)));
     expect(events.map(({ blockNumber, logIndex, kind }) => [blockNumber, logIndex, kind])).to.deep.equal([
       [100, 2, "mint"],
@@ -99,7 +99,7 @@ describe("Indexer: v2 pools", () => {
     expect(readIntegers(events[1]?.amounts ?? "")).to.deep.equal([100n * E18, -390n * E18]);
   });
 
-  it("leaves a row at what nothing louder follows in its block, in the order of the chain", async () => {
+  it("keeps the row of an event that no later one supersedes in its block, in chain order", async () => {
     const lone = { kind: "transfer", from: ANN, to: address(0xb), amount: 5n } as const;
     const { events } = await add(
       blockOf(100, [...on(POOL, minted), ...on(ISLAND, [sync(1n, 1n)]), [POOL, lone], [POOL, sync(7n, 9n)]]),

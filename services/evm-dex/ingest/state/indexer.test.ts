@@ -5,7 +5,7 @@ import { readIntegers } from "../../protocols/integers.ts";
 import type { V3Event as PoolEvent } from "../../protocols/v3/events.ts";
 import { readState } from "../../protocols/v3/state.ts";
 import type { PoolEventRow } from "../../store/collections.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "./indexer.ts";
 
 const TOKEN = address(0x10);
@@ -221,7 +221,7 @@ describe("Indexer", () => {
     expect(events.slice(-2).map(({ feeUsd }) => feeUsd)).to.deep.equal([9, 12]);
   });
 
-  it("tells when a sender swapped in the pool before, across blocks and batches", async () => {
+  it("has the minute of a sender's previous swap, across blocks and batches", async () => {
     const setUp = blockOf(100, 1_000, [
       [POOL, ANN, initialize],
       [POOL, ANN, mint],
@@ -246,7 +246,7 @@ describe("Indexer", () => {
     expect(next.events[0]?.tickTravel).to.equal(63);
   });
 
-  it("remembers where a pool stood before its first event, and what was touched", async () => {
+  it("keeps a pool's state before its first event, and the touched pools", async () => {
     await add(blockOf(100, 1_000, [[POOL, ANN, initialize]]));
     const { touched } = await add(
       blockOf(101, 1_010, [[POOL, ANN, mint]]),
@@ -258,7 +258,7 @@ describe("Indexer", () => {
     expect(touched[0]?.state).to.include({ reserve0: 10_001n * E18, tick: 13_863 });
   });
 
-  it("hands out each pool, token and event once", async () => {
+  it("flushes each pool, token and event once", async () => {
     const token = { chainId: CHAIN_ID, address: TOKEN, symbol: "TKN", decimals: 18 };
     indexer.addPool(pool);
     indexer.addToken(token);
@@ -276,7 +276,7 @@ describe("Indexer", () => {
     });
   });
 
-  it("hands out a token's link with the block that changed it, and none where a block changed nothing", async () => {
+  it("flushes a token's link with the block that changed it, and none where a block changed nothing", async () => {
     const { links } = await add(
       blockOf(100, 1_000, [
         [POOL, ANN, initialize],

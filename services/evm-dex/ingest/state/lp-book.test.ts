@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { EMPTY_POSITION, type LpPosition, positionText } from "../../metrics/lp-position.ts";
 import { lpPositions } from "../../store/v2-collections.ts";
-import { address, CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
 import { LpBook } from "./lp-book.ts";
 
 const [POOL, OTHER, ANN, BOB] = [address(0x900), address(0x901), address(0xa), address(0xb)];
@@ -54,7 +54,7 @@ describe("LpBook", () => {
     expect(book.flush()).to.deep.equal({ events: [], positions: [] });
   });
 
-  it("goes on from what is stored, and says what is not", async () => {
+  it("continues from stored rows, and returns those that are missing", async () => {
     const stored = {
       chainId: CHAIN_ID,
       wallet: ANN,

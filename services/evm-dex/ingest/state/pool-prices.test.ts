@@ -4,8 +4,8 @@ import { describe, it } from "mocha";
 import { trustedPrice } from "../../../shared/pricing/median.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
-import { address, poolEntry, poolRow } from "../../test/rows.ts";
-import { pricesIn, type WalkedPrice, walkPrices } from "../../test/walk-prices.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
+import { pricesIn, type WalkedPrice, walkPrices } from "../../test/prices/walk-prices.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
 
@@ -53,8 +53,8 @@ function setState(
 
 const nothing = () => undefined;
 
-describe("PriceBook", () => {
-  it("knows its anchors from the start, and nothing else", () => {
+describe("PoolPrices", () => {
+  it("prices its anchors from the start, and nothing else", () => {
     const book = new PoolPrices([USDC, address(1)]);
     expect(book.usd(USDC)).to.equal(1);
     expect(book.usd(address(1))).to.equal(1);
@@ -129,7 +129,7 @@ describe("PriceBook", () => {
     expect(book.closeBlock([main], 2_122, find)).to.deep.equal([]);
   });
 
-  it("is not moved by shallow pools, whatever they claim: no price changes, and no link is told", () => {
+  it("ignores shallow pools, whatever their price: no price and no link changes", () => {
     const claims = fc.array(
       fc.record({
         price: fc.constantFrom(1e-9, 1e-3, 0.5, 2, 1e3, 1e9),
@@ -239,7 +239,7 @@ describe("PriceBook over random blocks", () => {
     );
   });
 
-  it("goes on the same from a book that was placed anew", () => {
+  it("continues the same after it was loaded from the store", () => {
     fc.assert(
       fc.property(graph, fc.array(block, { minLength: 4, maxLength: 16 }), (pairs, blocks) => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));

@@ -5,7 +5,7 @@ import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { v2AmountsText } from "../../metrics/v2-bucket.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
-import { address, CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
 import { V2Book } from "./v2-book.ts";
 import type { V2SwapRow } from "./v2-swap.ts";
 

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import { parallelGroups, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
-import { type CheckpointRow, COLLECTIONS, headers, poolEvents } from "../../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
-import { CHAIN_ID, openTestStore } from "../../test/rows.ts";
+import { CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import {
   type BlockPlan,
   blockPlans,
@@ -14,7 +15,7 @@ import {
   indexBlocks,
   type SmallBlock,
   startCheckpoint,
-} from "../../test/small-chain.ts";
+} from "../../test/kit/small-chain.ts";
 import { rollbackTo } from "./rollback.ts";
 
 const guard = () => [];
@@ -109,7 +110,7 @@ describeLong("rollbackTo", () => {
     expect(undone, "rollbacks that undo nothing prove nothing").to.be.greaterThan(25);
   });
 
-  it("changes nothing where it goes back to the checkpoint itself, however often", async () => {
+  it("changes nothing where it rolls back to the checkpoint itself, however often", async () => {
     const chain = growChain(fc.sample(blockPlans(14), { numRuns: 1, seed: 5 })[0] as BlockPlan[]);
     const store = await openTestStore();
     const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint() });

@@ -1,10 +1,11 @@
+import { rewindScans } from "../../../shared/index/evm/discovery.ts";
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
   discoveries,
-  headers,
   type PoolRow,
   poolEvents,
   poolFees,
@@ -33,6 +34,7 @@ export async function rollbackTo(
 ): Promise<number> {
   const { chainId } = checkpoint;
   const after = { chainId, blockNumber: { gt: target.number } };
+  const scans = await store.find(discoveries, { filter: { chainId } });
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
   const gonePools = await store.find(pools, { filter: { chainId, createdBlock: { gt: target.number } } });
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
@@ -50,7 +52,7 @@ export async function rollbackTo(
     put(checkpoints, [
       { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time },
     ]),
-    ...(await discoveriesBackTo(store, { chainId, number: target.number })),
+    put(discoveries, rewindScans(scans, target.number)),
     ...repairs,
     ...(await repairPositions(store, { chainId, target })),
     removeWhere(lpEvents, after),
@@ -141,13 +143,4 @@ async function isTokenOfAnotherPool(
     if (others.some((row) => !gone.has(row.poolAddress))) return true;
   }
   return false;
-}
-
-async function discoveriesBackTo(
-  store: Store,
-  { chainId, number }: { chainId: number; number: number },
-): Promise<WriteStep[]> {
-  const rows = await store.find(discoveries, { filter: { chainId } });
-  const back = rows.filter((row) => row.blockNumber > number).map((row) => ({ ...row, blockNumber: number }));
-  return back.length === 0 ? [] : [put(discoveries, back)];
 }

@@ -8,7 +8,7 @@ import {
   aerodromeVoterAbi,
 } from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
-import { address, poolRow } from "../../test/rows.ts";
+import { address, poolRow } from "../../test/kit/rows.ts";
 import {
   initialV2State,
   readV2Anchor,
@@ -68,8 +68,8 @@ function answer({ to, data }: EthCall, results = RESULTS): { name: string; args:
 const read = (calls: readonly EthCall[], results = RESULTS) =>
   calls.map((call) => answer(call, results).result);
 
-describe("the state of a v2 pool, asked for", () => {
-  it("is what pool, factory, gauge and voter answer", () => {
+describe("the state of a v2 pool from its getters", () => {
+  it("comes from pool, factory, gauge and voter", () => {
     const calls = v2AnchorCalls(pool, 99, gauge);
     for (const { block } of calls) expect(block).to.equal(99);
     expect(readV2Anchor(read(calls), gauge)).to.deep.equal({
@@ -90,11 +90,11 @@ describe("the state of a v2 pool, asked for", () => {
     });
   });
 
-  it("asks the factory for the pool's curve", () => {
+  it("calls the factory for the pool's curve", () => {
     for (const stable of [false, true]) {
-      const asked = v2AnchorCalls({ ...pool, stable }, 99).map((call) => answer(call));
-      expect(asked.find(({ name }) => name === "getFee")?.args).to.deep.equal([POOL, stable]);
-      expect(asked.map(({ name }) => name)).to.include(stable ? "stableFee" : "volatileFee");
+      const requested = v2AnchorCalls({ ...pool, stable }, 99).map((call) => answer(call));
+      expect(requested.find(({ name }) => name === "getFee")?.args).to.deep.equal([POOL, stable]);
+      expect(requested.map(({ name }) => name)).to.include(stable ? "stableFee" : "volatileFee");
     }
   });
 
@@ -104,7 +104,7 @@ describe("the state of a v2 pool, asked for", () => {
     expect(state).to.include({ gauge: undefined, staked: 0n, hasCustomFee: false });
   });
 
-  it("is unknown where the pool does not answer, whatever else does", () => {
+  it("is undefined where the pool's calls fail, whatever else succeeds", () => {
     const answers = read(v2AnchorCalls(pool, 99, gauge));
     for (const missing of [0, 1, 2, 3]) {
       for (const none of [null, "0x" as const, undefined]) {
@@ -114,7 +114,7 @@ describe("the state of a v2 pool, asked for", () => {
     }
   });
 
-  it("is without what a gauge or a factory that is gone would say", () => {
+  it("leaves out gauge and factory whose calls fail", () => {
     const answers = read(v2AnchorCalls(pool, 99, gauge)).map((each, i) => (i < 4 ? each : null));
     expect(readV2Anchor(answers, gauge)).to.include({ gauge: GAUGE, staked: 0n, rewardRate: 0n, fee: 0 });
   });
@@ -138,10 +138,10 @@ describe("a pool just created", () => {
   });
 });
 
-describe("a position, asked for", () => {
+describe("a position from its getters", () => {
   const state = { ...EMPTY_V2_STATE, gauge: GAUGE, index0: 7n, index1: 8n };
 
-  it("is what the wallet holds and has staked; its earnings count from the pool's indexes", () => {
+  it("has what the wallet holds and has staked; its earnings count from the pool's indexes", () => {
     const calls = v2PositionCalls(ANN, { state, pool, block: 98 });
     expect(calls.map(({ to, block }) => [to, block])).to.deep.equal([
       [POOL, 98],
@@ -158,7 +158,7 @@ describe("a position, asked for", () => {
     });
   });
 
-  it("asks no gauge where there is none, and is empty where nobody answers", () => {
+  it("calls no gauge where there is none, and is empty where calls fail", () => {
     const ungauged = { ...state, gauge: undefined };
     const calls = v2PositionCalls(ANN, { state: ungauged, pool, block: 98 });
     expect(calls.map(({ to }) => to)).to.deep.equal([POOL]);

@@ -14,7 +14,7 @@ const takenOf = (swap: { amount0In: bigint; amount1In: bigint }, fee: number) =>
 });
 
 describe("a custom fee", () => {
-  it("goes before the default, 420 stands for none and 0 gives the default back", () => {
+  it("overrides the default, 420 means zero and 0 restores the default", () => {
     expect(withCustomFee(DEFAULT, 100)).to.deep.equal(CUSTOM);
     expect(withCustomFee(CUSTOM, 420)).to.deep.equal({ fee: 0, defaultFee: 30, hasCustomFee: true });
     expect(withCustomFee(CUSTOM, 0)).to.deep.equal(DEFAULT);

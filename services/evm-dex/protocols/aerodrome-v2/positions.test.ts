@@ -34,7 +34,7 @@ describe("positionChanges", () => {
     expect(transfer(ANN, ANN)).to.deep.equal({ [ANN]: SETTLED });
   });
 
-  it("knows no position of the zero address, the locked minimum, the pool and its gauge", () => {
+  it("has no position of the zero address, the locked minimum, the pool or its gauge", () => {
     for (const nobody of [ZERO_ADDRESS, LOCKED, POOL, GAUGE]) {
       expect(Object.keys(transfer(nobody, BOB))).to.deep.equal([BOB]);
       expect(Object.keys(transfer(ANN, nobody))).to.deep.equal([ANN]);
@@ -57,7 +57,7 @@ describe("positionChanges", () => {
     expect(changes({ kind: "notify_reward", amount: 1n })).to.deep.equal({});
   });
 
-  it("holds at zero where the position before the index was not to be had", () => {
+  it("holds at zero where the position before the index was unavailable", () => {
     expect(transfer(ANN, BOB, 11n)[ANN]?.balance).to.equal(0n);
     expect(changes({ kind: "withdraw", owner: ANN, amount: 5n })[ANN]?.staked).to.equal(0n);
   });

@@ -37,7 +37,7 @@ describe("v2Price", () => {
     expect(v2Price({ reserve0: 2n * E18, reserve1: 5_000_000n }, volatile)).to.equal(2.5);
   });
 
-  it("is 1 where a stable pool is balanced, and what Solidly's curve says where it is not", () => {
+  it("is 1 where a stable pool is balanced, and on Solidly's curve where it is not", () => {
     expect(v2Price(of(1_000, 1_000), stable)).to.equal(1);
     // y = 2x: 2(3 + 4) / (1 + 12).
     expect(v2Price(of(1_000, 2_000), stable)).to.be.closeTo(14 / 13, 1e-12);
@@ -55,7 +55,7 @@ describe("v2Price", () => {
     );
   });
 
-  it("is none for an empty side, and a number for any reserves a token can claim", () => {
+  it("is undefined for an empty side, and a number for any reserves", () => {
     for (const pool of [stable, volatile]) {
       expect(v2Price({ reserve0: 0n, reserve1: 0n }, pool)).to.equal(undefined);
       expect(v2Price({ reserve0: E18, reserve1: 0n }, pool)).to.equal(undefined);

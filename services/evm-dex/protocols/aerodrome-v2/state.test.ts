@@ -36,7 +36,7 @@ describe("the state of a v2 pool", () => {
     expect(readV2State(writeV2State(EMPTY_V2_STATE))).to.deep.equal(EMPTY_V2_STATE);
   });
 
-  it("tells its holdings without being read whole", () => {
+  it("gives its holdings without parsing the whole text", () => {
     fc.assert(
       fc.property(anyState, (state) => {
         expect(readV2Holdings(writeV2State(state))).to.deep.equal(holdingsOf(state));

@@ -1,5 +1,6 @@
 import type { RowText } from "../../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../../shared/contract/order.ts";
+import { readConsistently } from "../../../shared/index/consistent-read.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { PoolPages } from "../../store/pool-list/pool-pages.ts";
@@ -27,21 +28,17 @@ const MAX_ATTEMPTS = 3;
 /** Reads pages of a family's pools; every order ends in the pool's address. */
 export function createPoolLists(store: Store): (request: PoolListRequest) => Promise<PoolListAnswer> {
   const pages = new PoolPages(store);
-  return async (request) => {
-    const { chainId, family, token } = request;
-    const page = { skip: request.offset, limit: request.limit };
-    let checkpoint = await getCheckpoint(store, chainId);
-    for (let attempt = 1; ; attempt++) {
-      const rows = await pages.read(
-        { chainId, family, token, where: {} },
-        completeOrder(request.order),
-        page,
-      );
-      const after = await getCheckpoint(store, chainId);
-      // Lists change so rarely that the last attempt is good enough.
-      if (after?.blockHash === checkpoint?.blockHash || attempt === MAX_ATTEMPTS)
-        return { checkpoint, rows: rows as RowText[] };
-      checkpoint = after;
-    }
+  return async ({ chainId, family, token, order, limit, offset }) => {
+    const found = await readConsistently<CheckpointRow | undefined, readonly unknown[]>({
+      getCheckpoint: () => getCheckpoint(store, chainId),
+      // Discovery finds pools before the first block is indexed.
+      hasData: (_): _ is CheckpointRow | undefined => true,
+      read: () =>
+        pages.read({ chainId, family, token, where: {} }, completeOrder(order), { skip: offset, limit }),
+      isSameState: (before, after) => after?.blockHash === before?.blockHash,
+      maxAttempts: MAX_ATTEMPTS,
+    });
+    // Lists change so rarely that the last attempt is as good as any.
+    return { checkpoint: found?.checkpoint, rows: (found?.value ?? []) as RowText[] };
   };
 }

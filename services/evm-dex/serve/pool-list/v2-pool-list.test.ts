@@ -17,9 +17,9 @@ import {
   priceLinks,
 } from "../../store/collections.ts";
 import { type V2RollupRow, v2Rollups } from "../../store/v2-collections.ts";
-import { CHAIN_ID, hash, openTestStore } from "../../test/rows.ts";
-import { HEAD, type Sample, sampleWorld } from "../../test/v2-sample.ts";
-import { HOUR, priceLink } from "../../test/v2-world.ts";
+import { CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
+import { HEAD, type Sample, sampleWorld } from "../../test/v2/v2-sample.ts";
+import { HOUR, priceLink } from "../../test/v2/v2-world.ts";
 import { rewardTokens } from "../../views/v2-facts.ts";
 import { V2PoolList } from "./v2-pool-list.ts";
 
@@ -64,7 +64,7 @@ describeLong("V2PoolList", () => {
     });
   const ALL = { limit: 1_000, offset: 0 };
 
-  it("that has seen every head tells what one tells that sees the last, whatever came between", async () => {
+  it("that followed every head equals one that reads only the last, whatever came between", async () => {
     // One chain for all runs: each goes on where the one before it stopped.
     const chain = new Chain(store, sample);
     await fc.assert(
@@ -97,7 +97,7 @@ describeLong("V2PoolList", () => {
     expect(reads.filter((read) => read.startsWith("pools "))).to.deep.equal(["pools 0"]);
   });
 
-  it("answers several at once, all on one head", async () => {
+  it("serves several requests at once, all at one head", async () => {
     const list = listOf();
     const answers = await Promise.all(Array.from({ length: 5 }, () => list.read(ALL)));
     for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
@@ -117,7 +117,7 @@ describeLong("V2PoolList", () => {
     expect(steps, "all happened meanwhile").to.deep.equal([]);
   });
 
-  it("forgets what it was told of a block that went before the reading was over", async () => {
+  it("discards a block that was replaced during the read", async () => {
     const chain = new Chain(store, sample);
     const seen = new Map<string, number>();
     const going = watched(store, async (from) => {
@@ -132,7 +132,7 @@ describeLong("V2PoolList", () => {
     expect(seen.get(pools.name)).to.be.greaterThan(1);
   });
 
-  it("has pools without events once they are read, until an event tells more", async () => {
+  it("has inactive pools once they are read, until their first event", async () => {
     const { weth } = sample;
     const [old, later] = [
       sample.world.addPool({ ...weth, row: {} }),
@@ -157,16 +157,16 @@ describeLong("V2PoolList", () => {
     const chain = new Chain(store, sample);
     await chain.take({ kind: "blocks", touched: [], count: 1 });
     expect([await tvlOf(old), await tvlOf(later)], "with the next block").to.deep.equal([6_000, 3_000]);
-    // An event of the one that was read: where it stands now is told by its row among the states.
+    // An event of the one that was read: where it stands now is written by its row among the states.
     const [state] = await store.find(poolStates, { filter: { chainId: CHAIN_ID }, limit: 1 });
-    const told = writeV2State({ ...EMPTY_V2_STATE, reserve0: 5n * 10n ** 18n, reserve1: 0n });
+    const written = writeV2State({ ...EMPTY_V2_STATE, reserve0: 5n * 10n ** 18n, reserve1: 0n });
     const { poolAddress } = old.row;
-    await store.write([put(poolStates, [{ ...(state as PoolStateRow), poolAddress, state: told }])]);
+    await store.write([put(poolStates, [{ ...(state as PoolStateRow), poolAddress, state: written }])]);
     await chain.touch(poolAddress);
     expect([await tvlOf(old), await tvlOf(later)]).to.deep.equal([15_000, 3_000]);
   });
 
-  it("goes on after a store that failed", async () => {
+  it("recovers after a failure of the store", async () => {
     let isDown = true;
     const failing = watched(store, (from) => {
       if (isDown && from === poolStates) throw new Error("down");
@@ -185,7 +185,7 @@ interface Before {
   readonly bucket: V2RollupRow;
 }
 
-/** The store, each of whose reads is told before it is answered. */
+/** The store, each of whose reads is written before it is answered. */
 function watched(store: Store, see: (from: { name: string }, found: unknown) => void | Promise<void>): Store {
   const watching = Object.create(store) as Store;
   for (const name of ["find", "get", "getMany", "getLast"] as const) {
@@ -221,7 +221,7 @@ class Chain {
       const blockNumber = this.#checkpoint.blockNumber + 1;
       const { address } = this.#sample.weth.token0;
       await this.#store.write([put(priceLinks, [priceLink({ address, priceUsd: step.usd }, blockNumber)])]);
-      // Prices change by events, though not of the pools they are told of.
+      // Prices change by events, though not of the pools they are written of.
       await this.#extend([0], 1);
     } else if (step.kind === "create") {
       await this.#create();

@@ -6,7 +6,7 @@ import { ServiceError } from "../../../shared/errors.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { until } from "../../../shared/testkit/fixture.ts";
 import { type CheckpointRow, checkpoints, pools } from "../../store/collections.ts";
-import { CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/rows.ts";
+import { CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { REQUESTED, requestedSet, snapshotKey, writeSnapshot } from "../../views/snapshot.ts";
 import type { PoolView } from "../../views/view.ts";
 import type { Heads } from "../heads.ts";
@@ -19,7 +19,7 @@ const NAME = snapshotKey({ ...KEY, view: "test" });
 /** A store of which every use is a failure. */
 const NO_STORE = new Proxy({} as Store, {
   get: (_target, name) => () => {
-    throw new Error(`the store was asked: ${String(name)}`);
+    throw new Error(`the store was requested: ${String(name)}`);
   },
 });
 
@@ -75,7 +75,7 @@ describe("PoolReader", () => {
     });
   };
 
-  it("asks the store once a block, whoever asks", async () => {
+  it("reads the store once per block, for any number of requests", async () => {
     const heads = headsAt(at(200));
     const reader = open({ heads });
     const first = await reader.read(view, KEY);
@@ -129,7 +129,7 @@ describe("PoolReader", () => {
     expect(reads).to.equal(2);
   });
 
-  it("takes a snapshot of a block ahead of or behind the head for none", async () => {
+  it("ignores a snapshot of a block ahead of or behind the head", async () => {
     for (const other of [at(199), at(201)]) {
       const cache = createMemoryCache();
       await keep(cache, other);
@@ -149,7 +149,7 @@ describe("PoolReader", () => {
     }
   });
 
-  it("answers on the block that the store stands on at the end, and keeps it under that", async () => {
+  it("returns the row of the store's block at the end, and keeps it for that block", async () => {
     const heads = headsAt(at(200));
     const reader = open({ heads });
     const racing: typeof view = {
@@ -197,7 +197,7 @@ describe("PoolReader", () => {
     expect(sources).to.deep.equal(["store", "store", "memory"]);
   });
 
-  it("reads once for all who ask at the same time", async () => {
+  it("reads once for simultaneous requests", async () => {
     const reader = open({ heads: { current: () => undefined, observe: () => {} } });
     const found = await Promise.all(Array.from({ length: 50 }, () => reader.read(view, KEY)));
     expect(new Set(found.map((each) => each?.row)).size).to.equal(1);
@@ -237,7 +237,7 @@ describe("PoolReader", () => {
     ]);
   });
 
-  it("tells two views of a pool apart", async () => {
+  it("keeps two views of a pool apart", async () => {
     const reader = open();
     const other: PoolView<{ name: string }> = {
       name: "other",
@@ -249,7 +249,7 @@ describe("PoolReader", () => {
     expect((await reader.read(view, KEY))?.row.block).to.equal(200);
   });
 
-  it("reads from the store what the cache holds of no use, and says so", async () => {
+  it("reads from the store where the cache has a malformed snapshot, and reports it", async () => {
     const failures: Error[] = [];
     for (const text of ["nonsense", '{"of":"']) {
       const cache = createMemoryCache();
@@ -260,14 +260,14 @@ describe("PoolReader", () => {
     expect(failures).to.have.length(1);
   });
 
-  it("tells the ingest what is asked for, and only what there is", async () => {
+  it("reports requested pools to the ingest, and only existing ones", async () => {
     const cache = createMemoryCache();
     const reader = open({ cache });
     await reader.read(view, { ...KEY, poolAddress: `0x${"99".repeat(20)}` });
     for (let i = 0; i < 20; i++) await reader.read(view, KEY);
-    const asked = () => cache.recent(requestedSet(CHAIN_ID), { ttlMs: REQUESTED.ttlMs, limit: 10 });
-    await until(async () => (await asked()).length > 0);
-    expect(await asked()).to.deep.equal([`${KEY.poolAddress} test`]);
+    const requested = () => cache.recent(requestedSet(CHAIN_ID), { ttlMs: REQUESTED.ttlMs, limit: 10 });
+    await until(async () => (await requested()).length > 0);
+    expect(await requested()).to.deep.equal([`${KEY.poolAddress} test`]);
     reader.close();
   });
 });

@@ -2,10 +2,10 @@ import { limitFailureReports } from "../../../shared/cache/failure-reports.ts";
 import { openCache } from "../../../shared/cache/open.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
 import { blockSecondsOf } from "../../../shared/evm/chains.ts";
+import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
 import type { StoreDeps } from "../deps.ts";
-import { versionOf } from "../head.ts";
 import { watchHeads } from "../heads.ts";
 import { PoolReader } from "./pool-reader.ts";
 import { createReadMetrics } from "./read-metrics.ts";
@@ -13,7 +13,7 @@ import { createReadMetrics } from "./read-metrics.ts";
 /** A hot pool must come faster from the cache than from the store: longer calls time out. */
 const CACHE_TIMEOUT_MS = 20;
 
-export interface PoolReads {
+interface PoolReads {
   readonly pools: PoolReader;
   /** The version that a response would have now, from memory. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;

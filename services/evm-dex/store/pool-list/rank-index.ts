@@ -1,8 +1,8 @@
+import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Filter, Store } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   discoveries,
-  headers,
   type PoolListingRow,
   type PoolRow,
   poolListings,
@@ -28,7 +28,7 @@ import {
 type ListPosition = Pick<PoolListingRow, PoolListField>;
 
 /** A position in a list and the number of its pools before it. */
-export interface RankEntry {
+interface RankEntry {
   readonly at: ListPosition;
   readonly rank: number;
 }

@@ -1,5 +1,6 @@
 import { KEPT_HEADERS } from "../../../shared/evm/finality/fork.ts";
 import type { BlockHeader } from "../../../shared/evm/port.ts";
+import { toHeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -12,7 +13,7 @@ import {
 import { entityKey } from "../entities/entity-key.ts";
 import type { BlockBatch } from "./block-batch.ts";
 import type { PassReadings } from "./pass.ts";
-import { type PassRows, toHeaderRow } from "./write.ts";
+import type { PassRows } from "./write.ts";
 
 const HOUR_SECONDS = 3_600;
 

@@ -1,5 +1,5 @@
 import { KEPT_HEADERS } from "../../../shared/evm/finality/fork.ts";
-import type { BlockHeader } from "../../../shared/evm/port.ts";
+import { type HeaderRow, headers } from "../../../shared/index/evm/headers.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
@@ -10,8 +10,6 @@ import {
   type EntityHistoryRow,
   type EntityRow,
   entityHistory,
-  type HeaderRow,
-  headers,
   type TokenRow,
   tokens,
   units,
@@ -41,7 +39,7 @@ export interface PassRows {
 export async function writePass(store: Store, rows: PassRows & { guard: Guard }): Promise<void> {
   const { checkpoint, guard } = rows;
   const { chainId, blockNumber } = checkpoint;
-  await writeSteps(store, [
+  await store.write([
     ...guard(),
     put(tokens, rows.tokens),
     ...replacedSteps(chainId, rows.replacedAbove),
@@ -73,7 +71,7 @@ export async function writeRollback(
   const { checkpoint, guard } = rows;
   const next: CheckpointRow = { ...checkpoint, epoch: checkpoint.epoch + 1 };
   // Scans first: they discover again what is removed after them.
-  await writeSteps(store, [
+  await store.write([
     ...guard(),
     put(discoveries, rows.discoveries),
     remove(units, keysOf(rows.removed)),
@@ -88,7 +86,7 @@ export async function writeDiscovered(
   store: Store,
   { entities, progress, guard }: { entities: readonly EntityRow[]; progress: DiscoveryRow; guard: Guard },
 ): Promise<void> {
-  await writeSteps(store, [...guard(), put(units, entities), put(discoveries, [progress])]);
+  await store.write([...guard(), put(units, entities), put(discoveries, [progress])]);
 }
 
 function replacedSteps(chainId: number, above: number | undefined): WriteStep[] {
@@ -101,19 +99,4 @@ function replacedSteps(chainId: number, above: number | undefined): WriteStep[] 
 
 function keysOf(rows: readonly EntityRow[]): Pick<EntityRow, "chainId" | "kind" | "id">[] {
   return rows.map(({ chainId, kind, id }) => ({ chainId, kind, id }));
-}
-
-async function writeSteps(store: Store, steps: readonly WriteStep[]): Promise<void> {
-  await store.write(steps.filter((step) => !isEmpty(step)));
-}
-
-function isEmpty(step: WriteStep): boolean {
-  return (
-    (step.kind === "put" && step.rows.length === 0) || (step.kind === "remove" && step.keys.length === 0)
-  );
-}
-
-export function toHeaderRow(chainId: number, header: BlockHeader): HeaderRow {
-  const { number, hash, parentHash, timestamp } = header;
-  return { chainId, number, hash, parentHash, time: timestamp };
 }

@@ -1,6 +1,7 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../../shared/contract/endpoint.ts";
 import type { PriceSource } from "../../../shared/grpc/types.ts";
+import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../../curators.ts";
@@ -280,15 +281,6 @@ export class ChainTables {
     this.#isClosed = true;
     await this.#running;
   }
-}
-
-function versionOf(checkpoint: CheckpointRow): DataVersion {
-  return {
-    block: checkpoint.blockNumber,
-    time: checkpoint.blockTime,
-    blockHash: checkpoint.blockHash,
-    fromBlock: checkpoint.fromBlock,
-  };
 }
 
 /** The same block with the same entities. */

@@ -1,8 +1,10 @@
+import { readConsistently } from "../../../shared/index/consistent-read.ts";
+import { hasData } from "../../../shared/index/evm/checkpoint.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { EntityMap } from "../../protocols/entity-map.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
-import { getCheckpoint, hasData, listEntities } from "../../store/queries.ts";
+import { getCheckpoint, listEntities } from "../../store/queries.ts";
 import { fromStateText } from "../../store/state-text.ts";
 import type { TimeSlices } from "../columns/time-slices.ts";
 
@@ -38,23 +40,26 @@ export class EntityMirror {
    * do not change until the next call.
    */
   async read(slices: TimeSlices): Promise<{ checkpoint: CheckpointRow; entities: EntitySet } | undefined> {
-    let checkpoint = await getCheckpoint(this.#store, this.#chainId);
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      if (!hasData(checkpoint)) return undefined;
-      const loaded = this.#loaded;
-      const isSameIndex = loaded !== undefined && isContinued(loaded.checkpoint, checkpoint);
-      if (!isSameIndex) this.#entities = new EntityMap();
-      const newest = await this.#readChanged(isSameIndex ? loaded.version : -1, slices);
-      // An unfinished write may be repeated with the same version, if the writer is killed.
-      this.#loaded = { version: Math.min(newest, checkpoint.version), checkpoint };
-      if (newest > checkpoint.version) return undefined;
-      const after = await getCheckpoint(this.#store, this.#chainId);
-      if (after?.version === checkpoint.version && isContinued(checkpoint, after)) {
-        return { checkpoint, entities: this.#entities };
-      }
-      checkpoint = after;
-    }
-    return undefined;
+    const state = await readConsistently({
+      getCheckpoint: () => getCheckpoint(this.#store, this.#chainId),
+      hasData,
+      read: (checkpoint) => this.#readUpTo(checkpoint, slices),
+      isSameState: (before, after) => after?.version === before.version && isContinued(before, after),
+      maxAttempts: MAX_ATTEMPTS,
+    });
+    if (state === undefined || !state.isConsistent || !state.value) return undefined;
+    return { checkpoint: state.checkpoint, entities: this.#entities };
+  }
+
+  /** Loads the changes; returns whether no write is in progress, which shows by versions above the checkpoint's. */
+  async #readUpTo(checkpoint: CheckpointRow, slices: TimeSlices): Promise<boolean> {
+    const loaded = this.#loaded;
+    const isSameIndex = loaded !== undefined && isContinued(loaded.checkpoint, checkpoint);
+    if (!isSameIndex) this.#entities = new EntityMap();
+    const newest = await this.#readChanged(isSameIndex ? loaded.version : -1, slices);
+    // An unfinished write may be repeated with the same version, if the writer is killed.
+    this.#loaded = { version: Math.min(newest, checkpoint.version), checkpoint };
+    return newest <= checkpoint.version;
   }
 
   /** Call it when the index is deleted: the next index may reuse its versions. */

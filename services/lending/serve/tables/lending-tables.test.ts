@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../../shared/errors.ts";
+import { hasData } from "../../../shared/index/evm/checkpoint.ts";
 import { HeadWatcher } from "../../../shared/service/head-watcher.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { until } from "../../../shared/testkit/fixture.ts";
 import { endpoints } from "../../contract.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
-import { getCheckpoint, hasData } from "../../store/queries.ts";
+import { getCheckpoint } from "../../store/queries.ts";
 import { CURATORS } from "../../test/answers.ts";
 import { vaultRow } from "../../test/fake-protocol.ts";
 import { CHAIN_ID, fakeChain, openTestStore, storeWith, timeOf, writeBlock } from "../../test/stored.ts";

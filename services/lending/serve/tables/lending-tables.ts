@@ -1,10 +1,10 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../../shared/errors.ts";
+import { hasData } from "../../../shared/index/evm/checkpoint.ts";
 import type { HeadWatcher } from "../../../shared/service/head-watcher.ts";
 import type { ProtocolId } from "../../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
-import { hasData } from "../../store/queries.ts";
 import { ChainTables, type ChainTablesOptions } from "./chain-tables.ts";
 import type { ProtocolTables } from "./protocol-tables.ts";
 

@@ -120,7 +120,7 @@ describe("scanLogs", () => {
       { numRuns: 150 },
     ));
 
-  it("asks for nothing when the range is empty", async () => {
+  it("requests nothing when the range is empty", async () => {
     const clock = createFakeClock();
     const { source, ranges } = createFakeSource(clock, [], () => undefined);
     expect(await collect(scanLogs(source, options(clock, { fromBlock: 5, toBlock: 4 })))).to.deep.equal([]);
@@ -135,7 +135,7 @@ describe("scanLogs", () => {
     expect(ranges.length).to.be.lessThan(60);
   });
 
-  it("stops asking while the consumer does not take what is there", async () => {
+  it("stops requesting while the consumer does not read", async () => {
     const clock = createFakeClock();
     const { source, ranges } = createFakeSource(clock, [], () => undefined);
     const scan = scanLogs(source, options(clock, { maxRange: 10, concurrency: 2, maxBuffered: 5 }));
@@ -195,7 +195,7 @@ describe("scanLogs", () => {
     expect(chunks.flatMap((chunk) => chunk.logs)).to.deep.equal(logsAt([5, 50]));
   });
 
-  it("does not retry what is a mistake of ours", async () => {
+  it("does not retry programming errors", async () => {
     const clock = createFakeClock();
     const { source, ranges } = createFakeSource(clock, [], () => new TypeError("bug"));
     const error = await clock.run(
@@ -205,7 +205,7 @@ describe("scanLogs", () => {
     expect(ranges).to.have.length(1);
   });
 
-  it("finds out an empty answer by the blooms of a sample and then looks at all blocks", async () => {
+  it("detects an empty response by the blooms of a sample and then checks all blocks", async () => {
     const clock = createFakeClock();
     const all = logsAt(Array.from({ length: 100 }, (_, i) => i + 1));
     const { source } = createFakeSource(clock, [], () => undefined);
@@ -235,13 +235,13 @@ describe("createRangeSize", () => {
     let refused = 0;
     let blocks = 0;
     for (let i = 0; i < requests; i++) {
-      const asked = size.current();
-      if (asked <= limit) {
-        size.succeed(asked, 0);
-        blocks += asked;
+      const requested = size.current();
+      if (requested <= limit) {
+        size.succeed(requested, 0);
+        blocks += requested;
       } else {
         refused += 1;
-        size.refuse(asked, { suggested: undefined, maxBlocks: undefined });
+        size.refuse(requested, { suggested: undefined, maxBlocks: undefined });
       }
     }
     return { refused, blocks };
@@ -282,7 +282,7 @@ describe("createRangeSize", () => {
     expect(size.current()).to.equal(10_000);
   });
 
-  it("aims at the number of logs an answer should hold", () => {
+  it("aims at the target number of logs per response", () => {
     const size = create(1000);
     for (let i = 0; i < 20; i++) size.succeed(size.current(), size.current() * 10);
     expect(size.current()).to.equal(100);

@@ -11,12 +11,12 @@ const logOf = (block: number, address: Hex): RawLog => ({ ...fakeLog(block), add
 
 /** Answers the logs of the contracts that were named, and remembers who that was. */
 function sourceOf(logs: readonly RawLog[]) {
-  const asked: LogFilter[] = [];
+  const requested: LogFilter[] = [];
   const verified: number[][] = [];
   const source: LogSource = {
     headers: async () => [],
     async logs(_, filter) {
-      asked.push(filter);
+      requested.push(filter);
       return logs.filter(({ address }) => filter.addresses?.includes(address));
     },
     async verifyEmpty(headers, answer) {
@@ -24,32 +24,32 @@ function sourceOf(logs: readonly RawLog[]) {
       return [...answer.logs, fakeLog(77)];
     },
   };
-  return { source, asked, verified };
+  return { source, requested, verified };
 }
 
-describe("byAddress", () => {
-  it("asks of so many contracts at once, and puts the answers in order", async () => {
+describe("splitByAddress", () => {
+  it("names a limited number of contracts per request, and joins the logs in order", async () => {
     const addresses = Array.from({ length: 7 }, (_, i) => addressOf(i + 1));
     const logs = addresses.map((address, i) => logOf(90 - i, address));
-    const { source, asked } = sourceOf(logs);
+    const { source, requested } = sourceOf(logs);
     const filter = { topics: [TOPIC], addresses };
     expect(await splitByAddress(source, 3).logs(RANGE, filter)).to.deep.equal([...logs].reverse());
-    expect(asked.map((each) => each.addresses)).to.deep.equal([
+    expect(requested.map((each) => each.addresses)).to.deep.equal([
       addresses.slice(0, 3),
       addresses.slice(3, 6),
       addresses.slice(6),
     ]);
-    for (const { topics } of asked) expect(topics).to.deep.equal([TOPIC]);
+    for (const { topics } of requested) expect(topics).to.deep.equal([TOPIC]);
   });
 
-  it("asks nothing of nobody", async () => {
-    const { source, asked } = sourceOf([]);
+  it("requests nothing without contracts", async () => {
+    const { source, requested } = sourceOf([]);
     expect(await splitByAddress(source, 3).logs(RANGE, { topics: [TOPIC], addresses: [] })).to.deep.equal([]);
     expect(await splitByAddress(source, 3).logs(RANGE, { topics: [TOPIC] })).to.deep.equal([]);
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
   });
 
-  it("has another look at blocks whose bloom tells something of so many contracts, and at no others", async () => {
+  it("verifies only blocks whose bloom is selective enough for so many contracts", async () => {
     const { source, verified } = sourceOf([]);
     const logsBloom = computeLogsBloom([fakeLog(1)]);
     const headers = [fakeHeader(1, { logsBloom }), fakeHeader(2, { logsBloom: FULL_BLOOM }), fakeHeader(3)];
@@ -62,8 +62,8 @@ describe("byAddress", () => {
   });
 });
 
-describe("expectedFalse", () => {
-  it("is nothing of an empty bloom, all of a full one, and the third power of the bits set between", () => {
+describe("expectedFalsePositives", () => {
+  it("is 0 for an empty bloom, all for a full one, and the third power of the share of bits between", () => {
     expect(expectedFalsePositives(NO_BLOOM, 1_000)).to.equal(0);
     expect(expectedFalsePositives(FULL_BLOOM, 1_000)).to.equal(1_000);
     const half: Hex = `0x${"5".repeat(512)}`;

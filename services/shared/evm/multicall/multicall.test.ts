@@ -133,7 +133,7 @@ const cheap = (count: number): Wanted[] =>
   Array.from({ length: count }, () => ({ behaviour: "answers", gas: 10 }));
 
 describeLong("Multicall", () => {
-  it("answers as single calls would, whatever calls do, with any room for gas and any limits", async () => {
+  it("returns what single calls would, for any calls, gas limits and batch limits", async () => {
     const wanted = fc.record({
       behaviour: fc.constantFrom(...BEHAVIOURS),
       gas: fc.integer({ min: 0, max: 20_000 }),
@@ -205,7 +205,7 @@ describeLong("Multicall", () => {
     }
   });
 
-  it("asks by itself, from then on, for a call that spoils batches", async () => {
+  it("sends a call that spoils batches alone from then on", async () => {
     const { source, requests } = createNode({ gas: 100_000 });
     const multicall = new Multicall({ source, address: MULTICALL3 });
     const list = cheap(40).map(
@@ -234,14 +234,14 @@ describeLong("Multicall", () => {
   });
 });
 
-describe("Multicall where the block is not to be had", () => {
+describe("Multicall where the block is unavailable", () => {
   const rejections = async (
     source: MulticallOptions["source"],
     clock = createFakeClock(),
   ): Promise<unknown[]> => {
     const calls = new Multicall({ source, address: MULTICALL3, clock }).at(BLOCK);
-    const asked = [1, 2, 3].map((i) => calls.call(TARGET, dataOf(i, { behaviour: "answers", gas: 1 })));
-    const ended = await clock.run(Promise.allSettled(asked));
+    const requested = [1, 2, 3].map((i) => calls.call(TARGET, dataOf(i, { behaviour: "answers", gas: 1 })));
+    const ended = await clock.run(Promise.allSettled(requested));
     const later = await calls.call(TARGET, "0x").catch((error: unknown) => error);
     return [...ended.map((each) => (each.status === "rejected" ? each.reason : each.value)), later];
   };
@@ -263,7 +263,7 @@ describe("Multicall where the block is not to be had", () => {
     );
   });
 
-  it("says that the chain moved where the block was replaced, to all who asked", async () => {
+  it("rejects all callers with ReorgDetected where the block was replaced", async () => {
     const source = {
       ...createNode().source,
       call: () => Promise.reject(new BlockUnavailable("header for hash not found")),
@@ -278,7 +278,7 @@ describe("Multicall where the block is not to be had", () => {
       expect(error).to.be.instanceOf(BlockUnavailable);
   });
 
-  it("believes no endpoint that leaves even the proof unanswered", async () => {
+  it("rejects an endpoint that fails even the proof call", async () => {
     const silent = {
       ...createNode().source,
       call: async (calls: readonly EthCall[]) => calls.map(() => null),

@@ -74,7 +74,7 @@ describe("EvmSource.blocks", () => {
     expect(ways()).to.deep.equal(["full", "receipts", "full", "receipts", "receipts", "receipts"]);
   });
 
-  it("uses full blocks where those come sooner, and looks again now and then", async () => {
+  it("uses full blocks where those come sooner, and tries again from time to time", async () => {
     const { read, ways } = setUp({ fullMs: 10, receiptsMs: 100 });
     for (let i = 0; i < 300; i++) await read([1]);
     expect(ways().filter((way) => way === "receipts")).to.have.length(3);
@@ -92,13 +92,13 @@ describe("EvmSource.blocks", () => {
     expect(ways()).to.deep.equal(["full", "receipts", "full", "full"]);
   });
 
-  it("does without receipts where there are none, and asks for them once", async () => {
+  it("works without receipts where there are none, and requests them once", async () => {
     const { read, ways } = setUp({ fullMs: 10 });
     for (let i = 0; i < 200; i++) expect(await read()).to.deep.equal(expected);
     expect(ways().filter((way) => way === "receipts")).to.have.length(1);
   });
 
-  it("tries each way on one request only, however many blocks are asked for", async () => {
+  it("tries each method with one request only, for any number of blocks", async () => {
     const { read, ways } = setUp({ fullMs: 100, receiptsMs: 10 });
     const numbers = Array.from({ length: 100 }, (_, i) => i + 1);
     expect((await read(numbers)).map((block) => block.number)).to.deep.equal(numbers);
@@ -106,7 +106,7 @@ describe("EvmSource.blocks", () => {
     expect(ways()).to.deep.equal(["full", "receipts", "full", ...Array<string>(4).fill("receipts")]);
   });
 
-  it("finds out by itself, from a few blocks, when the first question is for blocks with logs", async () => {
+  it("runs its trial on a few blocks when the first call is for blocks with logs", async () => {
     const numbers = Array.from({ length: 40 }, (_, i) => i + 1);
     const quick = setUp({ fullMs: 100, receiptsMs: 10 });
     const blocks = await quick.readWithLogs(numbers);
@@ -135,7 +135,7 @@ describe("EvmSource.blocks", () => {
     });
   }
 
-  it("fails where the full block does not hold together either", async () => {
+  it("fails where the full block is malformed too", async () => {
     const clock = createFakeClock();
     const network = createFakeNetwork(clock, {
       "a.test": (calls) => ({

@@ -21,7 +21,7 @@ function forked(chain: FakeChain, { from, head = chain.head }: { from: number; h
 }
 
 describe("an endpoint that contradicts what is final", () => {
-  it("is set aside and named once, while the other one answers", async () => {
+  it("is set aside and named once, while the other one serves", async () => {
     const { source, clock, lines, network } = setUpSource((chain) => ({
       "a.test": forked(chain, { from: 30 }),
       "b.test": honest(chain),
@@ -39,7 +39,7 @@ describe("an endpoint that contradicts what is final", () => {
     expect(used, "no question but the proof").to.deep.equal([]);
   });
 
-  it("is told by its genesis where the chains have nothing in common", async () => {
+  it("is detected by its genesis where the chains have nothing in common", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": forked(chain, { from: 0 }) }));
     source.requireFinal(FINAL);
     const error = await failure(clock.run(source.head()));
@@ -66,7 +66,7 @@ describe("an endpoint that contradicts what is final", () => {
     expect(lines.some((line) => line.includes("agrees with the index again"))).to.equal(true);
   });
 
-  it("is not believed for logs and states, which show no fork, even before the next check", async () => {
+  it("is not used for logs and states, which show no fork, even before the next check", async () => {
     let isForked = false;
     const { source, clock } = setUpSource((chain) => ({
       "a.test": (calls) => (isForked ? forked(chain, { from: 30 }) : honest(chain))(calls),
@@ -92,14 +92,14 @@ describe("an endpoint that contradicts what is final", () => {
       [25, false],
     ] as const) {
       const { source, clock } = setUpSource((chain) => ({ "a.test": forked(chain, { from, head: 30 }) }));
-      const asked: number[] = [];
+      const requested: number[] = [];
       source.requireFinal(FINAL, async (upTo) => {
-        asked.push(upTo);
+        requested.push(upTo);
         return known;
       });
       const outcome = await clock.run(source.head().catch((error: unknown) => error));
       expect(outcome instanceof IndexContradicted, `a fork from ${from} on`).to.equal(isContrary);
-      expect(asked).to.deep.equal([30]);
+      expect(requested).to.deep.equal([30]);
     }
   });
 
@@ -138,7 +138,7 @@ describe("EvmSource.finalBlock", () => {
     expect(await two.clock.run(two.source.finalBlock(TIP))).to.equal(null);
   });
 
-  it("is the tip itself far behind the head, and goes by depth where nodes do not know the tag", async () => {
+  it("is the tip itself far behind the head, and follows from depth where nodes do not know the tag", async () => {
     const far = { number: 20, hash: fakeHash(20), time: 1_020 };
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect(await clock.run(source.finalBlock(far))).to.deep.equal(far);

@@ -49,14 +49,14 @@ describe("readReceiptLogs", () => {
     expect(read(loud)).to.deep.equal([0, 1]);
   });
 
-  it("misses none of the logs it does not want", () => {
+  it("does not miss logs outside the filter", () => {
     const withoutForeign = logs.map(toRaw).filter((_, i) => i !== 2);
     expect(read(withoutForeign)).to.equal("untrusted");
   });
 });
 
 describe("createLogFilter", () => {
-  it("knows addressed topics beside the others", () => {
+  it("matches addressed topics beside the others", () => {
     expect(logs.filter(createLogFilter(filter)).map(({ logIndex }) => logIndex)).to.deep.equal([0, 1]);
     const alone = { topics: [TOPIC], addresses: [OURS] };
     expect(logs.filter(createLogFilter(alone))).to.deep.equal([]);

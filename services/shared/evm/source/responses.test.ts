@@ -22,7 +22,7 @@ describe("EvmSource.logs", () => {
     "a log outside the range": spoil((logs) => [...logs, { ...logs[3], blockNumber: "0x99" }]),
     "a removed log": spoil((logs) => [{ ...logs[0], removed: true }, ...logs.slice(1)]),
     "a pending log": spoil((logs) => [{ ...logs[0], blockNumber: null }, ...logs.slice(1)]),
-    "a topic not asked for": spoil((logs) => [
+    "a topic not requested for": spoil((logs) => [
       { ...logs[0], topics: [`0x${"dd".repeat(32)}`] },
       ...logs.slice(1),
     ]),
@@ -33,7 +33,7 @@ describe("EvmSource.logs", () => {
     "no list": spoil(() => ({})),
   };
   for (const [name, make] of Object.entries(faults)) {
-    it(`asks elsewhere when an answer has ${name}`, async () => {
+    it(`uses another endpoint when a response has ${name}`, async () => {
       const { source, clock, chain, events } = setUpSource((each) => ({
         "a.test": make(each),
         "b.test": honest(each),
@@ -54,7 +54,7 @@ describe("EvmSource.logs", () => {
     expect(await clock.run(source.logs(RANGE, FILTER))).to.deep.equal(chain.logs);
   });
 
-  it("does not believe a node whose head is below the range", async () => {
+  it("rejects a node whose head is below the range", async () => {
     const { source, clock, chain, network } = setUpSource((each) => ({
       "a.test": honest({ ...each, head: 30 }),
       "b.test": honest(each),
@@ -71,10 +71,10 @@ describe("EvmSource.logs", () => {
     const { source, clock, chain } = setUpSource((each) => ({
       "a.test": (calls) => honest({ ...each, head: lagging.head })(calls),
     }));
-    const asked = source.logs(RANGE, FILTER);
+    const requested = source.logs(RANGE, FILTER);
     await clock.run(clock.sleep(3_000));
     lagging.head = 60;
-    expect(await clock.run(asked)).to.deep.equal(chain.logs);
+    expect(await clock.run(requested)).to.deep.equal(chain.logs);
   });
 
   it("throws RangeTooLarge with the largest range named once every endpoint refuses", async () => {
@@ -91,7 +91,7 @@ describe("EvmSource.logs", () => {
     expect(network.requests.filter((request) => !isCheck(request.calls))).to.have.length(2);
   });
 
-  it("says which ranges were answered, and which everybody refused", async () => {
+  it("reports which ranges succeeded, and which all endpoints refused", async () => {
     let refuses = true;
     const { source, clock, events } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>
@@ -147,7 +147,7 @@ describe("EvmSource.call", () => {
     whenAsked(chain, (calls) => ({ results: calls.map(() => new RpcFailure(code, message)) }));
   const pruned = say(-32000, "missing trie node abc (path )");
 
-  it("gives null for a revert and asks nobody else", async () => {
+  it("returns null for a revert and uses no other endpoint", async () => {
     const { source, clock, network } = setUpSource((chain) => ({
       "a.test": say(3, "execution reverted")(chain),
       "b.test": honest(chain),
@@ -156,7 +156,7 @@ describe("EvmSource.call", () => {
     expect(network.requestsTo("b.test")).to.have.length(0);
   });
 
-  it("asks another endpoint for a state that one has pruned", async () => {
+  it("uses another endpoint for a state that one has pruned", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": pruned(chain), "b.test": honest(chain) }));
     expect(await clock.run(source.call([call]))).to.deep.equal([`0x${"00".repeat(31)}2a`]);
   });
@@ -217,7 +217,7 @@ describe("EvmSource.call at a block's hash", () => {
       expect(network.requestsTo("a.test").length + network.requestsTo("b.test").length).to.equal(2);
     });
 
-    it(`asks another endpoint where one is said to ${what}`, async () => {
+    it(`uses another endpoint where one is said to ${what}`, async () => {
       const { source, clock } = setUpSource((chain) => ({ "a.test": node(chain), "b.test": honest(chain) }));
       expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
     });
@@ -227,13 +227,13 @@ describe("EvmSource.call at a block's hash", () => {
     "invalid argument 1: json: cannot unmarshal object into Go value of type string",
     "Invalid params: invalid type: map, expected a string",
   ]) {
-    it(`asks by number, between two looks at the header, where a node says "${words}"`, async () => {
+    it(`calls by number, between two reads of the header, where a node reports "${words}"`, async () => {
       const { source, clock, network } = setUpSource((chain) => ({ "a.test": unpinnable(words)(chain) }));
       expect(await clock.run(source.call([call, call]))).to.deep.equal([RETURNED, RETURNED]);
       expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
       const checked = ["eth_getBlockByNumber false", 'eth_call "0x9"', "eth_getBlockByNumber false"];
-      const asked = methods(network.requestsTo("a.test"));
-      expect(asked.slice(1), "the hash is not tried again").to.deep.equal([
+      const requested = methods(network.requestsTo("a.test"));
+      expect(requested.slice(1), "the hash is not tried again").to.deep.equal([
         [...checked, ...checked],
         checked,
       ]);
@@ -250,7 +250,7 @@ describe("EvmSource.call at a block's hash", () => {
     expect([network.requestsTo("a.test").length, network.requestsTo("b.test").length]).to.deep.equal([1, 2]);
   });
 
-  it("believes no number whose header is another, before or after the call", async () => {
+  it("rejects a call by number if the header differs before or after it", async () => {
     for (const moved of [0, 2]) {
       const { source, clock } = setUpSource((chain) => ({
         "a.test": whenAsked(chain, (calls) => ({
@@ -265,7 +265,7 @@ describe("EvmSource.call at a block's hash", () => {
     }
   });
 
-  it("gives a call up as too heavy that no endpoint answers in time", async () => {
+  it("throws CallTooHeavy for a call that no endpoint executes in time", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "hang") }), {
       timeoutMs: 5_000,
     });
@@ -275,7 +275,7 @@ describe("EvmSource.call at a block's hash", () => {
 });
 
 describe("EvmSource.head", () => {
-  it("does not go back when a node that is behind answers", async () => {
+  it("does not go back when a node that is behind responds", async () => {
     const lag = { a: 0 };
     const { source, clock, chain } = setUpSource((each) => ({
       "a.test": (calls) => honest({ ...each, head: each.head - lag.a })(calls),
@@ -289,7 +289,7 @@ describe("EvmSource.head", () => {
     expect((await clock.run(source.head())).number).to.equal(101);
   });
 
-  it("asks the others when the primary falls behind", async () => {
+  it("uses the others when the primary falls behind", async () => {
     const lag = { a: 0 };
     const { source, clock } = setUpSource((each) => ({
       "a.test": (calls) => honest({ ...each, head: each.head - lag.a })(calls),
@@ -300,7 +300,7 @@ describe("EvmSource.head", () => {
     expect((await clock.run(source.head())).number).to.equal(101);
   });
 
-  it("believes a lower head of another fork at once", async () => {
+  it("accepts a lower head of another fork at once", async () => {
     const { source, clock, chain } = setUpSource((each) => ({ "a.test": (calls) => honest(each)(calls) }));
     await clock.run(source.headers([95]));
     await clock.run(source.head());
@@ -309,7 +309,7 @@ describe("EvmSource.head", () => {
     expect((await clock.run(source.head())).number).to.equal(95);
   });
 
-  it("believes a lower head of the same fork after a minute", async () => {
+  it("accepts a lower head of the same fork after a minute", async () => {
     const { source, clock, chain } = setUpSource((each) => ({ "a.test": (calls) => honest(each)(calls) }));
     await clock.run(source.head());
     chain.head = 80;
@@ -318,7 +318,7 @@ describe("EvmSource.head", () => {
     expect((await clock.run(source.head())).number).to.equal(80);
   });
 
-  it("believes a revert that is to be confirmed when no other endpoint has an answer", async () => {
+  it("accepts a revert that needs confirmation when no other endpoint returns data", async () => {
     const reverting =
       (chain: FakeChain): Handler =>
       (calls) => ({

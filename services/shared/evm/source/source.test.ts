@@ -19,7 +19,7 @@ describe("createEvmSource", () => {
     );
   });
 
-  it("answers heads, headers, blocks, logs and calls of an honest node", async () => {
+  it("returns heads, headers, blocks, logs and calls of an honest node", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest(chain) }));
     expect((await clock.run(source.head())).number).to.equal(100);
     const tip = { number: 90, hash: fakeHash(90), time: 1_090 };
@@ -36,7 +36,7 @@ describe("createEvmSource", () => {
     expect(await clock.run(source.call([call]))).to.deep.equal([`0x${"00".repeat(31)}2a`]);
   });
 
-  it("sends large questions in batches of the configured size", async () => {
+  it("sends large requests in batches of the configured size", async () => {
     const { source, clock, network } = setUpSource((chain) => ({ "a.test": honest(chain) }), {
       batchSize: 10,
     });
@@ -64,7 +64,7 @@ describe("createEvmSource", () => {
     expect(network.requestsTo("a.test").map((request) => request.calls.length)).to.deep.equal([7, 3, 3, 1]);
   });
 
-  it("fails over at once and asks only for what is still open", async () => {
+  it("fails over at once and repeats only what is still missing", async () => {
     const half = (chain: FakeChain) =>
       whenAsked(chain, (calls) => ({
         results: answerHonestly(chain, calls).map((result, i) =>
@@ -94,7 +94,7 @@ describe("createEvmSource", () => {
     expect(lines.join()).to.match(/set aside.*a\.test.*chain id 1 where 8453/);
   });
 
-  it("says so when no endpoint is left, naming hosts only", async () => {
+  it("reports that no endpoint is left, naming hosts only", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": honest({ ...chain, chainId: 1 }) }));
     const error = await failure(clock.run(source.logs(RANGE, FILTER)));
     expect(error).to.be.instanceOf(UpstreamError);
@@ -102,7 +102,7 @@ describe("createEvmSource", () => {
     expect(error.message).not.to.contain("key-0123456789");
   });
 
-  it("waits as long as Retry-After says, then goes on", async () => {
+  it("waits for Retry-After, then continues", async () => {
     let refusals = 2;
     const { source, clock } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>
@@ -113,7 +113,7 @@ describe("createEvmSource", () => {
     expect(clock.now()).to.be.within(40_000, 42_000);
   });
 
-  it("becomes an UpstreamError with the last cause when nobody answers in the total time", async () => {
+  it("throws an UpstreamError with the last cause when no endpoint responds in the total time", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "reset") }), {
       totalMs: 60_000,
     });
@@ -196,7 +196,7 @@ describe("createEvmSource", () => {
     expect(most).to.equal(4);
   });
 
-  it("asks a second endpoint when the first takes longer than it nearly always does", async () => {
+  it("hedges with a second endpoint when the first takes longer than it nearly always does", async () => {
     let delayMs = 10;
     const { source, clock, events } = setUpSource((chain) => ({
       "a.test": (calls) => ({ results: answerHonestly(chain, calls), delayMs }),
@@ -211,7 +211,7 @@ describe("createEvmSource", () => {
     expect(events.filter((event) => event.kind === "hedge")).to.have.length(1);
   });
 
-  it("survives a text that nobody has seen before", async () => {
+  it("survives an unknown error text", async () => {
     let failures = 4;
     const { source, clock } = setUpSource((chain) => ({
       "a.test": whenAsked(chain, (calls) =>
@@ -225,9 +225,9 @@ describe("createEvmSource", () => {
 
   it("stops when it is closed", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "hang") }));
-    const asked = failure(source.head());
+    const requested = failure(source.head());
     await clock.run(Promise.resolve());
     await source.close();
-    expect(await clock.run(asked)).to.be.instanceOf(UpstreamError);
+    expect(await clock.run(requested)).to.be.instanceOf(UpstreamError);
   });
 });

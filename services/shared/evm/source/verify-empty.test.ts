@@ -63,13 +63,13 @@ function setUp(hosts: Record<string, Handler>) {
 }
 
 describe("EvmSource.verifyEmpty", () => {
-  it("asks nothing where the blooms agree with the answer", async () => {
+  it("requests nothing where the blooms agree with the response", async () => {
     const { verify, network } = setUp({ "a.test": node() });
     expect(await verify(CHAIN.logs)).to.deep.equal(CHAIN.logs);
     expect(network.requests).to.have.length(0);
   });
 
-  it("brings back what an answer lacks, from the receipts, in order", async () => {
+  it("adds missing logs from the receipts, in order", async () => {
     const { verify, methods } = setUp({ "a.test": node() });
     expect(await verify(CHAIN.logs.slice(3))).to.deep.equal(CHAIN.logs);
     expect(methods("a.test")).to.deep.equal(["eth_getBlockReceipts", "eth_getBlockReceipts"]);
@@ -97,7 +97,7 @@ describe("EvmSource.verifyEmpty", () => {
     expect(await verify([], [fakeHeader(3, { logsBloom: bloomOfBoth })])).to.deep.equal([]);
   });
 
-  it("does not believe receipts that do not give the header's bloom", async () => {
+  it("rejects receipts that do not match the header's bloom", async () => {
     const { verify } = setUp({ "a.test": node({ hides: [2] }), "b.test": node() });
     expect(await verify()).to.deep.equal(CHAIN.logs);
     const alone = setUp({ "a.test": node({ hides: [2] }) });
@@ -116,7 +116,7 @@ describe("EvmSource.verifyEmpty", () => {
     expect(await verify()).to.deep.equal(CHAIN.logs);
   });
 
-  it("without receipts accepts what two endpoints say", async () => {
+  it("without receipts accepts what two endpoints return", async () => {
     const { verify, methods } = setUp({
       "a.test": node({ receipts: false }),
       "b.test": node({ receipts: false }),
@@ -126,17 +126,17 @@ describe("EvmSource.verifyEmpty", () => {
     expect(methods("b.test").filter((method) => method === "eth_getLogs")).to.have.length(1);
   });
 
-  it("without receipts and a second endpoint asks three times, by the block's hash", async () => {
+  it("without receipts and a second endpoint requests three times, by the block's hash", async () => {
     const { verify, network } = setUp({ "a.test": node({ receipts: false }) });
     expect(await verify([], [fakeHeader(3, { logsBloom: FULL_BLOOM })])).to.deep.equal([]);
-    const asked = network
+    const requested = network
       .requestsTo("a.test")
       .flatMap((request) => request.calls.filter((call) => call.method === "eth_getLogs"));
-    expect(asked).to.have.length(3);
-    expect(asked[0]?.params[0]).to.deep.include({ blockHash: fakeHeader(3).hash });
+    expect(requested).to.have.length(3);
+    expect(requested[0]?.params[0]).to.deep.include({ blockHash: fakeHeader(3).hash });
   });
 
-  it("remembers that nobody gives receipts", async () => {
+  it("remembers that no endpoint has receipts", async () => {
     const { verify, methods } = setUp({ "a.test": node({ receipts: false }) });
     await verify([], [fakeHeader(3, { logsBloom: FULL_BLOOM })]);
     await verify([], [fakeHeader(3, { logsBloom: FULL_BLOOM })]);
@@ -152,7 +152,7 @@ describe("EvmSource.verifyEmpty", () => {
     ),
   });
 
-  it("says that the chain has moved where a header is no longer on it: an empty answer would stand for its block", async () => {
+  it("throws ReorgDetected where a header is no longer on the chain: an empty response would be of its block", async () => {
     const gone = [fakeHeader(2, { fork: 9, logsBloom: FULL_BLOOM })];
     for (const hosts of [{ "a.test": node(), "b.test": node() }, { "a.test": forgetful }] as const) {
       let error: unknown;

@@ -26,7 +26,7 @@ describe("readInThread", () => {
   let config: ThreadConfig;
   let lines: string[];
   let local: EvmSource;
-  /** Questions that were asked in this thread. */
+  /** Questions that were requested in this thread. */
   let askedHere: string[];
   let reader: EvmSource;
 
@@ -35,14 +35,14 @@ describe("readInThread", () => {
     server = http.createServer(async (request, response) => {
       let body = "";
       for await (const part of request) body += part;
-      const asked = JSON.parse(body) as (RpcCall & { id: number }) | (RpcCall & { id: number })[];
-      const calls = Array.isArray(asked) ? asked : [asked];
+      const requested = JSON.parse(body) as (RpcCall & { id: number }) | (RpcCall & { id: number })[];
+      const calls = Array.isArray(requested) ? requested : [requested];
       const results = answerHonestly(chain, calls);
       const replies = calls.map(({ id, method }, i) => {
         const result = method === "eth_getLogs" && refuse !== undefined ? refuse : results[i];
         return result instanceof RpcFailure ? { id, error: { ...result } } : { id, result };
       });
-      response.end(JSON.stringify(Array.isArray(asked) ? replies : replies[0]));
+      response.end(JSON.stringify(Array.isArray(requested) ? replies : replies[0]));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const urls = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`];
@@ -59,13 +59,13 @@ describe("readInThread", () => {
     server.close();
   });
 
-  function spyOn(source: EvmSource, asked: string[]): EvmSource {
+  function spyOn(source: EvmSource, requested: string[]): EvmSource {
     return new Proxy(source, {
       get(target, name: keyof EvmSource) {
         const value = target[name];
         if (typeof value !== "function") return value;
         return (...args: unknown[]) => {
-          asked.push(name);
+          requested.push(name);
           return (value as (...args: unknown[]) => unknown)(...args);
         };
       },
@@ -82,7 +82,7 @@ describe("readInThread", () => {
     askedHere.length = 0;
   }
 
-  it("answers here until the thread is up, and there from then on, with equal answers", async () => {
+  it("reads in the main thread until the worker is up, and there from then on, with equal results", async () => {
     reader = readInThread(local, config);
     const ask = () =>
       Promise.all([reader.logs(RANGE, FILTER), reader.headers([1, 2, 101]), reader.blocks([3, 4])]);
@@ -96,7 +96,7 @@ describe("readInThread", () => {
     expect(askedHere).to.deep.equal(["head"]);
   });
 
-  it("takes a thread that was started ahead", async () => {
+  it("uses a prestarted thread", async () => {
     startThreadAhead();
     const ahead = startThread();
     reader = readInThread(local, { ...config, startWorker: () => ahead });
@@ -109,7 +109,7 @@ describe("readInThread", () => {
     await other.terminate();
   });
 
-  it("gives failures their class and what they say", async () => {
+  it("keeps the class and message of failures", async () => {
     reader = readInThread(local, config);
     await waitForThread();
     refuse = new RpcFailure(
@@ -124,7 +124,7 @@ describe("readInThread", () => {
     expect(askedHere).to.deep.equal([]);
   });
 
-  it("logs here what the thread has to say", async () => {
+  it("logs the thread's messages in the main thread", async () => {
     reader = readInThread(local, config);
     await waitForThread();
     refuse = new RpcFailure(-32000, "invalid api key");
@@ -132,7 +132,7 @@ describe("readInThread", () => {
     expect(lines[0]).to.equal("endpoint set aside");
   });
 
-  it("asks here what a thread owed when it died, and everything after", async () => {
+  it("repeats in the main thread what was pending when the worker died, and everything after", async () => {
     const dying = `const { parentPort } = require("node:worker_threads");
       parentPort.once("message", () =>
         parentPort.once("message", () => { throw new Error("no memory left"); }));
@@ -155,7 +155,7 @@ describe("readInThread", () => {
     expect(lines).to.have.length(1);
   });
 
-  it("gives up what is under way when it is closed, and leaves the other source open", async () => {
+  it("rejects pending calls when it is closed, and leaves the other source open", async () => {
     reader = readInThread(local, config);
     await waitForThread();
     const owed = failureOf(reader.logs(RANGE, FILTER));

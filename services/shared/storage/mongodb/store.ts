@@ -16,6 +16,7 @@ import {
   type Collection,
   ConflictError,
   type Filter,
+  isEmpty,
   parallelGroups,
   type Query,
   type QueryPlan,
@@ -103,7 +104,8 @@ class MongoStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    for (const group of parallelGroups(steps)) await settleAll(group.map((step) => this.#apply(step)));
+    for (const group of parallelGroups(steps.filter((step) => !isEmpty(step))))
+      await settleAll(group.map((step) => this.#apply(step)));
   }
 
   async #apply(step: WriteStep): Promise<void> {

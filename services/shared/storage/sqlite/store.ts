@@ -15,6 +15,7 @@ import {
   type Collection,
   ConflictError,
   type Filter,
+  isEmpty,
   type Query,
   type QueryPlan,
   type RowOf,
@@ -167,9 +168,7 @@ class SqliteStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    const work = steps.filter(
-      (step) => !("rows" in step && step.rows.length === 0) && !("keys" in step && step.keys.length === 0),
-    );
+    const work = steps.filter((step) => !isEmpty(step));
     if (work.length === 0) return;
     await this.#connection.retrying(() =>
       this.#connection.transaction("write", () => {

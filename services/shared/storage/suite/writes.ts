@@ -31,6 +31,14 @@ const names = collection({
   shardKey: ["id"],
 });
 
+const undeclared = collection({
+  name: "undeclared",
+  fields: { id: "int" },
+  key: ["id"],
+  indexes: [],
+  shardKey: ["id"],
+});
+
 export function describeWrites(options: SuiteOptions): void {
   describe("writes", () => {
     const fixture = useStore(options, [samples, seen, names]);
@@ -111,6 +119,17 @@ export function describeWrites(options: SuiteOptions): void {
       await store.write([]);
       await store.write([put(samples, []), remove(samples, [])]);
       expect(await allOf(store)).to.deep.equal([]);
+    });
+
+    it("skip steps without rows and keys, even of a collection that was not declared", async () => {
+      const { store } = fixture;
+      await store.write([
+        put(samples, [sample(1)]),
+        put(undeclared, []),
+        ...inParallel(put(samples, [sample(2)]), remove(undeclared, []), put(samples, [])),
+        remove(samples, []),
+      ]);
+      expect(await allOf(store)).to.deep.equal([sample(1), sample(2)]);
     });
 
     it("hold collections that are nothing but a key", async () => {

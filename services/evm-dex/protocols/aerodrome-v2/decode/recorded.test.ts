@@ -4,14 +4,12 @@ import { type Log, parseEventLogs } from "viem";
 import { aerodromePoolAbi } from "../../../../../deploy/devnet/contracts/aerodrome/abi.ts";
 import type { Hex } from "../../../../shared/evm/port.ts";
 import { INDEX_SCALE } from "../../../metrics/v2-bucket.ts";
-import { readRecorded } from "../../../test/recorded.ts";
+import { readRecorded } from "../../../test/kit/recorded.ts";
 import { createDecoder } from "../../protocol.ts";
 import { applyV2 } from "../apply.ts";
 import type { V2Event } from "../events.ts";
 import { EMPTY_V2_STATE, type V2State } from "../state.ts";
-import { poolDecoders } from "./index.ts";
-import { swap } from "./swap.ts";
-import { transfer } from "./transfer.ts";
+import { poolDecoders, swap, transfer } from "./pool.ts";
 
 /** A whole block of Base, of the time before Aerodrome, with Solidly pools in it. */
 const RECORDED = "base_mainnet_native_block_2000000.json";
@@ -35,7 +33,7 @@ describe("a recorded block of Base", () => {
     logs = blocks.flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs));
   });
 
-  it(`holds ${SOLIDLY} Fees and Sync, and whatever else the words say, as viem reads them`, () => {
+  it(`holds ${SOLIDLY} Fees and Sync, and and all others as viem decodes them`, () => {
     const found: Record<string, number> = {};
     for (const log of logs) {
       const event = decode(log);
@@ -52,7 +50,7 @@ describe("a recorded block of Base", () => {
     expect(found.transfer).to.be.greaterThan(10);
   });
 
-  it("holds swaps that are whole after Fees, Sync and Swap", () => {
+  it("holds swaps that are complete after Fees, Sync and Swap", () => {
     const states = new Map<string, V2State>();
     let swaps = 0;
     for (const log of logs) {

@@ -11,9 +11,8 @@ import {
   type PoolCreatedEvent,
   type PoolEvent,
 } from "../../protocol.ts";
-import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
-import { poolCreated } from "./pool-created.ts";
-import { slipstreamPoolCreated } from "./slipstream-pool-created.ts";
+import { poolCreated, slipstreamPoolCreated } from "./factory.ts";
+import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./pool.ts";
 import {
   anyArgs,
   type EventAbi,
@@ -113,7 +112,7 @@ for (const [name, decoders, abi, expected] of POOLS) {
         );
       });
 
-      it(`${event.name} with another number of topics or words is none`, () => {
+      it(`${event.name} with another number of topics or words is ignored`, () => {
         const [values] = fc.sample(args, { numRuns: 1, seed: 1 });
         const log = encodeLog(event, values as Record<string, unknown>);
         for (const other of otherForms(log)) expect(decode(other)).to.equal(undefined);
@@ -125,7 +124,7 @@ for (const [name, decoders, abi, expected] of POOLS) {
       expect(decoders.map(({ topic }) => topic)).to.have.members(abi.map((event) => toEventSelector(event)));
     });
 
-    it("are told from other contracts' events, and from logs without topics", () => {
+    it("are distinguished from other contracts' events, and from logs without topics", () => {
       const transfer: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
       expect(decode({ topics: [transfer], data: "0x" })).to.equal(undefined);
       expect(decode({ topics: [], data: "0x" })).to.equal(undefined);

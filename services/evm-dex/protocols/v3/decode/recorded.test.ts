@@ -3,10 +3,10 @@ import { before, describe, it } from "mocha";
 import { type Log, parseEventLogs, toEventSelector } from "viem";
 import { poolAbi } from "../../../../../deploy/devnet/contracts/uniswap.ts";
 import type { Hex } from "../../../../shared/evm/port.ts";
-import { readRecorded } from "../../../test/recorded.ts";
+import { readRecorded } from "../../../test/kit/recorded.ts";
 import { createDecoder } from "../../protocol.ts";
 import type { V3Event } from "../events.ts";
-import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./index.ts";
+import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./pool.ts";
 
 const decodeV3 = createDecoder(uniswapDecoders);
 

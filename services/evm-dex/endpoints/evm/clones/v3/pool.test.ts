@@ -4,7 +4,7 @@ import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { EMPTY_STATE, writeState } from "../../../../protocols/v3/state.ts";
 import { checkpoints, inactivePools, poolStates, pools } from "../../../../store/collections.ts";
-import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { depsOf, refusalOf, rowsOf } from "../../../../test/kit/answers.ts";
 import {
   address,
   CHAIN_ID,
@@ -12,7 +12,7 @@ import {
   openTestStore,
   poolRow,
   poolStateRow,
-} from "../../../../test/rows.ts";
+} from "../../../../test/kit/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { clonesPoolHandler } from "./pool.handler.ts";
 
@@ -56,7 +56,7 @@ describe("/evm/clones/v3/pool", () => {
 
   const ask = (chain_id: 1 | 8453, pool_address: Hex) => ({ chain_id, pool_address });
 
-  it("tells of a pool on either chain, and whose it is", async () => {
+  it("returns a pool on either chain, and its DEX", async () => {
     const handler = clonesPoolHandler(depsOf(store));
     const [pancake] = await rowsOf(endpoint, handler, ask(8453, PANCAKE));
     expect(pancake).to.include({
@@ -72,7 +72,7 @@ describe("/evm/clones/v3/pool", () => {
     expect(sushi).to.include({ dexName: "SushiSwap V3", feeTier: 3_000 });
   });
 
-  it("tells where a pool stands that has had no event since the index began, and nothing of before", async () => {
+  it("returns the state of an inactive pool, and nothing from before the index", async () => {
     const [row] = await rowsOf(endpoint, clonesPoolHandler(depsOf(store)), ask(8453, QUIET));
     expect(row).to.include({
       currentTick: -8,
@@ -84,7 +84,7 @@ describe("/evm/clones/v3/pool", () => {
     expect(row?.swapCount).to.deep.equal([0, null, null, null, null, null]);
   });
 
-  it("knows no pool of another family, or of the other chain", async () => {
+  it("finds no pool of another family, or of the other chain", async () => {
     const handler = clonesPoolHandler(depsOf(store));
     for (const params of [ask(8453, UNISWAP), ask(1, PANCAKE), ask(8453, SUSHI), ask(1, address(1))])
       expect(await refusalOf(handler, params), params.pool_address).to.equal("not_found");

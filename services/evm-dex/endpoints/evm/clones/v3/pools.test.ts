@@ -6,8 +6,8 @@ import { renderTable } from "../../../../../shared/contract/render-table.ts";
 import { checkRows } from "../../../../../shared/contract/testkit/check-rows.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { checkpoints, poolListings } from "../../../../store/collections.ts";
-import { depsOf } from "../../../../test/answers.ts";
-import { address, checkpointRow, openTestStore, poolRow } from "../../../../test/rows.ts";
+import { depsOf } from "../../../../test/kit/answers.ts";
+import { address, checkpointRow, openTestStore, poolRow } from "../../../../test/kit/rows.ts";
 import { toListing } from "../../../../views/pool-listing.ts";
 import { endpoint as dexbPools } from "../../dexb/v3/pools.endpoint.ts";
 import { endpoint } from "./pools.endpoint.ts";
@@ -56,7 +56,7 @@ describe("/evm/clones/v3/pools", () => {
     expect(await pools("limit=1&offset=1")).to.deep.equal([address(0x902)]);
   });
 
-  it("tells of each pool what its factory told, and nothing of other families", async () => {
+  it("lists each pool as its factory created it, and none of other families", async () => {
     const { rows } = await get("order_asc=fee");
     const pair = [WETH, "WETH", 18, USDC, "USDC", 6];
     const created = "2023-11-14T22:15:00+00:00";
@@ -65,7 +65,7 @@ describe("/evm/clones/v3/pools", () => {
     expect(rows).to.have.length(3);
   });
 
-  it("knows Ethereum apart, and how far it is indexed", async () => {
+  it("keeps Ethereum apart, and has its indexed block", async () => {
     const { rows, version } = await get("chain_id=1");
     expect(rows.map((row) => [row[0], row[3]])).to.deep.equal([[1, address(0x905)]]);
     expect(version).to.include({ block: 77, fromBlock: 1 });

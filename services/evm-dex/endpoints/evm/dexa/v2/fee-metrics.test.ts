@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { openTestStore } from "../../../../test/rows.ts";
-import { expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
-import { HEAD, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./fee-metrics.endpoint.ts";
 import { dexaFeeMetricsHandler } from "./fee-metrics.handler.ts";
 
@@ -37,7 +37,7 @@ describe("/evm/dexa/v2/fee-metrics", () => {
     });
   }
 
-  it("tells of seven completed days and their sum", async () => {
+  it("has seven completed days and their sum", async () => {
     const sample = sampleWorld();
     for (const pool of [sample.weth, sample.usdt]) {
       const row = await rowOf(sample, pool);
@@ -75,7 +75,7 @@ describe("/evm/dexa/v2/fee-metrics", () => {
     expect(row.feesToken1).to.be.greaterThan(0);
   });
 
-  it("has no numbers of days before the first indexed block, nor of weeks that hold one", async () => {
+  it("has no numbers for days before the first indexed block, nor for weeks that hold one", async () => {
     const sample = sampleWorld({ indexedFrom: MIDNIGHT - 5 * DAY + 1 });
     const row = await rowOf(sample, sample.weth);
     expect(row).to.include({

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { openTestStore } from "../../../../test/rows.ts";
-import { expectedSum, whole } from "../../../../test/v2-expectation.ts";
-import { HEAD, LAST_HOUR, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { HOUR, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedSum, whole } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, LAST_HOUR, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { HOUR, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./pool-volume.endpoint.ts";
 import { dexaPoolVolumeHandler } from "./pool-volume.handler.ts";
 
@@ -139,7 +139,7 @@ describe("/evm/dexa/v2/pool-volume", () => {
     expect(young.volumeChange, "nothing before to compare with").to.equal(null);
   });
 
-  it("knows the change only where both days are covered", async () => {
+  it("has the change only where both days are covered", async () => {
     const covered = busySample(START);
     expect((await rowOf(covered, covered.weth)).volumeUsd).to.be.a("number");
     expect((await rowOf(covered, covered.weth)).volumeChange).to.equal(null);

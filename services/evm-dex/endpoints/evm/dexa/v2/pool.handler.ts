@@ -1,9 +1,9 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import { notFoundError } from "../../../../../shared/service/handlers.ts";
 import { totalApr } from "../../../../metrics/v2-apr.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { versionOf } from "../../../../serve/head.ts";
 import { rewardTokens } from "../../../../views/v2-facts.ts";
 import { v2PoolView } from "../../../../views/v2-pool.ts";
 import { endpoint } from "./pool.endpoint.ts";

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../../../../shared/errors.ts";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { address, openTestStore } from "../../../../test/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
-import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, HOUR, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { address, openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, HOUR, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV2PoolHandler } from "./pool.handler.ts";
 
@@ -29,7 +29,7 @@ describe("/evm/dexa/v2/pool", () => {
 
   const swapsOf = ({ world }: Sample, pool: WorldPool) => world.swaps.filter((swap) => swap.pool === pool);
 
-  it("tells of a volatile pool with a gauge what its swaps add up to", async () => {
+  it("has the sums of the swaps of a volatile pool with a gauge", async () => {
     const sample = sampleWorld();
     await sample.world.write(store);
     const { weth } = sample;
@@ -42,8 +42,8 @@ describe("/evm/dexa/v2/pool", () => {
     });
     const swapFeeApr = ((week.feesUsd as number) / 7 / tvlUsd) * 365;
     const row = await rowOf(sample, weth);
-    const { rewardApr: told, totalApr, ...rest } = row;
-    expect(told).to.be.closeTo(rewardApr, rewardApr * 1e-12);
+    const { rewardApr: actual, totalApr, ...rest } = row;
+    expect(actual).to.be.closeTo(rewardApr, rewardApr * 1e-12);
     expect(totalApr).to.be.closeTo(rewardApr + swapFeeApr, 1e-12 * (rewardApr + swapFeeApr));
     expect(rest.swapFeeApr).to.be.closeTo(swapFeeApr, swapFeeApr * 1e-12);
     expect({ ...rest, swapFeeApr: null }).to.deep.equal({
@@ -100,7 +100,7 @@ describe("/evm/dexa/v2/pool", () => {
     expect([rewardApr, token0PriceUsd], "the pool of the reward token itself").to.deep.equal([0, null]);
   });
 
-  it("does not tell of days before the first indexed block, unless the pool came after it", async () => {
+  it("has nulls for days before the first indexed block, unless the pool is younger", async () => {
     // The index begins one second into the seventh day back.
     const sample = sampleWorld({ indexedFrom: MIDNIGHT - 7 * DAY + 1 });
     await sample.world.write(store);
@@ -118,14 +118,14 @@ describe("/evm/dexa/v2/pool", () => {
     );
   });
 
-  it("begins to tell at the very second", async () => {
+  it("starts at the exact second", async () => {
     const sample = sampleWorld({ indexedFrom: MIDNIGHT - 7 * DAY });
     await sample.world.write(store);
     const { volumeUsd } = expectedSum(swapsOf(sample, sample.weth), MIDNIGHT - 7 * DAY, MIDNIGHT);
     expect((await rowOf(sample, sample.weth)).volume7dUsd).to.equal(volumeUsd);
   });
 
-  it("knows a pool that was just created, and none that has been silent since before the index", async () => {
+  it("finds a new pool, but not an unread inactive one", async () => {
     const sample = sampleWorld();
     const { world, weth } = sample;
     const tokens = { token0: weth.token0, token1: weth.token1, fee: 0, reserve0: 0n, reserve1: 0n };

@@ -1,8 +1,8 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
 import { toRowText } from "../../../../../shared/contract/render-table.ts";
+import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { versionOf } from "../../../../serve/head.ts";
 import { V2PoolList, type V2PoolListRow } from "../../../../serve/pool-list/v2-pool-list.ts";
 import { rewardTokens } from "../../../../views/v2-facts.ts";
 import { endpoint } from "./pools.endpoint.ts";

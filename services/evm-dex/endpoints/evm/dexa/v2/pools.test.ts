@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { address, openTestStore } from "../../../../test/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl } from "../../../../test/v2-expectation.ts";
-import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, HOUR, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { address, openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl } from "../../../../test/v2/v2-expectation.ts";
+import { HEAD, LAST_HOUR, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, HOUR, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./pools.endpoint.ts";
 import { dexaPoolsHandler } from "./pools.handler.ts";
 
@@ -42,7 +42,7 @@ describe("/evm/dexa/v2/pools", () => {
     }
   }
 
-  it("tells of every pool what its swaps add up to, the youngest first", async () => {
+  it("has the sums of every pool's swaps, the youngest pool first", async () => {
     const sample = sampleWorld();
     const { world, weth, usdt, dust, aero } = sample;
     await world.write(store);
@@ -68,7 +68,7 @@ describe("/evm/dexa/v2/pools", () => {
     expect(rows[0], "no gauge").to.include({ rewardApr7d: 0, totalApr7d: rows[0]?.swapFeeApr7d });
   });
 
-  it("goes by pages, pools of one second by address", async () => {
+  it("has pages, with pools of one second by address", async () => {
     const sample = sampleWorld();
     const { world, weth } = sample;
     const twin = (n: number) =>
@@ -91,7 +91,7 @@ describe("/evm/dexa/v2/pools", () => {
     expect(await list(5, 8)).to.deep.equal([]);
   });
 
-  it("has no sums of windows that begin before the index does, and no TVL of the silent", async () => {
+  it("has no sums of windows that begin before the index does, and no TVL of unread inactive pools", async () => {
     const sample = sampleWorld({ indexedFrom: LAST_HOUR - 20 * HOUR });
     const { world, weth, usdt } = sample;
     const silent = world.addPool({ ...weth, row: { createdAt: world.indexedFrom - 9 * DAY } });

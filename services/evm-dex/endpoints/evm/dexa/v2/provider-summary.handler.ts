@@ -1,7 +1,8 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { readAtHead, versionOf } from "../../../../serve/head.ts";
+import { readAtHead } from "../../../../serve/head.ts";
 import { readProviderSummary } from "../../../../serve/provider-summary.ts";
 import { rewardTokens } from "../../../../views/v2-facts.ts";
 import { endpoint } from "./provider-summary.endpoint.ts";

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import type { Store } from "../../../../../shared/storage/port.ts";
-import { depsOf, rowsOf } from "../../../../test/answers.ts";
-import { address, openTestStore } from "../../../../test/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2-expectation.ts";
-import { ALICE, BOB, HEAD, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2-sample.ts";
-import { DAY, type WorldPool } from "../../../../test/v2-world.ts";
+import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
+import { address, openTestStore } from "../../../../test/kit/rows.ts";
+import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { ALICE, BOB, HEAD, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
+import { DAY, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./provider-summary.endpoint.ts";
 import { dexaProviderSummaryHandler } from "./provider-summary.handler.ts";
 
@@ -136,7 +136,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     });
   });
 
-  it("is zeros and nulls for a stranger", async () => {
+  it("has zeros and nulls for an unknown wallet", async () => {
     const sample = sampleWorld();
     await sample.world.write(store);
     expect(await rowOf(sample, address(0xdead))).to.deep.equal({
@@ -204,7 +204,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     expect(of).to.include({ averageApr30dWeighted: null, totalFeesEarned30d: null });
   });
 
-  it("tells a window's first second from the one before it, with swaps and moves in the same second", async () => {
+  it("separates a window's first second from the one before it, with swaps and moves in the same second", async () => {
     const sample = sampleWorld();
     const { world, weth } = sample;
     const start = MIDNIGHT - 7 * DAY;

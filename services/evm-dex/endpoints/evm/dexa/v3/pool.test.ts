@@ -3,7 +3,7 @@ import { after, before, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { checkpoints, poolFees, poolStates, pools } from "../../../../store/collections.ts";
-import { depsOf, refusalOf, rowsOf } from "../../../../test/answers.ts";
+import { depsOf, refusalOf, rowsOf } from "../../../../test/kit/answers.ts";
 import {
   address,
   CHAIN_ID,
@@ -11,7 +11,7 @@ import {
   openTestStore,
   poolRow,
   poolStateRow,
-} from "../../../../test/rows.ts";
+} from "../../../../test/kit/rows.ts";
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV3PoolHandler } from "./pool.handler.ts";
 
@@ -47,7 +47,7 @@ describe("/evm/dexa/v3/pool", () => {
 
   const ask = (pool_address: Hex) => ({ chain_id: 8453 as const, pool_address });
 
-  it("tells of a Slipstream pool, with the fee in force", async () => {
+  it("returns a Slipstream pool, with the fee in force", async () => {
     const handler = dexaV3PoolHandler(depsOf(store));
     const [row] = await rowsOf(endpoint, handler, ask(SLIPSTREAM));
     expect(row).to.include({ feeTier: 720, tickSpacing: 100, currentTick: 5 });
@@ -56,7 +56,7 @@ describe("/evm/dexa/v3/pool", () => {
     expect(quiet, "that of its tick spacing, before its own is read").to.include({ feeTier: 500 });
   });
 
-  it("knows no pool of another family, nor one of v2", async () => {
+  it("finds no pool of another family, nor one of v2", async () => {
     const handler = dexaV3PoolHandler(depsOf(store));
     for (const pool of [UNISWAP, V2, address(1)])
       expect(await refusalOf(handler, ask(pool)), pool).to.equal("not_found");

@@ -1,8 +1,8 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import { notFoundError } from "../../../../../shared/service/handlers.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { versionOf } from "../../../../serve/head.ts";
 import { v3PoolView } from "../../../../views/v3-pool.ts";
 import { endpoint } from "./pool.endpoint.ts";
 

@@ -1,6 +1,6 @@
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { hasData, versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { hasData, versionOf } from "../../../../serve/head.ts";
 import { createPoolLists } from "../../../../serve/pool-list/pool-list.ts";
 import type { endpoint } from "./pools.endpoint.ts";
 

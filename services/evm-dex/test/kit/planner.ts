@@ -1,0 +1,39 @@
+import { expect } from "chai";
+import Libsql from "libsql";
+import { compileCollection } from "../../../shared/storage/declaration.ts";
+import type { Collection, Query, RowOf } from "../../../shared/storage/port.ts";
+import { parseQuery } from "../../../shared/storage/query.ts";
+import { createSql, SQLITE_DIALECT, selectSql } from "../../../shared/storage/sqlite/sql.ts";
+import { encoderOf } from "../../../shared/storage/values.ts";
+import { COLLECTIONS } from "../../store/collections.ts";
+
+/** SQLite's own plan of a query: unlike `store.plan` it shows whether rows are sorted. */
+export class Planner {
+  readonly #database = new Libsql(":memory:");
+
+  constructor() {
+    for (const collection of COLLECTIONS) {
+      for (const sql of createSql(compileCollection(collection))) this.#database.exec(sql);
+    }
+  }
+
+  explain<C extends Collection>(from: C, query: Query<RowOf<C>>): string[] {
+    const declared = compileCollection(from);
+    const encoders = new Map(
+      declared.fields.map((field) => [field.name, encoderOf(declared.name, field, SQLITE_DIALECT)] as const),
+    );
+    const { text, params } = selectSql(declared, parseQuery(declared, encoders, query as never));
+    const steps = this.#database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(params as never);
+    return (steps as { detail: string }[]).map(({ detail }) => detail);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** One search of an index in the requested order, without a sort or a scan. */
+export function expectSearch(plan: readonly string[], title: string): void {
+  expect(plan, `${title}: ${plan.join("; ")}`).to.have.length(1);
+  expect(plan[0], title).to.match(/^SEARCH /);
+}

@@ -1,0 +1,25 @@
+import type { BlockHeader, LogRange } from "../../evm/port.ts";
+import { collection, type RowOf } from "../../storage/port.ts";
+
+/** The last headers up to the checkpoint: a reorg is found by their hashes. Lending keeps block 0 too. */
+export const headers = collection({
+  name: "headers",
+  fields: { chainId: "int", number: "int", hash: "text", parentHash: "text", time: "int" },
+  key: ["chainId", "number"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+export type HeaderRow = RowOf<typeof headers>;
+
+export function toHeaderRow(
+  chainId: number,
+  { number, hash, parentHash, timestamp }: Pick<BlockHeader, "number" | "hash" | "parentHash" | "timestamp">,
+): HeaderRow {
+  return { chainId, number, hash, parentHash, time: timestamp };
+}
+
+/** Inclusive. */
+export function blockNumbers({ fromBlock, toBlock }: LogRange): number[] {
+  return Array.from({ length: toBlock - fromBlock + 1 }, (_, i) => fromBlock + i);
+}
