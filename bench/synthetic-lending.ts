@@ -102,8 +102,8 @@ function vaultState(n: number, markets: number): VaultState {
     ...{ owner, curator, guardian: ZERO_ADDRESS, feeRecipient: owner, timelock: 86_400 },
     ...{ fee: (WAD * BigInt(n % 20)) / 100n, totalSupply: WAD, lastTotalAssets: WAD, lostAssets: null },
     supplyQueue: ids.map(marketId),
-    markets: ids.map((of) => ({
-      ...{ id: marketId(of), cap: n % 5 === 0 ? 2n ** 184n - 1n : 10n ** 24n, enabled: true, removableAt: 0 },
+    markets: ids.map((id) => ({
+      ...{ id: marketId(id), cap: n % 5 === 0 ? 2n ** 184n - 1n : 10n ** 24n, enabled: true, removableAt: 0 },
       pendingCap: { value: 0n, validAt: 0 },
       shares: 10n ** BigInt(asset.decimals + 6) * BigInt(Math.floor(10 ** between(0, 5))),
     })),
@@ -117,10 +117,10 @@ export class SyntheticLending {
   readonly #markets: number;
   #block = 1_000;
 
-  constructor(store: Store, of: { vaults: number; markets: number }) {
+  constructor(store: Store, size: { vaults: number; markets: number }) {
     this.#store = store;
-    this.#vaults = of.vaults;
-    this.#markets = of.markets;
+    this.#vaults = size.vaults;
+    this.#markets = size.markets;
   }
 
   get block(): number {

@@ -1,7 +1,29 @@
-/** Parses HTTP/1.1 responses: the head (status, headers, framing) and the body (RFC 9112 §6 and §7). No I/O. */
+/** HTTP/1.1 as text: renders GET requests, parses heads and bodies of responses (RFC 9112 §6 and §7). No I/O. */
 
 import { memoizeHeaderName } from "../../request/response-head.ts";
 import { InvalidResponse } from "./errors.ts";
+
+const TARGET = /^\/[\x21-\x7e]*$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The whole text of a GET. `fixedLines` are rendered header lines. Throws where a value would start another line. */
+export function renderRequest(
+  { target, headers }: { readonly target: string; readonly headers: Readonly<Record<string, string>> },
+  fixedLines: string,
+): string {
+  if (!TARGET.test(target)) throw new Error("Cannot send a request: the target is not printable ASCII");
+  return `GET ${target} HTTP/1.1\r\n${fixedLines}${renderLines(headers)}\r\n`;
+}
+
+export function renderLines(headers: Readonly<Record<string, string>>): string {
+  let text = "";
+  for (const name in headers) {
+    const value = headers[name] as string;
+    if (!VALUE.test(value)) throw new Error(`Cannot send a request: ${name} contains control characters`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return text;
+}
 
 /** Where a body ends. */
 export type Framing =
