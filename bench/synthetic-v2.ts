@@ -50,10 +50,10 @@ const poolAt = (n: number) => address(0x900_0000 + ((n * 7_919) % 1_000_003));
 const random = createRandom(1);
 
 /** Pools of a token each against one of ten, a share of them trading in every hour of eight days, all with state. */
-export async function writeV2Pools(store: Store, size: { pools: number; active: number }): Promise<void> {
+export async function writeV2Pools(store: Store, options: { pools: number; active: number }): Promise<void> {
   const checkpoint = checkpointAt(0);
   const hubs = Array.from({ length: 10 }, (_, i) => address(0x10 + i));
-  const leaves = Array.from({ length: size.pools }, (_, i) => address(0x1_0000 + i));
+  const leaves = Array.from({ length: options.pools }, (_, i) => address(0x1_0000 + i));
   const known = [...hubs, ...leaves, REWARD];
   await store.write([
     put(
@@ -67,8 +67,8 @@ export async function writeV2Pools(store: Store, size: { pools: number; active: 
         .map((token, i) => linkRow(token, 1 + i / 7)),
     ),
   ]);
-  for (let from = 0; from < size.pools; from += 500) {
-    const numbers = Array.from({ length: Math.min(500, size.pools - from) }, (_, i) => from + i);
+  for (let from = 0; from < options.pools; from += 500) {
+    const numbers = Array.from({ length: Math.min(500, options.pools - from) }, (_, i) => from + i);
     await store.write([
       put(
         pools,
@@ -80,7 +80,7 @@ export async function writeV2Pools(store: Store, size: { pools: number; active: 
       ),
       put(
         v2Rollups,
-        numbers.filter((n) => (n * 31) % size.pools < size.pools * size.active).flatMap(bucketsOf),
+        numbers.filter((n) => (n * 31) % options.pools < options.pools * options.active).flatMap(bucketsOf),
       ),
     ]);
   }
@@ -90,10 +90,10 @@ export async function writeV2Pools(store: Store, size: { pools: number; active: 
 /** The next head: some pools touched, the prices of the tokens that all rest on moved. */
 export async function moveHead(
   store: Store,
-  move: { block: number; touched: number; pools: number },
+  options: { block: number; touched: number; pools: number },
 ): Promise<void> {
-  const checkpoint = checkpointAt(move.block);
-  const numbers = Array.from({ length: move.touched }, () => random.below(move.pools));
+  const checkpoint = checkpointAt(options.block);
+  const numbers = Array.from({ length: options.touched }, () => random.below(options.pools));
   const distinct = [...new Set(numbers)];
   const start = checkpoint.blockTime - (checkpoint.blockTime % HOUR);
   const day = checkpoint.blockTime - (checkpoint.blockTime % DAY);

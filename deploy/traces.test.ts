@@ -78,8 +78,8 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
       .sort((a, b) => a.what.localeCompare(b.what));
   const describeSpan = ({ service, kind, name }: CollectedSpan) => `${service} ${kind} ${name}`;
   const leaf = (what: string): Tree => ({ what, below: [] });
-  const accessLine = async (process: ServiceProcess | undefined, session: string | null) => {
-    const find = () => process?.entries.find((line) => line.session === session && line.msg === "request");
+  const accessLine = async (service: ServiceProcess | undefined, session: string | null) => {
+    const find = () => service?.entries.find((line) => line.session === session && line.msg === "request");
     await until(() => find() !== undefined);
     return find();
   };

@@ -9,6 +9,9 @@ import {
 } from "../testkit/gateway-process.ts";
 import { until } from "../testkit/until.ts";
 
+/** Between two runs of the command that a test waits for: each is a process. */
+const EVERY_MS = 1_000;
+
 interface ShownKey {
   readonly id: string;
   readonly key?: string;
@@ -84,7 +87,7 @@ describeWithProcesses("gateway: the keys command", () => {
     await until(async () => {
       const [first] = (await runJson("usage", id)).days;
       return first?.limited >= 1 && first?.requests >= 7;
-    });
+    }, EVERY_MS);
     const table = await run("usage", id);
     expect(table).to.match(/^DAY +ENDPOINT +REQUESTS +LIMITED\n20\d\d-\d\d-\d\d +\/evm\/chains +\d+ +\d+\n/);
     expect(table)
@@ -162,7 +165,7 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
       return days[0]?.requests ?? 0;
     };
     for (let i = 0; i < 4; i += 1) await (await killed.ask("/evm/chains", key)).text();
-    await until(async () => (await requests()) === 4);
+    await until(async () => (await requests()) === 4, EVERY_MS);
     killed.signal("SIGKILL");
     await killed.finished;
     for (let i = 0; i < 3; i += 1) await (await drained.ask("/evm/chains", key)).text();

@@ -97,7 +97,10 @@ describeWithChain("evm-dex with Redis", () => {
     if (text === undefined || checkpoint === undefined) return false;
     return readSnapshot(text, checkpoint) !== undefined;
   };
-  /** Mines until both pools are read ahead: where blocks come at once, some have no time for it. `queue` is for each block. */
+  /**
+   * Mines until both pools have snapshots: blocks in quick succession leave no time for them. `queue` runs for each
+   * block.
+   */
   const mineKept = async (queue: () => Promise<unknown> = async () => {}) => {
     const triedUntil = () => performance.now() + 1_000;
     for (;;) {
@@ -110,7 +113,7 @@ describeWithChain("evm-dex with Redis", () => {
       }
     }
   };
-  /** Until the service has noticed the head, asked by the other pool. */
+  /** Until the service has noticed the head, requested by the other pool. */
   const noticed = async () => {
     const { number } = await indexed();
     await until(async () => (await fetch(urlOf(other))).headers.get("x-data-block") === `${number}`);

@@ -41,7 +41,7 @@ export interface TokenFacts {
 }
 
 /** Value and rewards of a v2 pool at the head. */
-export interface V2Worth {
+interface V2Worth {
   /** Whole tokens. */
   readonly reserve0: number;
   readonly reserve1: number;
@@ -94,7 +94,7 @@ function rewardsOf(
 }
 
 /** A v2 pool at the head. */
-export interface V2Facts extends V2Worth {
+interface V2Facts extends V2Worth {
   readonly state: V2State;
 }
 
@@ -152,7 +152,7 @@ export function toV2Bucket(row: V2RollupRow): V2Bucket & { start: number } {
   return { ...row, ...v2AmountsText.read(row.amounts) };
 }
 
-/** Identity and TVL: the first columns of a v2 pool's answers. */
+/** Identity and TVL: the first columns of v2 pool tables. */
 export function v2Identity(
   pool: PricedPool & Pick<PoolRow, "poolAddress" | "token0Symbol" | "token1Symbol">,
   tvlUsd: number | null,

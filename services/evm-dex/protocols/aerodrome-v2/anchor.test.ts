@@ -57,7 +57,7 @@ const RESULTS: Record<string, unknown> = {
 const gauge = { gauge: GAUGE, voter: VOTER };
 const pool = poolRow({ poolAddress: POOL, dexAddress: FACTORY, protocol: "aerodrome-v2" });
 
-/** What viem makes of a call, and answers it. */
+/** Decodes a call with viem, and returns its result. */
 function answer({ to, data }: EthCall, results = RESULTS): { name: string; args: unknown; result: Hex } {
   const abi = ABIS[to] as Abi;
   const { functionName, args } = decodeFunctionData({ abi, data });
@@ -92,9 +92,9 @@ describe("the state of a v2 pool from its getters", () => {
 
   it("calls the factory for the pool's curve", () => {
     for (const stable of [false, true]) {
-      const asked = v2AnchorCalls({ ...pool, stable }, 99).map((call) => answer(call));
-      expect(asked.find(({ name }) => name === "getFee")?.args).to.deep.equal([POOL, stable]);
-      expect(asked.map(({ name }) => name)).to.include(stable ? "stableFee" : "volatileFee");
+      const requested = v2AnchorCalls({ ...pool, stable }, 99).map((call) => answer(call));
+      expect(requested.find(({ name }) => name === "getFee")?.args).to.deep.equal([POOL, stable]);
+      expect(requested.map(({ name }) => name)).to.include(stable ? "stableFee" : "volatileFee");
     }
   });
 

@@ -13,7 +13,7 @@ const ETHER = 10n ** 18n;
 /** What LP tokens are counted in here. */
 export const LP = 10n ** 10n;
 /** Whoever else provides. */
-export const OTHER = address(0x1e9a);
+const OTHER = address(0x1e9a);
 
 export interface Sample {
   readonly world: V2World;
@@ -106,7 +106,7 @@ function anySwap(
   };
 }
 
-/** Alice holds, stakes and takes back; Bob comes late and goes again. */
+/** Alice holds, stakes and unstakes; Bob joins late and leaves. */
 function provide(world: V2World, { weth, usdt, aero }: Pick<Sample, "weth" | "usdt" | "aero">): void {
   const begin = Math.max(world.indexedFrom, MIDNIGHT - 39 * DAY) + 30;
   const move = (pool: WorldPool, time: number, wallet: string) => ({

@@ -11,7 +11,7 @@ type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
 
 const FILTER = { topics: [TOPIC] };
 
-/** A source that answers from a list of logs, after the delays and refusals of a script. */
+/** A source that returns logs from a list, after the delays and refusals of a script. */
 function createFakeSource(
   clock: FakeClock,
   all: readonly RawLog[],
@@ -235,13 +235,13 @@ describe("createRangeSize", () => {
     let refused = 0;
     let blocks = 0;
     for (let i = 0; i < requests; i++) {
-      const asked = size.current();
-      if (asked <= limit) {
-        size.succeed(asked, 0);
-        blocks += asked;
+      const requested = size.current();
+      if (requested <= limit) {
+        size.succeed(requested, 0);
+        blocks += requested;
       } else {
         refused += 1;
-        size.refuse(asked, { suggested: undefined, maxBlocks: undefined });
+        size.refuse(requested, { suggested: undefined, maxBlocks: undefined });
       }
     }
     return { refused, blocks };
