@@ -89,7 +89,7 @@ export async function startIngest(
       const reporter = createReporter({
         ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
         hosts: hostsOf(each.urls),
-        words: { chain: `${name} lending`, discovered: "units", blockNoun: "block", events: "units" },
+        words: { chain: `${name} lending`, discovered: "entities", blockNoun: "block", events: "entities" },
       });
       metrics.observe(chainId, reporter);
       return indexChain(each, { ...deps, metrics: ofChain(chainId), reporter, signal });
