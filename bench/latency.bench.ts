@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createTestChain, type TestChain } from "../deploy/devnet/testkit.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { startProgram, type TestProcess } from "../services/shared/testkit/process.ts";
+import { quantile } from "./stats.ts";
 
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 100);
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
@@ -116,11 +117,6 @@ async function countLogs(block: number): Promise<number> {
   const number = `0x${block.toString(16)}`;
   const logs = await chain.anvil.rpc.call<unknown[]>("eth_getLogs", [{ fromBlock: number, toBlock: number }]);
   return logs.length;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
 function print(name: string, values: readonly number[]): void {

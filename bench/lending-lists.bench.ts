@@ -22,6 +22,7 @@ import { startGrpcServer } from "../services/shared/grpc/server.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
+import { quantile } from "./stats.ts";
 import {
   curatorAddress,
   DEPLOYMENTS,
@@ -222,9 +223,4 @@ function tellPauses(lines: readonly Record<string, unknown>[]): void {
   console.log(
     `event loop: longest pause ${Math.max(...pauses).toFixed(1)} ms, median of each second's longest ${quantile(pauses, 0.5).toFixed(1)} ms; ${(((cpuOf(last) - cpuOf(first)) / seconds) * 100).toFixed(0)} % of a core; ${(Number(last.rss) / 2 ** 20).toFixed(0)} MB`,
   );
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 }

@@ -18,6 +18,7 @@ import { openMongoStore } from "../services/shared/storage/mongodb/store.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { quantile } from "./stats.ts";
 import { makeGraph, type SyntheticGraph } from "./synthetic-graph.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 520_000);
@@ -198,11 +199,6 @@ async function readByKey(store: Store, rows: readonly PriceLinkRow[]): Promise<n
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 }
 
 function say(what: string, times: readonly number[]): void {

@@ -13,11 +13,12 @@ import { SnapshotWriter } from "../services/evm-dex/ingest/snapshots/snapshot-wr
 import { COLLECTIONS, checkpoints } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { openCache } from "../services/shared/cache/open.ts";
-import { createRedisServer, noRedisServer } from "../services/shared/cache/testkit/redis-server.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { createRedisServer, noRedisServer } from "../services/shared/testkit/redis-server.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
+import { quantile } from "./stats.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 
 const SWAPS = Number(process.env.BENCH_SWAPS ?? 200_000);
@@ -126,9 +127,4 @@ function timeRead(url: string): Promise<number> {
         });
     }).on("error", reject);
   });
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 }

@@ -12,6 +12,7 @@ import { depsOf } from "../services/evm-dex/test/kit/answers.ts";
 import { renderTable } from "../services/shared/contract/render-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { median } from "./stats.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic-v2.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 20_000);
@@ -64,8 +65,4 @@ try {
   await store.close();
 } finally {
   await rm(dir, { recursive: true, force: true });
-}
-
-function median(times: readonly number[]): number {
-  return [...times].sort((a, b) => a - b)[times.length >> 1] as number;
 }

@@ -14,6 +14,7 @@ import { renderTable } from "../services/shared/contract/render-table.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { median, quantile } from "./stats.ts";
 import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
 
 const FEW = 10_000;
@@ -82,13 +83,4 @@ async function timeRead(store: Store): Promise<number> {
   if (found === undefined) throw new Error("The synthetic pool is not there.");
   renderTable(dexbPool, [toCells(dexbPool, found.row)]);
   return performance.now() - startedMs;
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
-}
-
-function median(times: readonly number[]): number {
-  return quantile(times, 0.5);
 }

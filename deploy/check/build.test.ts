@@ -82,6 +82,7 @@ describe("the build", () => {
       JSON.stringify({ scripts: { gateway: "node --import tsx gateway/main.ts" } }),
     );
     await writeFile(join(broken, "gateway/main.ts"), 'import "./nowhere.ts";');
-    expect((await build(join(broken, "dist"), broken)).join()).to.contain('Could not resolve "./nowhere.ts"');
+    const faults = await build(join(broken, "dist"), { root: broken });
+    expect(faults.join()).to.contain('Could not resolve "./nowhere.ts"');
   });
 });

@@ -22,9 +22,12 @@ const BUNDLED = ["@noble/hashes", "pino", "prom-client"];
  * of its source, and the files they read at run time at their places, so that `node dist/gateway/main.js` runs with
  * production dependencies only. Types are not looked at. Answers every fault in words.
  */
-export async function build(outDir: string = join(HOUSE, "dist"), root: string = HOUSE): Promise<string[]> {
+export async function build(
+  outDir: string = join(HOUSE, "dist"),
+  { root = HOUSE, programs = [] }: { readonly root?: string; readonly programs?: readonly string[] } = {},
+): Promise<string[]> {
   rmSync(outDir, { recursive: true, force: true });
-  const entries = listEntries(root);
+  const entries = [...listEntries(root), ...programs];
   const { errors } = await bundle({
     absWorkingDir: root,
     entryPoints: Object.fromEntries(entries.map((path) => [nameOf(path), path])),
@@ -53,6 +56,14 @@ export async function build(outDir: string = join(HOUSE, "dist"), root: string =
 
 /** Where the programs that tests start are built, relative to the house: see services/shared/testkit/process.ts. */
 export const TEST_DIST = ".cache/test-dist";
+/** Programs outside of production that tests start by the dozen. */
+const TEST_PROGRAMS = ["deploy/devnet/main.ts", "deploy/devnet/solana/main.ts", "deploy/pay/main.ts"];
+
+/** Builds all that tests start: the same, with the programs of test folders (`*.main.ts`) and of the devnet. */
+export function buildForTests(): Promise<string[]> {
+  const fixtures = listFiles(HOUSE, ["services"]).filter((path) => /\/test\/[^/]+\.main\.ts$/.test(path));
+  return build(join(HOUSE, TEST_DIST), { programs: [...TEST_PROGRAMS, ...fixtures] });
+}
 
 /** What packages in CommonJS call for Node's own modules. */
 const REQUIRE = `import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);`;

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { inspectAdvisories } from "./advisories.ts";
-import { build, TEST_DIST } from "./build.ts";
+import { buildForTests, TEST_DIST } from "./build.ts";
 import { HOUSE } from "./command.ts";
 import { houseSteps } from "./house.ts";
 import { manifestSteps } from "./manifests/steps.ts";
@@ -34,7 +33,7 @@ export async function checkFully(): Promise<boolean> {
     tally = addTallies(tally, await runSteps(serverSteps(servers)));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
     const env = { ...urls, ...THOROUGH };
-    const unbuilt = await build(join(HOUSE, TEST_DIST));
+    const unbuilt = await buildForTests();
     faults.push(...unbuilt);
     tally = addTallies(tally, { passed: 0, failed: unbuilt.length });
     const suites = [

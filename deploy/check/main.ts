@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build, TEST_DIST } from "./build.ts";
+import { build, buildForTests } from "./build.ts";
 import { HOUSE } from "./command.ts";
 import { checkFully } from "./full.ts";
 import { houseSteps } from "./house.ts";
@@ -22,7 +22,7 @@ const commands: Readonly<Record<string, () => Promise<boolean>>> = {
   ok: () => runAndSay([...houseSteps, tests]),
   full: checkFully,
   build: async () => say(await build()),
-  "build-tests": async () => say(await build(join(HOUSE, TEST_DIST))),
+  "build-tests": async () => say(await buildForTests()),
   lockfile: async () => {
     const path = join(HOUSE, "package-lock.json");
     const lock = JSON.parse(readFileSync(path, "utf8")) as Lockfile;

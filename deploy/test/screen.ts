@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
+export const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
 /** Settings of this machine must make no difference. */
 const SETTINGS = /^(EVM_|SOLANA_|START_BLOCK_|MONGODB_|REDIS_|DATA_DIR|LOG_|GATEWAY_|X402_|KEY_|OTEL_)/;
 

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { hashApiKey } from "../auth/keys/api-key.ts";
 import { publishKeyChanges } from "../auth/keys/key-changes.ts";
 import { createManualClock } from "../testkit/clock.ts";
@@ -20,13 +16,7 @@ describeWithProcesses("gateway: word of changed keys through Redis", () => {
   let gateways: TestGateway[] = [];
 
   beforeEach(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     keys = createFakeDirectory();
     gateways = await Promise.all(
       [1, 2].map(() =>

@@ -1,17 +1,16 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, it } from "mocha";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import {
   createGatewayProcesses,
   type GatewayProcess,
   type GatewayProcesses,
 } from "../testkit/gateway-process.ts";
 import { until } from "../testkit/until.ts";
+
+/** Between two runs of the command that a test waits for: each is a process. */
+const EVERY_MS = 1_000;
 
 interface ShownKey {
   readonly id: string;
@@ -88,7 +87,7 @@ describeWithProcesses("gateway: the keys command", () => {
     await until(async () => {
       const [first] = (await runJson("usage", id)).days;
       return first?.limited >= 1 && first?.requests >= 7;
-    });
+    }, EVERY_MS);
     const table = await run("usage", id);
     expect(table).to.match(/^DAY +ENDPOINT +REQUESTS +LIMITED\n20\d\d-\d\d-\d\d +\/evm\/chains +\d+ +\d+\n/);
     expect(table)
@@ -150,13 +149,7 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
   });
 
   it("both refuse it within ten seconds with Redis; limits are shared", async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     const statuses = await revokeAndWait({ REDIS_URL: redis.url });
     expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 200, 429]);
   });
@@ -172,7 +165,7 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
       return days[0]?.requests ?? 0;
     };
     for (let i = 0; i < 4; i += 1) await (await killed.ask("/evm/chains", key)).text();
-    await until(async () => (await requests()) === 4);
+    await until(async () => (await requests()) === 4, EVERY_MS);
     killed.signal("SIGKILL");
     await killed.finished;
     for (let i = 0; i < 3; i += 1) await (await drained.ask("/evm/chains", key)).text();

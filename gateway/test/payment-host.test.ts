@@ -1,12 +1,8 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { UNLIMITED } from "../testkit/gateway.ts";
 import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
@@ -177,13 +173,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
   describe("as two gateways that share a store and Redis", () => {
     let redis: RedisServer | undefined;
     before(async function () {
-      const reason = noRedisServer();
-      if (reason !== undefined) {
-        console.log(`      pending: ${reason}`);
-        return this.skip();
-      }
-      redis = await createRedisServer();
-      await redis.start();
+      redis = await startRedisOrSkip(this);
     });
     after(() => redis?.remove());
     const publicUrl = "https://pay.example";

@@ -310,7 +310,7 @@ describeWithChain("gateway: payments", () => {
         { ...payment, payload: { ...payment.payload, signature: flipped } },
         "payment_required",
       );
-      expect(message).to.contain("signature does not fit");
+      expect(message).to.contain("signature does not match");
     });
 
     it("402 for one that its payer has signed to expire", async () => {

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
@@ -19,13 +15,7 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
   let gateways: TestGateway[] = [];
 
   beforeEach(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     keys = createFakeDirectory();
     gateways = [];
   });

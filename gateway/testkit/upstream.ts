@@ -45,7 +45,8 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
   const listenOn = async (httpPort: number, grpcPort: number) => {
     const http = createServer((req, res) => {
       if (req.url === "/livez") {
-        setTimeout(() => res.end("ok"), upstream.probeDelayMs);
+        // A probe that the gateway gave up on must not keep the tests from ending.
+        void sleep(upstream.probeDelayMs, undefined, { ref: false }).then(() => res.end("ok"));
         return;
       }
       // A service without examples, as those of another version are.
@@ -73,7 +74,7 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
           },
         },
         health: async () => {
-          // A probe that nobody waits for any more must not keep the tests from ending.
+          // The same.
           if (upstream.probeDelayMs > 0) await sleep(upstream.probeDelayMs, undefined, { ref: false });
           return upstream.healthy;
         },

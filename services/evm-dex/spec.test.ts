@@ -1,24 +1,15 @@
-import { expect } from "chai";
-import { describe, it } from "mocha";
+import { describeSpec, type ParameterRule } from "../shared/testkit/spec-suite.ts";
 import { endpoints } from "./contract.ts";
 
 // The interface specification's tables for this service, typed out. Nothing here comes from the declarations, so that a
-// wrong declaration is caught; imports nothing of ours but the endpoints.
-
-interface Rule {
-  readonly required?: true;
-  readonly default?: unknown;
-  /** Texts that must be taken and texts that must be refused. */
-  readonly good: readonly string[];
-  readonly bad: readonly string[];
-}
+// wrong declaration is caught; imports the endpoints and nothing else of the service.
 
 const V1 = "application/vnd.service.table.v1.0.0+json";
 const V2 = "application/vnd.service.table.v2.0.0+json";
 
-const ONLY_8453: Rule = { default: 8453, good: ["8453"], bad: ["1", "10", "0"] };
-const EITHER_CHAIN: Rule = { default: 8453, good: ["8453", "1"], bad: ["10", "0", "-1"] };
-const ADDRESS: Rule = {
+const ONLY_8453: ParameterRule = { default: 8453, good: ["8453"], bad: ["1", "10", "0"] };
+const EITHER_CHAIN: ParameterRule = { default: 8453, good: ["8453", "1"], bad: ["10", "0", "-1"] };
+const ADDRESS: ParameterRule = {
   good: ["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
   bad: [
     "833589fcd6edb6e08f4c7c32d4f71b54bda02913",
@@ -27,9 +18,9 @@ const ADDRESS: Rule = {
     "0x833589fcd6edb6e08f4c7c32d4f71b54bda0291g",
   ],
 };
-const REQUIRED_ADDRESS: Rule = { ...ADDRESS, required: true };
-const LIMIT: Rule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
-const OFFSET: Rule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
+const REQUIRED_ADDRESS: ParameterRule = { ...ADDRESS, required: true };
+const LIMIT: ParameterRule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
+const OFFSET: ParameterRule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
 
 const SET_POOLS_DEX = [
   "chainId",
@@ -49,7 +40,7 @@ const SET_POOLS_DEX = [
 
 interface Row {
   readonly mediaType: string;
-  readonly params: Readonly<Record<string, Rule>>;
+  readonly params: Readonly<Record<string, ParameterRule>>;
   readonly order?: readonly string[];
 }
 
@@ -241,49 +232,14 @@ const NOT_FOUND = [
   "/evm/clones/v3/pool",
 ];
 
-describe("evm-dex against the specification", () => {
-  it("has exactly its endpoints", () => {
-    expect(endpoints.map((endpoint) => endpoint.path)).to.have.members(Object.keys(TABLE));
-  });
+const specOf = ([path, { mediaType, params, order = [] }]: [string, Row]) => {
+  const whenAbsent = NOT_FOUND.includes(path) ? ("not_found" as const) : ("empty" as const);
+  const columns = COLUMNS[path] ?? [];
+  return [path, { mediaType, body: "array" as const, params, columns, sortable: order, whenAbsent }] as const;
+};
 
-  for (const [path, row] of Object.entries(TABLE)) {
-    describe(path, () => {
-      const endpoint = endpoints.find((one) => one.path === path);
-      if (endpoint === undefined) throw new Error(`${path} is not declared.`);
-
-      it("returns an array of tables under its media type", () => {
-        expect(endpoint).to.include({ mediaType: row.mediaType, body: "array", family: "evm-dex" });
-        expect(endpoint.priceUsd).to.equal(undefined);
-      });
-
-      it("has the specified parameters and rules", () => {
-        expect(Object.keys(endpoint.params)).to.have.members(Object.keys(row.params));
-        for (const [name, rule] of Object.entries(row.params)) {
-          const schema = endpoint.params[name];
-          const absent = schema?.safeParse(undefined);
-          expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
-          expect(absent?.data, `default of ${name}`).to.equal(rule.default);
-          for (const text of rule.good)
-            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
-          for (const text of rule.bad)
-            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
-        }
-      });
-
-      it("orders by the specified columns", () => {
-        const sortable = endpoint.columns.filter((column) => column.sortable === true);
-        expect(sortable.map((column) => column.name)).to.deep.equal(row.order ?? []);
-      });
-
-      it("has its columns in order", () => {
-        expect(endpoint.columns.map((column) => `${column.name} ${column.type}`)).to.deep.equal(
-          COLUMNS[path],
-        );
-      });
-
-      it("declares the response for an unknown address", () => {
-        expect(endpoint.whenAbsent).to.equal(NOT_FOUND.includes(path) ? "not_found" : "empty");
-      });
-    });
-  }
+describeSpec({
+  service: "evm-dex",
+  endpoints,
+  table: Object.fromEntries(Object.entries(TABLE).map(specOf)),
 });

@@ -1,22 +1,13 @@
-import { expect } from "chai";
-import { describe, it } from "mocha";
+import { describeSpec, type ParameterRule } from "../shared/testkit/spec-suite.ts";
 import { endpoints } from "./contract.ts";
 
 // The interface specification's tables for this service, typed out. Nothing here comes from the declarations, so that a
-// wrong declaration is caught; imports nothing of ours but the endpoints.
-
-interface Rule {
-  readonly required?: true;
-  readonly default?: unknown;
-  /** Texts that must be taken and texts that must be refused. */
-  readonly good: readonly string[];
-  readonly bad: readonly string[];
-}
+// wrong declaration is caught; imports the endpoints and nothing else of the service.
 
 const V0 = "application/vnd.service.table.v0.0.1+json";
 
-const CHAIN: Rule = { default: 8453, good: ["8453", "1"], bad: ["10", "0", "-1"] };
-const ADDRESS: Rule = {
+const CHAIN: ParameterRule = { default: 8453, good: ["8453", "1"], bad: ["10", "0", "-1"] };
+const ADDRESS: ParameterRule = {
   good: ["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
   bad: [
     "833589fcd6edb6e08f4c7c32d4f71b54bda02913",
@@ -25,12 +16,12 @@ const ADDRESS: Rule = {
     "0x833589fcd6edb6e08f4c7c32d4f71b54bda0291g",
   ],
 };
-const REQUIRED_ADDRESS: Rule = { ...ADDRESS, required: true };
-const PROTOCOL: Rule = { good: ["aave-v3", "anything at all"], bad: [] };
-const MIN_TVL: Rule = { good: ["0", "1000000"], bad: ["-1", "1.5", "1e6"] };
-const BORROWABLE: Rule = { good: ["true", "false"], bad: ["1", "yes", "TRUE"] };
-const LIMIT: Rule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
-const OFFSET: Rule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
+const REQUIRED_ADDRESS: ParameterRule = { ...ADDRESS, required: true };
+const PROTOCOL: ParameterRule = { good: ["aave-v3", "anything at all"], bad: [] };
+const MIN_TVL: ParameterRule = { good: ["0", "1000000"], bad: ["-1", "1.5", "1e6"] };
+const BORROWABLE: ParameterRule = { good: ["true", "false"], bad: ["1", "yes", "TRUE"] };
+const LIMIT: ParameterRule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
+const OFFSET: ParameterRule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
 
 const PAGE = { limit: LIMIT, offset: OFFSET };
 const FILTERS = { chain_id: CHAIN, protocol_id: PROTOCOL, min_tvl_usd: MIN_TVL };
@@ -122,7 +113,7 @@ const SET_VAULT_MARKETS_C = [
 ];
 
 interface Row {
-  readonly params: Readonly<Record<string, Rule>>;
+  readonly params: Readonly<Record<string, ParameterRule>>;
   readonly order: readonly string[];
 }
 
@@ -179,48 +170,17 @@ function typeOf(name: string, path: string): string {
   throw new Error(`No type is decided for ${name}.`);
 }
 
-describe("lending against the specification", () => {
-  it("has exactly its endpoints", () => {
-    expect(endpoints.map((endpoint) => endpoint.path)).to.have.members(Object.keys(TABLE));
-  });
+const specOf = ([path, { params, order }]: [string, Row]) => {
+  const whenAbsent = path.endsWith("/vault/markets") ? ("not_found" as const) : ("empty" as const);
+  const columns = order.map((name) => `${name} ${typeOf(name, path)}`);
+  return [
+    path,
+    { mediaType: V0, body: "array" as const, params, columns, sortable: order, whenAbsent },
+  ] as const;
+};
 
-  for (const [path, row] of Object.entries(TABLE)) {
-    describe(path, () => {
-      const endpoint = endpoints.find((one) => one.path === path);
-      if (endpoint === undefined) throw new Error(`${path} is not declared.`);
-
-      it("answers an array of tables under its media type", () => {
-        expect(endpoint).to.include({ mediaType: V0, body: "array", family: "lending" });
-        expect(endpoint.priceUsd).to.equal(undefined);
-      });
-
-      it("has the specified parameters and rules", () => {
-        expect(Object.keys(endpoint.params)).to.have.members(Object.keys(row.params));
-        for (const [name, rule] of Object.entries(row.params)) {
-          const schema = endpoint.params[name];
-          const absent = schema?.safeParse(undefined);
-          expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
-          expect(absent?.data, `default of ${name}`).to.equal(rule.default);
-          for (const text of rule.good)
-            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
-          for (const text of rule.bad)
-            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
-        }
-      });
-
-      it("has the columns of its sortable set in order, each sortable", () => {
-        expect(endpoint.columns.map((column) => column.name)).to.deep.equal(row.order);
-        expect(endpoint.columns.every((column) => column.sortable === true)).to.equal(true);
-      });
-
-      it("gives each column its type", () => {
-        for (const column of endpoint.columns)
-          expect(column.type, column.name).to.equal(typeOf(column.name, path));
-      });
-
-      it("knows what an unknown address is", () => {
-        expect(endpoint.whenAbsent).to.equal(path.endsWith("/vault/markets") ? "not_found" : "empty");
-      });
-    });
-  }
+describeSpec({
+  service: "lending",
+  endpoints,
+  table: Object.fromEntries(Object.entries(TABLE).map(specOf)),
 });

@@ -1,21 +1,14 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { describeSpec, type ParameterRule } from "../shared/testkit/spec-suite.ts";
 import { endpoints } from "./contract.ts";
 
 // The interface specification's tables for this service, typed out, and the design's for the paths the specification only
-// names. Nothing here comes from the declarations, so that a wrong declaration is caught; imports nothing of ours but the
-// endpoints.
-
-interface Rule {
-  readonly required?: true;
-  readonly default?: unknown;
-  /** Texts that must be taken and texts that must be refused. */
-  readonly good: readonly string[];
-  readonly bad: readonly string[];
-}
+// names. Nothing here comes from the declarations, so that a wrong declaration is caught; imports the
+// endpoints and nothing else of the service.
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
-const ADDRESS: Rule = {
+const ADDRESS: ParameterRule = {
   good: [MINT, "So11111111111111111111111111111111111111112", "11111111111111111111111111111111"],
   bad: [
     "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
@@ -25,15 +18,15 @@ const ADDRESS: Rule = {
     "1".repeat(31),
   ],
 };
-const REQUIRED_ADDRESS: Rule = { ...ADDRESS, required: true };
-const DAYS: Rule = { required: true, good: ["1", "30", "3650"], bad: ["0", "-1", "1.5", "3651"] };
-const TIME: Rule = {
+const REQUIRED_ADDRESS: ParameterRule = { ...ADDRESS, required: true };
+const DAYS: ParameterRule = { required: true, good: ["1", "30", "3650"], bad: ["0", "-1", "1.5", "3651"] };
+const TIME: ParameterRule = {
   good: ["0", "1735689600", "1735776000"],
   bad: ["-1", "1.5", "2025-01-01", "1735689600000"],
 };
-const REQUIRED_TIME: Rule = { ...TIME, required: true };
-const LIMIT: Rule = { default: 100, good: ["1", "1000"], bad: ["0", "1001"] };
-const OFFSET: Rule = { default: 0, good: ["0", "100000"], bad: ["-1", "100001"] };
+const REQUIRED_TIME: ParameterRule = { ...TIME, required: true };
+const LIMIT: ParameterRule = { default: 100, good: ["1", "1000"], bad: ["0", "1001"] };
+const OFFSET: ParameterRule = { default: 0, good: ["0", "100000"], bad: ["-1", "100001"] };
 const PAGE = { limit: LIMIT, offset: OFFSET };
 const WINDOW = { after_time: REQUIRED_TIME, before_time: REQUIRED_TIME };
 
@@ -54,7 +47,7 @@ const POOL_TRANSACTION = [
 ];
 
 interface Row {
-  readonly params: Readonly<Record<string, Rule>>;
+  readonly params: Readonly<Record<string, ParameterRule>>;
   readonly columns: readonly string[];
   readonly order?: readonly string[];
   readonly paid?: true;
@@ -206,51 +199,25 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
 };
 
-describe("solana against the specification", () => {
-  it("has exactly its endpoints", () => {
-    expect(endpoints.map((endpoint) => endpoint.path)).to.have.members(Object.keys(TABLE));
-  });
+const specOf = ([path, { params, columns, order = [], paid }]: [string, Row]) =>
+  [
+    path,
+    {
+      mediaType: "application/json",
+      ...{ body: "object" as const, whenAbsent: "empty" as const },
+      ...{ params, columns, sortable: order },
+      ...(paid && { priceUsd: 0.05 }),
+    },
+  ] as const;
 
-  for (const [path, row] of Object.entries(TABLE)) {
-    describe(path, () => {
-      const endpoint = endpoints.find((one) => one.path === path);
-      if (endpoint === undefined) throw new Error(`${path} is not declared.`);
+describeSpec({
+  service: "solana",
+  endpoints,
+  table: Object.fromEntries(Object.entries(TABLE).map(specOf)),
+});
 
-      it("answers one table as application/json, an empty one where nothing is known", () => {
-        expect(endpoint).to.include({ mediaType: "application/json", body: "object", family: "solana" });
-        expect(endpoint.whenAbsent).to.equal("empty");
-      });
-
-      it("is sold for 0.05 USD a request only where the specification sells it", () => {
-        expect(endpoint.priceUsd).to.equal(row.paid === true ? 0.05 : undefined);
-      });
-
-      it("has the specified parameters and rules", () => {
-        expect(Object.keys(endpoint.params)).to.have.members(Object.keys(row.params));
-        for (const [name, rule] of Object.entries(row.params)) {
-          const schema = endpoint.params[name];
-          const absent = schema?.safeParse(undefined);
-          expect(absent?.success, `${name} may be absent`).to.equal(rule.required !== true);
-          expect(absent?.data, `default of ${name}`).to.equal(rule.default);
-          for (const text of rule.good)
-            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(true);
-          for (const text of rule.bad)
-            expect(schema?.safeParse(text).success, `${name}=${text}`).to.equal(false);
-        }
-      });
-
-      it("has its columns in order", () => {
-        expect(endpoint.columns.map((column) => `${column.name} ${column.type}`)).to.deep.equal(row.columns);
-      });
-
-      it("orders by the decided columns", () => {
-        const sortable = endpoint.columns.filter((column) => column.sortable === true);
-        expect(sortable.map((column) => column.name)).to.deep.equal(row.order ?? []);
-      });
-    });
-  }
-
-  it("takes program_id for token_address in tokens/holders alone", () => {
+describe("solana: aliases of parameters", () => {
+  it("are program_id for token_address in tokens/holders alone", () => {
     const withAliases = endpoints.filter((endpoint) => endpoint.aliases !== undefined);
     expect(withAliases.map((endpoint) => endpoint.path)).to.deep.equal(["/api/v1/solana/tokens/holders"]);
     expect(withAliases[0]?.aliases).to.deep.equal({ program_id: "token_address" });

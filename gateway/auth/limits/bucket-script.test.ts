@@ -2,12 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { after, before, it } from "mocha";
 import { createClient } from "redis";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../../services/shared/testkit/redis-server.ts";
 import { type Bucket, DAY_US, takeFromBucket } from "./bucket.ts";
 import { BUCKET_SCRIPT, type KnownBucket, parseScriptResponse, scriptArguments } from "./bucket-script.ts";
 import { createRule, type LimitRule } from "./rule.ts";
@@ -39,13 +35,7 @@ describeWithProcesses("bucket script", () => {
   let ttlMs: () => Promise<number>;
 
   before(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    server = await createRedisServer();
-    await server.start();
+    server = await startRedisOrSkip(this);
     const client = createClient({ url: server.url });
     await client.connect();
     clients.push(client);

@@ -144,7 +144,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
       isClosed = true;
     },
     async deliver(request, record, outcome) {
-      const stored = await runOrUnavailable(() => ledger.findAnswer(record));
+      const stored = await runOrUnavailable(() => ledger.findResponse(record));
       if (stored === undefined && record.deliveredAt !== null) {
         throw paymentRequired(request, "The payment has been used, and its response is no longer stored.");
       }

@@ -77,7 +77,7 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
     const { outcome, record } = settled;
     if (outcome === "unreached") {
       // Leaves no record, so that the client can pay again at once.
-      if (isNew) await ledger.forget(record).catch(() => {});
+      if (isNew) await ledger.discard(record).catch(() => {});
       return paymentUnavailable("Payments cannot be settled at the moment.");
     }
     if (outcome === "refused")
@@ -120,10 +120,10 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
     const settleBeforeSending = async (answer: CompleteResponse): Promise<PaymentRecord | undefined> => {
       const fromBlock = await runOrUnavailable(() => head, "The payment chain cannot be reached.");
       const record = interrupted ?? (await openRecord(request, fromBlock));
-      await runOrUnavailable(() => ledger.keepAnswer(record, answer));
+      await runOrUnavailable(() => ledger.storeResponse(record, answer));
       // Checked once the record exists: a client that disconnects later and repeats the request will find it.
       if (!res.destroyed) return settle(request, record, interrupted === undefined);
-      if (interrupted === undefined) await runOrUnavailable(() => ledger.forget(record));
+      if (interrupted === undefined) await runOrUnavailable(() => ledger.discard(record));
       return undefined;
     };
     let tracker: DeliveryTracker | undefined;

@@ -60,7 +60,7 @@ export function createReplay(deps: ReplayDeps): Replay {
       const record = await settleOrVoid(request, found);
       const isStored =
         record.deliveredAt === null ||
-        (await runOrUnavailable(() => ledger.findAnswer(record))) !== undefined;
+        (await runOrUnavailable(() => ledger.findResponse(record))) !== undefined;
       if (record.state === "void" || !isStored) return false;
       await paidDelivery.deliver(request, record, "identified");
       return true;

@@ -11,14 +11,14 @@ export interface LazyLedger extends Ledger {
   close(): Promise<void>;
 }
 
-/** A ledger whose store may be away when the gateway starts: it is opened at the first question that finds it. */
+/** A ledger whose store may be unreachable at start: it is opened by the first call that reaches it. */
 export function createLazyLedger(open: () => Promise<OpenedLedger>): LazyLedger {
   const store = openLazily(open);
   const opened = async (): Promise<Ledger> => (await store.get()).ledger;
   return {
     find: async (key) => (await opened()).find(key),
     open: async (record) => (await opened()).open(record),
-    forget: async (record) => (await opened()).forget(record),
+    discard: async (record) => (await opened()).discard(record),
     markSettled: async (record, transaction) => (await opened()).markSettled(record, transaction),
     markVoid: async (record, reason) => (await opened()).markVoid(record, reason),
     markDelivered: async (record) => (await opened()).markDelivered(record),
@@ -31,8 +31,8 @@ export function createLazyLedger(open: () => Promise<OpenedLedger>): LazyLedger 
     takeRound: async (times) => (await opened()).takeRound(times),
     endRound: async (round, next) => (await opened()).endRound(round, next),
     list: async (options) => (await opened()).list(options),
-    keepAnswer: async (record, answer) => (await opened()).keepAnswer(record, answer),
-    findAnswer: async (record) => (await opened()).findAnswer(record),
+    storeResponse: async (record, answer) => (await opened()).storeResponse(record, answer),
+    findResponse: async (record) => (await opened()).findResponse(record),
     clean: async (options) => (await opened()).clean(options),
     close: store.close,
   };

@@ -99,13 +99,13 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
     it("forgets what nobody was asked to settle, and nothing else", async () => {
       const [open, settled] = [recordOf(), recordOf()];
       await ledger.open(open);
-      await ledger.keepAnswer(open, ANSWER);
+      await ledger.storeResponse(open, ANSWER);
       await ledger.open(settled);
       await ledger.markSettled(settled, TX);
-      await ledger.forget(open);
-      await ledger.forget(settled);
+      await ledger.discard(open);
+      await ledger.discard(settled);
       expect(await ledger.find(open.key)).to.equal(undefined);
-      expect(await ledger.findAnswer(open)).to.equal(undefined);
+      expect(await ledger.findResponse(open)).to.equal(undefined);
       expect(await ledger.find(settled.key)).to.include({ state: "settled" });
     });
 
@@ -145,12 +145,12 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
 
     it("keeps answers to the byte, for as long as it was told", async () => {
       const record = recordOf();
-      await ledger.keepAnswer(record, ANSWER);
-      expect(await other.findAnswer(record)).to.deep.equal(ANSWER);
+      await ledger.storeResponse(record, ANSWER);
+      expect(await other.findResponse(record)).to.deep.equal(ANSWER);
       clock.advance(59_000);
-      expect(await other.findAnswer(record)).to.deep.equal(ANSWER);
+      expect(await other.findResponse(record)).to.deep.equal(ANSWER);
       clock.advance(2_000);
-      expect(await ledger.findAnswer(record)).to.equal(undefined);
+      expect(await ledger.findResponse(record)).to.equal(undefined);
       await ledger.clean({ voidBeforeMs: 0 });
       expect(await store.count(paidAnswersCollection, { key: record.key })).to.equal(0);
     });

@@ -14,47 +14,47 @@ import {
   toPaymentRecord,
 } from "./payment-record.ts";
 
-/** The payments and their answers over any store. Every method rejects where the store cannot be asked. */
+/** Payments and their responses in any store. Every method rejects if the store is unreachable. */
 export interface Ledger {
   find(key: string): Promise<PaymentRecord | undefined>;
-  /** Writes a new record; false where its authorization has one already. */
+  /** Writes a new record; false if its authorization already has one. */
   open(record: PaymentRecord): Promise<boolean>;
-  /** Takes an open record back: nobody has been asked to settle it. */
-  forget(record: PaymentRecord): Promise<void>;
-  /** Each of these answers the record as it stands afterwards. */
+  /** Deletes an open record whose settlement was never requested. */
+  discard(record: PaymentRecord): Promise<void>;
+  /** Each of these returns the record as it is afterwards. */
   markSettled(record: PaymentRecord, transaction: Hex): Promise<PaymentRecord>;
   markVoid(record: PaymentRecord, reason: string): Promise<PaymentRecord>;
   markDelivered(record: PaymentRecord): Promise<PaymentRecord>;
-  /** Takes the delivery of this record back, unless it has been delivered again meanwhile. */
+  /** Revokes this record's delivery, unless it was delivered again meanwhile. */
   markOwed(record: PaymentRecord): Promise<PaymentRecord>;
   noteReason(record: PaymentRecord, reason: string): Promise<PaymentRecord>;
-  /** Payments of a payer for a resource that are not void and whose answer nobody has had, oldest first. */
+  /** Payments of a payer for a resource that are not void and not delivered, oldest first. */
   findOwed(payer: string, resource: string): Promise<PaymentRecord[]>;
-  /** The latest with this identifier that is not void. */
+  /** The latest payment with this identifier that is not void. */
   findByIdentifier(payer: string, identifier: string): Promise<PaymentRecord | undefined>;
-  /** Open ones from before a time (Unix milliseconds), oldest first, from behind the cursor on. */
+  /** Open payments from before a time (Unix milliseconds), oldest first, after the cursor. */
   findOpen(query: {
     beforeMs: number;
     after: OpenCursor | undefined;
     limit: number;
   }): Promise<PaymentRecord[]>;
   countOpen(beforeMs: number): Promise<number>;
-  /** Takes the janitor's round over until a time; undefined where another gateway has it, or has just had it. */
+  /** Takes the janitor's round until a time; undefined if another gateway has it, or has just finished one. */
   takeRound(times: { nowMs: number; untilMs: number }): Promise<JanitorRound | undefined>;
-  /** Leaves the cursor to whoever does the next round, which may begin at a time; nothing where it was taken away. */
+  /** Stores the cursor for the next round, which may begin at a time; no effect if another gateway took the round over. */
   endRound(round: JanitorRound, next: { cursor: OpenCursor | undefined; untilMs: number }): Promise<void>;
-  /** The newest first; `owed` are settled ones whose answer nobody has had. */
+  /** Newest first; `owed` = settled and not delivered. */
   list(options: { limit: number; state?: PaymentState | "owed" | undefined }): Promise<PaymentRecord[]>;
-  keepAnswer(record: PaymentRecord, answer: CompleteResponse): Promise<void>;
-  findAnswer(record: PaymentRecord): Promise<CompleteResponse | undefined>;
-  /** Drops answers whose time is over, and void payments from before a time. */
+  storeResponse(record: PaymentRecord, answer: CompleteResponse): Promise<void>;
+  findResponse(record: PaymentRecord): Promise<CompleteResponse | undefined>;
+  /** Deletes expired responses, and void payments from before a time. */
   clean(options: { voidBeforeMs: number }): Promise<void>;
 }
 
-/** How far the open payments have been worked through. */
+/** The last open payment that the janitor has handled. */
 export type OpenCursor = Pick<PaymentRecord, "createdAt" | "key">;
 
-/** A round that is ours until a time (Unix milliseconds). */
+/** A janitor's round that this gateway holds until a time (Unix milliseconds). */
 export interface JanitorRound {
   readonly cursor: OpenCursor | undefined;
   readonly untilMs: number;
@@ -62,7 +62,7 @@ export interface JanitorRound {
 
 export interface LedgerOptions {
   readonly clock: Clock;
-  /** How long the answer of a payment can be fetched again. */
+  /** How long a payment's response can be requested again. */
   readonly answersKeptMs: number;
 }
 
@@ -70,14 +70,14 @@ const compress = promisify(gzip);
 const expand = promisify(gunzip);
 /** The only row of its collection. */
 const ROUND = "open payments";
-/** Payments of one payer for one resource that are looked through. */
+/** Undelivered payments of one payer for one resource that are read. */
 const MAX_OWED = 20;
 
-/** Declares the collections, so opening an empty store is enough. */
+/** Opens the ledger; declares the collections, so an empty store is enough. */
 export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerOptions): Promise<Ledger> {
   await store.declare([paymentsCollection, paidAnswersCollection, janitorRoundsCollection]);
 
-  /** Writes a step of a record's life unless another gateway was faster; answers what is stored. */
+  /** Writes a state change unless another gateway was faster; returns what is stored. */
   const advance = async (
     record: PaymentRecord,
     changes: Partial<PaymentRow>,
@@ -95,7 +95,7 @@ export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerO
   return {
     find,
     open: (record) => store.compareAndSet(paymentsCollection, record as PaymentRow, null),
-    async forget({ key }) {
+    async discard({ key }) {
       await store.write([removeWhere(paymentsCollection, { key, state: "open" })]);
       await store.write([remove(paidAnswersCollection, [{ key }])]);
     },
@@ -171,12 +171,12 @@ export async function openLedger(store: Store, { clock, answersKeptMs }: LedgerO
       return (await store.find(paymentsCollection, { filter, order, limit })).map(toPaymentRecord);
     },
 
-    async keepAnswer({ key }, { body, headers }) {
+    async storeResponse({ key }, { body, headers }) {
       const packed = (await compress(body, { level: 1 })).toString("base64");
       const keptUntil = clock.nowMs() + answersKeptMs;
       await store.write([put(paidAnswersCollection, [{ key, body: packed, headers, keptUntil }])]);
     },
-    async findAnswer({ key }) {
+    async findResponse({ key }) {
       const row = await store.get(paidAnswersCollection, { key });
       if (row === undefined || row.keptUntil <= clock.nowMs()) return undefined;
       const body = await expand(Buffer.from(row.body, "base64"));

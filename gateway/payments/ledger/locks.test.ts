@@ -1,12 +1,8 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { openRedisConnection } from "../../../services/shared/cache/redis-connection.ts";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../../services/shared/cache/testkit/redis-server.ts";
 import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
+import { type RedisServer, startRedisOrSkip } from "../../../services/shared/testkit/redis-server.ts";
 import { until } from "../../testkit/until.ts";
 import { createMemoryLocks, createRedisLocks, type Lock, type Locks } from "./locks.ts";
 
@@ -72,13 +68,7 @@ describeWithProcesses("payment locks in Redis", () => {
   };
 
   before(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     [one, other] = [await open(), await open()];
   });
   after(async () => {

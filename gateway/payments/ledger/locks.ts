@@ -6,21 +6,21 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-/** Lets one request at a time deal with a payment. */
+/** Locks that let one request at a time handle a payment. */
 export interface Locks {
-  /** Waits for at most `waitMs` (0 = not at all); undefined when others have had it for so long. Never rejects. */
+  /** Waits at most `waitMs` (0 = not at all); undefined if the lock was not free within that time. Never rejects. */
   acquire(name: string, options: { readonly waitMs: number }): Promise<Lock | undefined>;
   close(): void;
 }
 
-/** Locks among the requests of this process; those that wait get it in turn. */
+/** Locks among the requests of this process; waiters get the lock in order. */
 export function createMemoryLocks(): Locks {
-  /** Who waits for each lock that is held. */
+  /** Waiters of each held lock. */
   const held = new Map<string, (() => void)[]>();
 
   const release = (name: string): void => {
     const next = held.get(name)?.shift();
-    // Handed on while it is held, so that nobody comes in between.
+    // Passed on while it is held, so that no other request gets in between.
     if (next === undefined) held.delete(name);
     else next();
   };
@@ -42,7 +42,7 @@ export function createMemoryLocks(): Locks {
         return lockOf(name);
       }
       if (waitMs <= 0) return undefined;
-      const isMine = await new Promise<boolean>((resolve) => {
+      const isAcquired = await new Promise<boolean>((resolve) => {
         const take = () => {
           clearTimeout(timer);
           resolve(true);
@@ -53,14 +53,14 @@ export function createMemoryLocks(): Locks {
         }, waitMs);
         waiting.push(take);
       });
-      return isMine ? lockOf(name) : undefined;
+      return isAcquired ? lockOf(name) : undefined;
     },
     close() {},
   };
 }
 
 const PREFIX = "chaintables:payment:";
-/** A killed gateway's locks are free after this long; a living one renews its own well before. */
+/** A killed gateway's locks expire after this long; a running one renews its own well before. */
 const TTL_MS = 10_000;
 const RENEW = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('pexpire',KEYS[1],ARGV[2]) end";
 const RELEASE = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end";
@@ -68,16 +68,18 @@ const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 200;
 
 /**
- * The same among all gateways on one Redis. While that is away each gateway locks for itself: two of them may then ask
- * the service for one payment, but its row is opened by one of them only, and the token takes an authorization once.
+ * Locks among all gateways on one Redis. While it is unreachable each gateway locks alone: two of them may then request one
+ * payment's response from the service, but only one opens its row, and the token accepts an authorization once.
  */
 export function createRedisLocks(connection: RedisConnection, { ttlMs = TTL_MS } = {}): Locks {
   const local = createMemoryLocks();
 
-  /** Whether the key was set; true also where Redis is away. */
+  /** Whether the key was set; also true while Redis is unreachable. */
   const trySet = async (key: string, token: string): Promise<boolean> => {
     const options = { condition: "NX", expiration: { type: "PX", value: ttlMs } } as const;
-    const answer = await connection.run<string | null>("away", (client) => client.set(key, token, options));
+    const answer = await connection.run<string | null>("unreachable", (client) =>
+      client.set(key, token, options),
+    );
     return answer !== null;
   };
   const run = (script: string, key: string, args: string[]) =>
@@ -99,7 +101,7 @@ export function createRedisLocks(connection: RedisConnection, { ttlMs = TTL_MS }
         await sleep(Math.min(pauseMs, leftMs));
         pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
       }
-      // Also where Redis was away: it may have set the key and not been able to say so.
+      // Also if Redis did not respond: it may have set the key all the same.
       const renewal = setInterval(() => void run(RENEW, key, [token, String(ttlMs)]), ttlMs / 3);
       renewal.unref();
       return {

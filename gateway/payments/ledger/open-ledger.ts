@@ -3,7 +3,7 @@ import type { StoreConfig } from "../../config.ts";
 import type { OpenedLedger } from "./lazy-ledger.ts";
 import { type LedgerOptions, openLedger } from "./ledger.ts";
 
-/** Opens the ledger in the gateway's own store: the same one for the gateway and for the payments command. */
+/** Opens the ledger in the gateway's own store, which the gateway and the payments command share. */
 export async function openStoredLedger(
   { mongodbUrl, dataDir }: StoreConfig,
   options: LedgerOptions,

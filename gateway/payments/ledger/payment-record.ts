@@ -4,23 +4,23 @@ import { collection, type RowOf } from "../../../services/shared/storage/port.ts
 import type { Payment } from "../payload.ts";
 
 /**
- * One row per authorization whose settlement has been asked for. It is written before that, so that whoever comes next
- * (the client again, another gateway, this one after a restart) knows what to look for on the chain.
- * - `open`     settlement was asked for, and nobody has seen yet what came of it
+ * One row per authorization whose settlement was requested. It is written before the request, so that a repeated request,
+ * another gateway, or this one after a restart knows what to look for on the chain.
+ * - `open`     settlement was requested, its outcome is not known yet
  * - `settled`  the chain has the transfer
- * - `void`     it can never be settled any more: expired, or used up by something else
+ * - `void`     it can never be settled: expired, or used for something else
  */
 export type PaymentState = "open" | "settled" | "void";
 
 export const paymentsCollection = collection({
   name: "payments",
   fields: {
-    /** network:asset:from:nonce, all that makes an authorization what it is. */
+    /** network:asset:from:nonce, which identify an authorization. */
     key: "text",
     state: "text",
     payer: "text",
     nonce: "text",
-    /** What was paid for: our public address with path and query. */
+    /** What was paid for: the public URL with path and query. */
     resource: "text",
     path: "text",
     network: "text",
@@ -30,27 +30,27 @@ export const paymentsCollection = collection({
     amount: "text",
     /** Of the extension payment-identifier. */
     identifier: "text?",
-    /** What is sent to the facilitator, again if need be. */
+    /** Sent to the facilitator, again if necessary. */
     payload: "json",
     requirements: "json",
-    /** Head of the chain just before settlement was asked for. */
+    /** Head of the chain just before settlement was requested. */
     fromBlock: "int",
     /** Unix seconds. */
     validBefore: "int",
     transaction: "text?",
-    /** The last thing that went wrong, in our own words. */
+    /** The last failure, in words of the gateway. */
     reason: "text?",
-    /** Request that asked for the settlement, as in the access log. */
+    /** Session of the request that was paid, as in the access log. */
     session: "text",
     /** Unix milliseconds. */
     createdAt: "int",
     settledAt: "int?",
-    /** When a client had the whole answer; null = what was paid is still owed. */
+    /** When a client had received the whole response; null = it is still owed. */
     deliveredAt: "int?",
   },
   key: ["key"],
   indexes: [
-    // What is owed is found without passing over what has been delivered.
+    // Finds owed payments without scanning delivered ones.
     { fields: ["payer", "resource", "deliveredAt", "createdAt"] },
     { fields: ["payer", "identifier", "createdAt"] },
     { fields: ["state", "createdAt"] },
@@ -59,7 +59,7 @@ export const paymentsCollection = collection({
   shardKey: ["key"],
 });
 
-/** Answers that were paid for, apart from the payments: they are large and go sooner. */
+/** Paid responses, apart from the payments: they are large and expire sooner. */
 export const paidAnswersCollection = collection({
   name: "paid_answers",
   fields: {
@@ -75,14 +75,15 @@ export const paidAnswersCollection = collection({
   shardKey: ["key"],
 });
 
-/** How far the open payments have been looked after, and by when another gateway may go on: one row. */
+/** The janitor's progress, and when another gateway may continue it: one row. In the ledger, because gateways may share a
+ * ledger without Redis. */
 export const janitorRoundsCollection = collection({
   name: "payment_rounds",
   fields: {
     name: "text",
     /** Unix milliseconds. */
     takenUntil: "int",
-    /** Creation and key of the last payment that was looked at; null = from the oldest one on. */
+    /** Creation and key of the last payment handled; null = start with the oldest. */
     cursorAt: "int?",
     cursorKey: "text?",
   },

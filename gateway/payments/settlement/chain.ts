@@ -17,7 +17,7 @@ import {
 
 export { STATES_PER_CALL };
 
-/** A payment as the chain can be asked about it; hex in lower case. */
+/** A payment as the chain identifies it; hex in lower case. */
 export interface Transfer {
   readonly asset: Hex;
   readonly from: Hex;
@@ -27,11 +27,11 @@ export interface Transfer {
 }
 
 /**
- * What the chain says of an authorization:
- * - `paid`    it has moved the money to us
- * - `spent`   its nonce is used up, but the money has not come to us: cancelled, or used for another transfer
- * - `unused`  nothing has happened up to a block of this time (Unix seconds)
- * - `unclear` it has been used, but the node does not show by which transaction
+ * The status of an authorization on the chain:
+ * - `paid`    it has moved the money to `to`
+ * - `spent`   its nonce is used, but not for this payment: cancelled, or used for another transfer
+ * - `unused`  it was not used up to a block of this time (Unix seconds)
+ * - `unclear` it was used, but the node does not return the transaction
  */
 export type TransferStatus =
   | { readonly kind: "paid"; readonly transaction: Hex }
@@ -39,20 +39,20 @@ export type TransferStatus =
   | { readonly kind: "unused"; readonly time: number }
   | { readonly kind: "unclear" };
 
-/** The chain on which payments are settled. Every method rejects where no node answers. */
+/** The chain on which payments are settled. Every method rejects if no node responds. */
 export interface PaymentChain {
-  /** Number of the newest block: a transaction sent after that lies beyond. */
+  /** Number of the newest block: a transaction sent later is in a later block. */
   headNumber(): Promise<number>;
   /** Wei of the chain's own coin. */
   balanceOf(address: Hex): Promise<bigint>;
-  /** Looks from `fromBlock` on; `transaction` is where somebody says it happened. */
+  /** Searches from `fromBlock` on; `transaction` is what a facilitator reported. */
   readTransferStatus(
     transfer: Transfer,
     at: { fromBlock: number; transaction?: Hex | undefined },
   ): Promise<TransferStatus>;
   /**
-   * Whether authorizations are used up, in the order asked: two calls for every hundred. For looking through many of
-   * which few will be.
+   * Whether authorizations are used, in the given order: two calls for every hundred. For many authorizations of which few
+   * are used.
    */
   readStates(transfers: readonly Transfer[]): Promise<AuthorizationState[]>;
   /** Whether there is a contract at the wallet's address that accepts the signature (ERC-1271), for little gas. */
@@ -64,7 +64,7 @@ export interface PaymentChain {
 const AUTHORIZATION_USED: Hex = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
 const AUTHORIZATION_CANCELED: Hex = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
 const TRANSFER: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-/** Blocks an eth_getLogs asks for, less where a provider refuses; an authorization lives for some thirty of them. */
+/** Blocks per eth_getLogs, fewer if a provider refuses; an authorization is valid for some thirty. */
 const LOG_RANGE_BLOCKS = 1_000;
 const MIN_LOG_RANGE_BLOCKS = 5;
 /** Beyond this an authorization of any sensible length has expired. */
@@ -83,7 +83,7 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
   const { pool, close } = createRpcClient({
     name: `chain ${chainId}`,
     fields: { chainId },
-    // Nobody follows the head here: a websocket would be opened for nothing.
+    // The head is not followed here: a websocket would be of no use.
     urls: urls.filter((url) => url.startsWith("http")),
     createError: (message) => new Error(message),
     classify: classifyRpcError,
@@ -106,14 +106,14 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
     (await pool.request([question], about))[0] as T;
   const headNumber = () => ask(headNumberRequest(), "eth_blockNumber");
 
-  /** What a transaction did with the authorization; undefined where it has nothing to do with it, or is not known. */
+  /** What a transaction did with the authorization; undefined if it did not use it, or is unknown. */
   const readTransaction = async (transfer: Transfer, hash: Hex) => {
     const logs = await ask(receiptLogsRequest(hash), "eth_getTransactionReceipt");
     return logs && classifyTransferLogs(logs, transfer);
   };
 
-  /** The transaction that used the authorization up; undefined where the node does not show it. */
-  const findUse = async (transfer: Transfer, fromBlock: number): Promise<Hex | undefined> => {
+  /** The transaction that used the authorization; undefined if the node does not return it. */
+  const findUsingTransaction = async (transfer: Transfer, fromBlock: number): Promise<Hex | undefined> => {
     const last = Math.min(await headNumber(), fromBlock + MAX_BLOCKS - 1);
     let size = LOG_RANGE_BLOCKS;
     for (let from = fromBlock; from <= last; ) {
@@ -127,8 +127,8 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
     return undefined;
   };
 
-  const readUse = async (transfer: Transfer, fromBlock: number): Promise<TransferStatus> => {
-    const transaction = await findUse(transfer, fromBlock);
+  const readUsedStatus = async (transfer: Transfer, fromBlock: number): Promise<TransferStatus> => {
+    const transaction = await findUsingTransaction(transfer, fromBlock);
     const outcome = transaction && (await readTransaction(transfer, transaction));
     if (transaction === undefined || outcome === undefined) return { kind: "unclear" };
     return outcome === "paid" ? { kind: "paid", transaction } : { kind: "spent" };
@@ -154,7 +154,7 @@ export function createPaymentChain({ chainId, urls, log, options }: PaymentChain
         return { kind: "paid", transaction };
       }
       const state = await ask(authorizationStateRequest(transfer), "authorizationState");
-      return state.isUsed ? readUse(transfer, fromBlock) : { kind: "unused", time: state.time };
+      return state.isUsed ? readUsedStatus(transfer, fromBlock) : { kind: "unused", time: state.time };
     },
     close,
   };
@@ -176,7 +176,7 @@ function balanceRequest(address: Hex): RpcRequest<bigint> {
     calls: [{ method: "eth_getBalance", params: [address, "latest"] }],
     read: ([reply]) =>
       readReply(reply, (result) =>
-        // Beyond what parseQuantity takes: wei are many.
+        // Wei exceed the range of parseQuantity.
         typeof result === "string" && /^0x[0-9a-f]{1,64}$/i.test(result)
           ? { value: BigInt(result) }
           : untrustedFault("eth_getBalance gave no number"),
@@ -184,7 +184,7 @@ function balanceRequest(address: Hex): RpcRequest<bigint> {
   };
 }
 
-/** Hash of the transaction that used the authorization up. */
+/** Hash of the transaction that used the authorization. */
 function authorizationUseRequest(
   { asset, from, nonce }: Transfer,
   range: { readonly from: number; readonly to: number },
@@ -217,7 +217,7 @@ interface ReceiptLog {
   readonly data: string;
 }
 
-/** Logs in their order; undefined while the node knows no such transaction. */
+/** Logs in order; undefined while the node does not know the transaction. */
 function receiptLogsRequest(hash: Hex): RpcRequest<readonly ReceiptLog[] | undefined> {
   return {
     calls: [{ method: "eth_getTransactionReceipt", params: [hash] }],
@@ -239,25 +239,26 @@ function isLog(log: unknown): log is ReceiptLog {
 }
 
 /**
- * The token tells of the use of an authorization right before it tells of the transfer. Any other use of the nonce
- * (the payer's own transfer to somebody else, a cancellation) has no such pair.
+ * The token emits AuthorizationUsed right before the Transfer of a payment. Any other use of the nonce (the payer's own
+ * transfer to another address, a cancellation) has no such pair of logs.
  */
 export function classifyTransferLogs(
   logs: readonly { address: string; topics: readonly string[]; data: string }[],
   transfer: Transfer,
 ): "paid" | "spent" | undefined {
   const { asset, from, to, value, nonce } = transfer;
-  const isOf = (log: ReceiptLog | undefined, topics: readonly string[]) =>
+  const hasTopics = (log: ReceiptLog | undefined, topics: readonly string[]) =>
     log?.address.toLowerCase() === asset &&
     topics.every((topic, at) => log.topics[at]?.toLowerCase() === topic);
-  const used = logs.findIndex((log) => isOf(log, [AUTHORIZATION_USED, toTopic(from), nonce]));
+  const used = logs.findIndex((log) => hasTopics(log, [AUTHORIZATION_USED, toTopic(from), nonce]));
   if (used === -1) {
-    const isCanceled = logs.some((log) => isOf(log, [AUTHORIZATION_CANCELED, toTopic(from), nonce]));
+    const isCanceled = logs.some((log) => hasTopics(log, [AUTHORIZATION_CANCELED, toTopic(from), nonce]));
     return isCanceled ? "spent" : undefined;
   }
   const next = logs[used + 1];
-  const isOurs = isOf(next, [TRANSFER, toTopic(from), toTopic(to)]) && parseHash(next?.data) !== undefined;
-  return isOurs && BigInt(next?.data ?? 0) === value ? "paid" : "spent";
+  const isPayment =
+    hasTopics(next, [TRANSFER, toTopic(from), toTopic(to)]) && parseHash(next?.data) !== undefined;
+  return isPayment && BigInt(next?.data ?? 0) === value ? "paid" : "spent";
 }
 
 function toTopic(address: Hex): Hex {

@@ -11,10 +11,10 @@ import { activeSpan } from "../../../services/shared/tracing/active.ts";
 import { startClientSpan } from "../../../services/shared/tracing/http.ts";
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 
-/** The facilitator gave no answer that can be relied on. */
+/** The facilitator returned no reliable response. */
 export class FacilitatorError extends Error {
   override readonly name = "FacilitatorError";
-  /** False where the request has certainly not reached it. */
+  /** False if the request certainly did not reach it. */
   readonly mayHaveArrived: boolean;
   constructor(message: string, options: { mayHaveArrived: boolean; cause?: unknown }) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -28,42 +28,42 @@ export interface FacilitatorClientOptions {
   /** Sent as bearer token. */
   readonly token?: string | undefined;
   readonly verifyTimeoutMs: number;
-  /** Settling waits for the transaction to be in a block. */
+  /** A settlement waits until its transaction is in a block. */
   readonly settleTimeoutMs: number;
-  /** Of questions on behalf of a span. */
+  /** Traces requests that are part of a span. */
   readonly tracing?: Tracing | undefined;
 }
 
 const text = z.string().nullish();
-const verifyAnswer = z.object({ isValid: z.boolean(), invalidReason: text, payer: text });
-const settleAnswer = z.object({
+const verifyResponse = z.object({ isValid: z.boolean(), invalidReason: text, payer: text });
+const settleResponse = z.object({
   success: z.boolean(),
   errorReason: text,
   payer: text,
   transaction: z.string().nullish(),
 });
-const supportedAnswer = z.object({
+const supportedResponse = z.object({
   kinds: z.array(z.object({ x402Version: z.number(), scheme: z.string(), network: z.string() })),
   signers: z.record(z.string(), z.array(z.string())).nullish().catch(undefined),
 });
 
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** What says that a connection was never made, by Node's codes. */
+/** Node's error codes for a connection that was never made. */
 const NOT_REACHED = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]);
 
 /**
- * A facilitator over HTTP. The client of @x402/core would do but for three things: it prints to standard output, has
- * one time limit for all questions, and does not tell whether a request may have arrived.
+ * A facilitator over HTTP. The client of @x402/core lacks three things: it prints to standard output, has one time limit
+ * for all requests, and does not report whether a request may have arrived.
  */
 export function createFacilitatorClient(options: FacilitatorClientOptions): FacilitatorClient {
   const base = options.url.replace(/\/+$/, "");
   const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" };
-  // Deno sends a request again where a kept connection ends under it, and then tells of the second try alone: "refused",
-  // for a settlement that has arrived.
+  // Deno repeats a request whose kept connection ends, and reports only the second attempt: "refused", for a settlement
+  // that has arrived.
   if ("Deno" in globalThis) headers.connection = "close";
   if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`;
 
-  const ask = async <T>(path: string, schema: z.ZodType<T>, request: HttpOptions) => {
+  const send = async <T>(path: string, schema: z.ZodType<T>, request: HttpOptions) => {
     const { timeoutMs, ...init } = request;
     const call = beginCall(path, request.method);
     let status: number;
@@ -77,9 +77,9 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
       call?.end({ status });
     } catch (cause) {
       call?.end({ errorType: errorTypeOf(cause) });
-      throw new FacilitatorError(`${path} got no answer`, { mayHaveArrived: !isNotReached(cause), cause });
+      throw new FacilitatorError(`${path} got no response`, { mayHaveArrived: !isNotReached(cause), cause });
     }
-    // Some say what is wrong with a payment in an answer of success, others in one of status 400 or 402.
+    // Some facilitators report an invalid payment with status 200, others with 400 or 402.
     const read = schema.safeParse(parseJson(body));
     if (read.success && status < 500) return read.data;
     throw new FacilitatorError(`${path} answered ${status}: ${body.slice(0, 200)}`, { mayHaveArrived: true });
@@ -87,37 +87,37 @@ export function createFacilitatorClient(options: FacilitatorClientOptions): Faci
   const beginCall = (path: string, method: string) => {
     const parent = options.tracing && activeSpan();
     if (options.tracing === undefined || parent === undefined) return undefined;
-    // What stands behind the host in its URL may be a credential.
+    // The path of its URL may contain a credential.
     return startClientSpan(options.tracing, { parent, method, origin: new URL(base).origin, path });
   };
-  const post = <T>(path: string, schema: z.ZodType<T>, of: PaymentPost) => {
-    const { payload, requirements, timeoutMs } = of;
+  const post = <T>(path: string, schema: z.ZodType<T>, options: PaymentPost) => {
+    const { payload, requirements, timeoutMs } = options;
     const body = JSON.stringify({
       x402Version: payload.x402Version,
       paymentPayload: payload,
       paymentRequirements: requirements,
     });
-    return ask(path, schema, { method: "POST", body, timeoutMs });
+    return send(path, schema, { method: "POST", body, timeoutMs });
   };
 
   return {
     async verify(payload, requirements): Promise<VerifyResponse> {
       const timeoutMs = options.verifyTimeoutMs;
-      const answer = await post("/verify", verifyAnswer, { payload, requirements, timeoutMs });
-      return { isValid: answer.isValid, ...present({ invalidReason: answer.invalidReason }) };
+      const response = await post("/verify", verifyResponse, { payload, requirements, timeoutMs });
+      return { isValid: response.isValid, ...present({ invalidReason: response.invalidReason }) };
     },
     async settle(payload, requirements): Promise<SettleResponse> {
       const timeoutMs = options.settleTimeoutMs;
-      const answer = await post("/settle", settleAnswer, { payload, requirements, timeoutMs });
+      const response = await post("/settle", settleResponse, { payload, requirements, timeoutMs });
       return {
-        success: answer.success,
-        transaction: answer.transaction ?? "",
+        success: response.success,
+        transaction: response.transaction ?? "",
         network: requirements.network,
-        ...present({ errorReason: answer.errorReason, payer: answer.payer }),
+        ...present({ errorReason: response.errorReason, payer: response.payer }),
       };
     },
     async getSupported(): Promise<SupportedResponse> {
-      const { kinds, signers } = await ask("/supported", supportedAnswer, {
+      const { kinds, signers } = await send("/supported", supportedResponse, {
         method: "GET",
         timeoutMs: options.verifyTimeoutMs,
       });
@@ -144,7 +144,7 @@ async function readText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_RESPONSE_BYTES) throw new Error(`the answer is larger than ${MAX_RESPONSE_BYTES} bytes`);
+    if (size > MAX_RESPONSE_BYTES) throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -158,7 +158,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** fetch wraps the reason in a TypeError; a name with several addresses wraps it once more. Deno says it in words. */
+/** fetch wraps the cause in a TypeError; a name with several addresses wraps it again. Deno has only a message. */
 function isNotReached(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
     if (at.message.includes("client error (Connect)")) return true;

@@ -15,21 +15,20 @@ export interface FacilitatorWatchOptions {
 }
 
 export interface FacilitatorWatch {
-  /** Resolves when the first look is over; never rejects. */
+  /** Resolves when the first check is over; never rejects. */
   readonly started: Promise<void>;
   stop(): void;
 }
 
 const EVERY_MS = 60_000;
-/** Wallets that are looked at: a facilitator names some few. */
+/** Wallets whose balance is read: a facilitator names a few. */
 const MAX_WALLETS = 8;
 
-type Health = "good" | "unfit" | "away";
+type Health = "usable" | "unsupported" | "unreachable";
 
 /**
- * Looks at the facilitator now and then, and says in the log what every payment would run into:
- * `gateway_facilitator_usable`, and `gateway_facilitator_balance_ether` of the wallets it names (/supported), as the
- * chain knows them, whoever runs it.
+ * Checks the facilitator every minute and logs faults that would stop every payment. Exports `gateway_facilitator_usable`,
+ * and `gateway_facilitator_balance_ether` of the wallets that it names (/supported), as read from the chain.
  */
 export function watchFacilitator(options: FacilitatorWatchOptions): FacilitatorWatch {
   const { facilitator, chain, log, metrics, everyMs = EVERY_MS } = options;
@@ -41,25 +40,25 @@ export function watchFacilitator(options: FacilitatorWatchOptions): FacilitatorW
   const usable = new Gauge({
     name: "gateway_facilitator_usable",
     aggregator: "min",
-    help: "1 while the facilitator answers and settles on our network, else 0",
+    help: "1 while the facilitator responds and settles on the payment network, else 0",
     registers,
   });
   const balances = new Gauge({
     name: "gateway_facilitator_balance_ether",
     aggregator: "max",
-    help: "What the facilitator's wallets have to pay for gas, where it names them; absent while the chain cannot be asked",
+    help: "Balance of the facilitator's wallets for gas, if it names them; absent while the chain is unreachable",
     labelNames: ["address"],
     registers,
   });
 
-  const note = (now: Health, err?: unknown): void => {
-    usable.set(now === "good" ? 1 : 0);
+  const report = (now: Health, err?: unknown): void => {
+    usable.set(now === "usable" ? 1 : 0);
     const before = health;
     health = now;
     if (now === before) return;
-    if (now === "away")
-      log.warn({ err }, "the facilitator cannot be reached: no payment is taken until it can");
-    else if (now === "unfit")
+    if (now === "unreachable")
+      log.warn({ err }, "the facilitator is unreachable: payments are refused until it is back");
+    else if (now === "unsupported")
       log.error({ network: NETWORK }, "the facilitator does not settle payments on this network");
     else if (before !== undefined) log.info("the facilitator settles payments again");
   };
@@ -77,20 +76,20 @@ export function watchFacilitator(options: FacilitatorWatchOptions): FacilitatorW
     }
   };
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
       const { kinds, signers } = await facilitator.getSupported();
-      const isFit = kinds.some(
+      const isSupported = kinds.some(
         ({ x402Version, scheme, network }) => x402Version === 2 && scheme === "exact" && network === NETWORK,
       );
-      note(isFit ? "good" : "unfit");
+      report(isSupported ? "usable" : "unsupported");
       await readBalances(walletsOf(signers));
     } catch (err) {
-      note("away", err);
+      report("unreachable", err);
     }
   };
   const repeat = async (): Promise<void> => {
-    await look();
+    await check();
     if (isStopped) return;
     timer = setTimeout(() => void repeat(), everyMs);
     timer.unref();
@@ -104,7 +103,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): FacilitatorW
   };
 }
 
-/** By network, or by a family of networks such as eip155:*. */
+/** Wallets of the network, or of a family of networks such as eip155:*. */
 function walletsOf(signers: Readonly<Record<string, readonly string[]>>): Hex[] {
   const family = `${NETWORK.split(":")[0]}:*`;
   const named = [...(signers[NETWORK] ?? []), ...(signers[family] ?? [])];

@@ -16,34 +16,33 @@ export interface JanitorDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly everyMs?: number;
-  /** RPC calls a round, about; what is left over comes in the next one. */
+  /** RPC calls per round, about; the rest follows in the next round. */
   readonly maxCalls?: number;
 }
 
 export interface Janitor {
   start(): void;
-  /** Resolves when a round that has begun is over. */
+  /** Resolves when the current round is over. */
   stop(): Promise<void>;
 }
 
-/** A payment this young is most likely being settled just now. */
+/** A payment this young is probably being settled right now. */
 const MIN_AGE_MS = 30_000;
 const EVERY_MS = 15_000;
-/** After this another gateway takes over from one that has died in its round. */
+/** After this another gateway takes over a round whose gateway died. */
 const MAX_ROUND_MS = 60_000;
 const VOID_KEPT_MS = 30 * 24 * 3_600_000;
 const MAX_CALLS = 200;
 const PAGE = 500;
 const CALLS_PER_PAGE = 2 * Math.ceil(PAGE / STATES_PER_CALL);
-/** Of finding the transaction that used an authorization up: its state, the head, logs, the receipt. */
+/** Calls to find the transaction that used an authorization: its state, the head, logs, the receipt. */
 const CALLS_PER_RESOLVE = 6;
 const RESOLVES_AT_ONCE = 4;
 
 /**
- * Finds out what has become of payments whose end nobody saw (a crash, an outage): what operators read is then true,
- * and a client that comes back need not wait for it. Works through all open payments in turn, as many a round as its
- * calls allow, and goes on from there in the next round, whichever gateway of the ledger does that: one of them does
- * each. Drops what is no longer needed.
+ * Resolves payments whose outcome no request saw (a crash, an outage): operators then read the truth, and a client that
+ * comes back does not wait. Works through all open payments in order, as many per round as its calls allow; the next round
+ * continues there, on any gateway of the ledger: one gateway does each round. Deletes what has expired.
  */
 export function createJanitor(deps: JanitorDeps): Janitor {
   const { ledger, locks, settlement, chain, metrics, clock, log } = deps;
@@ -52,7 +51,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   let round: Promise<void> = Promise.resolve();
   let isStopped = false;
 
-  /** Unless a request is dealing with it. */
+  /** Skips a payment that a request is handling. */
   const resolve = async ({ key }: PaymentRecord): Promise<void> => {
     const lock = await locks.acquire(key, { waitMs: 0 });
     if (lock === undefined) return;
@@ -64,8 +63,8 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     }
   };
 
-  /** Voids what has expired; returns what the chain says is used up. */
-  const sift = async (page: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
+  /** Voids expired payments; returns those whose authorization is used on the chain. */
+  const voidExpired = async (page: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
     const states = await chain.readStates(page.map(toTransfer));
     const used: PaymentRecord[] = [];
     for (const [place, record] of page.entries()) {
@@ -77,7 +76,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     return used;
   };
 
-  /** One that cannot be looked up holds up none of the others; the first failure is returned. */
+  /** A failed look-up stops no other; returns the first failure. */
   const resolveAll = async (used: readonly PaymentRecord[]): Promise<unknown> => {
     let failure: unknown;
     for (let at = 0; at < used.length && !isStopped; at += RESOLVES_AT_ONCE) {
@@ -87,8 +86,8 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     return failure;
   };
 
-  /** Goes on from the cursor; returns the new one, undefined behind the last payment. */
-  const workFrom = async (
+  /** Continues from the cursor; returns the new one, undefined after the last payment. */
+  const resolveFrom = async (
     start: OpenCursor | undefined,
   ): Promise<{ cursor: OpenCursor | undefined; failure: unknown }> => {
     const beforeMs = clock.nowMs() - MIN_AGE_MS;
@@ -99,16 +98,16 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       if (page.length === 0) return { cursor: undefined, failure };
       let done = page;
       try {
-        const used = await sift(page);
+        const used = await voidExpired(page);
         const affordable = Math.max(1, Math.floor((callsLeft - CALLS_PER_PAGE) / CALLS_PER_RESOLVE));
         const now = used.slice(0, affordable);
         callsLeft -= now.length * CALLS_PER_RESOLVE;
         failure ??= await resolveAll(now);
-        // The next round begins with the first one that was left.
+        // The next round starts with the first payment that was left.
         const left = used[affordable];
         if (left !== undefined) done = page.slice(0, page.indexOf(left));
       } catch (error) {
-        // Passed over: a page that no node answers for must not hold up those behind it.
+        // Skipped: a page that no node responds to must not stop those after it.
         return { cursor: toCursor(page), failure: error };
       }
       cursor = toCursor(done);
@@ -117,20 +116,20 @@ export function createJanitor(deps: JanitorDeps): Janitor {
     return { cursor, failure };
   };
 
-  const clean = async (): Promise<void> => {
+  const runRound = async (): Promise<void> => {
     const nowMs = clock.nowMs();
     const taken = await ledger.takeRound({ nowMs, untilMs: nowMs + MAX_ROUND_MS });
     if (taken !== undefined) {
-      const { cursor, failure } = await workFrom(taken.cursor);
+      const { cursor, failure } = await resolveFrom(taken.cursor);
       await ledger.endRound(taken, { cursor, untilMs: clock.nowMs() + everyMs * 0.8 });
       await ledger.clean({ voidBeforeMs: nowMs - VOID_KEPT_MS });
-      if (failure !== undefined) log.warn({ err: failure }, "open payments cannot be looked up");
+      if (failure !== undefined) log.warn({ err: failure }, "open payments cannot be resolved");
     }
     metrics.setOpen(await ledger.countOpen(nowMs - MIN_AGE_MS));
   };
 
   const repeat = (): void => {
-    round = clean().catch((err: unknown) => log.warn({ err }, "open payments cannot be looked after"));
+    round = runRound().catch((err: unknown) => log.warn({ err }, "the round over open payments failed"));
     void round.then(() => {
       if (!isStopped) timer = setTimeout(repeat, everyMs);
     });

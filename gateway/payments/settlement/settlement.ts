@@ -10,22 +10,22 @@ import type { PaymentChain, Transfer, TransferStatus } from "./chain.ts";
 import { FacilitatorError } from "./facilitator-client.ts";
 import { describeReason } from "./reasons.ts";
 
-/** How an attempt to settle ended; `record` is the payment as it stands now. */
+/** The outcome of an attempt to settle; `record` is the payment as it is now. */
 export type SettlementResult =
   | { readonly outcome: "settled"; readonly record: PaymentRecord }
-  /** Neither settled nor impossible: nobody has seen the transfer yet. */
+  /** Neither settled nor impossible: the transfer is not on the chain yet. */
   | { readonly outcome: "pending"; readonly record: PaymentRecord }
-  /** The facilitator refused and the chain has nothing. It stays open: refusals have been wrong before. */
+  /** The facilitator refused and the chain has no transfer. Stays open: refusals have been wrong before. */
   | { readonly outcome: "refused"; readonly record: PaymentRecord; readonly reason: string }
-  /** The facilitator was never reached, so nothing can come of it. */
+  /** The facilitator was not reached, so the payment cannot be settled. */
   | { readonly outcome: "unreached"; readonly record: PaymentRecord }
   | { readonly outcome: "void"; readonly record: PaymentRecord };
 
-/** Brings payments to an end. What counts is what the chain has; what a facilitator says is a hint. */
+/** Settles payments. The chain decides; a facilitator's response is only a hint. */
 export interface Settlement {
-  /** Has the open payment settled. Never rejects. */
+  /** Requests the settlement of an open payment. Never rejects. */
   settle(record: PaymentRecord): Promise<SettlementResult>;
-  /** Looks what has become of an open payment; others stay as they are. Rejects where chain or store cannot be asked. */
+  /** Reads the outcome of an open payment; others stay as they are. Rejects if chain or store are unreachable. */
   resolve(record: PaymentRecord): Promise<PaymentRecord>;
 }
 
@@ -34,103 +34,106 @@ export interface SettlementDeps {
   readonly chain: PaymentChain;
   readonly ledger: Ledger;
   readonly log: Log;
-  /** How long the chain is watched for a transfer that was, or may have been, sent. */
+  /** How long to poll the chain for a transfer that was, or may have been, sent. */
   readonly watchMs: number;
 }
 
-/** Why such a payment is void. */
+/** The reason of an expired payment. */
 export const EXPIRED_UNUSED = "the authorization has expired unused";
 
-const LOOK_EVERY_MS = [50, 100, 200, 400];
+const POLL_INTERVALS_MS = [50, 100, 200, 400];
 
 export function createSettlement({ server, chain, ledger, log, watchMs }: SettlementDeps): Settlement {
-  /** Looks until the transfer is there or cannot come any more; undefined when the time is over. */
-  const watch = async (
+  /** Polls until the transfer is on the chain or impossible; undefined after the time limit. */
+  const pollStatus = async (
     record: PaymentRecord,
     transaction: Hex | undefined,
   ): Promise<TransferStatus | undefined> => {
     const untilMs = performance.now() + watchMs;
     for (let round = 0; ; round += 1) {
-      const sighting = await lookAt(record, transaction).catch((err: unknown) => {
-        log.warn({ err }, "the chain cannot be asked for a payment");
+      const status = await readStatus(record, transaction).catch((err: unknown) => {
+        log.warn({ err }, "the status of a payment cannot be read from the chain");
         return undefined;
       });
-      if (sighting?.kind === "paid" || sighting?.kind === "spent") return sighting;
-      const pauseMs = LOOK_EVERY_MS[Math.min(round, LOOK_EVERY_MS.length - 1)] as number;
-      if (performance.now() + pauseMs > untilMs) return sighting;
+      if (status?.kind === "paid" || status?.kind === "spent") return status;
+      const pauseMs = POLL_INTERVALS_MS[Math.min(round, POLL_INTERVALS_MS.length - 1)] as number;
+      if (performance.now() + pauseMs > untilMs) return status;
       await sleep(pauseMs);
     }
   };
-  const lookAt = (record: PaymentRecord, transaction?: Hex) =>
+  const readStatus = (record: PaymentRecord, transaction?: Hex) =>
     chain.readTransferStatus(toTransfer(record), { fromBlock: record.fromBlock, transaction });
 
-  /** Writes down what was seen. The chain remembers it anyway, so a store that is away now stops nothing. */
-  const conclude = async (
+  /** Stores the status. The chain keeps it anyway, so an unreachable store stops nothing. */
+  const storeOutcome = async (
     record: PaymentRecord,
-    sighting: TransferStatus | undefined,
+    status: TransferStatus | undefined,
   ): Promise<PaymentRecord> => {
     const write = async () => {
-      if (sighting?.kind === "paid") return ledger.markSettled(record, sighting.transaction);
-      if (sighting?.kind === "spent") return ledger.markVoid(record, "the authorization was used otherwise");
-      const isOver = sighting?.kind === "unused" && sighting.time > record.validBefore;
+      if (status?.kind === "paid") return ledger.markSettled(record, status.transaction);
+      if (status?.kind === "spent")
+        return ledger.markVoid(record, "the authorization was used for another transfer or cancelled");
+      const isOver = status?.kind === "unused" && status.time > record.validBefore;
       return isOver ? ledger.markVoid(record, EXPIRED_UNUSED) : record;
     };
     try {
       return await write();
     } catch (err) {
-      log.error({ err, payment: record.key }, "what became of a payment could not be stored");
-      return sighting?.kind === "paid"
-        ? { ...record, state: "settled", transaction: sighting.transaction }
+      log.error({ err, payment: record.key }, "the outcome of a payment could not be stored");
+      return status?.kind === "paid"
+        ? { ...record, state: "settled", transaction: status.transaction }
         : record;
     }
   };
 
-  /** What the facilitator says; undefined where it may have the payment and gave no answer. */
-  const ask = async (record: PaymentRecord): Promise<SettleResponse | "unreached" | undefined> => {
+  /** The facilitator's response; undefined if it may have the payment but did not respond. */
+  const requestSettlement = async (
+    record: PaymentRecord,
+  ): Promise<SettleResponse | "unreached" | undefined> => {
     try {
       return await server.settlePayment(record.payload, record.requirements);
     } catch (err) {
-      log.warn({ err, payment: record.key }, "the facilitator gave no answer to a settlement");
+      log.warn({ err, payment: record.key }, "the facilitator did not respond to a settlement");
       return err instanceof FacilitatorError && !err.mayHaveArrived ? "unreached" : undefined;
     }
   };
-  const note = (record: PaymentRecord, reason: string) =>
+  const storeReason = (record: PaymentRecord, reason: string) =>
     ledger.noteReason(record, reason).catch(() => record);
 
   return {
     async resolve(record) {
       if (record.state !== "open") return record;
-      return conclude(record, await lookAt(record));
+      return storeOutcome(record, await readStatus(record));
     },
 
     async settle(record) {
-      const said = await ask(record);
-      if (said === "unreached") return { outcome: "unreached", record };
-      // A plain refusal is looked at once: there is no transaction to wait for.
-      const isRefused = said?.success === false && parseHash(said.transaction) === undefined;
-      const sighting = isRefused
-        ? await lookAt(record).catch(() => undefined)
-        : await watch(record, parseHash(said?.transaction));
-      const concluded = await conclude(record, sighting);
-      if (said?.success === true && concluded.state !== "settled") {
+      const response = await requestSettlement(record);
+      if (response === "unreached") return { outcome: "unreached", record };
+      // A plain refusal is checked once: there is no transaction to wait for.
+      const isRefused = response?.success === false && parseHash(response.transaction) === undefined;
+      const status = isRefused
+        ? await readStatus(record).catch(() => undefined)
+        : await pollStatus(record, parseHash(response?.transaction));
+      const concluded = await storeOutcome(record, status);
+      if (response?.success === true && concluded.state !== "settled") {
         log.error(
           { payment: record.key },
           "the facilitator claims a settlement that the chain does not have",
         );
       }
       if (concluded.state !== "open") return { outcome: concluded.state, record: concluded };
-      // Where the chain cannot be asked, a refusal may as well be wrong.
-      if (!isRefused || sighting?.kind !== "unused") {
-        return { outcome: "pending", record: await note(concluded, "not seen on the chain yet") };
+      // If the chain is unreachable, a refusal may be wrong.
+      if (!isRefused || status?.kind !== "unused") {
+        return { outcome: "pending", record: await storeReason(concluded, "not seen on the chain yet") };
       }
-      log.warn({ payment: record.key, reason: said?.errorReason }, "settlement was refused");
-      const reason = describeReason(said?.errorReason);
-      return { outcome: "refused", record: await note(concluded, reason), reason };
+      log.warn({ payment: record.key, reason: response?.errorReason }, "settlement was refused");
+      const reason = describeReason(response?.errorReason);
+      return { outcome: "refused", record: await storeReason(concluded, reason), reason };
     },
   };
 }
 
-/** A payment as the chain knows it. */
+/** The payment as the chain identifies it. */
 export function toTransfer({ asset, payer, payTo, amount, nonce }: PaymentRecord): Transfer {
   return {
     asset: asset as Hex,

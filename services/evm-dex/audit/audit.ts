@@ -9,7 +9,7 @@ import type { Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 import { createPick, sample } from "./sample.ts";
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly store: Store;
   readonly rpc: AuditRpc;
   readonly chainId: number;
@@ -17,7 +17,7 @@ export interface AuditOptions {
   readonly seed: number;
 }
 
-export interface PoolAudit {
+interface PoolAudit {
   readonly pool: string;
   readonly name: string;
   readonly findings: readonly Finding[];

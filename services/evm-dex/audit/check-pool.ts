@@ -58,8 +58,8 @@ export async function checkState(
   const at = { pool: pool.poolAddress, block: state.lastBlock };
   const gauge =
     (options.gauge?.createdBlock ?? Number.POSITIVE_INFINITY) <= state.lastBlock ? options.gauge : undefined;
-  const answers = await rpc.call(protocol.anchorCalls(pool, state.lastBlock, gauge));
-  const there = protocol.anchor(answers, { amount0: 0n, amount1: 0n }, gauge);
+  const results = await rpc.call(protocol.anchorCalls(pool, state.lastBlock, gauge));
+  const there = protocol.anchor(results, { amount0: 0n, amount1: 0n }, gauge);
   const chain = there === undefined ? {} : protocol.auditValues(there);
   const findings = Object.entries(protocol.auditValues(protocol.read(state.state))).map(([name, stored]) =>
     compareValues(at, { field: `pool_states.${name}`, stored, chain: chain[name] }),
@@ -95,18 +95,18 @@ function balanceCalls(pool: PoolRow, block: number): EthCall[] {
   ];
 }
 
-function isWord(answer: Hex | null | undefined): answer is Hex {
-  return typeof answer === "string" && answer.length >= 66;
+function isWord(result: Hex | null | undefined): result is Hex {
+  return typeof result === "string" && result.length >= 66;
 }
 
-function addressOf(answer: Hex | null | undefined): string | null {
-  return isWord(answer) ? readAddress(answer, 0) : null;
+function addressOf(result: Hex | null | undefined): string | null {
+  return isWord(result) ? readAddress(result, 0) : null;
 }
 
-function intOf(answer: Hex | null | undefined): number | null {
-  return isWord(answer) ? readInt(answer, 0) : null;
+function intOf(result: Hex | null | undefined): number | null {
+  return isWord(result) ? readInt(result, 0) : null;
 }
 
-function wordOf(answer: Hex | null | undefined): bigint | null {
-  return isWord(answer) ? readUint(answer, 0) : null;
+function wordOf(result: Hex | null | undefined): bigint | null {
+  return isWord(result) ? readUint(result, 0) : null;
 }

@@ -92,6 +92,6 @@ export async function checkPosition(
   ];
 }
 
-function wordOf(answer: Hex | null | undefined): bigint | null {
-  return typeof answer === "string" && answer.length >= 66 ? readUint(answer, 0) : null;
+function wordOf(result: Hex | null | undefined): bigint | null {
+  return typeof result === "string" && result.length >= 66 ? readUint(result, 0) : null;
 }

@@ -10,7 +10,7 @@ export interface RpcLog {
   readonly logIndex: Hex;
 }
 
-export interface RpcReceipt {
+interface RpcReceipt {
   readonly from: Hex;
   readonly blockHash: Hex;
   readonly logs: readonly RpcLog[];

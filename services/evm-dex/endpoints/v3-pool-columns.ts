@@ -1,7 +1,7 @@
 import { defineColumns } from "../../shared/contract/define.ts";
 import { pairColumns } from "./pool-list-columns.ts";
 
-export const TIME_RANGES = ["5 minute", "1 hour", "1 day", "1 week", "1 month", "1 year"] as const;
+const TIME_RANGES = ["5 minute", "1 hour", "1 day", "1 week", "1 month", "1 year"] as const;
 
 export const poolCreatedAt = defineColumns([
   { name: "createdAt", type: "DateTime", description: "Time of the block that created the pool." },

@@ -29,10 +29,13 @@ export interface IngestPipeline {
   readonly guard: Guard;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly checkpoint: CheckpointRow;
   readonly chainHead: number;
-  /** Whether balances and fees are read: at the head, not during backfill. */
+  /**
+   * Whether balances and fees are read: only with the batch that reaches the head, since no response uses the state
+   * before it. That batch also reads what earlier ones left unread.
+   */
   readonly observe: boolean;
 }
 

@@ -51,7 +51,7 @@ async function findIn(at: {
   const found = withinIndex(await findFork(store, { source, checkpoint, final, findLastRow }), checkpoint);
   await store.close();
   const target = found && { number: found.number, hash: found.hash, time: found.time };
-  return { target, asked: source.headerRequests };
+  return { target, requested: source.headerRequests };
 }
 
 const block = (number: number): StoredBlock => ({ number, hash: hash(number), time: timeOf(number) });
@@ -64,14 +64,14 @@ describe("findFork", () => {
   });
 
   it("is the last kept header that the chain still has, found by one request and confirmed by another", async () => {
-    const { target, asked } = await findIn({
+    const { target, requested } = await findIn({
       kept: range(180, 200),
       rows: [150, 190],
       checkpoint: 200,
       fork: 187,
     });
     expect(target).to.deep.equal(block(187));
-    expect(asked).to.have.length(2);
+    expect(requested).to.have.length(2);
   });
 
   it("never looks above the chain's head", async () => {
@@ -170,7 +170,12 @@ describe("findFork", () => {
     });
     await fc.assert(
       fc.asyncProperty(places, async ({ rows, fork, kept }) => {
-        const { target, asked } = await findIn({ kept: range(261 - kept, 260), rows, checkpoint: 260, fork });
+        const { target, requested } = await findIn({
+          kept: range(261 - kept, 260),
+          rows,
+          checkpoint: 260,
+          fork,
+        });
         const headersInCommon = kept > 0 && fork >= 261 - kept;
         const common = rows
           .filter((number) => number <= fork && number < 261 - kept)
@@ -178,7 +183,7 @@ describe("findFork", () => {
         // The checkpoint's own block is known without a kept header.
         const expected = headersInCommon || fork >= 260 ? Math.min(fork, 260) : common;
         expect(target?.number).to.equal(expected);
-        expect(asked.length).to.be.at.most(2 + Math.ceil(Math.log2(260 - FROM)));
+        expect(requested.length).to.be.at.most(2 + Math.ceil(Math.log2(260 - FROM)));
       }),
       { numRuns: 40 },
     );

@@ -11,7 +11,7 @@ import { loadWatchedPools } from "./fetch/watched-pools.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { loadIndexer } from "./state/load-indexer.ts";
 
-export interface PipelineDeps {
+interface PipelineDeps {
   readonly store: Store;
   readonly source: EvmSource;
   readonly chain: ChainDeployments;

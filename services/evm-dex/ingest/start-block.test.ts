@@ -29,7 +29,7 @@ const openOn = (headers: readonly BlockHeader[], startBlock?: number) =>
     const source = createFakeSource({ headers });
     const checkpoint = await openCheckpoint(store, { source, anchors: ANCHORS, startBlock });
     expect(await getCheckpoint(store, CHAIN_ID)).to.deep.equal(checkpoint);
-    return { checkpoint, asked: source.headerRequests.length };
+    return { checkpoint, requested: source.headerRequests.length };
   });
 
 describe("openCheckpoint", () => {
@@ -78,9 +78,9 @@ describe("openCheckpoint", () => {
 
   it("starts seven days before the head by default, found with few requests", async () => {
     // Ten minutes a block: 1,008 blocks a week.
-    const { checkpoint, asked } = await openOn(headersUpTo(5_000, { intervalS: 600 }));
+    const { checkpoint, requested } = await openOn(headersUpTo(5_000, { intervalS: 600 }));
     expect(checkpoint).to.include({ fromBlock: 5_000 - 1_008, blockNumber: 5_000 - 1_009, chainHead: 5_000 });
-    expect(asked).to.be.at.most(Math.ceil(Math.log2(5_001)) + 3);
+    expect(requested).to.be.at.most(Math.ceil(Math.log2(5_001)) + 3);
   });
 
   it("takes the first block within seven days, however the blocks are spread", async () => {

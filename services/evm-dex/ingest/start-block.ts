@@ -12,8 +12,8 @@ const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
 
 /**
  * The stored checkpoint, or on a first run one just before the first block to index: `startBlock`, else the first
- * block of the last seven days; prices have their anchors from there on. Throws OtherChain where the store has
- * another genesis.
+ * block of the last seven days; the price anchors are stored with it, so other stablecoins need a new index. Throws
+ * OtherChain where the store has another genesis.
  */
 export async function openCheckpoint(
   store: Store,

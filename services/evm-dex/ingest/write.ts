@@ -22,7 +22,7 @@ import { toListings } from "../views/pool-listing.ts";
 import type { FlushedRows, Indexer } from "./state/indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
-export interface Progress {
+interface Progress {
   readonly checkpoint: CheckpointRow;
   /** Fees read at the checkpoint or before. */
   readonly fees: readonly PoolFeeRow[];

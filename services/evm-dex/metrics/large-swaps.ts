@@ -9,7 +9,7 @@ export interface LargeSwap {
   readonly zeroForOne: boolean;
 }
 
-export const LARGEST_COUNT = 10;
+const LARGEST_COUNT = 10;
 
 /** The ten largest: by value, unpriced ones last, the earlier first of two that are equal. */
 export function largestOf(swaps: readonly LargeSwap[]): LargeSwap[] {

@@ -23,7 +23,7 @@ export const SUMMED_FIELDS = [
 export type BucketTotals = Readonly<Pick<Bucket, (typeof SUMMED_FIELDS)[number]>>;
 
 /** Buckets of one span that start in [start, end). */
-export type BucketRange = Segment;
+type BucketRange = Segment;
 
 export interface BucketClose {
   readonly start: number;
@@ -31,7 +31,7 @@ export interface BucketClose {
 }
 
 /** The closes of buckets of one span, in time order. */
-export interface SpanCloses {
+interface SpanCloses {
   /** Close before the first of them; undefined where the pool had not traded. */
   readonly before: number | undefined;
   readonly closes: readonly BucketClose[];

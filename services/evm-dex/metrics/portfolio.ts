@@ -34,7 +34,7 @@ export interface Holding {
   readonly rewardApr: number | null;
 }
 
-export interface PoolExposure {
+interface PoolExposure {
   readonly poolAddress: string;
   readonly token0Symbol: string;
   readonly token1Symbol: string;
@@ -43,7 +43,7 @@ export interface PoolExposure {
   readonly share: number | null;
 }
 
-export interface TokenExposure {
+interface TokenExposure {
   readonly address: string;
   readonly symbol: string;
   /** Whole tokens. */
@@ -52,7 +52,7 @@ export interface TokenExposure {
   readonly share: number | null;
 }
 
-export interface Portfolio {
+interface Portfolio {
   /** Null, as are fees, APRs and concentration, as soon as one position cannot be fully priced. */
   readonly valueUsd: number | null;
   readonly positionCount: number;
@@ -112,6 +112,7 @@ function usdOf({ token0, token1 }: Holding, amount0: bigint, amount1: bigint): n
   });
 }
 
+/** Swap fees earned in a window, in USD at the prices of the head. */
 function feesUsdOf(holding: Holding, window: number): number | null {
   const earned = holding.earned[window] ?? null;
   if (earned === null) return null;

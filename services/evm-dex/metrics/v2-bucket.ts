@@ -12,7 +12,7 @@ export interface V2Numbers {
   feesUsd: number;
 }
 
-export interface V2Amounts {
+interface V2Amounts {
   /** Raw units: what swaps moved in or out, and the fees taken of it. */
   volume0: bigint;
   volume1: bigint;

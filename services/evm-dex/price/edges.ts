@@ -21,7 +21,7 @@ interface DeepList extends DeepArcs {
 }
 
 /** Arcs, and beside each the token it leads to. */
-export interface DeepArcs {
+interface DeepArcs {
   readonly arcs: readonly number[];
   readonly to: readonly number[];
 }

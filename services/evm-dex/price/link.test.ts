@@ -72,9 +72,9 @@ describe("priceFrom", () => {
     ["round", link({ token: "round", parent: "about" })],
     ["about", link({ token: "about", parent: "round" })],
   ]);
-  const asked: string[] = [];
+  const requested: string[] = [];
   const linkOf = (token: string): TokenLink | undefined => {
-    asked.push(token);
+    requested.push(token);
     return token === "usd" ? "anchor" : links.get(token);
   };
 
@@ -82,7 +82,7 @@ describe("priceFrom", () => {
     expect(priceFrom("usd", linkOf)).to.deep.equal(ANCHOR_PRICE);
     expect(priceFrom("weth", linkOf)).to.deep.equal({ usd: 3_000, hops: 1, depthUsd: 5e6 });
     expect(priceFrom("meme", linkOf)).to.deep.equal({ usd: 3, hops: 2, depthUsd: 60_000 });
-    expect(asked).to.deep.equal(["usd", "weth", "meme", "weth"]);
+    expect(requested).to.deep.equal(["usd", "weth", "meme", "weth"]);
   });
 
   it("has no price where a link is missing, or where links run in a circle", () => {

@@ -68,7 +68,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   write: writeV2State,
   read: readV2State,
   anchorCalls: v2AnchorCalls,
-  anchor: (answers, _balances, gauge) => readV2Anchor(answers, gauge),
+  anchor: (results, _balances, gauge) => readV2Anchor(results, gauge),
   auditValues: v2AuditValues,
   stateFromBalances: ({ amount0, amount1 }) => ({ ...EMPTY_V2_STATE, reserve0: amount0, reserve1: amount1 }),
 };

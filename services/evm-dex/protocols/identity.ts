@@ -21,9 +21,9 @@ function identityBy(options: {
   const getters = [TOKEN0, TOKEN1, ...options.getters];
   return {
     calls: (pool, block) => getters.map((data) => ({ to: pool as Hex, data, block })),
-    read(pool, answers) {
-      const words = answers.flatMap((answer) =>
-        typeof answer === "string" && answer.length >= 66 ? [answer] : [],
+    read(pool, results) {
+      const words = results.flatMap((result) =>
+        typeof result === "string" && result.length >= 66 ? [result] : [],
       );
       const [token0, token1, ...traits] = words;
       if (token0 === undefined || token1 === undefined || words.length < getters.length) return undefined;

@@ -26,7 +26,7 @@ export function protocolOf(kind: string): Protocol {
 }
 
 /** Decodes logs of one protocol by their emitter; undefined for any other event. */
-export interface LogDecoder {
+interface LogDecoder {
   pool(log: Log): PoolEvent | undefined;
   factory(log: Log): EventForPool<PoolEvent> | undefined;
   /** A new gauge. */

@@ -29,5 +29,5 @@ export const pancakeV3: Protocol<V3State, PancakeEvent> = {
     const protocolShare = fee > 0 ? Math.min(1, Number(taken) / fee) : 0;
     return swapFeeUsd(swap, { fee: pool.fee, protocolShare });
   },
-  anchor: (answers, balances) => readAnchor(answers, { balances, words: 7 }),
+  anchor: (results, balances) => readAnchor(results, { balances, words: 7 }),
 };

@@ -37,7 +37,7 @@ export interface Identity {
   /** Calls of the pool: its tokens, and what distinguishes it from other pools of the two. */
   calls(pool: string, block: number): readonly EthCall[];
   /** The PoolCreated event; undefined where calls failed. */
-  read(pool: string, answers: readonly (Hex | null | undefined)[]): PoolCreatedEvent | undefined;
+  read(pool: string, results: readonly (Hex | null | undefined)[]): PoolCreatedEvent | undefined;
   /** Call of the factory: its pool for these parameters; zero before it created it. */
   getPool(created: PoolCreatedEvent, at: { factory: string; block: number }): EthCall;
 }
@@ -94,7 +94,7 @@ export interface GaugeFacts {
   readonly voter: string;
 }
 
-export interface GaugeEvents<E extends PoolEvent> {
+interface GaugeEvents<E extends PoolEvent> {
   /** The voter's event of a new gauge. */
   readonly created: Decoder<EventForPool<E & { readonly gauge: string }>>;
   /** The voter's events of existing gauges. */
@@ -117,7 +117,7 @@ export interface PositionChange {
 }
 
 /** Pools whose shares are ERC-20 tokens: their holders are indexed. */
-export interface LpTokens<S, E extends PoolEvent> {
+interface LpTokens<S, E extends PoolEvent> {
   /** The pool's Transfer. Every token of the chain emits its topic: fetched by address, never by topic alone. */
   readonly transfer: Decoder<E>;
   /** Whether an event of `decoders` always comes with a Transfer of LP tokens. */
@@ -132,7 +132,7 @@ export interface LpTokens<S, E extends PoolEvent> {
   /** The calls that return a wallet's balance at a block, and its stake in the pool's gauge. */
   anchorCalls(wallet: string, at: { state: S; pool: PoolFacts; block: number }): readonly EthCall[];
   /** A position older than the index, from their results and the pool's state before its first indexed event. */
-  anchor(answers: readonly (Hex | null | undefined)[], pool: S): LpPosition;
+  anchor(results: readonly (Hex | null | undefined)[], pool: S): LpPosition;
 }
 
 /**
@@ -186,7 +186,7 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   /**
    * The state from their results and the pool's balances (zeros where TVL needs none); undefined where calls failed.
    */
-  anchor(answers: readonly (Hex | null | undefined)[], balances: RawPair, gauge?: GaugeFacts): S | undefined;
+  anchor(results: readonly (Hex | null | undefined)[], balances: RawPair, gauge?: GaugeFacts): S | undefined;
   /** The parts of a state that anchorCalls return, by name, for auditing rows against the chain. */
   auditValues(state: S): Readonly<Record<string, bigint | number>>;
   /** The state where only balances are available: the price is unknown until an event sets it. */

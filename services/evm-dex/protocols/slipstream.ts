@@ -26,7 +26,7 @@ export const slipstream: Protocol<V3State, SlipstreamEvent> = {
   // The fee may differ by swap (it follows the price, some senders pay less), and the stakers' part goes to the
   // gauge.
   feeUsd: () => null,
-  anchor: (answers, balances) => readAnchor(answers, { balances, words: 6 }),
+  anchor: (results, balances) => readAnchor(results, { balances, words: 6 }),
   tier: {
     unit: 1,
     mayChange: false,

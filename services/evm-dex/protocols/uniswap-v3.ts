@@ -16,7 +16,7 @@ export const uniswapV3: Protocol<V3State, V3Event> = {
   decoders: uniswapDecoders,
   feeUsd: (swap, { state, pool }) =>
     swapFeeUsd(swap, { fee: pool.fee, protocolShare: shareOf(swap, state.feeProtocol) }),
-  anchor: (answers, balances) => readAnchor(answers, { balances, words: 7, feeProtocolAt: 5 }),
+  anchor: (results, balances) => readAnchor(results, { balances, words: 7, feeProtocolAt: 5 }),
 };
 
 /** The protocol's share of the fee: 1/n, 0 when it takes none. Source: UniswapV3Pool.swap. */

@@ -188,7 +188,7 @@ const BUCKET_FIELDS = [
   "closePrice",
   "lastSeenUsers",
 ] as const;
-export type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
+type BucketRow = Pick<RollupRow, (typeof BUCKET_FIELDS)[number]>;
 
 /** Buckets of one span that start in [start, end), oldest first. */
 export function findRollups(

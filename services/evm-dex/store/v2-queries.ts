@@ -14,7 +14,7 @@ import {
 } from "./v2-collections.ts";
 
 /** Unix seconds, end excluded. */
-export interface TimeSpan {
+interface TimeSpan {
   readonly start: number;
   readonly end: number;
 }

@@ -166,7 +166,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
   }
 
   it("finds no pool that does not exist, is of another family, or has no event", async () => {
-    const stranger = address(0xdead);
+    const unknown = address(0xdead);
     const clone = poolRow({ poolAddress: address(0xc10e), family: "clones" });
     const silent = poolRow({ poolAddress: address(0x51e7) });
     const { poolAddress, ...state } = await firstState(store);
@@ -183,7 +183,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
       expect(body.message).to.contain(pool);
       return body.message as string;
     };
-    for (const pool of [stranger, clone.poolAddress]) {
+    for (const pool of [unknown, clone.poolAddress]) {
       expect(await ask(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
     }
     expect(await ask(dexbPool.path, silent.poolAddress)).to.contain("has had no event yet");

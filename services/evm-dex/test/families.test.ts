@@ -26,7 +26,7 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     await chain.stop();
   });
 
-  async function told(poolAddress: string): Promise<Readonly<Record<string, bigint | number>>> {
+  async function auditValues(poolAddress: string): Promise<Readonly<Record<string, bigint | number>>> {
     const filter = { chainId: 8453, poolAddress };
     const [[pool], [row]] = await Promise.all([
       ingest.store.find(pools, { filter }),
@@ -63,7 +63,11 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
         address,
       );
       const liquidity = await chain.liquidity(address);
-      expect(await told(address), `${spec.base}/${spec.quote}`).to.include({ sqrtPriceX96, tick, liquidity });
+      expect(await auditValues(address), `${spec.base}/${spec.quote}`).to.include({
+        sqrtPriceX96,
+        tick,
+        liquidity,
+      });
     }
   });
 
@@ -71,7 +75,7 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     for (const { address, stable, spec } of chain.aerodrome.pools) {
       const [reserve0, reserve1] = await chain.aerodrome.reserves(address);
       const fee = await chain.aerodrome.fee({ address, stable });
-      const state = await told(address);
+      const state = await auditValues(address);
       expect(state, `${spec.base}/${spec.quote}`).to.include({ reserve0, reserve1, fee });
     }
   });

@@ -36,9 +36,9 @@ interface RawLog {
   readonly data: string;
 }
 
-/** A node that keeps some pools' creations back wherever it is asked for logs, and notes who is asked for its factory. */
+/** A node that keeps some pools' creations back wherever it is requested for logs, and notes who is requested for its factory. */
 async function startHidingRpc(target: string, hidden: readonly string[]) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const isHidden = ({ topics, data }: RawLog) =>
     POOL_CREATED.includes(topics[0] ?? "") && hidden.some((pool) => data.includes(pool.slice(2)));
   const server: Server = createServer(async (request, response) => {
@@ -53,7 +53,7 @@ async function startHidingRpc(target: string, hidden: readonly string[]) {
     const replies = [await answer.json()].flat() as { id: unknown; result: unknown }[];
     for (const { id, method, params } of calls) {
       const reply = replies.find((each) => each.id === id);
-      if (method === "eth_call" && params[0]?.data === FACTORY) asked.push(params[0].to ?? "");
+      if (method === "eth_call" && params[0]?.data === FACTORY) requested.push(params[0].to ?? "");
       if (method === "eth_getLogs" && Array.isArray(reply?.result))
         reply.result = (reply.result as RawLog[]).filter((log) => !isHidden(log));
     }
@@ -63,7 +63,7 @@ async function startHidingRpc(target: string, hidden: readonly string[]) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requested,
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
@@ -88,7 +88,7 @@ describeWithChain("evm-dex ingest: pools whose creation a node withheld", () => 
       (pool) => pool?.address ?? "",
     );
     directory = await mkdtemp(join(tmpdir(), "chaintables-hidden-"));
-    // The second factory of Uniswap v3 is nobody's here: its pools are strangers for good.
+    // The second factory of Uniswap v3 is not configured here: its pools stay unknown.
     const file = JSON.parse(await readFile(chain.deploymentsFile, "utf8"));
     const [of8453] = file.evmDex.chains;
     of8453.factories = of8453.factories.filter(
@@ -141,16 +141,16 @@ describeWithChain("evm-dex ingest: pools whose creation a node withheld", () => 
   it("are found by their getters and their factory's, and indexed as if nothing had been withheld", async () => {
     const hiding = await startHidingRpc(chain.url, hidden);
     try {
-      const told = await indexed("told", { url: chain.url, kills: 0 });
-      expect(told.hiddenEvents).to.be.greaterThan(100);
+      const complete = await indexed("complete", { url: chain.url, kills: 0 });
+      expect(complete.hiddenEvents).to.be.greaterThan(100);
       const found = await indexed("found", { url: hiding.url, kills: 0 });
-      expect(found.pools).to.deep.equal(told.pools);
-      expectSameStore(found.dump, told.dump);
+      expect(found.pools).to.deep.equal(complete.pools);
+      expectSameStore(found.dump, complete.dump);
       // Each contract once: those that are ours, and the pools of the factory that is not.
-      const strangers = [...hidden, ...(chain.deployment.sushi?.pools ?? []).map((pool) => pool.address)];
-      expect([...hiding.asked].sort()).to.deep.equal(strangers.sort());
+      const unknownPools = [...hidden, ...(chain.deployment.sushi?.pools ?? []).map((pool) => pool.address)];
+      expect([...hiding.requested].sort()).to.deep.equal(unknownPools.sort());
       const killed = await indexed("killed", { url: hiding.url, kills: KILLS });
-      expectSameStore(killed.dump, told.dump);
+      expectSameStore(killed.dump, complete.dump);
     } finally {
       await hiding.close();
     }

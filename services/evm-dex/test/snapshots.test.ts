@@ -6,11 +6,6 @@ import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openCache } from "../../shared/cache/open.ts";
 import type { Cache } from "../../shared/cache/port.ts";
-import {
-  createRedisServer,
-  noRedisServer,
-  type RedisServer,
-} from "../../shared/cache/testkit/redis-server.ts";
 import { toCells } from "../../shared/contract/cells.ts";
 import { renderTable } from "../../shared/contract/render-table.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -18,6 +13,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { until } from "../../shared/testkit/fixture.ts";
 import type { TestProcess } from "../../shared/testkit/process.ts";
+import { type RedisServer, startRedisOrSkip } from "../../shared/testkit/redis-server.ts";
 import {
   type ServiceProcess,
   startIngestProcess,
@@ -48,13 +44,7 @@ describeWithChain("evm-dex with Redis", () => {
   let other: string;
 
   before(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    redis = await createRedisServer();
-    await redis.start();
+    redis = await startRedisOrSkip(this);
     chain = await createTestChain();
     [pool, other] = chain.pools.map(({ address }) => address) as [string, string];
     for (const address of [pool, other]) {
@@ -120,7 +110,7 @@ describeWithChain("evm-dex with Redis", () => {
       }
     }
   };
-  /** Until the service has noticed the head, asked by the other pool. */
+  /** Until the service has noticed the head, requested by the other pool. */
   const noticed = async () => {
     const { number } = await indexed();
     await until(async () => (await fetch(urlOf(other))).headers.get("x-data-block") === `${number}`);

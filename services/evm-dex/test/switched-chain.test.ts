@@ -87,9 +87,9 @@ describeOnEngines(
       const fork = await createTestChain({ poolCount: 4, stateFile });
       others.push({ name: "a fork below the final block", chain: fork });
       await mineBusyBlocks(fork, { blocks: 200, seed: 2 });
-      const stranger = await createTestChain({ poolCount: 4, timestamp: 1_600_000_000 });
-      others.push({ name: "another genesis", chain: stranger });
-      await mineBusyBlocks(stranger, { blocks: BLOCKS + 100, seed: 3 });
+      const otherChain = await createTestChain({ poolCount: 4, timestamp: 1_600_000_000 });
+      others.push({ name: "another genesis", chain: otherChain });
+      await mineBusyBlocks(otherChain, { blocks: BLOCKS + 100, seed: 3 });
       await mineBusyBlocks(chain, { blocks: BLOCKS - FORK, seed: 4 });
       const start = (seed: number) =>
         startFaultyRpc({ target: chain.url, faults: {}, seed, rangeLimit: RANGE_LIMIT });

@@ -41,7 +41,7 @@ export interface TokenFacts {
 }
 
 /** Value and rewards of a v2 pool at the head. */
-export interface V2Worth {
+interface V2Worth {
   /** Whole tokens. */
   readonly reserve0: number;
   readonly reserve1: number;
@@ -94,7 +94,7 @@ function rewardsOf(
 }
 
 /** A v2 pool at the head. */
-export interface V2Facts extends V2Worth {
+interface V2Facts extends V2Worth {
   readonly state: V2State;
 }
 

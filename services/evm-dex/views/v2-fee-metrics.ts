@@ -19,7 +19,7 @@ export const v2FeeMetricsView: PoolView<V2FeeMetricsRow> = {
   read: readRow,
 };
 
-export type V2FeeMetricsRow = Awaited<ReturnType<typeof readRow>>;
+type V2FeeMetricsRow = Awaited<ReturnType<typeof readRow>>;
 
 async function readRow(store: Store, query: { pool: PoolRow; checkpoint: CheckpointRow }) {
   const { pool, checkpoint } = query;

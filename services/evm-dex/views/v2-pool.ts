@@ -10,7 +10,7 @@ import { coverageOf, type RewardTokens, readV2Facts, v2Identity } from "./v2-fac
 import type { PoolView } from "./view.ts";
 
 /** Most days of an APR. */
-export const MAX_APR_DAYS = 30;
+const MAX_APR_DAYS = 30;
 
 /** The row of one v2 pool, with the swap-fee APR of every number of days. */
 export function v2PoolView(rewards: RewardTokens): PoolView<V2PoolRow> {
@@ -22,7 +22,7 @@ export function v2PoolView(rewards: RewardTokens): PoolView<V2PoolRow> {
   };
 }
 
-export type V2PoolRow = Awaited<ReturnType<typeof readRow>>;
+type V2PoolRow = Awaited<ReturnType<typeof readRow>>;
 
 async function readRow(
   store: Store,

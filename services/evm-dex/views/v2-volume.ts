@@ -19,7 +19,7 @@ export const v2VolumeView: PoolView<V2VolumeRow> = {
   read: readRow,
 };
 
-export type V2VolumeRow = Awaited<ReturnType<typeof readRow>>;
+type V2VolumeRow = Awaited<ReturnType<typeof readRow>>;
 
 async function readRow(store: Store, { pool, checkpoint }: { pool: PoolRow; checkpoint: CheckpointRow }) {
   const { chainId, poolAddress } = pool;

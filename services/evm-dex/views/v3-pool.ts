@@ -44,7 +44,7 @@ export const v3PoolView: PoolView<V3PoolRow> = {
 };
 
 /** Every column that a v3 pool endpoint of any family has, by name. */
-export type V3PoolRow = ReturnType<typeof rowOf>;
+type V3PoolRow = ReturnType<typeof rowOf>;
 
 /** The fee in force; the tier's where no other was read. */
 async function readFee(store: Store, pool: PoolRow): Promise<number> {

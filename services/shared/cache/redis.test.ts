@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { describeWithProcesses } from "../testkit/describe.ts";
+import { createRedisOrSkip, type RedisServer } from "../testkit/redis-server.ts";
 import { openCache } from "./open.ts";
 import type { Cache } from "./port.ts";
 import { openRedisCache } from "./redis.ts";
 import { describeCache } from "./suite.ts";
-import { createRedisServer, noRedisServer, type RedisServer } from "./testkit/redis-server.ts";
 
 const url = process.env.REDIS_URL;
 const LONG = { ttlMs: 60_000 };
@@ -46,12 +46,7 @@ describeWithProcesses("redis cache in an outage", () => {
   let server: RedisServer | undefined;
 
   beforeEach(async function () {
-    const reason = noRedisServer();
-    if (reason !== undefined) {
-      console.log(`      pending: ${reason}`);
-      return this.skip();
-    }
-    server = await createRedisServer();
+    server = await createRedisOrSkip(this);
     cache = await openRedisCache({ url: server.url, commandTimeoutMs: 100 });
   });
   afterEach(async () => {

@@ -146,7 +146,8 @@ export function programCommand(
     : [process.execPath, built, ...args];
 }
 
-function builtFile(source: string): string | undefined {
+/** The file that TEST_DIST has of a source file. */
+export function builtFile(source: string): string | undefined {
   const { TEST_DIST } = process.env;
   if (TEST_DIST === undefined || "Deno" in globalThis) return undefined;
   const file = join(ROOT_PATH, TEST_DIST, relative(ROOT_PATH, source).replace(/\.ts$/, ".js"));

@@ -73,12 +73,12 @@ async function callFeeTiers(
     const call = tierOf(pool)?.call(pool, { factory: pool.factory.address, block: blockOf(pool) });
     if (call !== undefined) calls.set(keyOf(pool), call);
   }
-  const answers = calls.size === 0 ? [] : await source.call([...calls.values()]);
-  const answerOf = new Map([...calls.keys()].map((key, i) => [key, answers[i] ?? "0x"]));
+  const results = calls.size === 0 ? [] : await source.call([...calls.values()]);
+  const resultOf = new Map([...calls.keys()].map((key, i) => [key, results[i] ?? "0x"]));
   const tiers = new Map<CreatedPool, number>();
   for (const pool of pools) {
-    const answer = answerOf.get(keyOf(pool)) ?? "0x";
-    if (answer.length >= 66) tiers.set(pool, readInt(answer, 0) * (tierOf(pool)?.unit ?? 1));
+    const result = resultOf.get(keyOf(pool)) ?? "0x";
+    if (result.length >= 66) tiers.set(pool, readInt(result, 0) * (tierOf(pool)?.unit ?? 1));
   }
   return tiers;
 }

@@ -14,21 +14,21 @@ const DECIMALS = toFunctionSelector("decimals()");
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
-/** What the contracts answer, by address; null reverts. */
+/** What the contracts result, by address; null reverts. */
 type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
 
-function answering(answers: Answers) {
+function answering(results: Answers) {
   return (call: EthCall): Hex | null => {
-    const token = answers[call.to];
-    if (token === undefined) throw new Error(`${call.to} was not expected to be asked`);
+    const token = results[call.to];
+    if (token === undefined) throw new Error(`${call.to} was not expected to be requested`);
     expect([SYMBOL, DECIMALS]).to.include(call.data);
     return call.data === SYMBOL ? token.symbol : token.decimals;
   };
 }
 
-async function readOne(answer: { symbol: Hex | null; decimals: Hex | null }) {
+async function readOne(result: { symbol: Hex | null; decimals: Hex | null }) {
   const store = await openTestStore();
-  const source = createFakeSource({ call: answering({ [address(1)]: answer }) });
+  const source = createFakeSource({ call: answering({ [address(1)]: result }) });
   const { all } = await new TokenReader(store, source).read([address(1)], 7);
   await store.close();
   return all.get(address(1));

@@ -48,12 +48,12 @@ export class TokenReader {
       { to: address as Hex, data: SYMBOL, block },
       { to: address as Hex, data: DECIMALS, block },
     ]);
-    const answers = await this.#source.call(calls);
+    const results = await this.#source.call(calls);
     return addresses.map((address, i) => ({
       chainId: this.#source.chainId,
       address,
-      symbol: decodeText(answers[2 * i] ?? null) ?? "",
-      decimals: decodeDecimals(answers[2 * i + 1] ?? null),
+      symbol: decodeText(results[2 * i] ?? null) ?? "",
+      decimals: decodeDecimals(results[2 * i + 1] ?? null),
     }));
   }
 }

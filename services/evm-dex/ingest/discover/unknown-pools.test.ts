@@ -38,7 +38,7 @@ function factoryOf(kind: Kind): Factory {
 
 interface Contract {
   readonly factory?: Hex;
-  readonly answers?: Readonly<Record<string, Hex>>;
+  readonly results?: Readonly<Record<string, Hex>>;
   /** What the factory has for the pool's facts; default: the pool itself. */
   readonly registered?: Hex;
   /** Blocks below this have no state any more. */
@@ -50,7 +50,7 @@ function chainWith(contract: Contract, getPool: Hex) {
   const facts: Record<string, Hex> = {
     [selector("token0")]: addressWord(TOKEN0),
     [selector("token1")]: addressWord(TOKEN1),
-    ...contract.answers,
+    ...contract.results,
   };
   return createFakeSource({
     headers: headersUpTo(HEAD),
@@ -90,11 +90,11 @@ describe("UnknownPools", () => {
   const seen = 2_500;
   const only = new Map([[POOL as string, seen]]);
 
-  for (const [kind, answers, getPool, traits] of KINDS) {
+  for (const [kind, results, getPool, traits] of KINDS) {
     it(`finds a ${kind} pool and the block that created it`, async () => {
       const factory = factoryOf(kind);
-      const source = chainWith({ factory: factory.address, answers }, getPool);
-      const strangers = new UnknownPools(source, { factories: [factory], fromBlock: FROM });
+      const source = chainWith({ factory: factory.address, results }, getPool);
+      const unknownPools = new UnknownPools(source, { factories: [factory], fromBlock: FROM });
       const expected = {
         pool: POOL,
         token0: TOKEN0,
@@ -104,36 +104,36 @@ describe("UnknownPools", () => {
         block: CREATED,
         time: headersUpTo(CREATED)[CREATED]?.timestamp,
       };
-      expect(await strangers.identify(only)).to.deep.equal([{ pool: expected, gauge: undefined }]);
+      expect(await unknownPools.identify(only)).to.deep.equal([{ pool: expected, gauge: undefined }]);
     });
   }
 
   const factory = factoryOf("uniswap-v3");
-  const ours: Contract = { factory: factory.address, answers: FEE_3000 };
+  const ours: Contract = { factory: factory.address, results: FEE_3000 };
   const open = (contract: Contract) => {
     const source = chainWith(contract, uniswapCall);
-    return { source, strangers: new UnknownPools(source, { factories: [factory], fromBlock: FROM }) };
+    return { source, unknownPools: new UnknownPools(source, { factories: [factory], fromBlock: FROM }) };
   };
 
   it("uses the block before the index where nodes have pruned the past", async () => {
-    const { strangers } = open({ ...ours, prunedBelow: HEAD });
-    const [met] = await strangers.identify(only);
-    expect(met?.pool.block).to.equal(FROM - 1);
+    const { unknownPools } = open({ ...ours, prunedBelow: HEAD });
+    const [identified] = await unknownPools.identify(only);
+    expect(identified?.pool.block).to.equal(FROM - 1);
   });
 
   it("uses the block of the first event, if nodes show at least that the pool did not exist before", async () => {
-    const { strangers } = open({ ...ours, prunedBelow: CREATED - 1 });
-    const [met] = await strangers.identify(new Map([[POOL as string, CREATED]]));
-    expect(met?.pool.block).to.equal(CREATED);
+    const { unknownPools } = open({ ...ours, prunedBelow: CREATED - 1 });
+    const [identified] = await unknownPools.identify(new Map([[POOL as string, CREATED]]));
+    expect(identified?.pool.block).to.equal(CREATED);
   });
 
   it("finds the gauge that a pool had before its first event, and none that came later", async () => {
     const rewards = { voter: address(0x707e), token: address(0x70) };
     const gauged = { ...factoryOf("aerodrome-v2"), rewards };
     const getPool = encodeFunctionData({ abi: v2GetPool, args: [TOKEN0, TOKEN1, true] });
-    const answers = { [selector("stable")]: numberWord(1) };
-    const gaugeSince = async (block: number, spoke: number) => {
-      const chain = chainWith({ factory: gauged.address, answers }, getPool);
+    const results = { [selector("stable")]: numberWord(1) };
+    const gaugeSince = async (block: number, firstEventAt: number) => {
+      const chain = chainWith({ factory: gauged.address, results }, getPool);
       const source: FakeSource = {
         ...chain,
         call: async (calls) =>
@@ -141,8 +141,8 @@ describe("UnknownPools", () => {
             ? calls.map((call) => addressWord(call.block >= block ? address(0x6a) : NOBODY))
             : chain.call(calls),
       };
-      const strangers = new UnknownPools(source, { factories: [gauged], fromBlock: FROM });
-      return (await strangers.identify(new Map([[POOL as string, spoke]])))[0]?.gauge;
+      const unknownPools = new UnknownPools(source, { factories: [gauged], fromBlock: FROM });
+      return (await unknownPools.identify(new Map([[POOL as string, firstEventAt]])))[0]?.gauge;
     };
     expect(await gaugeSince(1_234, seen)).to.deep.equal({
       gauge: address(0x6a),
@@ -154,7 +154,7 @@ describe("UnknownPools", () => {
   });
 
   const foreign: readonly [string, Contract][] = [
-    ["that names no factory", { answers: FEE_3000 }],
+    ["that names no factory", { results: FEE_3000 }],
     ["of another factory", { ...ours, factory: address(0xbad) }],
     ["that its factory does not know", { ...ours, registered: NOBODY }],
     ["that says of itself what is true of another", { ...ours, registered: address(0x901) }],
@@ -162,32 +162,34 @@ describe("UnknownPools", () => {
   ];
   for (const [name, contract] of foreign) {
     it(`rejects a contract ${name}, and reads it once`, async () => {
-      const { source, strangers } = open(contract);
-      expect(strangers.isForeign(POOL)).to.equal(false);
-      expect(await strangers.identify(only)).to.deep.equal([]);
-      expect(strangers.isForeign(POOL)).to.equal(true);
-      const asked = source.calls.length;
-      expect(await strangers.identify(only)).to.deep.equal([]);
-      expect(source.calls.length).to.equal(asked);
+      const { source, unknownPools } = open(contract);
+      expect(unknownPools.isForeign(POOL)).to.equal(false);
+      expect(await unknownPools.identify(only)).to.deep.equal([]);
+      expect(unknownPools.isForeign(POOL)).to.equal(true);
+      const requested = source.calls.length;
+      expect(await unknownPools.identify(only)).to.deep.equal([]);
+      expect(source.calls.length).to.equal(requested);
     });
   }
 
   it("reads many at once, and each once", async () => {
-    const { source, strangers } = open(ours);
+    const { source, unknownPools } = open(ours);
     const foreign = Array.from({ length: 300 }, (_, n) => [address(0x5000 + n), seen] as const);
     const many = new Map([...only, ...foreign]);
     for (const round of [1, 2])
       expect(
-        (await strangers.identify(many)).map(({ pool }) => pool.pool),
+        (await unknownPools.identify(many)).map(({ pool }) => pool.pool),
         `${round}`,
       ).to.deep.equal([POOL]);
-    const asked = source.calls.filter((request) => request.some(({ data }) => data === selector("factory")));
-    expect(asked.map((request) => request.length)).to.deep.equal([many.size, 1]);
+    const requested = source.calls.filter((request) =>
+      request.some(({ data }) => data === selector("factory")),
+    );
+    expect(requested.map((request) => request.length)).to.deep.equal([many.size, 1]);
   });
 
   it("reads at a block where the contract exists, however far behind the node is", async () => {
-    const { source, strangers } = open(ours);
-    await strangers.identify(new Map([[POOL as string, HEAD + 40]]));
+    const { source, unknownPools } = open(ours);
+    await unknownPools.identify(new Map([[POOL as string, HEAD + 40]]));
     expect(source.calls[0]?.[0]?.block).to.equal(HEAD + 40);
   });
 
@@ -198,9 +200,9 @@ describe("UnknownPools", () => {
       ...source,
       call: (calls: readonly EthCall[]) => (isDown ? Promise.reject(new Error("down")) : source.call(calls)),
     };
-    const strangers = new UnknownPools(flaky, { factories: [factory], fromBlock: FROM });
-    expect(await strangers.identify(only).catch((error: Error) => error.message)).to.equal("down");
+    const unknownPools = new UnknownPools(flaky, { factories: [factory], fromBlock: FROM });
+    expect(await unknownPools.identify(only).catch((error: Error) => error.message)).to.equal("down");
     isDown = false;
-    expect((await strangers.identify(only)).map(({ pool }) => pool.pool)).to.deep.equal([POOL]);
+    expect((await unknownPools.identify(only)).map(({ pool }) => pool.pool)).to.deep.equal([POOL]);
   });
 });

@@ -12,7 +12,7 @@ const GAUGES = "0xb9a09fd5" as Hex;
 const MAX_FOREIGN = 200_000;
 
 /** A pool of a configured factory that was unknown, and its gauge where it has one. */
-export interface IdentifiedPool {
+interface IdentifiedPool {
   readonly pool: CreatedPool;
   readonly gauge:
     | { readonly gauge: string; readonly voter: string; readonly createdBlock: number }
@@ -54,12 +54,12 @@ export class UnknownPools {
     if (unknown.length === 0) return [];
     // Nodes have the state of the head; a node that is behind must not be read before the contract's first event.
     const head = Math.max(...unknown.map(([, block]) => block), (await this.#source.head()).number);
-    const answers = await this.#source.call(
+    const results = await this.#source.call(
       unknown.map(([address]) => ({ to: address as Hex, data: FACTORY, block: head })),
     );
     const found: IdentifiedPool[] = [];
     for (const [i, [address, block]] of unknown.entries()) {
-      const factory = this.#factories.get(parseAddressWord(answers[i]));
+      const factory = this.#factories.get(parseAddressWord(results[i]));
       const pool = factory && (await this.#confirm(address, { factory, head, seen: block }));
       if (pool === undefined) this.#addForeign(address);
       else found.push({ pool, gauge: await this.#gaugeOf(pool, { head, seen: block }) });
@@ -99,10 +99,10 @@ export class UnknownPools {
     const voter = factory.rewards?.voter;
     if (voter === undefined) return undefined;
     const gaugeAt = async (block: number) => {
-      const [answer] = await this.#source.call([
+      const [result] = await this.#source.call([
         { to: voter, data: encodeCall(GAUGES, [pool as Hex]), block },
       ]);
-      return typeof answer === "string" ? parseAddressWord(answer) : null;
+      return typeof result === "string" ? parseAddressWord(result) : null;
     };
     const gauge = await gaugeAt(head);
     if (gauge === null || BigInt(gauge || 0) === 0n) return undefined;
@@ -116,8 +116,8 @@ export class UnknownPools {
 
   /** Null where no node has the state of that block. */
   async #isPool(call: EthCall, created: PoolCreatedEvent): Promise<boolean | null> {
-    const [answer] = await this.#source.call([call]);
-    return typeof answer === "string" ? parseAddressWord(answer) === created.pool : null;
+    const [result] = await this.#source.call([call]);
+    return typeof result === "string" ? parseAddressWord(result) === created.pool : null;
   }
 
   async #place(
@@ -152,6 +152,6 @@ async function findCreation(
   return having;
 }
 
-function parseAddressWord(answer: Hex | null | undefined): string {
-  return typeof answer === "string" && answer.length >= 66 ? readAddress(answer, 0) : "";
+function parseAddressWord(result: Hex | null | undefined): string {
+  return typeof result === "string" && result.length >= 66 ? readAddress(result, 0) : "";
 }

@@ -9,7 +9,11 @@ const INITIAL_RANGE = 40;
 const PROBE_BLOCKS = 16;
 const MAX_RANGE = 5_000;
 const SCAN_CONCURRENCY = 2;
-/** Small responses keep the heap small; beyond some thousand logs larger ones are no faster. */
+/**
+ * Small responses keep the heap small; from 800 to 5,000 logs the speed is the same. Also without a gain beyond the
+ * noise: rows for SQLite as JSON, as text of fixed width or twenty per statement; cutting transactions out of a
+ * block's text before it is parsed (1.5 %); a young heap of 16 to 64 MB.
+ */
 const TARGET_LOGS = 2_500;
 /**
  * Every block without events is checked against its bloom. On a real chain hardly a block has none of these topics,
@@ -29,7 +33,7 @@ const DENSE_SHARE = 0.5;
 /** Blocks scanned after whole blocks were unavailable, before the next attempt at them. */
 const DENSE_PAUSE_BLOCKS = 5_000;
 
-export interface BackfillRange {
+interface BackfillRange {
   readonly source: EvmSource;
   readonly fetcher: Fetcher;
   readonly from: number;

@@ -15,7 +15,7 @@ export interface CreatedPool extends PoolCreatedEvent {
 }
 
 /** A gauge that a known pool's voter created. */
-export interface CreatedGauge extends NewGauge {
+interface CreatedGauge extends NewGauge {
   readonly pool: string;
   readonly block: number;
 }

@@ -65,8 +65,8 @@ export class Emitters {
     }
     if (this.#voters.size === 0) return;
     for (const log of logs) {
-      const told = this.#voters.has(log.address) ? this.#decodeVoterLog(log) : undefined;
-      if (told?.gauge !== undefined) this.#gauges.set(told.gauge.gauge, told.pool);
+      const created = this.#voters.has(log.address) ? this.#decodeVoterLog(log) : undefined;
+      if (created?.gauge !== undefined) this.#gauges.set(created.gauge.gauge, created.pool);
     }
   }
 

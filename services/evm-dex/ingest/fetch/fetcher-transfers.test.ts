@@ -131,9 +131,9 @@ describe("Fetcher: LP tokens' Transfers", () => {
     await readSettled(source);
     await readTail(source);
     const topic = transfer(OLD, BOB).topics[0] as Hex;
-    const asked = source.asked.filter(({ filter }) => filter.topics.includes(topic));
-    expect(asked.length).to.be.greaterThan(3);
-    for (const { filter } of asked) expect(filter.addresses).to.have.length(1);
+    const requested = source.requested.filter(({ filter }) => filter.topics.includes(topic));
+    expect(requested.length).to.be.greaterThan(3);
+    for (const { filter } of requested) expect(filter.addresses).to.have.length(1);
   });
 
   for (const fullBlooms of [false, true]) {

@@ -22,7 +22,7 @@ import { WatchedPools } from "./watched-pools.ts";
 /** Default number of contracts in one eth_getLogs: geth's limit. */
 const MAX_ADDRESSES = 1_000;
 
-export interface FetcherOptions {
+interface FetcherOptions {
   readonly factories: readonly Factory[];
   readonly known: KnownContracts;
   readonly watchedPools?: WatchedPools;
@@ -180,8 +180,8 @@ export class Fetcher {
     const before = new Set(watched);
     const late = this.#watchedPools.list().filter((pool) => !before.has(pool));
     if (late.length === 0) return poolLogs;
-    const asked = { range, pools: late, headers: list };
-    const found = this.#decode(await readTransfers(this.#transfers, asked));
+    const request = { range, pools: late, headers: list };
+    const found = this.#decode(await readTransfers(this.#transfers, request));
     return sortByPosition([...poolLogs, ...found]);
   }
 
@@ -203,8 +203,8 @@ export class Fetcher {
     const byTopic = this.#decodeByTopic(logs, unknownPools);
     this.#watchNewPools(byTopic);
     const pools = this.#watchedPools.list();
-    const asked = { range, pools, headers: list };
-    const byAddress = this.#decode(await readTransfers(this.#transfers, asked));
+    const request = { range, pools, headers: list };
+    const byAddress = this.#decode(await readTransfers(this.#transfers, request));
     const poolLogs = sortByPosition([...byTopic, ...byAddress]);
     await this.#checkTransfers(poolLogs, blocks);
     return poolLogs;

@@ -140,10 +140,10 @@ describe("prefetchMap", () => {
 
 describe("prefetchNext", () => {
   it("yields all items in order, and requests each while the one before it is processed", async () => {
-    const asked: number[] = [];
+    const requested: number[] = [];
     async function* source() {
       for (let item = 0; item < 5; item++) {
-        asked.push(item);
+        requested.push(item);
         yield item;
       }
     }
@@ -151,7 +151,7 @@ describe("prefetchNext", () => {
     for await (const item of prefetchNext(source())) {
       got.push(item);
       await settle();
-      expect(asked).to.have.length(Math.min(5, got.length + 1));
+      expect(requested).to.have.length(Math.min(5, got.length + 1));
     }
     expect(got).to.deep.equal([0, 1, 2, 3, 4]);
   });

@@ -48,7 +48,7 @@ describe("TransferScan", () => {
     }
     const expected = blocks.flatMap((pools, i) => (pools.length === 0 ? [] : [`${i + 1}:0`]));
     expect(places(taken)).to.deep.equal(expected);
-    expect(chain.asked.map(({ range }) => range)).to.deep.equal([{ fromBlock: 1, toBlock: 40 }]);
+    expect(chain.requested.map(({ range }) => range)).to.deep.equal([{ fromBlock: 1, toBlock: 40 }]);
   });
 
   it("misses and doubles nothing of pools that are watched only from some piece on", async () => {
@@ -72,7 +72,7 @@ describe("TransferScan", () => {
           const fresh = POOLS.filter((pool, i) => since[i] === piece && !of.watchedPools.has(pool));
           for (const pool of fresh) of.watchedPools.add(pool);
           const taken = scan.take({ fromBlock: from, toBlock: to }, fresh);
-          // Pieces are asked for while the ones before are still on their way.
+          // Pieces are requested for while the ones before are still on their way.
           if (!ahead) await taken;
           pending.push(taken);
           for (let block = from; block <= to; block++) {
@@ -140,7 +140,7 @@ describe("TransferScan", () => {
     const chain = chainOf([[0], [1]]);
     const scan = new TransferScan(sourceOf(chain, []), { from: 1, to: 2, signal });
     expect(await scan.take({ fromBlock: 1, toBlock: 2 }, [])).to.deep.equal([]);
-    expect(chain.asked).to.deep.equal([]);
+    expect(chain.requested).to.deep.equal([]);
   });
 
   it("fails with the source's error, once, and continues", async () => {

@@ -55,7 +55,7 @@ describe("loadWatchedPools", () => {
     const source = createFakeSource({
       call: ({ to }) => {
         const supply = SUPPLIES[to];
-        if (supply === undefined) throw new Error(`${to} was not to be asked.`);
+        if (supply === undefined) throw new Error(`${to} was not to be requested.`);
         return supply === null ? null : encodeAbiParameters([{ type: "uint256" }], [supply]);
       },
     });

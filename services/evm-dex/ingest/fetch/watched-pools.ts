@@ -53,9 +53,9 @@ export async function loadWatchedPools(
   const calls = unknown.flatMap(
     ({ pool, kind }) => protocolOf(kind).lpTokens?.supplyCall(pool, blockNumber) ?? [],
   );
-  const answers = await source.call(calls);
+  const results = await source.call(calls);
   unknown.forEach(({ pool, kind }, i) => {
-    const supply = answers[i];
+    const supply = results[i];
     const isKnown = typeof supply === "string" && supply.length >= 66;
     if (!isKnown || protocolOf(kind).lpTokens?.isMovable(readUint(supply, 0)) === true) watch.add(pool);
   });

@@ -75,9 +75,9 @@ describe("anchorPositions", () => {
       ]),
       blockOf(170, [[OLD, transfer(BOB, ANN)]]),
     ];
-    const asked = source();
-    await anchorPositions(asked, { indexer, batch: { blocks }, fromBlock: FROM });
-    expect(asked.calls.flat().map(({ to, block }) => [to, block])).to.deep.equal([
+    const requested = source();
+    await anchorPositions(requested, { indexer, batch: { blocks }, fromBlock: FROM });
+    expect(requested.calls.flat().map(({ to, block }) => [to, block])).to.deep.equal([
       [OLD, 159],
       [GAUGE, 159],
       [OLD, 159],

@@ -120,10 +120,10 @@ describe("readAnchors", () => {
     const row = poolRow({ poolAddress: address(0x77), dexAddress: address(0xfac), protocol: "aerodrome-v2" });
     const gauge = { gauge: address(0x95), voter: address(0x707e) };
     const entry = poolEntry({ row, protocol: aerodromeV2 });
-    const asked: EthCall[] = [];
+    const requested: EthCall[] = [];
     const source = createFakeSource({
       call(call) {
-        asked.push(call);
+        requested.push(call);
         if (call.block !== HEAD) return null;
         return encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], [BigInt(call.to), 5n]);
       },
@@ -132,7 +132,7 @@ describe("readAnchors", () => {
     expect(entry.anchor).to.include({ reserve0: 0x77n, reserve1: 5n, totalSupply: 0x77n, staked: 0x95n });
     expect(entry.state).to.equal(entry.anchor);
     const contracts = [row.poolAddress, row.dexAddress, gauge.gauge, gauge.voter];
-    expect(contracts).to.include.members(asked.map(({ to }) => to));
-    expect(new Set(asked.map(({ block }) => block))).to.deep.equal(new Set([300, HEAD]));
+    expect(contracts).to.include.members(requested.map(({ to }) => to));
+    expect(new Set(requested.map(({ block }) => block))).to.deep.equal(new Set([300, HEAD]));
   });
 });

@@ -5,7 +5,7 @@ import { balanceCalls, readBalance } from "./balances.ts";
 import { readPastStates } from "./past-states.ts";
 
 /** A pool older than the index without an anchor yet, and its gauge just before its first indexed event. */
-export interface UnanchoredPool {
+interface UnanchoredPool {
   readonly entry: PoolEntry;
   /** Block of that event. */
   readonly block: number;

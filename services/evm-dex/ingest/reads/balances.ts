@@ -81,13 +81,13 @@ async function observeAtHash(source: EvmSource, wanted: readonly BalanceRequest[
 
 async function observeAt(source: EvmSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
   if (wanted.length === 0) return [];
-  const answers = await source.call(
+  const results = await source.call(
     wanted.flatMap(({ entry, block, hash }) => balanceCalls(entry.row, block, hash)),
   );
   const missed: PoolEntry[] = [];
   wanted.forEach(({ entry, block }, i) => {
-    const balance0 = readBalance(answers[2 * i]);
-    const balance1 = readBalance(answers[2 * i + 1]);
+    const balance0 = readBalance(results[2 * i]);
+    const balance1 = readBalance(results[2 * i + 1]);
     if (balance0 === null || balance1 === null) missed.push(entry);
     else Object.assign(entry, { balance0, balance1, balanceBlock: block });
   });

@@ -12,7 +12,7 @@ const PAGE = 1_000;
 const BATCH = 25;
 const RETRY_MS = 5_000;
 
-export interface InactivePoolsOptions {
+interface InactivePoolsOptions {
   readonly store: Store;
   readonly source: EvmSource;
   /** First indexed block. */

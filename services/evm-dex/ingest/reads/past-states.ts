@@ -12,7 +12,7 @@ export interface PoolAtBlock {
 }
 
 /** A pool's state and balances at a block, by its getters and its tokens. */
-export interface PastState {
+interface PastState {
   readonly state: unknown;
   readonly balances: RawPair;
 }
@@ -26,14 +26,14 @@ export async function readPastStates(
   wanted: readonly PoolAtBlock[],
 ): Promise<(PastState | undefined)[]> {
   if (wanted.length === 0) return [];
-  const asked = wanted.map(({ row, block, gauge }) => {
+  const calls = wanted.map(({ row, block, gauge }) => {
     const { tvlSource: tvlOf, anchorCalls } = protocolOf(row.protocol);
     return [...(tvlOf === "balances" ? balanceCalls(row, block) : []), ...anchorCalls(row, block, gauge)];
   });
-  const answers = await source.call(asked.flat());
+  const results = await source.call(calls.flat());
   let at = 0;
   return wanted.map((pool, i) => {
-    const own = answers.slice(at, at + (asked[i]?.length ?? 0));
+    const own = results.slice(at, at + (calls[i]?.length ?? 0));
     at += own.length;
     return parsePastState(pool, own);
   });
@@ -41,14 +41,14 @@ export async function readPastStates(
 
 function parsePastState(
   { row, gauge }: PoolAtBlock,
-  answers: readonly (`0x${string}` | null)[],
+  results: readonly (`0x${string}` | null)[],
 ): PastState | undefined {
   const protocol = protocolOf(row.protocol);
   if (protocol.tvlSource === "reserves") {
-    const state = protocol.anchor(answers, { amount0: 0n, amount1: 0n }, gauge);
+    const state = protocol.anchor(results, { amount0: 0n, amount1: 0n }, gauge);
     return state === undefined ? undefined : { state, balances: protocol.reserves(state) };
   }
-  const [first, second, ...own] = answers;
+  const [first, second, ...own] = results;
   const [amount0, amount1] = [readBalance(first), readBalance(second)];
   if (amount0 === null || amount1 === null) return undefined;
   const balances = { amount0, amount1 };

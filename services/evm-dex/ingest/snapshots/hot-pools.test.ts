@@ -5,7 +5,7 @@ import { requestedMember } from "../../views/snapshot.ts";
 import { HotPools } from "./hot-pools.ts";
 
 const pool = (n: number) => poolRow({ poolAddress: address(n) });
-const asked = (n: number, view = "v3") => requestedMember({ poolAddress: address(n), view });
+const requested = (n: number, view = "v3") => requestedMember({ poolAddress: address(n), view });
 const T = 1_700_000_000;
 
 describe("HotPools", () => {
@@ -16,7 +16,7 @@ describe("HotPools", () => {
     const hot = new HotPools();
     hot.touch([pool(1), pool(2)], T);
     hot.touch([pool(3), pool(1)], T + 2);
-    expect(listed(hot, [asked(9), asked(2)])).to.deep.equal([
+    expect(listed(hot, [requested(9), requested(2)])).to.deep.equal([
       [9, "v3"],
       [2, "v3"],
       [1, "v3"],
@@ -26,7 +26,7 @@ describe("HotPools", () => {
 
   it("skips views of another version, and malformed members", () => {
     const hot = new HotPools();
-    expect(listed(hot, [asked(1, "v9"), "nonsense", "", asked(2)])).to.deep.equal([[2, "v3"]]);
+    expect(listed(hot, [requested(1, "v9"), "nonsense", "", requested(2)])).to.deep.equal([[2, "v3"]]);
   });
 
   it("forgets pools an hour after they traded, by the chain's time", () => {

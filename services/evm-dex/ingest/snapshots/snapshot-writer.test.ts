@@ -96,10 +96,10 @@ describe("SnapshotWriter", () => {
   });
 
   it("stops after 200 ms at most, requested pools first", async () => {
-    const asked = (all[1] as PoolRow).poolAddress;
+    const requested = (all[1] as PoolRow).poolAddress;
     await cache.touch(
       requestedSet(CHAIN_ID),
-      [requestedMember({ poolAddress: asked, view: "v3" })],
+      [requestedMember({ poolAddress: requested, view: "v3" })],
       REQUESTED,
     );
     const silent = Array.from({ length: 60 }, (_, i) => ({
@@ -116,7 +116,7 @@ describe("SnapshotWriter", () => {
     await writer.onHead({ checkpoint: head, touched: silent });
     // Three looks at the clock find time left, each for eight pools.
     const passedOver = logged.filter(([message]) => message === "no snapshot").length;
-    expect([passedOver, await keptPools()]).to.deep.equal([23, [asked]]);
+    expect([passedOver, await keptPools()]).to.deep.equal([23, [requested]]);
     expect(logged.at(-1)?.[1]).to.include({ wanted: 61, written: 1 });
   });
 

@@ -77,8 +77,11 @@ export class SnapshotWriter {
   ): Promise<{ wanted: number; written: number }> {
     const { store, cache, signal } = this.#deps;
     const { chainId } = checkpoint;
-    const asked = await cache.recent(requestedSet(chainId), { ttlMs: REQUESTED.ttlMs, limit: MAX_REQUESTED });
-    const wanted = this.#hot.list(asked);
+    const requested = await cache.recent(requestedSet(chainId), {
+      ttlMs: REQUESTED.ttlMs,
+      limit: MAX_REQUESTED,
+    });
+    const wanted = this.#hot.list(requested);
     let done = 0;
     let written = 0;
     // A cache that is down stores nothing.

@@ -14,7 +14,7 @@ import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts
 /** Most rows kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
 const MAX_ROWS = 60_000;
 
-export interface UserSwap extends BucketSwap {
+interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
   readonly user: string;
   readonly time: number;

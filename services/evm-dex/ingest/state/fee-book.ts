@@ -46,8 +46,8 @@ export class FeeBook {
       due.push({ pool, block, call: (number) => feeCall(pool, number) });
     }
     if (due.length === 0) return [];
-    const answers = await source.call(due.map(({ block, call }) => call(block)));
-    const fees = new Map(due.map(({ pool }, i) => [pool, parseFee(answers[i])]));
+    const results = await source.call(due.map(({ block, call }) => call(block)));
+    const fees = new Map(due.map(({ pool }, i) => [pool, parseFee(results[i])]));
     const missed = due.filter(({ pool }) => fees.get(pool) === null);
     const later = await source.call(missed.map(({ call }) => call(at.head)));
     missed.forEach(({ pool }, i) => {
@@ -66,10 +66,10 @@ export function lastRefreshBlock(pool: string, head: number): number {
   return head - ((((head - phase) % FEE_REFRESH_BLOCKS) + FEE_REFRESH_BLOCKS) % FEE_REFRESH_BLOCKS);
 }
 
-function parseFee(answer: Hex | null | undefined): number | null {
-  if (typeof answer !== "string" || answer.length < 66) return null;
+function parseFee(result: Hex | null | undefined): number | null {
+  if (typeof result !== "string" || result.length < 66) return null;
   try {
-    return readInt(answer, 0);
+    return readInt(result, 0);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;

@@ -20,7 +20,7 @@ interface CachedPosition extends PositionKey {
   seen: { readonly firstTime: number; readonly lastTime: number; readonly lastBlock: number } | undefined;
 }
 
-export interface EventPosition {
+interface EventPosition {
   readonly blockNumber: number;
   readonly logIndex: number;
   readonly blockHash: string;
@@ -80,10 +80,10 @@ export class LpBook {
     const { blockNumber, logIndex, blockHash, time } = at;
     const key = keyOf({ poolAddress, wallet });
     if (!this.#positions.has(key)) this.anchor({ poolAddress, wallet }, EMPTY_POSITION);
-    const held = this.#positions.get(key) as CachedPosition;
-    held.position = change.after(held.position);
-    held.seen = { firstTime: held.seen?.firstTime ?? time, lastTime: time, lastBlock: blockNumber };
-    this.#dirty.add(held);
+    const cached = this.#positions.get(key) as CachedPosition;
+    cached.position = change.after(cached.position);
+    cached.seen = { firstTime: cached.seen?.firstTime ?? time, lastTime: time, lastBlock: blockNumber };
+    this.#dirty.add(cached);
     this.#events.push({
       chainId: this.#chainId,
       blockNumber,
@@ -92,13 +92,13 @@ export class LpBook {
       poolAddress,
       blockHash,
       time,
-      position: positionText.write(held.position),
+      position: positionText.write(cached.position),
     });
   }
 
   /** Returns the rows that changed since the last flush. */
   flush(): { events: LpEventRow[]; positions: LpPositionRow[] } {
-    const positions = [...this.#dirty].map((held) => this.#toRow(held));
+    const positions = [...this.#dirty].map((cached) => this.#toRow(cached));
     this.#dirty.clear();
     if (this.#positions.size > MAX_POSITIONS) this.#positions.clear();
     return { events: this.#events.splice(0), positions };

@@ -88,25 +88,25 @@ export class V2Book {
     const { poolAddress, time } = swap;
     const rows = this.#rowsOf(poolAddress);
     for (const span of V2_SPANS) {
-      const held = bucketsOf(rows, span).get(startOf(time, span));
-      if (held === undefined) throw new Error(`The swaps of ${poolAddress} at ${time} were not loaded.`);
-      countV2Swap(held.bucket, swap);
-      this.#dirtyBuckets.add(held);
+      const cached = bucketsOf(rows, span).get(startOf(time, span));
+      if (cached === undefined) throw new Error(`The swaps of ${poolAddress} at ${time} were not loaded.`);
+      countV2Swap(cached.bucket, swap);
+      this.#dirtyBuckets.add(cached);
     }
-    const held = rows.swaps.get(startOf(time, HOUR)) as CachedLargeSwaps;
-    const largest = withSwap(held.largest, toLargeSwap(swap));
-    if (largest === held.largest) return;
-    held.largest = largest;
-    this.#dirtySwaps.add(held);
+    const cached = rows.swaps.get(startOf(time, HOUR)) as CachedLargeSwaps;
+    const largest = withSwap(cached.largest, toLargeSwap(swap));
+    if (largest === cached.largest) return;
+    cached.largest = largest;
+    this.#dirtySwaps.add(cached);
   }
 
-  #addBucket(held: CachedBucket): void {
-    bucketsOf(this.#rowsOf(held.poolAddress), held.span).set(held.start, held);
+  #addBucket(cached: CachedBucket): void {
+    bucketsOf(this.#rowsOf(cached.poolAddress), cached.span).set(cached.start, cached);
     this.#rowCount += 1;
   }
 
-  #addSwaps(held: CachedLargeSwaps): void {
-    this.#rowsOf(held.poolAddress).swaps.set(held.start, held);
+  #addSwaps(cached: CachedLargeSwaps): void {
+    this.#rowsOf(cached.poolAddress).swaps.set(cached.start, cached);
     this.#rowCount += 1;
   }
 

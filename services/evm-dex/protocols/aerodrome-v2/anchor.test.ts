@@ -92,9 +92,9 @@ describe("the state of a v2 pool from its getters", () => {
 
   it("calls the factory for the pool's curve", () => {
     for (const stable of [false, true]) {
-      const asked = v2AnchorCalls({ ...pool, stable }, 99).map((call) => answer(call));
-      expect(asked.find(({ name }) => name === "getFee")?.args).to.deep.equal([POOL, stable]);
-      expect(asked.map(({ name }) => name)).to.include(stable ? "stableFee" : "volatileFee");
+      const requested = v2AnchorCalls({ ...pool, stable }, 99).map((call) => answer(call));
+      expect(requested.find(({ name }) => name === "getFee")?.args).to.deep.equal([POOL, stable]);
+      expect(requested.map(({ name }) => name)).to.include(stable ? "stableFee" : "volatileFee");
     }
   });
 

@@ -19,7 +19,7 @@ const BALANCE_OF = "0x70a08231";
 /** Hundredths of a bip in the factory's unit of fees. */
 const BIP = 100;
 
-type Answer = Hex | null | undefined;
+type ReturnData = Hex | null | undefined;
 
 /**
  * Calls of getReserves, totalSupply, index0 and index1 of the pool; getFee, customFee and the default fee of its
@@ -54,8 +54,8 @@ function gaugeCalls({ gauge, voter }: GaugeFacts, block: number): EthCall[] {
  * Undefined where the pool's calls fail: no node has that state. A factory or gauge whose calls fail counts as
  * absent.
  */
-export function readV2Anchor(answers: readonly Answer[], gauge?: GaugeFacts): V2State | undefined {
-  const [reserves, totalSupply, index0, index1, fee, customFee, defaultFee, ...ofGauge] = answers;
+export function readV2Anchor(results: readonly ReturnData[], gauge?: GaugeFacts): V2State | undefined {
+  const [reserves, totalSupply, index0, index1, fee, customFee, defaultFee, ...ofGauge] = results;
   if (!hasWords(reserves, 2) || !hasWords(totalSupply) || !hasWords(index0) || !hasWords(index1)) {
     return undefined;
   }
@@ -73,8 +73,8 @@ export function readV2Anchor(answers: readonly Answer[], gauge?: GaugeFacts): V2
   };
 }
 
-function readGauge(answers: readonly Answer[], { gauge }: GaugeFacts): Partial<V2State> {
-  const [staked, rewardRate, periodFinish, isAlive] = answers;
+function readGauge(results: readonly ReturnData[], { gauge }: GaugeFacts): Partial<V2State> {
+  const [staked, rewardRate, periodFinish, isAlive] = results;
   return {
     gauge,
     staked: hasWords(staked) ? readUint(staked, 0) : 0n,
@@ -121,8 +121,8 @@ export function v2PositionCalls(
 }
 
 /** Earnings count from the first indexed block: from the pool's indexes there. */
-export function readV2Position(answers: readonly Answer[], pool: V2State): LpPosition {
-  const [balance, staked] = answers;
+export function readV2Position(results: readonly ReturnData[], pool: V2State): LpPosition {
+  const [balance, staked] = results;
   return {
     balance: hasWords(balance) ? readUint(balance, 0) : 0n,
     staked: hasWords(staked) ? readUint(staked, 0) : 0n,
@@ -133,6 +133,6 @@ export function readV2Position(answers: readonly Answer[], pool: V2State): LpPos
   };
 }
 
-function hasWords(answer: Answer, count = 1): answer is Hex {
-  return typeof answer === "string" && answer.length >= 2 + 64 * count;
+function hasWords(result: ReturnData, count = 1): result is Hex {
+  return typeof result === "string" && result.length >= 2 + 64 * count;
 }

@@ -29,7 +29,7 @@ export function withFeeOfSwap(before: Fee, swap: SwapEvent, taken: SwapFeeAmount
   };
 }
 
-export interface SwapFeeAmounts {
+interface SwapFeeAmounts {
   readonly swapFee0: bigint;
   readonly swapFee1: bigint;
 }

@@ -83,14 +83,14 @@ export function priceOf(
  * may follow (`feeProtocolAt`, as a word), then whether the pool is unlocked.
  */
 export function readAnchor(
-  answers: readonly (Hex | null | undefined)[],
+  results: readonly (Hex | null | undefined)[],
   {
     words,
     feeProtocolAt,
     balances,
   }: { balances: { amount0: bigint; amount1: bigint }; words: number; feeProtocolAt?: number },
 ): V3State | undefined {
-  const [slot0, liquidity] = answers;
+  const [slot0, liquidity] = results;
   if (typeof slot0 !== "string" || slot0.length < 2 + words * 64) return undefined;
   if (typeof liquidity !== "string" || liquidity.length < 66) return undefined;
   return {

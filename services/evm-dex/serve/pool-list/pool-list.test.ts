@@ -50,17 +50,17 @@ const ELSEWHERE = [
 ];
 
 /**
- * Every pool in the order asked, by comparing all values; ties by address in the last column's direction, or against
+ * Every pool in the order requested, by comparing all values; ties by address in the last column's direction, or against
  * it where that is the time of creation.
  */
 function sorted(pools: readonly PoolRow[], order: readonly OrderTerm<PoolListField>[]): string[] {
-  const asked = order.length === 0 ? [{ field: "createdAt", direction: "desc" } as const] : order;
+  const requested = order.length === 0 ? [{ field: "createdAt", direction: "desc" } as const] : order;
   // The chain, which is the same for all, is no column to break ties by unless it stands alone.
-  const last = (asked.filter(({ field }) => field !== "chainId").at(-1) ??
-    asked.at(-1)) as OrderTerm<PoolListField>;
+  const last = (requested.filter(({ field }) => field !== "chainId").at(-1) ??
+    requested.at(-1)) as OrderTerm<PoolListField>;
   const isReversed = last.field === "createdAt" && last.direction === "desc";
   const isAscending = last.field === "createdAt" ? isReversed : last.direction === "asc";
-  const terms = [...asked, { field: "poolAddress", direction: isAscending ? "asc" : "desc" } as const];
+  const terms = [...requested, { field: "poolAddress", direction: isAscending ? "asc" : "desc" } as const];
   const compare = (a: PoolRow, b: PoolRow) => {
     for (const { field, direction } of terms) {
       if (a[field] === b[field]) continue;

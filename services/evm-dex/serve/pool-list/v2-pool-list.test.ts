@@ -157,11 +157,11 @@ describeLong("V2PoolList", () => {
     const chain = new Chain(store, sample);
     await chain.take({ kind: "blocks", touched: [], count: 1 });
     expect([await tvlOf(old), await tvlOf(later)], "with the next block").to.deep.equal([6_000, 3_000]);
-    // An event of the one that was read: where it stands now is told by its row among the states.
+    // An event of the one that was read: where it stands now is written by its row among the states.
     const [state] = await store.find(poolStates, { filter: { chainId: CHAIN_ID }, limit: 1 });
-    const told = writeV2State({ ...EMPTY_V2_STATE, reserve0: 5n * 10n ** 18n, reserve1: 0n });
+    const written = writeV2State({ ...EMPTY_V2_STATE, reserve0: 5n * 10n ** 18n, reserve1: 0n });
     const { poolAddress } = old.row;
-    await store.write([put(poolStates, [{ ...(state as PoolStateRow), poolAddress, state: told }])]);
+    await store.write([put(poolStates, [{ ...(state as PoolStateRow), poolAddress, state: written }])]);
     await chain.touch(poolAddress);
     expect([await tvlOf(old), await tvlOf(later)]).to.deep.equal([15_000, 3_000]);
   });
@@ -185,7 +185,7 @@ interface Before {
   readonly bucket: V2RollupRow;
 }
 
-/** The store, each of whose reads is told before it is answered. */
+/** The store, each of whose reads is written before it is answered. */
 function watched(store: Store, see: (from: { name: string }, found: unknown) => void | Promise<void>): Store {
   const watching = Object.create(store) as Store;
   for (const name of ["find", "get", "getMany", "getLast"] as const) {
@@ -221,7 +221,7 @@ class Chain {
       const blockNumber = this.#checkpoint.blockNumber + 1;
       const { address } = this.#sample.weth.token0;
       await this.#store.write([put(priceLinks, [priceLink({ address, priceUsd: step.usd }, blockNumber)])]);
-      // Prices change by events, though not of the pools they are told of.
+      // Prices change by events, though not of the pools they are written of.
       await this.#extend([0], 1);
     } else if (step.kind === "create") {
       await this.#create();

@@ -18,7 +18,7 @@ import {
   type V2PoolTable,
 } from "./v2-pool-table.ts";
 
-export interface V2PoolPage {
+interface V2PoolPage {
   readonly limit: number;
   readonly offset: number;
 }
@@ -64,10 +64,10 @@ export class V2PoolList {
   async read(page: V2PoolPage): Promise<{ rows: RowText[]; checkpoint: CheckpointRow } | undefined> {
     const turn = this.#turn.then(() => this.#readAtHead());
     this.#turn = turn.catch(() => undefined);
-    const standing = await turn;
-    if (standing === undefined) return undefined;
-    const { checkpoint, table, rows } = standing;
-    const at = createRowContext(standing, this.#rewards);
+    const headState = await turn;
+    if (headState === undefined) return undefined;
+    const { checkpoint, table, rows } = headState;
+    const at = createRowContext(headState, this.#rewards);
     const end = Math.min(page.offset + page.limit, table.list.length);
     for (let i = page.offset; i < end; i++) rows[i] ??= this.#render(rowOf(table.list[i] as V2Entry, at));
     return { rows: rows.slice(page.offset, end), checkpoint };

@@ -88,14 +88,14 @@ export async function loadTable(
 ): Promise<V2PoolTable> {
   const { checkpoint } = options;
   const { chainId } = checkpoint;
-  const marks: EventRef[] = [];
+  const lastEvents: EventRef[] = [];
   const readPart = async <T>(read: (at: CheckpointRow) => Promise<T>): Promise<T> => {
     const found = await readAtHead(store, {
       chainId,
-      read: async (at) => ({ mark: await lastEvent(store, at), value: await read(at) }),
+      read: async (at) => ({ lastEvent: await findLastEvent(store, at), value: await read(at) }),
     });
     if (found === undefined) throw new Error(`Chain ${chainId} is not indexed any more.`);
-    marks.push(found.value.mark);
+    lastEvents.push(found.value.lastEvent);
     await new Promise(setImmediate);
     return found.value.value;
   };
@@ -116,7 +116,7 @@ export async function loadTable(
     await readTokens(some.flatMap(tokensOf));
   }
   await readTokens(options.tokens);
-  return tableOf(inOrder(entries), { links, marks: distinct(marks), checkpoint });
+  return tableOf(inOrder(entries), { links, lastEvents: distinct(lastEvents), checkpoint });
 }
 
 /**
@@ -129,7 +129,7 @@ export async function updateTable(
 ): Promise<V2PoolTable> {
   const { table, checkpoint } = at;
   const { chainId } = checkpoint;
-  const since = Math.min(...table.lastEvents.map((mark) => mark.blockNumber));
+  const since = Math.min(...table.lastEvents.map((lastEvent) => lastEvent.blockNumber));
   // Filters by the block alone, which has an index; adding the protocol would scan.
   const newest = await store.find(pools, { filter: { chainId, createdBlock: { gt: since } } });
   const created = newest.filter((pool) => pool.protocol === aerodromeV2.kind);
@@ -154,9 +154,9 @@ export async function updateTable(
     }
   }
   const links = await linksUpTo(store, { links: table.links, since, pools: created, checkpoint });
-  const marks = [await lastEvent(store, checkpoint)];
+  const lastEvents = [await findLastEvent(store, checkpoint)];
   const isSameSet = entries.size === table.entries.size && created.length === 0;
-  return tableOf(isSameSet ? entries : inOrder(entries), { links, marks, checkpoint });
+  return tableOf(isSameSet ? entries : inOrder(entries), { links, lastEvents, checkpoint });
 }
 
 /**
@@ -200,16 +200,24 @@ function tokensOf(pool: PoolRow): string[] {
 
 function tableOf(
   entries: ReadonlyMap<string, V2Entry>,
-  { links, marks, checkpoint }: { links: Links; marks: readonly EventRef[]; checkpoint: CheckpointRow },
+  {
+    links,
+    lastEvents,
+    checkpoint,
+  }: { links: Links; lastEvents: readonly EventRef[]; checkpoint: CheckpointRow },
 ): V2PoolTable {
-  return { entries, list: [...entries.values()], links, lastEvents: marks, block: checkpoint.blockNumber };
+  return { entries, list: [...entries.values()], links, lastEvents, block: checkpoint.blockNumber };
 }
 
-function distinct(marks: readonly EventRef[]): EventRef[] {
-  return [...new Map(marks.map((mark) => [`${mark.blockHash}:${mark.logIndex}`, mark])).values()];
+function distinct(lastEvents: readonly EventRef[]): EventRef[] {
+  return [
+    ...new Map(
+      lastEvents.map((lastEvent) => [`${lastEvent.blockHash}:${lastEvent.logIndex}`, lastEvent]),
+    ).values(),
+  ];
 }
 
-async function lastEvent(store: Store, { chainId, blockNumber }: CheckpointRow): Promise<EventRef> {
+async function findLastEvent(store: Store, { chainId, blockNumber }: CheckpointRow): Promise<EventRef> {
   const [last] = await store.find(poolEvents, {
     filter: { chainId, blockNumber: { lte: blockNumber } },
     order: [

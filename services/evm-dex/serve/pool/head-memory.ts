@@ -18,20 +18,20 @@ export class HeadMemory {
   }
 
   get(at: { chainId: number; head: SnapshotHead; key: string }): Snapshot | undefined {
-    const kept = this.#chains.get(at.chainId);
-    return kept !== undefined && isSameHead(kept.head, at.head) ? kept.snapshots.get(at.key) : undefined;
+    const entry = this.#chains.get(at.chainId);
+    return entry !== undefined && isSameHead(entry.head, at.head) ? entry.snapshots.get(at.key) : undefined;
   }
 
   put(at: { chainId: number; head: SnapshotHead; key: string }, snapshot: Snapshot): void {
-    let kept = this.#chains.get(at.chainId);
-    if (kept === undefined || !isSameHead(kept.head, at.head)) {
-      kept = { head: at.head, snapshots: new Map() };
-      this.#chains.set(at.chainId, kept);
+    let entry = this.#chains.get(at.chainId);
+    if (entry === undefined || !isSameHead(entry.head, at.head)) {
+      entry = { head: at.head, snapshots: new Map() };
+      this.#chains.set(at.chainId, entry);
     }
-    kept.snapshots.set(at.key, snapshot);
+    entry.snapshots.set(at.key, snapshot);
     // Drops the oldest one: the next block drops all of them anyway.
-    if (kept.snapshots.size > this.#maxEntries) {
-      kept.snapshots.delete(kept.snapshots.keys().next().value as string);
+    if (entry.snapshots.size > this.#maxEntries) {
+      entry.snapshots.delete(entry.snapshots.keys().next().value as string);
     }
   }
 }

@@ -19,7 +19,7 @@ const NAME = snapshotKey({ ...KEY, view: "test" });
 /** A store of which every use is a failure. */
 const NO_STORE = new Proxy({} as Store, {
   get: (_target, name) => () => {
-    throw new Error(`the store was asked: ${String(name)}`);
+    throw new Error(`the store was requested: ${String(name)}`);
   },
 });
 
@@ -265,9 +265,9 @@ describe("PoolReader", () => {
     const reader = open({ cache });
     await reader.read(view, { ...KEY, poolAddress: `0x${"99".repeat(20)}` });
     for (let i = 0; i < 20; i++) await reader.read(view, KEY);
-    const asked = () => cache.recent(requestedSet(CHAIN_ID), { ttlMs: REQUESTED.ttlMs, limit: 10 });
-    await until(async () => (await asked()).length > 0);
-    expect(await asked()).to.deep.equal([`${KEY.poolAddress} test`]);
+    const requested = () => cache.recent(requestedSet(CHAIN_ID), { ttlMs: REQUESTED.ttlMs, limit: 10 });
+    await until(async () => (await requested()).length > 0);
+    expect(await requested()).to.deep.equal([`${KEY.poolAddress} test`]);
     reader.close();
   });
 });

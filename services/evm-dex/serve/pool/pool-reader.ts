@@ -86,14 +86,14 @@ export class PoolReader {
     head: CheckpointRow | undefined;
     name: string;
   }): Promise<PoolResult | undefined> {
-    const kept = head && (await this.#fromCache(name, head));
+    const cached = head && (await this.#fromCache(name, head));
     const found: PoolResult | undefined =
-      kept !== undefined && kept.family === key.family
-        ? { source: "cache", snapshot: kept, checkpoint: head as CheckpointRow }
+      cached !== undefined && cached.family === key.family
+        ? { source: "cache", snapshot: cached, checkpoint: head as CheckpointRow }
         : await this.#fromStore(view, key);
     if (found === undefined) return undefined;
     const { snapshot, checkpoint } = found;
-    // The head may have moved meanwhile: a row of an older block is returned once, and not kept.
+    // The head may have moved meanwhile: a row of an older block is returned once, and not cached.
     const now = this.#deps.heads.current(key.chainId);
     if (now !== undefined && isSameHead(now, checkpoint)) {
       this.#memory.put({ chainId: key.chainId, head: checkpoint, key: name }, snapshot);

@@ -13,7 +13,7 @@ import { createReadMetrics } from "./read-metrics.ts";
 /** A hot pool must come faster from the cache than from the store: longer calls time out. */
 const CACHE_TIMEOUT_MS = 20;
 
-export interface PoolReads {
+interface PoolReads {
   readonly pools: PoolReader;
   /** The version that a response would have now, from memory. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;

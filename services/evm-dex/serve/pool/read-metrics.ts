@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Metrics } from "../../../shared/metrics
 import type { HeadAges } from "../../../shared/service/head-watcher.ts";
 import type { ReadSource } from "./pool-reader.ts";
 
-export interface ReadMetrics {
+interface ReadMetrics {
   read(options: { source: ReadSource; ageMs: number }): void;
   cacheFailed(): void;
   watchCache(cache: Cache): void;

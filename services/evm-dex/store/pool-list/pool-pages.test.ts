@@ -93,7 +93,7 @@ const term: fc.Arbitrary<Term> = fc.record({
   direction: fc.constantFrom("asc" as const, "desc" as const),
 });
 const anyRequest = fc.record({
-  asked: fc.uniqueArray(term, { selector: ({ field }) => field, maxLength: 4 }),
+  requested: fc.uniqueArray(term, { selector: ({ field }) => field, maxLength: 4 }),
   token: fc.constantFrom(undefined, address(0), address(1), address(0x105), address(0x999)),
   skip: fc.oneof(fc.nat(420), fc.nat(20)),
   limit: fc.constantFrom(1, 3, 20, 1_000),
@@ -156,8 +156,8 @@ describeLong("PoolPages", () => {
       it(`are those of the whole list, sorted: ${JSON.stringify(tuning)}`, async () => {
         const pages = new PoolPages(store, tuning);
         await fc.assert(
-          fc.asyncProperty(anyRequest, async ({ asked, token, skip, limit }) => {
-            const order = completeOrder(asked);
+          fc.asyncProperty(anyRequest, async ({ requested, token, skip, limit }) => {
+            const order = completeOrder(requested);
             const page = await pages.read(setOf(token), order, { skip, limit });
             expect(addressesOf(page)).to.deep.equal(reference(all, { token, order, skip, limit }));
           }),
@@ -169,15 +169,15 @@ describeLong("PoolPages", () => {
     it("sort nothing where an index has the order, and never read a table through", async () => {
       const planner = new Planner();
       try {
-        const { listening, asked } = listenTo(store);
+        const { listening, requested } = listenTo(store);
         const pages = new PoolPages(listening, TUNINGS[0]);
         for (const field of FIELDS) {
           for (const direction of ["asc", "desc"] as const) {
             for (const token of [undefined, address(0)]) {
               const order = completeOrder([{ field, direction }]);
               await pages.read(setOf(token), order, { skip: 100, limit: 10 });
-              expect(asked.length).to.be.above(0);
-              for (const query of asked.splice(0)) {
+              expect(requested.length).to.be.above(0);
+              for (const query of requested.splice(0)) {
                 const plan = planner.explain(poolListings, query);
                 expect(plan, `${field} ${direction} of ${token}: ${plan.join("; ")}`).to.have.length(1);
                 expect(plan[0]).to.match(/^SEARCH .* USING (COVERING )?INDEX /);
@@ -191,7 +191,7 @@ describeLong("PoolPages", () => {
     });
 
     it("reach a deep page from a mark, not by passing what lies before it", async () => {
-      const { listening, asked } = listenTo(store);
+      const { listening, requested } = listenTo(store);
       const pages = new PoolPages(listening, {
         sortCost: 1_000,
         rankFrom: 10,
@@ -200,10 +200,10 @@ describeLong("PoolPages", () => {
       });
       const order = completeOrder([{ field: "fee", direction: "asc" }]);
       await pages.read(setOf(undefined), order, { skip: 390, limit: 5 });
-      asked.length = 0;
+      requested.length = 0;
       for (const skip of [390, 200, 37, 395]) await pages.read(setOf(undefined), order, { skip, limit: 5 });
-      expect(asked.length).to.be.within(4, 8);
-      for (const query of asked) expect(query.skip).to.be.below(20);
+      expect(requested.length).to.be.within(4, 8);
+      for (const query of requested) expect(query.skip).to.be.below(20);
     });
   });
 
@@ -254,8 +254,8 @@ describeLong("PoolPages", () => {
 
     /** Some lists and depths at a time: marks are begun, and gone on with, when pools have come since. */
     const expectRight = async (pages: PoolPages, looks: readonly Look[]): Promise<void> => {
-      for (const { order: asked, token, share } of looks) {
-        const order = completeOrder(asked);
+      for (const { order: requested, token, share } of looks) {
+        const order = completeOrder(requested);
         const request = { token, order, skip: Math.floor(listed.length * share), limit: 3 };
         const page = await pages.read(setOf(token), order, request);
         expect(addressesOf(page)).to.deep.equal(reference(listed, request));
@@ -319,7 +319,7 @@ describeLong("PoolPages", () => {
     });
 
     it("keep their marks through blocks that bring pools, and lose them with a reorg", async () => {
-      const { listening, asked } = listenTo(store);
+      const { listening, requested } = listenTo(store);
       const pages = new PoolPages(listening, {
         sortCost: 1_000,
         rankFrom: 0,
@@ -327,10 +327,10 @@ describeLong("PoolPages", () => {
         cellsAtOnce: 500,
       });
       const readLast = async (): Promise<number> => {
-        asked.length = 0;
+        requested.length = 0;
         const skip = listed.length - 3;
         await pages.read(setOf(undefined), completeOrder([]), { skip, limit: 3 });
-        return asked.length;
+        return requested.length;
       };
       await grow(100, 0);
       expect(await readLast(), "made").to.be.above(18);
@@ -346,17 +346,17 @@ describeLong("PoolPages", () => {
   });
 });
 
-/** The same store, which tells what is asked of the listings; `work` is done before each answer. */
+/** The same store, which tells what is requested of the listings; `work` is done before each answer. */
 function listenTo(
   store: Store,
   work: () => Promise<void> = async () => {},
-): { listening: Store; asked: Query<PoolListingRow>[] } {
-  const asked: Query<PoolListingRow>[] = [];
+): { listening: Store; requested: Query<PoolListingRow>[] } {
+  const requested: Query<PoolListingRow>[] = [];
   const listening: Store = Object.create(store, {
     find: {
       value: async (from: never, query: never) => {
         if (from === poolListings) {
-          asked.push(query);
+          requested.push(query);
           await work();
         }
         return store.find(from, query);
@@ -366,5 +366,5 @@ function listenTo(
       (["get", "count"] as const).map((name) => [name, { value: store[name].bind(store) }]),
     ),
   });
-  return { listening, asked };
+  return { listening, requested };
 }

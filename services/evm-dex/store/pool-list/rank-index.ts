@@ -28,7 +28,7 @@ import {
 type ListPosition = Pick<PoolListingRow, PoolListField>;
 
 /** A position in a list and the number of its pools before it. */
-export interface RankEntry {
+interface RankEntry {
   readonly at: ListPosition;
   readonly rank: number;
 }

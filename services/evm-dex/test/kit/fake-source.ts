@@ -35,10 +35,10 @@ export function createFakeSource({
       headerRequests.push(numbers);
       return numbers.map((number) => byNumber.get(number) ?? null);
     },
-    async call(asked) {
+    async call(requested) {
       if (call === undefined) throw new Error("The test did not expect a call.");
-      calls.push(asked);
-      return asked.map(call);
+      calls.push(requested);
+      return requested.map(call);
     },
     requireFinal() {},
     async recheck() {},

@@ -21,7 +21,7 @@ export interface Emitted {
 
 export interface LogChain extends FakeSource {
   /** eth_getLogs so far. */
-  readonly asked: readonly { readonly range: LogRange; readonly filter: LogFilter }[];
+  readonly requested: readonly { readonly range: LogRange; readonly filter: LogFilter }[];
   /** Blocks whose receipts a second look took. */
   readonly lookedAt: readonly number[];
   /** From now on, eth_getLogs leaves these out. */
@@ -49,7 +49,7 @@ export function createLogChain(
   function bloom(logs: readonly RawLog[]) {
     return { logsBloom: fullBlooms ? (`0x${"ff".repeat(256)}` as Hex) : computeLogsBloom(logs) };
   }
-  const asked: { range: LogRange; filter: LogFilter }[] = [];
+  const requested: { range: LogRange; filter: LogFilter }[] = [];
   const lookedAt: number[] = [];
   let isWithheld: (log: RawLog) => boolean = () => false;
   const logsOf = (number: number) => all[number - 1]?.logs ?? [];
@@ -72,7 +72,7 @@ export function createLogChain(
       );
     },
     async logs(range, filter) {
-      asked.push({ range, filter });
+      requested.push({ range, filter });
       const isWanted = createLogFilter(filter);
       return all
         .filter(({ number }) => number >= range.fromBlock && number <= range.toBlock)
@@ -88,7 +88,7 @@ export function createLogChain(
   return {
     ...createFakeSource({ headers }),
     ...source,
-    asked,
+    requested,
     lookedAt,
     withhold(which) {
       isWithheld = which;

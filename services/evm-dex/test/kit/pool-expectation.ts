@@ -15,7 +15,7 @@ const RANGES = [
   [365 * DAY, DAY],
 ] as const;
 
-export interface ExpectedSwap {
+interface ExpectedSwap {
   readonly time: number;
   readonly user: string;
   readonly valueUsd: number | null;

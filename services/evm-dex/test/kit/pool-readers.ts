@@ -6,7 +6,7 @@ import { parsePancakeEvents, parseSlipstreamEvents } from "../../../../deploy/de
 
 type Address = `0x${string}`;
 
-export interface ChainSwap {
+interface ChainSwap {
   readonly block: number;
   readonly transactionHash: Address;
   readonly amount0: bigint;

@@ -7,7 +7,7 @@ const ZERO = address(0);
 const LOCKED = address(1);
 const VOTER = address(0x707e);
 
-export const gaugeOf = (pool: string) => address(Number(pool) + 0x1_000);
+const gaugeOf = (pool: string) => address(Number(pool) + 0x1_000);
 
 /** What a pool's first liquidity provider does. */
 export function firstEvents(wallet: string): V2Event[] {

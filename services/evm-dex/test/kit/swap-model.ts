@@ -12,7 +12,7 @@ export interface ModelSwap {
   readonly closePrice: number;
 }
 
-export interface TimedBucket extends Readonly<Bucket> {
+interface TimedBucket extends Readonly<Bucket> {
   readonly start: number;
 }
 

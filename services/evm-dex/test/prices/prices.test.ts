@@ -22,7 +22,7 @@ async function withClient<T>(store: Store, work: (client: PriceSource) => Promis
     port: 0,
     services: {
       prices: createPriceSource({ store, chains: loadDeployments(undefined) }),
-      status: { getStatus: () => Promise.reject(new Error("not asked")) },
+      status: { getStatus: () => Promise.reject(new Error("not requested")) },
       health: () => Promise.resolve(true),
     },
   });

@@ -5,7 +5,7 @@ export const ANCHORS = ["u", "v"];
 export const TOKENS = [...ANCHORS, "a", "b", "c", "d", "e", "f", "g", "h"];
 
 /** What becomes of a pool. */
-export interface Change {
+interface Change {
   readonly pool: number;
   readonly price: number;
   readonly depths: readonly [number, number];

@@ -4,7 +4,7 @@ import { toAnchorRows, toLinkRow } from "../../store/price-links.ts";
 import { address, CHAIN_ID } from "../kit/rows.ts";
 
 /** A token's link from a block on, `price` in its parent's; without a parent: the end of its price. */
-export interface LinkAt {
+interface LinkAt {
   readonly blockNumber: number;
   readonly token: string;
   readonly parent?: string;

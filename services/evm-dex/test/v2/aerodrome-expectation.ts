@@ -95,7 +95,7 @@ export async function chainSwaps(
   return swaps;
 }
 
-export interface ChainSum {
+interface ChainSum {
   readonly count: number;
   readonly volumeUsd: number | null;
   readonly feesUsd: number | null;

@@ -1,7 +1,7 @@
 import type { WorldPool, WorldSwap } from "./v2-world.ts";
 
 /** Sums over the swaps of a span of time. */
-export interface ExpectedSum {
+interface ExpectedSum {
   readonly count: number;
   readonly volumeUsd: number | null;
   readonly feesUsd: number | null;

@@ -13,7 +13,7 @@ const ETHER = 10n ** 18n;
 /** What LP tokens are counted in here. */
 export const LP = 10n ** 10n;
 /** Whoever else provides. */
-export const OTHER = address(0x1e9a);
+const OTHER = address(0x1e9a);
 
 export interface Sample {
   readonly world: V2World;

@@ -10,7 +10,7 @@ const block = (number: number): StoredBlock => ({ number, hash: fakeHash(number)
 
 describe("Finality", () => {
   let store: Store;
-  let asked: StoredBlock[];
+  let requested: StoredBlock[];
   let required: FinalBlock[];
   /** Answers the question that is under way. */
   let answer: (final: StoredBlock | null) => void;
@@ -19,7 +19,7 @@ describe("Finality", () => {
     chainId: 8453,
     requireFinal: (final: FinalBlock) => required.push(final),
     finalBlock(tip: StoredBlock) {
-      asked.push(tip);
+      requested.push(tip);
       return new Promise<StoredBlock | null>((resolve) => {
         answer = resolve;
       });
@@ -33,7 +33,7 @@ describe("Finality", () => {
   const stored = async () => (await store.get(finalBlocks, { chainId: 8453 }))?.number;
 
   beforeEach(async () => {
-    [asked, required] = [[], []];
+    [requested, required] = [[], []];
     store = await openSqliteStore({ path: ":memory:" });
     await store.declare([finalBlocks]);
   });
@@ -43,15 +43,15 @@ describe("Finality", () => {
     const finality = await open();
     expect(required).to.deep.equal([{ number: 0, hash: fakeHash(0), time: 0, genesisHash: fakeHash(0) }]);
     finality.follow(block(20), { isHead: true });
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
     finality.follow(block(100), { isHead: true });
     answer(block(36));
     await finality.settled();
-    expect(asked).to.deep.equal([block(100)]);
+    expect(requested).to.deep.equal([block(100)]);
     expect(await stored()).to.equal(36);
     expect(required.at(-1)?.number).to.equal(36);
     finality.follow(block(110), { isHead: true });
-    expect(asked).to.have.length(1);
+    expect(requested).to.have.length(1);
   });
 
   it("never moves down, and stays where endpoints do not agree", async () => {

@@ -22,7 +22,7 @@ const CHECK_EVERY_BLOCKS = 32;
 /** A backfill indexes thousands of blocks a second: there, time limits the requests. */
 const CHECK_EVERY_MS = 10_000;
 
-export interface FinalityDeps {
+interface FinalityDeps {
   readonly store: Store;
   readonly source: EvmSource;
   readonly guard: Guard;

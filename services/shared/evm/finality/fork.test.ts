@@ -8,11 +8,11 @@ const block = (number: number): StoredBlock => ({ number, hash: fakeHash(number)
 
 /** A chain of `head` blocks, those above `fork` of another branch; counts the questions. */
 function chainOf({ head, fork }: { head: number; fork: number }) {
-  const asked: (readonly number[])[] = [];
+  const requested: (readonly number[])[] = [];
   return {
-    asked,
+    requested,
     async headers(numbers: readonly number[]) {
-      asked.push(numbers);
+      requested.push(numbers);
       return numbers.map((number) =>
         number > head ? null : fakeHeader(number, { fork: number > fork ? 1 : 0 }),
       );
@@ -24,7 +24,7 @@ describe("lastOnChain", () => {
   it("is the highest block that the chain has, in any order, by one request", async () => {
     const chain = chainOf({ head: 20, fork: 12 });
     expect(await lastOnChain(chain, [9, 14, 11, 12, 30].map(block))).to.deep.equal(block(12));
-    expect(chain.asked).to.have.length(1);
+    expect(chain.requested).to.have.length(1);
     expect(await lastOnChain(chain, [13, 25].map(block))).to.equal(undefined);
   });
 });
@@ -49,7 +49,7 @@ describe("searchFork", () => {
           },
         });
         expect(found?.number).to.equal(inRange.find((number) => number <= fork));
-        expect(chain.asked.length).to.be.at.most(1 + Math.ceil(Math.log2(501)));
+        expect(chain.requested.length).to.be.at.most(1 + Math.ceil(Math.log2(501)));
       }),
     );
   });

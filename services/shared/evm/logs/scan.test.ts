@@ -235,13 +235,13 @@ describe("createRangeSize", () => {
     let refused = 0;
     let blocks = 0;
     for (let i = 0; i < requests; i++) {
-      const asked = size.current();
-      if (asked <= limit) {
-        size.succeed(asked, 0);
-        blocks += asked;
+      const requested = size.current();
+      if (requested <= limit) {
+        size.succeed(requested, 0);
+        blocks += requested;
       } else {
         refused += 1;
-        size.refuse(asked, { suggested: undefined, maxBlocks: undefined });
+        size.refuse(requested, { suggested: undefined, maxBlocks: undefined });
       }
     }
     return { refused, blocks };

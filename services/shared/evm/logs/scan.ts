@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../rpc-client/endpoint/clock.ts";
 import { createRangeSize } from "../../rpc-client/ranges/range-size.ts";
-import { readRanges, type RangePart } from "../../rpc-client/ranges/read-ranges.ts";
+import { type RangePart, readRanges } from "../../rpc-client/ranges/read-ranges.ts";
 import type { BlockLink } from "../links.ts";
 import {
   type EvmSource,
@@ -82,9 +82,9 @@ export async function* scanLogs(
 
   async function read(from: number, to: number): Promise<VerifiedLogs> {
     const range = { fromBlock: from, toBlock: to };
-    const answer = await verify(range, await source.logs(range, filter));
-    size.succeed(to - from + 1, answer.logs.length);
-    return answer;
+    const response = await verify(range, await source.logs(range, filter));
+    size.succeed(to - from + 1, response.logs.length);
+    return response;
   }
 
   /** Prepares a retry of a failed range with a smaller size; false where it gives up. */
@@ -111,8 +111,8 @@ export async function* scanLogs(
     return isDoubtful ? findMissing(silent, logs) : sample;
   }
 
-  async function findMissing(numbers: readonly number[], answer: readonly RawLog[]): Promise<VerifiedLogs> {
-    let logs = answer;
+  async function findMissing(numbers: readonly number[], response: readonly RawLog[]): Promise<VerifiedLogs> {
+    let logs = response;
     const links: BlockLink[] = [];
     for (let start = 0; start < numbers.length; start += HEADERS_AT_ONCE) {
       const headers = await source.headers(numbers.slice(start, start + HEADERS_AT_ONCE));

@@ -11,12 +11,12 @@ const logOf = (block: number, address: Hex): RawLog => ({ ...fakeLog(block), add
 
 /** Answers the logs of the contracts that were named, and remembers who that was. */
 function sourceOf(logs: readonly RawLog[]) {
-  const asked: LogFilter[] = [];
+  const requested: LogFilter[] = [];
   const verified: number[][] = [];
   const source: LogSource = {
     headers: async () => [],
     async logs(_, filter) {
-      asked.push(filter);
+      requested.push(filter);
       return logs.filter(({ address }) => filter.addresses?.includes(address));
     },
     async verifyEmpty(headers, answer) {
@@ -24,29 +24,29 @@ function sourceOf(logs: readonly RawLog[]) {
       return [...answer.logs, fakeLog(77)];
     },
   };
-  return { source, asked, verified };
+  return { source, requested, verified };
 }
 
 describe("splitByAddress", () => {
   it("names a limited number of contracts per request, and joins the logs in order", async () => {
     const addresses = Array.from({ length: 7 }, (_, i) => addressOf(i + 1));
     const logs = addresses.map((address, i) => logOf(90 - i, address));
-    const { source, asked } = sourceOf(logs);
+    const { source, requested } = sourceOf(logs);
     const filter = { topics: [TOPIC], addresses };
     expect(await splitByAddress(source, 3).logs(RANGE, filter)).to.deep.equal([...logs].reverse());
-    expect(asked.map((each) => each.addresses)).to.deep.equal([
+    expect(requested.map((each) => each.addresses)).to.deep.equal([
       addresses.slice(0, 3),
       addresses.slice(3, 6),
       addresses.slice(6),
     ]);
-    for (const { topics } of asked) expect(topics).to.deep.equal([TOPIC]);
+    for (const { topics } of requested) expect(topics).to.deep.equal([TOPIC]);
   });
 
   it("requests nothing without contracts", async () => {
-    const { source, asked } = sourceOf([]);
+    const { source, requested } = sourceOf([]);
     expect(await splitByAddress(source, 3).logs(RANGE, { topics: [TOPIC], addresses: [] })).to.deep.equal([]);
     expect(await splitByAddress(source, 3).logs(RANGE, { topics: [TOPIC] })).to.deep.equal([]);
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
   });
 
   it("verifies only blocks whose bloom is selective enough for so many contracts", async () => {

@@ -22,15 +22,15 @@ export function splitByAddress(source: LogSource, maxAddresses: number): LogSour
       const parts = splitInto(addresses, maxAddresses).map((part) =>
         source.logs(range, { ...filter, addresses: part }),
       );
-      const answers = await Promise.all(parts);
-      return answers.length === 1 ? (answers[0] ?? []) : answers.flat().sort(compareLogs);
+      const responses = await Promise.all(parts);
+      return responses.length === 1 ? (responses[0] ?? []) : responses.flat().sort(compareLogs);
     },
-    async verifyEmpty(headers, answer) {
-      const count = answer.filter.addresses?.length ?? 0;
+    async verifyEmpty(headers, response) {
+      const count = response.filter.addresses?.length ?? 0;
       const telling = headers.filter(
         ({ logsBloom }) => expectedFalsePositives(logsBloom, count) < MAX_FALSE_POSITIVES,
       );
-      return telling.length === 0 ? [...answer.logs] : source.verifyEmpty(telling, answer);
+      return telling.length === 0 ? [...response.logs] : source.verifyEmpty(telling, response);
     },
   };
 }

@@ -109,19 +109,19 @@ export class BlockCaller {
    * succeeds then, so do all the other failed calls.
    */
   async #retryFailed(calls: readonly InnerCall[], results: readonly InnerResult[]): Promise<(Hex | null)[]> {
-    const answers = results.map(({ success, data }) => (success && data !== "0x" ? data : null));
+    const outputs = results.map(({ success, data }) => (success && data !== "0x" ? data : null));
     const failed = [...results.keys()].filter((i) => results[i]?.success === false);
     const isSilent = (i: number) => results[i]?.data === "0x";
     const askAgain = async (indexes: readonly number[]): Promise<boolean> => {
       const again = await this.#callEach(indexes.map((i) => calls[i] as InnerCall));
-      for (const [at, i] of indexes.entries()) answers[i] = again[at] ?? null;
-      return again.some((answer) => answer !== null);
+      for (const [at, i] of indexes.entries()) outputs[i] = again[at] ?? null;
+      return again.some((output) => output !== null);
     };
     if (await askAgain(failed.filter(isSilent))) {
       this.#options.batchLimits.shrink(calls.length);
       await askAgain(failed.filter((i) => !isSilent(i)));
     }
-    return answers;
+    return outputs;
   }
 
   /** Each call as an eth_call of its own, with one among them that must succeed. */
@@ -133,9 +133,9 @@ export class BlockCaller {
 
   async #callDirect(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
     try {
-      const answers = await this.#send([...calls, DIRECT_PROOF]);
-      if (answers.pop() !== DIRECT_PROOF.data) throw this.#unprovenError();
-      return answers.map((answer) => (answer === "0x" ? null : answer));
+      const outputs = await this.#send([...calls, DIRECT_PROOF]);
+      if (outputs.pop() !== DIRECT_PROOF.data) throw this.#unprovenError();
+      return outputs.map((output) => (output === "0x" ? null : output));
     } catch (error) {
       if (!(error instanceof CallTooHeavy)) throw error;
     }
@@ -147,8 +147,8 @@ export class BlockCaller {
   /** Throws unless a call that must succeed does so at this block. */
   async #proveAnswering(): Promise<void> {
     try {
-      const [answer] = await this.#send([DIRECT_PROOF]);
-      if (answer === DIRECT_PROOF.data) return;
+      const [output] = await this.#send([DIRECT_PROOF]);
+      if (output === DIRECT_PROOF.data) return;
     } catch (error) {
       if (!(error instanceof CallTooHeavy)) throw error;
     }
@@ -183,10 +183,10 @@ export class BlockCaller {
 
 async function inHalves<T>(
   list: readonly InnerCall[],
-  ask: (half: readonly InnerCall[]) => Promise<T[]>,
+  call: (half: readonly InnerCall[]) => Promise<T[]>,
 ): Promise<T[]> {
   const middle = Math.ceil(list.length / 2);
-  return (await Promise.all([ask(list.slice(0, middle)), ask(list.slice(middle))])).flat();
+  return (await Promise.all([call(list.slice(0, middle)), call(list.slice(middle))])).flat();
 }
 
 function tryDecode(returned: Hex, count: number): InnerResult[] | undefined {

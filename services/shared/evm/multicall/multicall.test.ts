@@ -240,8 +240,8 @@ describe("Multicall where the block is unavailable", () => {
     clock = createFakeClock(),
   ): Promise<unknown[]> => {
     const calls = new Multicall({ source, address: MULTICALL3, clock }).at(BLOCK);
-    const asked = [1, 2, 3].map((i) => calls.call(TARGET, dataOf(i, { behaviour: "answers", gas: 1 })));
-    const ended = await clock.run(Promise.allSettled(asked));
+    const requested = [1, 2, 3].map((i) => calls.call(TARGET, dataOf(i, { behaviour: "answers", gas: 1 })));
+    const ended = await clock.run(Promise.allSettled(requested));
     const later = await calls.call(TARGET, "0x").catch((error: unknown) => error);
     return [...ended.map((each) => (each.status === "rejected" ? each.reason : each.value)), later];
   };

@@ -79,12 +79,12 @@ class CallQueue implements PinnedCalls {
 
   call(to: Hex, data: Hex): Promise<Hex | null> {
     const key = to + data;
-    let asked = this.#results.get(key);
-    if (asked === undefined) {
-      asked = this.#enqueue({ to, data });
-      this.#results.set(key, asked);
+    let pending = this.#results.get(key);
+    if (pending === undefined) {
+      pending = this.#enqueue({ to, data });
+      this.#results.set(key, pending);
     }
-    return asked;
+    return pending;
   }
 
   #enqueue(call: InnerCall): Promise<Hex | null> {
@@ -134,8 +134,8 @@ class CallQueue implements PinnedCalls {
   async #send(batch: readonly QueuedCall[]): Promise<void> {
     this.#inFlight++;
     try {
-      const answers = await this.#caller.call(batch);
-      for (const [i, { resolve }] of batch.entries()) resolve(answers[i] ?? null);
+      const outputs = await this.#caller.call(batch);
+      for (const [i, { resolve }] of batch.entries()) resolve(outputs[i] ?? null);
     } catch (error) {
       this.#fail(error, batch);
     } finally {

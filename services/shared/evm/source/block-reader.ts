@@ -7,7 +7,7 @@ import {
   createBlockRequest,
 } from "./requests.ts";
 
-export interface BlockReaderOptions {
+interface BlockReaderOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   /** Blocks per request. */
@@ -45,9 +45,9 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     numbers: readonly number[],
     about: string,
   ): Promise<BlockWithSenders[] | undefined> {
-    const questions = numbers.map(createBlockByReceiptsRequest);
+    const requests = numbers.map(createBlockByReceiptsRequest);
     return allOrNone(
-      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+      await pool.request(requests, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
     );
   }
 
@@ -110,9 +110,9 @@ export function createBlockReader({ pool, clock, maxBatch, withoutReceipts = fal
     if (calls === 0 && !withoutReceipts) await readBlocks(numbers.slice(0, 3 * TRIAL_BLOCKS), about);
     await trial;
     if (!isReceiptsFaster()) return undefined;
-    const questions = numbers.map((number) => createBlockLogsByReceiptsRequest(number, filter));
+    const requests = numbers.map((number) => createBlockLogsByReceiptsRequest(number, filter));
     return allOrNone(
-      await pool.request(questions, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
+      await pool.request(requests, `eth_getBlockReceipts ${about}`, { maxBatch: 2 * maxBatch }),
     );
   }
 

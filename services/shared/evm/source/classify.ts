@@ -4,13 +4,13 @@ import {
   batchRule,
   createMethodRule,
   createRateRule,
+  type ErrorText,
+  type FaultRule,
   fatalRule,
   RATE,
   type RpcErrorInput,
-  type FaultRule,
   readErrorText,
   toCount,
-  type ErrorText,
   withLimit,
 } from "../../rpc-client/endpoint/fault-rules.ts";
 import type { LogRange } from "../port.ts";
@@ -74,12 +74,14 @@ const RULES: readonly FaultRule<Clues>[] = [
   // A bare "limit exceeded" (-32005) to a log query counts as its size: halving a range that was only sent too soon
   // is harmless, waiting with a range that is too large would never end.
   ({ isLogs, input, code, lowerCase, message }) =>
-    isLogs && (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(lowerCase)))
+    isLogs &&
+    (input.httpStatus === 413 || code === "-32005" || (code !== "" && QUERY_TIMEOUT.test(lowerCase)))
       ? { kind: "range", message }
       : undefined,
   ({ code, message }) => (code === "-32005" ? { kind: "rate", message } : undefined),
   createMethodRule(["-32601", "-32004"]),
-  ({ code, lowerCase, message }) => (code === "4444" || STATE.test(lowerCase) ? { kind: "state", message } : undefined),
+  ({ code, lowerCase, message }) =>
+    code === "4444" || STATE.test(lowerCase) ? { kind: "state", message } : undefined,
   // -32001 is "Resource not found" of EIP-1474: to a call, its block.
   ({ code, lowerCase, input, message }) =>
     BEHIND.test(lowerCase) || (code === "-32001" && input.method === "eth_call")
@@ -97,7 +99,11 @@ const RULES: readonly FaultRule<Clues>[] = [
  */
 export function classifyRpcError(input: RpcErrorInput): Fault {
   const isLogs = input.method === "eth_getLogs";
-  return applyRules(RULES, { ...readErrorText(input), isLogs, mayBeLogs: isLogs || input.method === undefined });
+  return applyRules(RULES, {
+    ...readErrorText(input),
+    isLogs,
+    mayBeLogs: isLogs || input.method === undefined,
+  });
 }
 
 const PAIR = /\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i;

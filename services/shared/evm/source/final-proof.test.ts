@@ -92,14 +92,14 @@ describe("an endpoint that contradicts what is final", () => {
       [25, false],
     ] as const) {
       const { source, clock } = setUpSource((chain) => ({ "a.test": forked(chain, { from, head: 30 }) }));
-      const asked: number[] = [];
+      const requested: number[] = [];
       source.requireFinal(FINAL, async (upTo) => {
-        asked.push(upTo);
+        requested.push(upTo);
         return known;
       });
       const outcome = await clock.run(source.head().catch((error: unknown) => error));
       expect(outcome instanceof IndexContradicted, `a fork from ${from} on`).to.equal(isContrary);
-      expect(asked).to.deep.equal([30]);
+      expect(requested).to.deep.equal([30]);
     }
   });
 

@@ -10,7 +10,7 @@ import { parseFirstReply } from "./requests.ts";
  * Blocks behind the tip that count as final where nodes do not know the tag `finalized`: as deep as kept headers can
  * undo a reorg.
  */
-export const FINAL_DEPTH = 256;
+const FINAL_DEPTH = 256;
 
 const OTHER_GENESIS = "another chain: its genesis is";
 
@@ -19,7 +19,7 @@ export function isOtherGenesis({ reason }: Contradiction): boolean {
   return reason.startsWith(OTHER_GENESIS);
 }
 
-export interface FinalProof extends ConsistencyCheck {
+interface FinalProof extends ConsistencyCheck {
   require(block: FinalBlock, findKnown?: FindKnownBlock): void;
 }
 
@@ -58,17 +58,17 @@ export function createFinalProof(): FinalProof {
           : `its block ${number} is ${there}, final in the index is ${hash}`;
       return { kind: "contradicts", message };
     },
-    async checkFurther(ask, found) {
+    async checkFurther(request, found) {
       // A node that is behind may also follow another chain.
       if (found?.kind !== "behind") return undefined;
-      const head = parseFirstReply(await ask([headerCall("latest")]), (result) =>
+      const head = parseFirstReply(await request([headerCall("latest")]), (result) =>
         parseHeader(result, "latest"),
       );
       if ("fault" in head || required === undefined || head.value.number >= required.number) return undefined;
       // A failure of the store is no evidence against the endpoint.
       const known = await findKnown?.(head.value.number).catch(() => undefined);
       if (known === undefined) return undefined;
-      const there = hashOf((await ask([headerCall(known.number)]))[0], known.number);
+      const there = hashOf((await request([headerCall(known.number)]))[0], known.number);
       if (there === undefined || there === null || there === known.hash) return undefined;
       const message = `its block ${known.number} is ${there}, the index has ${known.hash} and is final up to ${required.number}`;
       return { kind: "contradicts", message };

@@ -1,12 +1,12 @@
 import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
-import type { Pool } from "../../rpc-client/pool.ts";
 import type { RpcRequest } from "../../rpc-client/pending-request.ts";
+import type { Pool } from "../../rpc-client/pool.ts";
 import type { BlockHeader, Hex } from "../port.ts";
 import { parseHeader } from "./parse.ts";
 import { parseFirstReply } from "./requests.ts";
 
-export interface HeadTracker {
+interface HeadTracker {
   head(): Promise<BlockHeader>;
   /** Records a header, which tells a reorg from a node that is behind. */
   record(header: BlockHeader): void;
@@ -14,7 +14,7 @@ export interface HeadTracker {
   reset(): void;
 }
 
-export interface HeadTrackerOptions {
+interface HeadTrackerOptions {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly log: SourceLog;
@@ -63,7 +63,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     const known = highest;
     const forgottenBefore = forgotten;
     const lower: BlockHeader[] = [];
-    const question: RpcRequest<BlockHeader | null> = {
+    const request: RpcRequest<BlockHeader | null> = {
       calls: [{ method: "eth_getBlockByNumber", params: ["latest", false] }],
       read: (replies) =>
         parseFirstReply(replies, (result) => {
@@ -79,7 +79,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
         }),
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
-    const [found] = await pool.request([question], "eth_getBlockByNumber latest");
+    const [found] = await pool.request([request], "eth_getBlockByNumber latest");
     // The response may come from the endpoint that was just set aside.
     if (forgotten !== forgottenBefore) return head();
     if (found !== null && found !== undefined) {

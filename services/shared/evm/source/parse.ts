@@ -18,7 +18,7 @@ export function parseHeader(result: unknown, wanted: number | "latest"): Outcome
   const logsBloom = block.logsBloom === undefined ? EMPTY_BLOOM : parseBytes(block.logsBloom);
   if (number === undefined) return untrustedFault(`block ${wanted}: no number`);
   if (wanted !== "latest" && number !== wanted)
-    return untrustedFault(`asked for block ${wanted}, got ${number}`);
+    return untrustedFault(`requested block ${wanted}, got ${number}`);
   if (hash === undefined || parentHash === undefined)
     return untrustedFault(`block ${wanted}: hashes are malformed`);
   if (timestamp === undefined) return untrustedFault(`block ${wanted}: no timestamp`);
@@ -198,13 +198,13 @@ function findDisorder(logs: readonly RawLog[]): string | undefined {
 }
 
 /** Parses one raw log; undefined where a field is missing or malformed, or the log was removed from the chain. */
-export type LogParser = (entry: unknown) => RawLog | undefined;
+type LogParser = (entry: unknown) => RawLog | undefined;
 
 /**
  * A parser for the logs of one response. Neighbours share their block, transaction, contract and event: a value equal
  * to the one before is not parsed again, which halves the cost of a log.
  */
-export function createLogParser(): LogParser {
+function createLogParser(): LogParser {
   const parseAddressOnce = memoizeLast(parseAddress);
   const parseBlockHash = memoizeLast(parseHash);
   const parseTransactionHash = memoizeLast(parseHash);

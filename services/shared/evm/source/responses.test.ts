@@ -22,7 +22,7 @@ describe("EvmSource.logs", () => {
     "a log outside the range": spoil((logs) => [...logs, { ...logs[3], blockNumber: "0x99" }]),
     "a removed log": spoil((logs) => [{ ...logs[0], removed: true }, ...logs.slice(1)]),
     "a pending log": spoil((logs) => [{ ...logs[0], blockNumber: null }, ...logs.slice(1)]),
-    "a topic not asked for": spoil((logs) => [
+    "a topic not requested for": spoil((logs) => [
       { ...logs[0], topics: [`0x${"dd".repeat(32)}`] },
       ...logs.slice(1),
     ]),
@@ -71,10 +71,10 @@ describe("EvmSource.logs", () => {
     const { source, clock, chain } = setUpSource((each) => ({
       "a.test": (calls) => honest({ ...each, head: lagging.head })(calls),
     }));
-    const asked = source.logs(RANGE, FILTER);
+    const requested = source.logs(RANGE, FILTER);
     await clock.run(clock.sleep(3_000));
     lagging.head = 60;
-    expect(await clock.run(asked)).to.deep.equal(chain.logs);
+    expect(await clock.run(requested)).to.deep.equal(chain.logs);
   });
 
   it("throws RangeTooLarge with the largest range named once every endpoint refuses", async () => {
@@ -232,8 +232,8 @@ describe("EvmSource.call at a block's hash", () => {
       expect(await clock.run(source.call([call, call]))).to.deep.equal([RETURNED, RETURNED]);
       expect(await clock.run(source.call([call]))).to.deep.equal([RETURNED]);
       const checked = ["eth_getBlockByNumber false", 'eth_call "0x9"', "eth_getBlockByNumber false"];
-      const asked = methods(network.requestsTo("a.test"));
-      expect(asked.slice(1), "the hash is not tried again").to.deep.equal([
+      const requested = methods(network.requestsTo("a.test"));
+      expect(requested.slice(1), "the hash is not tried again").to.deep.equal([
         [...checked, ...checked],
         checked,
       ]);

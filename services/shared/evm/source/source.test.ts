@@ -225,9 +225,9 @@ describe("createEvmSource", () => {
 
   it("stops when it is closed", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": whenAsked(chain, () => "hang") }));
-    const asked = failure(source.head());
+    const requested = failure(source.head());
     await clock.run(Promise.resolve());
     await source.close();
-    expect(await clock.run(asked)).to.be.instanceOf(UpstreamError);
+    expect(await clock.run(requested)).to.be.instanceOf(UpstreamError);
   });
 });

@@ -110,13 +110,13 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     async finalBlock(tip) {
       const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
       const about = `final block up to ${tip.number}`;
-      const asked = usable.map((voter) => voter.pool.request([createFinalBlockRequest(tip)], about));
-      const answers = (await Promise.allSettled(asked)).flatMap((each) =>
+      const pending = usable.map((voter) => voter.pool.request([createFinalBlockRequest(tip)], about));
+      const responses = (await Promise.allSettled(pending)).flatMap((each) =>
         each.status === "fulfilled" ? each.value : [],
       );
-      if (answers.includes("other")) return null;
+      if (responses.includes("other")) return null;
       // All endpoints have the tip: the lowest of their final blocks is final for all.
-      const final = answers.filter((answer) => typeof answer !== "string");
+      const final = responses.filter((response) => typeof response !== "string");
       return final.sort((a, b) => a.number - b.number)[0] ?? null;
     },
     async headers(numbers) {
@@ -152,13 +152,13 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     verifyEmpty,
     async call(calls) {
       const about = `eth_call at ${describeBlocks(calls.map((call) => call.block))}`;
-      const ask = (call: EthCall) =>
+      const toRequest = (call: EthCall) =>
         isPinned(call) ? createPinnedCallRequest(call) : createCallRequest(call);
-      const answers = await pool.request<Hex | null | "unpinnable">(calls.map(ask), about);
-      const refused = calls.filter((_, i) => answers[i] === "unpinnable").filter(isPinned);
+      const responses = await pool.request<Hex | null | "unpinnable">(calls.map(toRequest), about);
+      const refused = calls.filter((_, i) => responses[i] === "unpinnable").filter(isPinned);
       const checked =
         refused.length === 0 ? [] : await pool.request(refused.map(createCheckedCallRequest), about);
-      return answers.map((answer) => (answer === "unpinnable" ? (checked.shift() ?? null) : answer));
+      return responses.map((response) => (response === "unpinnable" ? (checked.shift() ?? null) : response));
     },
     waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
     async close() {

@@ -129,11 +129,11 @@ describe("EvmSource.verifyEmpty", () => {
   it("without receipts and a second endpoint requests three times, by the block's hash", async () => {
     const { verify, network } = setUp({ "a.test": node({ receipts: false }) });
     expect(await verify([], [fakeHeader(3, { logsBloom: FULL_BLOOM })])).to.deep.equal([]);
-    const asked = network
+    const requested = network
       .requestsTo("a.test")
       .flatMap((request) => request.calls.filter((call) => call.method === "eth_getLogs"));
-    expect(asked).to.have.length(3);
-    expect(asked[0]?.params[0]).to.deep.include({ blockHash: fakeHeader(3).hash });
+    expect(requested).to.have.length(3);
+    expect(requested[0]?.params[0]).to.deep.include({ blockHash: fakeHeader(3).hash });
   });
 
   it("remembers that no endpoint has receipts", async () => {

@@ -10,11 +10,11 @@ import { type BlockLogs, createBlockLogsRequest, createReceiptLogsRequest } from
 
 interface Vote {
   readonly voter: Voter;
-  readonly answers: readonly (readonly RawLog[])[] | undefined;
+  readonly responses: readonly (readonly RawLog[])[] | undefined;
   readonly error: unknown;
 }
 
-export interface VerifyEmptyOptions {
+interface VerifyEmptyOptions {
   readonly pool: Pool;
   /** Each endpoint by itself, since agreement counts endpoints. */
   readonly voters: readonly Voter[];
@@ -28,9 +28,9 @@ export interface VerifyEmptyOptions {
 /** Receipts are large: a few blocks per request. */
 const RECEIPT_BATCH = 10;
 
-export type VerifyEmpty = (
+type VerifyEmpty = (
   headers: readonly BlockHeader[],
-  answer: { logs: readonly RawLog[]; filter: LogFilter },
+  response: { logs: readonly RawLog[]; filter: LogFilter },
 ) => Promise<RawLog[]>;
 
 /** Reads blocks again whose bloom contradicts an empty response; see EvmSource.verifyEmpty. */
@@ -54,10 +54,10 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
     const found = new Map<number, RawLog[]>();
     const votes = new Map<Voter, number>();
     let failure: unknown;
-    for await (const { voter, answers, error } of collectVotes(suspects, filter)) {
+    for await (const { voter, responses, error } of collectVotes(suspects, filter)) {
       failure = error;
-      if (answers === undefined) continue;
-      for (const [i, logs] of answers.entries()) if (logs.length > 0) found.set(i, [...logs]);
+      if (responses === undefined) continue;
+      for (const [i, logs] of responses.entries()) if (logs.length > 0) found.set(i, [...logs]);
       votes.set(voter, (votes.get(voter) ?? 0) + 1);
       const isSettled = votes.size > 1 || Math.max(...votes.values()) >= options.agreeingAnswers;
       if (isSettled || found.size === suspects.length) return [...found.values()].flat();
@@ -69,17 +69,17 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
 
   /** Queries every endpoint in service in turn, round after round with growing pauses. */
   async function* collectVotes(suspects: readonly BlockHeader[], filter: LogFilter): AsyncGenerator<Vote> {
-    const questions = suspects.map((header) => createBlockLogsRequest(header, filter));
+    const requests = suspects.map((header) => createBlockLogsRequest(header, filter));
     const about = `eth_getLogs ${describeBlocks(suspects)}`;
     for (let round = 0; round < options.agreeingAnswers; round++) {
       if (round > 0) await clock.sleep(options.pauseMs * 2 ** (round - 1), options.lifetime);
       for (const voter of voters.filter((each) => voters.length === 1 || each.isUsable())) {
         try {
-          const answers = await voter.pool.request(questions, about);
-          yield { voter, answers: await resolveGone(suspects, answers), error: undefined };
+          const responses = await voter.pool.request(requests, about);
+          yield { voter, responses: await resolveGone(suspects, responses), error: undefined };
         } catch (error) {
           if (error instanceof ReorgDetected) throw error;
-          yield { voter, answers: undefined, error };
+          yield { voter, responses: undefined, error };
         }
       }
     }
@@ -88,9 +88,9 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
   /** Pruned nodes report "not found" for the hash of a block on the chain: that is no response, not an empty one. */
   async function resolveGone(
     suspects: readonly BlockHeader[],
-    answers: readonly BlockLogs[],
+    responses: readonly BlockLogs[],
   ): Promise<(readonly RawLog[])[]> {
-    const gone = suspects.filter((_, i) => answers[i] === "gone");
+    const gone = suspects.filter((_, i) => responses[i] === "gone");
     if (gone.length > 0) {
       const now = await pool.request(
         gone.map((header) => createHeaderRequest(header.number)),
@@ -103,7 +103,7 @@ export function createVerifyEmpty(options: VerifyEmptyOptions): VerifyEmpty {
       if (pruned !== undefined)
         throw new UpstreamError(`logs of block ${pruned.number} are not available from any endpoint`);
     }
-    return answers.map((answer) => (answer === "gone" ? [] : answer));
+    return responses.map((response) => (response === "gone" ? [] : response));
   }
 
   return async (headers, { logs, filter }) => {

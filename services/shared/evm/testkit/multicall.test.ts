@@ -27,12 +27,12 @@ describeWithChain("Multicall over anvil", () => {
     await chain?.stop();
   });
 
-  /** Balances of all pools, decimals, a revert and an empty account; the truth is asked call by call. */
+  /** Balances of all pools, decimals, a revert and an empty account; the truth is requested call by call. */
   async function expectTruth(
     calls: Multicall,
     block: { number: number; hash: Hex },
   ): Promise<(Hex | null)[]> {
-    const asked = chain.pools.flatMap(({ address, token0, token1 }) =>
+    const requested = chain.pools.flatMap(({ address, token0, token1 }) =>
       [token0, token1].flatMap((token) => [
         {
           to: token.address,
@@ -44,7 +44,7 @@ describeWithChain("Multicall over anvil", () => {
       ]),
     );
     const truth = await Promise.all(
-      asked.map((call) =>
+      requested.map((call) =>
         chain.anvil.rpc
           .call<Hex>("eth_call", [call, `0x${block.number.toString(16)}`])
           .then((returned) => (returned === "0x" ? null : returned))
@@ -52,7 +52,7 @@ describeWithChain("Multicall over anvil", () => {
       ),
     );
     const reading = calls.at(block);
-    expect(await Promise.all(asked.map(({ to, data }) => reading.call(to, data)))).to.deep.equal(truth);
+    expect(await Promise.all(requested.map(({ to, data }) => reading.call(to, data)))).to.deep.equal(truth);
     expect(truth.filter((each) => each !== null).length).to.be.greaterThan(15);
     return truth;
   }

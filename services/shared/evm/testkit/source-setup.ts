@@ -13,7 +13,7 @@ import { answerHonestly, type FakeChain, fakeLog } from "./fake-chain.ts";
 
 export type Handler = (calls: readonly RpcCall[]) => FakeResponse;
 
-export interface SourceSetup {
+interface SourceSetup {
   readonly chain: FakeChain;
   readonly clock: FakeClock;
   readonly network: FakeNetwork;

@@ -26,7 +26,7 @@ describe("readInThread", () => {
   let config: ThreadConfig;
   let lines: string[];
   let local: EvmSource;
-  /** Questions that were asked in this thread. */
+  /** Questions that were requested in this thread. */
   let askedHere: string[];
   let reader: EvmSource;
 
@@ -35,14 +35,14 @@ describe("readInThread", () => {
     server = http.createServer(async (request, response) => {
       let body = "";
       for await (const part of request) body += part;
-      const asked = JSON.parse(body) as (RpcCall & { id: number }) | (RpcCall & { id: number })[];
-      const calls = Array.isArray(asked) ? asked : [asked];
+      const requested = JSON.parse(body) as (RpcCall & { id: number }) | (RpcCall & { id: number })[];
+      const calls = Array.isArray(requested) ? requested : [requested];
       const results = answerHonestly(chain, calls);
       const replies = calls.map(({ id, method }, i) => {
         const result = method === "eth_getLogs" && refuse !== undefined ? refuse : results[i];
         return result instanceof RpcFailure ? { id, error: { ...result } } : { id, result };
       });
-      response.end(JSON.stringify(Array.isArray(asked) ? replies : replies[0]));
+      response.end(JSON.stringify(Array.isArray(requested) ? replies : replies[0]));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const urls = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`];
@@ -59,13 +59,13 @@ describe("readInThread", () => {
     server.close();
   });
 
-  function spyOn(source: EvmSource, asked: string[]): EvmSource {
+  function spyOn(source: EvmSource, requested: string[]): EvmSource {
     return new Proxy(source, {
       get(target, name: keyof EvmSource) {
         const value = target[name];
         if (typeof value !== "function") return value;
         return (...args: unknown[]) => {
-          asked.push(name);
+          requested.push(name);
           return (value as (...args: unknown[]) => unknown)(...args);
         };
       },

@@ -31,7 +31,7 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
   const thread = createThreadClient<ThreadRequest>({
     worker: (config.startWorker ?? startThread)(),
     task: { chainId, urls, options } satisfies ThreadTask,
-    fallback: (question) => callSource(local, question),
+    fallback: (request) => callSource(local, request),
     toError: (failure) => fromFailure(failure as Failure),
     onMessage(what) {
       const word = what as ThreadMessage;
@@ -42,12 +42,12 @@ export function readInThread(local: EvmSource, config: ThreadConfig): EvmSource 
     closedError: ({ method }) => new UpstreamError(`chain ${chainId}: ${method} given up: closed`),
   });
   let final: FinalBlock | undefined;
-  const asked = Object.fromEntries(
+  const proxied = Object.fromEntries(
     THREAD_METHODS.map((method) => [method, (...args: unknown[]) => thread.request({ method, args, final })]),
   ) as unknown as Pick<EvmSource, ThreadMethod>;
   return {
     ...local,
-    ...asked,
+    ...proxied,
     requireFinal(block, findKnown) {
       // The thread has no access to the store: only the main thread checks endpoints that are below the block.
       final = block;

@@ -19,9 +19,9 @@ serveThread<ThreadTask, ThreadRequest>({
       log: (message, fields) => say({ kind: "log", message, fields }),
       onEvent: (event) => say({ kind: "event", event }),
     });
-    return (question) => {
-      if (question.final !== undefined) source.requireFinal(question.final);
-      return callSource(source, question);
+    return (request) => {
+      if (request.final !== undefined) source.requireFinal(request.final);
+      return callSource(source, request);
     };
   },
   toFailure,

@@ -42,8 +42,8 @@ describe("/evm/dexa/v2/pool", () => {
     });
     const swapFeeApr = ((week.feesUsd as number) / 7 / tvlUsd) * 365;
     const row = await rowOf(sample, weth);
-    const { rewardApr: told, totalApr, ...rest } = row;
-    expect(told).to.be.closeTo(rewardApr, rewardApr * 1e-12);
+    const { rewardApr: actual, totalApr, ...rest } = row;
+    expect(actual).to.be.closeTo(rewardApr, rewardApr * 1e-12);
     expect(totalApr).to.be.closeTo(rewardApr + swapFeeApr, 1e-12 * (rewardApr + swapFeeApr));
     expect(rest.swapFeeApr).to.be.closeTo(swapFeeApr, swapFeeApr * 1e-12);
     expect({ ...rest, swapFeeApr: null }).to.deep.equal({

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A Redis of one's own to break: nothing is kept on disk, and the port stays the same over restarts. */
+/** A Redis server that a test may break: nothing is stored on disk, and the port stays the same over restarts. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
@@ -22,6 +22,21 @@ export interface RedisServer {
 export function noRedisServer(): string | undefined {
   const { status } = spawnSync("redis-server", ["--version"]);
   return status === 0 ? undefined : "the program redis-server is not installed";
+}
+
+/** For a hook: a server that is not started yet. Where there can be none, the tests of the hook are pending. */
+export function createRedisOrSkip(context: Mocha.Context): Promise<RedisServer> {
+  const reason = noRedisServer();
+  if (reason === undefined) return createRedisServer();
+  console.log(`      pending: ${reason}`);
+  return context.skip();
+}
+
+/** The same, started. */
+export async function startRedisOrSkip(context: Mocha.Context): Promise<RedisServer> {
+  const server = await createRedisOrSkip(context);
+  await server.start();
+  return server;
 }
 
 /** Not started yet. */
