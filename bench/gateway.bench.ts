@@ -2,8 +2,9 @@
  * npm run bench:gateway — the gateway and nginx as reverse proxies before the same service, in one run: an answer of
  * 2 KB, every request for something else ("uncached", each goes to the service) and all for the same ("hot", which the
  * gateway keeps for its second of freshness). The gateway checks the key, counts it against its limits, measures, and
- * writes its access log; nginx writes its own. Both have a worker for each core (BENCH_WORKERS). Beside them a proxy of
- * node:http alone, uncached, one process, which does none of this.
+ * writes its access log; nginx writes its own. Both have a worker for each core (BENCH_WORKERS). Beside them, both
+ * uncached: the same gateway with undici's dispatcher in place of its own transport, and a proxy of node:http alone, one
+ * process, which does none of this.
  *
  * Load and service are raw sockets in this process, which shares the cores with the proxies: how much of a core the
  * proxy used is printed beside, and what this process used. Rounds alternate, and each figure is the median of its
@@ -16,7 +17,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { buildGateway, startBareProxy, startGatewayProcess } from "./http-load/gateway-process.ts";
+import {
+  buildGateway,
+  buildUndiciGateway,
+  startBareProxy,
+  startGatewayProcess,
+} from "./http-load/gateway-process.ts";
 import { Load, type Target } from "./http-load/load.ts";
 import { hasNginx, startNginx } from "./http-load/nginx.ts";
 import { measurePaid, type PaidPart } from "./http-load/paid.ts";
@@ -53,6 +59,12 @@ const gateway = await startGatewayProcess(built, {
   upstream,
   settings: { GATEWAY_WORKERS: String(WORKERS) },
 });
+const undiciFolder = mkdtempSync(join(tmpdir(), "chaintables-gateway-undici-"));
+const undiciBuilt = await buildUndiciGateway(undiciFolder);
+const undiciGateway = await startGatewayProcess(undiciBuilt, {
+  upstream,
+  settings: { GATEWAY_WORKERS: String(WORKERS) },
+});
 const nginx = (await hasNginx())
   ? await startNginx(folder, { upstreamPort: upstream.port, workers: WORKERS })
   : undefined;
@@ -61,7 +73,6 @@ if (nginx === undefined)
 
 const bare = await startBareProxy(upstream.port);
 
-const headers = { "X-API-KEY": built.key };
 let drawn = 0;
 /** Another one every time, also over rounds: what is asked for again would be let into a full cache. */
 const other = () => {
@@ -69,7 +80,10 @@ const other = () => {
   return `${PATH}${drawn.toString(16).padStart(40, "0")}`;
 };
 const same = () => `${PATH}${"0".repeat(40)}`;
-const at = (port: number, path: Target["path"]): Target => ({ port, path, headers });
+const at = (port: number, path: Target["path"], key = built.key): Target => ({
+  ...{ port, path },
+  headers: { "X-API-KEY": key },
+});
 
 interface Contender {
   readonly name: string;
@@ -89,6 +103,7 @@ const proxies: Contender[] = [
   ...(nginx ? [contender("nginx", nginx.pid, at(nginx.port, other))] : []),
   contender("node:http alone", bare.pid, at(bare.port, other)),
   contender("gateway, uncached", gateway.pid, at(gateway.port, other)),
+  contender("  with undici", undiciGateway.pid, at(undiciGateway.port, other, undiciBuilt.key)),
   contender("gateway, hot", gateway.pid, at(gateway.port, same)),
 ];
 
@@ -213,7 +228,7 @@ try {
   }
   recordFigures("gateway", figures);
 } finally {
-  await Promise.all([gateway.stop(), bare.stop(), nginx?.stop()]);
+  await Promise.all([gateway.stop(), undiciGateway.stop(), bare.stop(), nginx?.stop()]);
   await upstream.stop();
-  rmSync(folder, { recursive: true, force: true });
+  for (const made of [folder, undiciFolder]) rmSync(made, { recursive: true, force: true });
 }

@@ -42,14 +42,14 @@ export interface ToIndex {
 /** Indexes the whole chain into an empty store; `check` looks at what was stored and answers how many events there are. */
 export async function runIngest(
   on: ToIndex,
-  of: { mongodbUrl: string | undefined; check: (store: Store) => Promise<number> },
+  options: { mongodbUrl: string | undefined; check: (store: Store) => Promise<number> },
 ): Promise<Run> {
   if (!existsSync(built)) throw new Error("There is no dist/: run npm run build first.");
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-ingest-"));
   const store = await openStore({
     service: "evm-dex",
     dataDir,
-    ...(of.mongodbUrl !== undefined && { mongodbUrl: of.mongodbUrl }),
+    ...(options.mongodbUrl !== undefined && { mongodbUrl: options.mongodbUrl }),
   });
   await store.declare(COLLECTIONS);
   await empty(store);
@@ -61,7 +61,7 @@ export async function runIngest(
       START_BLOCK_8453: "0",
       DATA_DIR: dataDir,
       DEPLOYMENTS_FILE: on.deploymentsFile,
-      MONGODB_URL: of.mongodbUrl ?? "",
+      MONGODB_URL: options.mongodbUrl ?? "",
       LOG_LEVEL: "warn",
     };
     const startedMs = performance.now();
@@ -79,7 +79,7 @@ export async function runIngest(
     const cpuSeconds = cpuSecondsOf(child.pid as number);
     child.kill("SIGTERM");
     await ended;
-    return { seconds, events: await of.check(store), peakRssMb, cpuSeconds };
+    return { seconds, events: await options.check(store), peakRssMb, cpuSeconds };
   } finally {
     await empty(store);
     await store.close();

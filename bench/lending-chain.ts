@@ -95,11 +95,11 @@ function morphoMarkets({ deployment }: TestChain, count: number): BenchMarket[] 
 
 async function morphoVaults(
   chain: TestChain,
-  of: { count: number; marketsPerVault: number; markets: readonly BenchMarket[] },
+  plan: { count: number; marketsPerVault: number; markets: readonly BenchMarket[] },
 ): Promise<void> {
   const { morpho } = chain.deployment;
   if (morpho === undefined) throw new Error("The chain has no Morpho.");
-  const { count, marketsPerVault, markets } = of;
+  const { count, marketsPerVault, markets } = plan;
   const from = morpho.actors.owner;
   const to = morpho.factories["1.1"];
   const asset = markets[0]?.params.loanToken ?? zeroAddress;

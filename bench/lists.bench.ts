@@ -74,8 +74,8 @@ function bodyOf(target: Store): List {
   return async (asked) => renderTable(dexbPools, (await readPoolList(asked)).rows);
 }
 
-function request(of: Partial<PoolListRequest> = {}): PoolListRequest {
-  return { chainId: 8453, family: "dexb", token: undefined, order: [], limit: 100, offset: 0, ...of };
+function request(changes: Partial<PoolListRequest> = {}): PoolListRequest {
+  return { chainId: 8453, family: "dexb", token: undefined, order: [], limit: 100, offset: 0, ...changes };
 }
 
 /** "-fee token0Symbol": by fee descending, then by symbol. */

@@ -62,18 +62,18 @@ async function benchMongo(url: string): Promise<void> {
   await client.close();
 }
 
-function runBlocks(of: SyntheticGraph): Made {
+function runBlocks(synthetic: SyntheticGraph): Made {
   const random = createRandom(2);
-  const edges = [...of.edges];
-  const graph = new PriceGraph(of.anchors);
+  const edges = [...synthetic.edges];
+  const graph = new PriceGraph(synthetic.anchors);
   for (const edge of edges) graph.set(edge);
   graph.update();
-  const links = [toAnchorRows(of.anchors, { chainId: CHAIN_ID, blockNumber: 0 }), takeRows(graph, 0)];
+  const links = [toAnchorRows(synthetic.anchors, { chainId: CHAIN_ID, blockNumber: 0 }), takeRows(graph, 0)];
   const prices = new Map([[0, pricesOf(graph)]]);
   const times: number[] = [];
   for (let block = 1; block <= BLOCKS; block++) {
-    const moved = pickTouched(of, random.next).map((i) => {
-      edges[i] = of.moved(edges[i] as PriceEdge);
+    const moved = pickTouched(synthetic, random.next).map((i) => {
+      edges[i] = synthetic.moved(edges[i] as PriceEdge);
       return edges[i];
     });
     const startedMs = cpuMs();
@@ -84,7 +84,7 @@ function runBlocks(of: SyntheticGraph): Made {
     if (block % Math.ceil(BLOCKS / 5) === 0 || block === BLOCKS) prices.set(block, pricesOf(graph));
   }
   const startedMs = cpuMs();
-  const anew = new PriceGraph(of.anchors);
+  const anew = new PriceGraph(synthetic.anchors);
   for (const edge of edges) anew.set(edge);
   anew.update();
   const anewMs = cpuMs() - startedMs;
@@ -111,14 +111,14 @@ function runBlocks(of: SyntheticGraph): Made {
 }
 
 /** The main pool of all always; of the others mostly deep ones. */
-function pickTouched(of: SyntheticGraph, next: () => number): number[] {
-  const touched = new Set<number>([of.busy[0] as number]);
-  while (touched.size < Math.min(TOUCHED, of.busy.length)) {
+function pickTouched(synthetic: SyntheticGraph, next: () => number): number[] {
+  const touched = new Set<number>([synthetic.busy[0] as number]);
+  while (touched.size < Math.min(TOUCHED, synthetic.busy.length)) {
     const isBusy = next() < 0.7;
     touched.add(
       isBusy
-        ? (of.busy[Math.floor(of.busy.length * next() ** 3)] as number)
-        : Math.floor(of.edges.length * next()),
+        ? (synthetic.busy[Math.floor(synthetic.busy.length * next() ** 3)] as number)
+        : Math.floor(synthetic.edges.length * next()),
     );
   }
   return [...touched];

@@ -14,7 +14,7 @@ export interface RecordedNode {
    * Records every block in every form an ingest may choose (which one it takes is a race of a few milliseconds), then
    * whatever else rounds like those to be measured ask, until one asks nothing new.
    */
-  record(of: { headNumber: number; round: () => Promise<unknown> }): Promise<void>;
+  record(options: { headNumber: number; round: () => Promise<unknown> }): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -66,7 +66,7 @@ function hubFor(token: number, random: Random): number {
   return hub === token ? USD : hub;
 }
 
-function edgeBetween(of: {
+function edgeBetween(options: {
   i: number;
   token: number;
   hub: number;
@@ -74,7 +74,7 @@ function edgeBetween(of: {
   depthUsd: number;
   random: Random;
 }): PriceEdge {
-  const { i, token, hub, usd, depthUsd, random } = of;
+  const { i, token, hub, usd, depthUsd, random } = options;
   const hubUsd = usd[hub] as number;
   const tokenUsd = usd[token] ?? 10 ** (random.normal() * 3);
   const [low, high] = tokenAddress(token) < tokenAddress(hub) ? [tokenUsd, hubUsd] : [hubUsd, tokenUsd];

@@ -7,11 +7,11 @@ import {
   type VaultState,
   ZERO_ADDRESS,
 } from "../services/lending/protocols/morpho-v1/state.ts";
-import type { UnitState } from "../services/lending/protocols/protocol.ts";
+import type { EntityState } from "../services/lending/protocols/protocol.ts";
 import {
   type CheckpointRow,
   checkpoints,
-  type UnitRow,
+  type EntityRow,
   units,
 } from "../services/lending/store/collections.ts";
 import { toStateText } from "../services/lending/store/state-text.ts";
@@ -102,8 +102,8 @@ function vaultState(n: number, markets: number): VaultState {
     ...{ owner, curator, guardian: ZERO_ADDRESS, feeRecipient: owner, timelock: 86_400 },
     ...{ fee: (WAD * BigInt(n % 20)) / 100n, totalSupply: WAD, lastTotalAssets: WAD, lostAssets: null },
     supplyQueue: ids.map(marketId),
-    markets: ids.map((of) => ({
-      ...{ id: marketId(of), cap: n % 5 === 0 ? 2n ** 184n - 1n : 10n ** 24n, enabled: true, removableAt: 0 },
+    markets: ids.map((id) => ({
+      ...{ id: marketId(id), cap: n % 5 === 0 ? 2n ** 184n - 1n : 10n ** 24n, enabled: true, removableAt: 0 },
       pendingCap: { value: 0n, validAt: 0 },
       shares: 10n ** BigInt(asset.decimals + 6) * BigInt(Math.floor(10 ** between(0, 5))),
     })),
@@ -117,10 +117,10 @@ export class SyntheticLending {
   readonly #markets: number;
   #block = 1_000;
 
-  constructor(store: Store, of: { vaults: number; markets: number }) {
+  constructor(store: Store, size: { vaults: number; markets: number }) {
     this.#store = store;
-    this.#vaults = of.vaults;
-    this.#markets = of.markets;
+    this.#vaults = size.vaults;
+    this.#markets = size.markets;
   }
 
   get block(): number {
@@ -153,15 +153,15 @@ export class SyntheticLending {
     return 1_760_000_000 + 2 * this.#block;
   }
 
-  #market(n: number): UnitRow {
+  #market(n: number): EntityRow {
     return this.#unit({ kind: MARKET, id: marketId(n) }, marketState(n, this.#time()));
   }
 
-  #vault(n: number): UnitRow {
+  #vault(n: number): EntityRow {
     return this.#unit({ kind: VAULT, id: vaultAddress(n) }, vaultState(n, this.#markets));
   }
 
-  #unit(ref: { kind: string; id: string }, state: UnitState): UnitRow {
+  #unit(ref: { kind: string; id: string }, state: EntityState): EntityRow {
     const at = { block: this.#block, blockHash: `0x${this.#block}`, time: this.#time() };
     return {
       ...{ chainId: CHAIN_ID, ...ref, ...at, version: this.#block, foundBlock: 1_000 },

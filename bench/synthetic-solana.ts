@@ -62,10 +62,10 @@ export class SyntheticSolana {
     }
   }
 
-  slots(of: { fromSlot: number; count: number }): Slots {
-    const lastSlot = of.fromSlot + of.count - 1;
+  slots(range: { fromSlot: number; count: number }): Slots {
+    const lastSlot = range.fromSlot + range.count - 1;
     const poolRows: PoolTransactionRow[] = [];
-    for (let slot = of.fromSlot; slot <= lastSlot; slot++) {
+    for (let slot = range.fromSlot; slot <= lastSlot; slot++) {
       for (let i = 0; i < TRADES_A_SLOT; i++) poolRows.push(this.#row(slot));
     }
     return { lastSlot, poolRows, tokenRows: poolRows.flatMap(toTokenRows) };

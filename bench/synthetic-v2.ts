@@ -50,10 +50,10 @@ const poolAt = (n: number) => address(0x900_0000 + ((n * 7_919) % 1_000_003));
 const random = createRandom(1);
 
 /** Pools of a token each against one of ten, a share of them trading in every hour of eight days, all with state. */
-export async function writeV2Pools(store: Store, of: { pools: number; active: number }): Promise<void> {
+export async function writeV2Pools(store: Store, options: { pools: number; active: number }): Promise<void> {
   const checkpoint = checkpointAt(0);
   const hubs = Array.from({ length: 10 }, (_, i) => address(0x10 + i));
-  const leaves = Array.from({ length: of.pools }, (_, i) => address(0x1_0000 + i));
+  const leaves = Array.from({ length: options.pools }, (_, i) => address(0x1_0000 + i));
   const known = [...hubs, ...leaves, REWARD];
   await store.write([
     put(
@@ -67,8 +67,8 @@ export async function writeV2Pools(store: Store, of: { pools: number; active: nu
         .map((token, i) => linkRow(token, 1 + i / 7)),
     ),
   ]);
-  for (let from = 0; from < of.pools; from += 500) {
-    const numbers = Array.from({ length: Math.min(500, of.pools - from) }, (_, i) => from + i);
+  for (let from = 0; from < options.pools; from += 500) {
+    const numbers = Array.from({ length: Math.min(500, options.pools - from) }, (_, i) => from + i);
     await store.write([
       put(
         pools,
@@ -78,7 +78,10 @@ export async function writeV2Pools(store: Store, of: { pools: number; active: nu
         poolStates,
         numbers.map((n) => stateRow(n, HEAD_BLOCK)),
       ),
-      put(v2Rollups, numbers.filter((n) => (n * 31) % of.pools < of.pools * of.active).flatMap(bucketsOf)),
+      put(
+        v2Rollups,
+        numbers.filter((n) => (n * 31) % options.pools < options.pools * options.active).flatMap(bucketsOf),
+      ),
     ]);
   }
   await store.write([put(checkpoints, [checkpoint])]);
@@ -87,10 +90,10 @@ export async function writeV2Pools(store: Store, of: { pools: number; active: nu
 /** The next head: some pools touched, the prices of the tokens that all rest on moved. */
 export async function moveHead(
   store: Store,
-  of: { block: number; touched: number; pools: number },
+  options: { block: number; touched: number; pools: number },
 ): Promise<void> {
-  const checkpoint = checkpointAt(of.block);
-  const numbers = Array.from({ length: of.touched }, () => random.below(of.pools));
+  const checkpoint = checkpointAt(options.block);
+  const numbers = Array.from({ length: options.touched }, () => random.below(options.pools));
   const distinct = [...new Set(numbers)];
   const start = checkpoint.blockTime - (checkpoint.blockTime % HOUR);
   const day = checkpoint.blockTime - (checkpoint.blockTime % DAY);
@@ -218,19 +221,19 @@ function bucketOf(n: number, span: number, start: number): V2RollupRow {
   };
 }
 
-function eventRow(n: number, of: { block: number; logIndex: number }): PoolEventRow {
+function eventRow(n: number, at: { block: number; logIndex: number }): PoolEventRow {
   return {
     chainId: CHAIN_ID,
-    blockNumber: of.block,
-    logIndex: of.logIndex,
+    blockNumber: at.block,
+    logIndex: at.logIndex,
     poolAddress: poolAt(n),
     kind: "swap",
-    blockHash: `0x${of.block}`,
-    time: HEAD_TIME + 2 * (of.block - HEAD_BLOCK),
+    blockHash: `0x${at.block}`,
+    time: HEAD_TIME + 2 * (at.block - HEAD_BLOCK),
     txHash: "0x01",
     sender: address(1),
     amounts: "1 -1",
-    state: stateRow(n, of.block).state,
+    state: stateRow(n, at.block).state,
     price0Usd: 1,
     price1Usd: 1,
     valueUsd: 1,

@@ -35,17 +35,17 @@ export const POOL: PoolRow = {
 };
 
 /** A pool with `swaps` swaps spread evenly over a year, written through the ingest's own indexer. */
-export async function writeSyntheticYear(store: Store, of: { swaps: number }): Promise<void> {
+export async function writeSyntheticYear(store: Store, options: { swaps: number }): Promise<void> {
   const indexer = new Indexer(store, { chainId: POOL.chainId, anchors: [USDC] });
   const random = createRandom(1);
-  const blocks = Math.ceil(of.swaps / SWAPS_A_BLOCK);
+  const blocks = Math.ceil(options.swaps / SWAPS_A_BLOCK);
   const gap = YEAR_SECONDS / blocks;
   indexer.addPool(POOL);
   const start = checkpointAt({ number: 0, hash: "0x", time: START });
   await store.write(startSteps(start, [USDC]));
   let pending: BlockEvents[] = [openingBlock()];
   for (let number = 2; number <= blocks + 1; number++) {
-    const count = Math.min(SWAPS_A_BLOCK, of.swaps - (number - 2) * SWAPS_A_BLOCK);
+    const count = Math.min(SWAPS_A_BLOCK, options.swaps - (number - 2) * SWAPS_A_BLOCK);
     pending.push(swapBlock({ number, time: START + Math.floor((number - 1) * gap), count, random }));
     if (pending.length < BLOCKS_A_WRITE && number <= blocks) continue;
     await indexer.prepare(pending);
@@ -97,17 +97,17 @@ function openingBlock(): BlockEvents {
   };
 }
 
-function swapBlock(of: {
+function swapBlock(options: {
   number: number;
   time: number;
   count: number;
   random: ReturnType<typeof createRandom>;
 }): BlockEvents {
-  const events = Array.from({ length: of.count }, (_, i) => {
-    const isSell = of.random.next() < 0.5;
-    const weth = BigInt(1 + of.random.below(1_000_000)) * 10n ** 12n;
+  const events = Array.from({ length: options.count }, (_, i) => {
+    const isSell = options.random.next() < 0.5;
+    const weth = BigInt(1 + options.random.below(1_000_000)) * 10n ** 12n;
     const usdc = (weth * 3000n) / 10n ** 12n;
-    const move = of.random.below(2_000_001) - 1_000_000;
+    const move = options.random.below(2_000_001) - 1_000_000;
     return place(
       i,
       {
@@ -116,12 +116,12 @@ function swapBlock(of: {
         amount1: isSell ? -usdc : usdc,
         sqrtPriceX96: SQRT_PRICE + BigInt(move) * 10n ** 15n,
         liquidity: LIQUIDITY,
-        tick: -196_256 + of.random.below(21) - 10,
+        tick: -196_256 + options.random.below(21) - 10,
       },
-      `0x${pickUser(of.random).toString(16).padStart(40, "0")}`,
+      `0x${pickUser(options.random).toString(16).padStart(40, "0")}`,
     );
   });
-  return { number: of.number, hash: hashOf(of.number), time: of.time, events };
+  return { number: options.number, hash: hashOf(options.number), time: options.time, events };
 }
 
 /** Few accounts make most swaps: the share of the most active falls off as it does on real pools. */

@@ -78,8 +78,8 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
       .sort((a, b) => a.what.localeCompare(b.what));
   const describeSpan = ({ service, kind, name }: CollectedSpan) => `${service} ${kind} ${name}`;
   const leaf = (what: string): Tree => ({ what, below: [] });
-  const accessLine = async (of: ServiceProcess | undefined, session: string | null) => {
-    const find = () => of?.entries.find((line) => line.session === session && line.msg === "request");
+  const accessLine = async (service: ServiceProcess | undefined, session: string | null) => {
+    const find = () => service?.entries.find((line) => line.session === session && line.msg === "request");
     await until(() => find() !== undefined);
     return find();
   };
@@ -104,7 +104,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     await until(() => collector.spans.some((span) => span.spanId === link?.spanId));
     const answered = () =>
       collector.spans.find(
-        ({ traceId: of, service, name }) => of === link?.traceId && service === "evm-dex" && name === PRICES,
+        ({ traceId, service, name }) => traceId === link?.traceId && service === "evm-dex" && name === PRICES,
       );
     await until(() => answered() !== undefined);
     const [refresh, ...others] = treeOf(link?.traceId ?? "");

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, openSync, symlinkSync } from "node:fs";
+import { cpSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../deploy/check/build.ts";
 import { HOUSE, run } from "../../deploy/check/command.ts";
@@ -28,8 +28,9 @@ export interface BuiltGateway {
 
 type Settings = Readonly<Record<string, string>>;
 
-export async function buildGateway(folder: string): Promise<BuiltGateway> {
-  const faults = await build(join(folder, "dist"));
+/** `root` is the source tree, this repository's unless given. */
+export async function buildGateway(folder: string, root: string = HOUSE): Promise<BuiltGateway> {
+  const faults = await build(join(folder, "dist"), { root });
   if (faults.length > 0) throw new Error(`The gateway could not be built: ${faults.join("\n")}`);
   cpSync(join(HOUSE, "package.json"), join(folder, "package.json"));
   symlinkSync(join(HOUSE, "node_modules"), join(folder, "node_modules"));
@@ -47,6 +48,19 @@ export async function buildGateway(folder: string): Promise<BuiltGateway> {
       });
     },
   };
+}
+
+/** A gateway with its transport on undici (gateway/proxy/transport/undici.bench.ts), built from a copy of the sources. */
+export async function buildUndiciGateway(folder: string): Promise<BuiltGateway> {
+  const root = join(folder, "source");
+  for (const name of ["gateway", "services", "proto", "deploy", "package.json"]) {
+    cpSync(join(HOUSE, name), join(root, name), { recursive: true });
+  }
+  symlinkSync(join(HOUSE, "node_modules"), join(root, "node_modules"));
+  for (const name of ["pool", "response-receiver"]) {
+    writeFileSync(join(root, `gateway/proxy/transport/${name}.ts`), 'export * from "./undici.bench.ts";\n');
+  }
+  return buildGateway(folder, root);
 }
 
 /** The gateway as its image runs it: built, a process of its own, keys, limits, metrics, a log in a file. */

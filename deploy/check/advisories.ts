@@ -40,15 +40,15 @@ export async function inspectAdvisories(): Promise<Finding> {
 
 export function judgeAudit(
   text: string,
-  of: { readonly accepted: readonly Accepted[]; readonly today: string; readonly isRequired: boolean },
+  options: { readonly accepted: readonly Accepted[]; readonly today: string; readonly isRequired: boolean },
 ): Finding {
   const report = parseReport(text);
   const { vulnerabilities } = report;
   if (report.auditReportVersion !== 2 || vulnerabilities === undefined) {
     const why = `NOT ASKED, the registry gave no audit: ${(report.message ?? text).slice(0, 200).trim()}`;
-    return { faults: of.isRequired ? [why] : [], seen: why };
+    return { faults: options.isRequired ? [why] : [], seen: why };
   }
-  const accepted = new Set(of.accepted.filter(({ until }) => of.today < until).map(({ id }) => id));
+  const accepted = new Set(options.accepted.filter(({ until }) => options.today < until).map(({ id }) => id));
   const found = new Set<string>();
   const faults: string[] = [];
   for (const [name, { via = [] }] of Object.entries(vulnerabilities)) {
@@ -59,7 +59,7 @@ export function judgeAudit(
       if (!accepted.has(id)) faults.push(`${name}: ${cause.severity}, ${cause.title ?? "untitled"} (${id})`);
     }
   }
-  for (const { id } of of.accepted)
+  for (const { id } of options.accepted)
     if (!found.has(id)) faults.push(`${id} is accepted, and nothing has it any more`);
   const count = Object.keys(vulnerabilities).length;
   return { faults, seen: `${count} packages with advisories, ${found.size} of them high or critical` };

@@ -64,8 +64,8 @@ function findLooseVersions(manifest: Manifest, packages: LockedPackages["package
   return faults;
 }
 
-function findPackageFaults(path: string, of: { entry: Package; manifest: Manifest }): string[] {
-  const { entry, manifest } = of;
+function findPackageFaults(path: string, context: { entry: Package; manifest: Manifest }): string[] {
+  const { entry, manifest } = context;
   const faults: string[] = [];
   for (const kind of ["dependencies", "optionalDependencies"] as const) {
     for (const [name, range] of Object.entries(entry[kind] ?? {}))

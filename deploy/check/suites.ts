@@ -93,10 +93,10 @@ async function runUntilRecorded(
 
 /** The command that runs the files and leaves a record of it at `output`. */
 export function suiteCommand(
-  of: Pick<SuiteOptions, "runtime" | "files"> & { readonly output: string },
+  suite: Pick<SuiteOptions, "runtime" | "files"> & { readonly output: string },
 ): string[] {
-  const report = ["--reporter", "./deploy/check/reporter.cjs", "--reporter-option", `output=${of.output}`];
-  return [...MOCHA_ON[of.runtime], "--forbid-only", ...report, ...of.files];
+  const report = ["--reporter", "./deploy/check/reporter.cjs", "--reporter-option", `output=${suite.output}`];
+  return [...MOCHA_ON[suite.runtime], "--forbid-only", ...report, ...suite.files];
 }
 
 /** The record of a run; undefined when the run did not come to its end. */

@@ -48,8 +48,8 @@ interface Factory {
   readonly rewards?: { readonly voter: Address; readonly token: Address };
 }
 
-function factoriesOf(of: Omit<Deployment, "chainId">): Factory[] {
-  const { factory, tokens, aerodrome, slipstream, pancake, sushi } = of;
+function factoriesOf(deployment: Omit<Deployment, "chainId">): Factory[] {
+  const { factory, tokens, aerodrome, slipstream, pancake, sushi } = deployment;
   const found: Factory[] = [{ address: factory, dexName: "Uniswap V3", family: "dexb", kind: "uniswap-v3" }];
   if (aerodrome) {
     const rewards = { voter: aerodrome.voter, token: tokens.AERO.address };

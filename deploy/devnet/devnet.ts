@@ -150,12 +150,12 @@ async function isDeployed(rpc: Rpc, deployment: Deployment): Promise<boolean> {
   return codes.every((code) => code !== "0x");
 }
 
-async function create(of: {
+async function create(options: {
   port: number;
   historyS: number;
   families: readonly Family[];
 }): Promise<OpenChain> {
-  const { port, historyS, families } = of;
+  const { port, historyS, families } = options;
   const timestamp = Math.floor(Date.now() / 1000) - historyS - 60;
   const anvil = await startAnvil({
     port,

@@ -75,8 +75,8 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
       ["USDC", 1],
     ] as const) {
       const { aToken, token } = chain.aave.reserve(symbol);
-      const of = { address: aToken, abi: erc20Abi, functionName: "totalSupply" } as const;
-      const raw = await chain.client.readContract({ ...of, blockNumber: BigInt(block) });
+      const call = { address: aToken, abi: erc20Abi, functionName: "totalSupply" } as const;
+      const raw = await chain.client.readContract({ ...call, blockNumber: BigInt(block) });
       const supply = Number(raw) / 10 ** token.decimals;
       const row = rowOf(rows, symbol);
       expect(row.supply).to.be.closeTo(supply, supply * 1e-15);

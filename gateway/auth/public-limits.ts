@@ -9,6 +9,8 @@ import type { Limiter } from "./limits/limiter.ts";
 /**
  * Limits of requests that need no key: refusals, pages, OPTIONS. They count against the address; a valid key that is sent
  * along pays instead once the address is used up, so it never pays for others behind the same address.
+ * Valid keys pass during a flood, because many clients may share an address: their errors (400, 403 for a scope, 404) count
+ * against the key. A suspended key is not valid: its 403 counts against the address.
  */
 export interface PublicLimits {
   /** Counts one response before it is sent. Throws `rate_limited`, with its headers set. */

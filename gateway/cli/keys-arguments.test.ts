@@ -10,14 +10,14 @@ describe("arguments of the keys command", () => {
     expect(parseKeysCommand(["create", "--label", " a client "])).to.deep.equal({
       name: "create",
       asJson,
-      wish: { label: "a client" },
+      input: { label: "a client" },
     });
     const words =
       "--label=x --owner acme --note= --scopes solana,lending,solana --expires 30d --rate 0.5 --burst 5 --daily-quota 100";
     expect(parseKeysCommand(["create", ...words.split(" "), "--json"])).to.deep.equal({
       name: "create",
       asJson: true,
-      wish: {
+      input: {
         label: "x",
         owner: "acme",
         note: null,
@@ -34,14 +34,14 @@ describe("arguments of the keys command", () => {
       name: "set",
       asJson,
       id: "key_1",
-      wish: {
+      input: {
         owner: null,
         expiresInSeconds: null,
         limits: { ratePerSecond: null, burst: null, dailyQuota: null },
       },
     });
     expect(parseKeysCommand(["set", "key_1", "--daily-quota", "none"])).to.deep.include({
-      wish: { limits: { dailyQuota: 0 } },
+      input: { limits: { dailyQuota: 0 } },
     });
   });
 

@@ -10,7 +10,7 @@ import {
   UsageError,
 } from "./keys-values.ts";
 
-/** What `create` and `set` say of a key; durations count from when the command is carried out. */
+/** The flags of `create` and `set`; durations count from the run of the command. */
 export interface KeyInput extends Omit<KeyChange, "expiresAt"> {
   /** null = never. */
   readonly expiresInSeconds?: number | null;
@@ -21,9 +21,9 @@ interface WithKeyId {
 }
 
 export type KeysCommand = { readonly asJson: boolean } & (
-  | { readonly name: "create"; readonly wish: KeyInput & { readonly label: string } }
+  | { readonly name: "create"; readonly input: KeyInput & { readonly label: string } }
   | { readonly name: "list"; readonly owner?: string }
-  | ({ readonly name: "set"; readonly wish: KeyInput } & WithKeyId)
+  | ({ readonly name: "set"; readonly input: KeyInput } & WithKeyId)
   | ({
       readonly name: "rotate";
       readonly overlapSeconds: number;
@@ -48,20 +48,20 @@ const DAY_SECONDS = 86_400;
 const MAX_DAYS = 400;
 
 /**
- * Reads the words after the program's name; "help" when that is what they ask for. Throws UsageError.
- * Needs no store, so a wrong call opens none.
+ * Parses the arguments of the program; "help" if they request it. Throws UsageError.
+ * Needs no store, so invalid arguments open none.
  */
 export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" {
   const [name, ...rest] = args;
-  // A command's own help is a part of the whole one, which is short enough.
+  // The help of all commands is short enough for each.
   if (rest.includes("--help") || rest.includes("-h")) return "help";
   switch (name) {
     case "create": {
       const { values, asJson } = parse(rest, SETTINGS, 0);
-      const wish = toKeyInput(values);
-      const { label } = wish;
-      if (!label) throw new UsageError("create needs --label <text>, to know the key by later.");
-      return { name, asJson, wish: { ...wish, label } };
+      const input = toKeyInput(values);
+      const { label } = input;
+      if (!label) throw new UsageError("create needs --label <text>, to identify the key later.");
+      return { name, asJson, input: { ...input, label } };
     }
     case "list": {
       const { values, asJson } = parse(rest, { owner: TEXT }, 0);
@@ -69,10 +69,10 @@ export function parseKeysCommand(args: readonly string[]): KeysCommand | "help" 
     }
     case "set": {
       const { values, id, asJson } = parseWithKeyId(name, rest, SETTINGS);
-      const wish = toKeyInput(values);
-      if (Object.keys(wish).length === 0)
+      const input = toKeyInput(values);
+      if (Object.keys(input).length === 0)
         throw new UsageError("set needs something to set, as --note <text>.");
-      return { name, asJson, id, wish };
+      return { name, asJson, id, input };
     }
     case "rotate": {
       const { values, id, asJson } = parseWithKeyId(name, rest, { overlap: TEXT, expires: TEXT });
@@ -127,7 +127,7 @@ function parseWithKeyId<O extends Options>(name: string, args: string[], options
   return { values, id, asJson };
 }
 
-/** Only what was named; an empty owner or note is none. */
+/** Only the given flags; an empty owner or note is null. */
 function toKeyInput(values: Values<typeof SETTINGS>): KeyInput {
   const { label, owner, note, scopes, expires, rate, burst } = values;
   const quota = values["daily-quota"];

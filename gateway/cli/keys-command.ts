@@ -12,27 +12,27 @@ export interface KeysCommandDeps {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   readonly clock: Clock;
-  /** Tells running gateways of changed keys. */
-  readonly announce: (hashes: readonly string[]) => Promise<void>;
+  /** Publishes changed keys to running gateways. */
+  readonly publish: (hashes: readonly string[]) => Promise<void>;
 }
 
-/** Carries a command out; answers the text for stdout. Throws UsageError for an id no key has, InvalidKeyChange as KeyStore. */
+/** Runs a command; returns the text for stdout. Throws UsageError for an id no key has, InvalidKeyChange as KeyStore. */
 export async function runKeysCommand(command: KeysCommand, deps: KeysCommandDeps): Promise<string> {
-  const { keys, clock, announce } = deps;
+  const { keys, clock, publish } = deps;
   const nowSeconds = Math.floor(clock.nowMs() / 1000);
   const show = (shown: readonly ShownKey[]) => keysTable(shown, nowSeconds);
 
   const changed = async (record: KeyRecord | undefined, id: string): Promise<string> => {
     const found = known(record, id);
-    await announce([found.hash]);
+    await publish([found.hash]);
     return command.asJson ? toJsonText(keyJson({ record: found }, nowSeconds)) : show([{ record: found }]);
   };
 
   switch (command.name) {
     case "create": {
-      const { label, scopes = FAMILIES, ...wish } = command.wish;
-      const { key, record } = await keys.create({ ...toChange(wish, nowSeconds), label, scopes });
-      await announce([record.hash]);
+      const { label, scopes = FAMILIES, ...input } = command.input;
+      const { key, record } = await keys.create({ ...toChange(input, nowSeconds), label, scopes });
+      await publish([record.hash]);
       if (command.asJson) return toJsonText({ key, ...keyJson({ record }, nowSeconds) });
       return show([{ record }]) + keyText(key);
     }
@@ -44,12 +44,12 @@ export async function runKeysCommand(command: KeysCommand, deps: KeysCommandDeps
       return shown.length === 0 ? "There are no keys yet.\n" : show(shown);
     }
     case "set":
-      return changed(await keys.change(command.id, toChange(command.wish, nowSeconds)), command.id);
+      return changed(await keys.change(command.id, toChange(command.input, nowSeconds)), command.id);
     case "rotate": {
       const { id, overlapSeconds } = command;
       const rotated = await keys.rotate(id, { overlapSeconds, ...toChange(command, nowSeconds) });
       const { key, record, old } = known(rotated, id);
-      await announce([old.hash, record.hash]);
+      await publish([old.hash, record.hash]);
       if (command.asJson) {
         const [now, before] = [record, old].map((each) => keyJson({ record: each }, nowSeconds));
         return toJsonText({ key, ...now, rotated: before });
@@ -75,8 +75,8 @@ function known<T>(found: T | undefined, id: string): T {
   return found;
 }
 
-function toChange(wish: KeyInput, nowSeconds: number): KeyChange {
-  const { label, owner, note, scopes, limits, expiresInSeconds } = wish;
+function toChange(input: KeyInput, nowSeconds: number): KeyChange {
+  const { label, owner, note, scopes, limits, expiresInSeconds } = input;
   return {
     ...(label !== undefined && { label }),
     ...(owner !== undefined && { owner }),
@@ -89,13 +89,13 @@ function toChange(wish: KeyInput, nowSeconds: number): KeyChange {
   };
 }
 
-/** Some at a time: a store is no faster for a thousand questions at once. */
-const AT_ONCE = 20;
+/** Concurrent reads: more make a store no faster. */
+const MAX_CONCURRENT = 20;
 
 async function withLastUse(records: readonly KeyRecord[], usage: UsageStore): Promise<ShownKey[]> {
   const shown: ShownKey[] = [];
-  for (let from = 0; from < records.length; from += AT_ONCE) {
-    const part = records.slice(from, from + AT_ONCE);
+  for (let from = 0; from < records.length; from += MAX_CONCURRENT) {
+    const part = records.slice(from, from + MAX_CONCURRENT);
     const times = await Promise.all(part.map(({ id }) => usage.findLastUse(id)));
     shown.push(...part.map((record, place) => ({ record, lastUsedAt: times[place] })));
   }

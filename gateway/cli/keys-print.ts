@@ -2,7 +2,7 @@ import { type KeyRecord, keyStateAt } from "../auth/keys/key-record.ts";
 import type { KeyLimitOverrides } from "../auth/keys/key-settings.ts";
 import { formatTable } from "./text-table.ts";
 
-/** A key as an operator sees it: with what is not in its record. */
+/** A key as shown to an operator. */
 export interface ShownKey {
   readonly record: KeyRecord;
   /** Unix seconds. */
@@ -28,7 +28,7 @@ export function keysTable(keys: readonly ShownKey[], nowSeconds: number): string
   );
 }
 
-/** What a program gets: times as ISO 8601, the state worked out, and no hash. */
+/** The JSON form: times as ISO 8601, the state, and no hash. */
 export function keyJson({ record, lastUsedAt }: ShownKey, nowSeconds: number) {
   const { hash: _hash, ...known } = record;
   const iso = (seconds: number | null | undefined) =>
@@ -48,7 +48,7 @@ export function toJsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Shown once: nothing else knows it. */
+/** Shown once: the key is stored nowhere. */
 export function keyText(key: string): string {
   return `\nThe key, shown only now:\n\n  ${key}\n\nSend it in the header X-API-KEY.\n`;
 }
@@ -57,7 +57,7 @@ export function toMinute(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Limits of a key's own; what it has none of is the gateway's default. */
+/** The overrides of a key's limits; the rest is the gateway's default. */
 function limitsText({ ratePerSecond, burst, dailyQuota }: KeyLimitOverrides): string {
   const parts = [
     ...(ratePerSecond === null ? [] : [`${ratePerSecond}/s`]),

@@ -10,7 +10,7 @@ export interface UsageQuery {
   readonly records: readonly KeyRecord[];
   readonly days: number;
   readonly asJson: boolean;
-  /** By day and endpoint, else a line a key. */
+  /** By day and endpoint, else one line per key. */
   readonly isSingleKey: boolean;
 }
 
@@ -20,7 +20,7 @@ interface KeyTotal extends Pick<KeyRecord, "id" | "label" | "owner"> {
   readonly lastUsedAt: number | undefined;
 }
 
-/** The usage of keys over the last UTC days, today included, as running gateways have written it. */
+/** Shows the usage of keys over the last UTC days including today, as written by running gateways. */
 export async function showUsage(
   { records, days, asJson, isSingleKey }: UsageQuery,
   { usage, clock }: { readonly usage: UsageStore; readonly clock: Clock },

@@ -2,12 +2,12 @@ import type { Family } from "../../services/shared/contract/endpoint.ts";
 import { FAMILIES, isFamily } from "../auth/keys/key-record.ts";
 import { validateLimits } from "../auth/limits/rule.ts";
 
-/** A call that cannot be carried out as written; the caller shows the message and the usage, and exits with 2. */
+/** Invalid arguments; the caller shows the message and the usage, and exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** One line of text without blanks at its ends. */
+/** Parses one line of text without blanks at its ends. */
 export function parseLine(option: string, text: string, minLength: number): string {
   const line = text.trim();
   if (line.length < minLength || line.length > 100 || /\p{Cc}/u.test(line))
@@ -24,7 +24,7 @@ export function parseScopes(text: string): readonly Family[] {
   return [...new Set(scopes)];
 }
 
-/** Seconds of `30d` or `12h`; `min` of them in days or hours. */
+/** Parses `30d` or `12h` to seconds; `min` is in days or hours. */
 export function parseDuration(option: string, text: string, min: 0 | 1): number {
   const [, digits, unit] = /^(0|[1-9]\d{0,4})([dh])$/.exec(text) ?? [];
   if (digits === undefined || Number(digits) < min)
@@ -39,22 +39,26 @@ export function parseCount(option: string, text: string, max: number): number {
   return count;
 }
 
-/** A rate or a burst; null for `default`. */
+/** Parses a rate or a burst; null for `default`. */
 export function parseLimit(option: string, text: string, field: "ratePerSecond" | "burst"): number | null {
   if (text === "default") return null;
   return parseNumber(option, text, (value) => ({ [field]: value }));
 }
 
-/** A quota; 0 for `none`, null for `default`. */
+/** Parses a quota; 0 for `none`, null for `default`. */
 export function parseQuota(option: string, text: string): number | null {
   if (text === "default") return null;
   if (text === "none") return 0;
   return parseNumber(option, text, (dailyQuota) => ({ dailyQuota }));
 }
 
-function parseNumber(option: string, text: string, place: (value: number) => Record<string, number>): number {
+function parseNumber(
+  option: string,
+  text: string,
+  toLimits: (value: number) => Record<string, number>,
+): number {
   const value = /^\d{1,15}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  const fault = validateLimits({ ratePerSecond: 1, burst: 1, dailyQuota: null, ...place(value) });
+  const fault = validateLimits({ ratePerSecond: 1, burst: 1, dailyQuota: null, ...toLimits(value) });
   if (fault !== undefined)
     throw new UsageError(`Cannot read ${option} ${JSON.stringify(text)}: ${fault.replace(/, got .*$/, "")}.`);
   return value;

@@ -1,4 +1,4 @@
-/** `npm run keys`: what may be done to API keys in the gateway's store. Exit code 2 = the call was wrong. */
+/** `npm run keys`: manages API keys in the gateway's store. Exit code 2 = invalid arguments. */
 
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
@@ -11,10 +11,10 @@ import { runKeysCommand } from "./keys-command.ts";
 import { KEYS_USAGE } from "./keys-help.ts";
 import { UsageError } from "./keys-values.ts";
 
-async function announce(hashes: readonly string[]): Promise<void> {
+async function publish(hashes: readonly string[]): Promise<void> {
   const redisUrl = readRedisUrl(process.env);
   if (redisUrl === undefined || (await publishKeyChanges(redisUrl, hashes))) return;
-  process.stderr.write("Redis does not answer: gateways will notice within 10 seconds, not at once.\n");
+  process.stderr.write("Redis does not respond: gateways will notice within 10 seconds, not at once.\n");
 }
 
 try {
@@ -27,7 +27,7 @@ try {
     if (note !== undefined) process.stderr.write(`${note}\n`);
     const { keys, usage, close } = await openAuthStores(store, clock);
     try {
-      process.stdout.write(await runKeysCommand(command, { keys, usage, clock, announce }));
+      process.stdout.write(await runKeysCommand(command, { keys, usage, clock, publish }));
     } finally {
       await close();
     }

@@ -5,12 +5,12 @@ import { UsageError } from "./keys-values.ts";
 export const PAYMENTS_USAGE = `Usage:
   npm run payments -- list [--state settled|owed|open|void] [--limit <n>] [--json]
 
-list    shows payments, the newest first: time, state, amount, payer, endpoint, transaction, whether its answer was had.
-        settled: the chain has the transfer; owed: settled, and nobody has surely had the answer, so that the
-        payer's next payment for the same address is free; open: nobody has seen yet what came of it; void: nothing was charged.
-        --limit is 50 unless said otherwise, 10000 at most.
+list    shows payments, newest first: time, state, amount, payer, endpoint, transaction, time of delivery.
+        settled: the chain has the transfer; owed: settled, and the response has not surely arrived, so the payer's next
+        payment for the same URL is free; open: the outcome is not known yet; void: nothing was charged.
+        --limit is 50 by default, 10000 at most.
 
-The store is the one the gateway uses: MONGODB_URL, or the embedded database that the server of DATA_DIR works on.
+The store is the one the gateway uses: MONGODB_URL, or the embedded database of the server on DATA_DIR.
 `;
 
 export interface PaymentsCommand {
@@ -22,7 +22,7 @@ export interface PaymentsCommand {
 
 const STATES = ["settled", "owed", "open", "void"] as const satisfies readonly (PaymentState | "owed")[];
 
-/** Reads the words after the program's name; "help" when that is what they ask for. Throws UsageError. */
+/** Parses the arguments of the program; "help" if they request it. Throws UsageError. */
 export function parsePaymentsCommand(args: readonly string[]): PaymentsCommand | "help" {
   const [name, ...rest] = args;
   if (name === "help" || args.some((word) => word === "--help" || word === "-h")) return "help";

@@ -3,10 +3,10 @@ import type { PaymentRecord } from "../payments/ledger/payment-record.ts";
 import type { PaymentsCommand } from "./payments-arguments.ts";
 import { formatTable } from "./text-table.ts";
 
-/** USDC counts in millionths. */
+/** Decimals of USDC. */
 const DECIMALS = 6;
 
-/** Carries a command out; answers the text for stdout. */
+/** Runs a command; returns the text for stdout. */
 export async function runPaymentsCommand(
   { state, limit, asJson }: PaymentsCommand,
   ledger: Pick<Ledger, "list">,
@@ -31,12 +31,12 @@ export async function runPaymentsCommand(
   return `${formatTable(headings, rows)}\n${summary}${owed === 0 ? "" : `, ${owed} of them owed`}\n`;
 }
 
-/** Paid for, and not surely delivered. */
+/** Paid, but delivery is not certain. */
 function isOwed({ state, deliveredAt }: PaymentRecord): boolean {
   return state === "settled" && deliveredAt === null;
 }
 
-/** What a program gets: times as ISO 8601, the amount in dollars and as the token counts it. */
+/** The JSON form: times as ISO 8601, the amount in dollars and in the token's smallest unit. */
 function toJson(record: PaymentRecord) {
   const { state, payer, amount, asset, network, payTo, path, resource, transaction, reason, session } =
     record;

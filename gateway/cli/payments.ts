@@ -1,4 +1,4 @@
-/** `npm run payments`: lists what was paid at the pay-per-request host. Exit code 2 = the call was wrong. */
+/** `npm run payments`: lists the payments of the pay-per-request host. Exit code 2 = invalid arguments. */
 
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";

@@ -1,8 +1,8 @@
 import type { Network } from "@x402/core/types";
 
-/** Base. Its USDC, and how that is signed for, are known to @x402/evm. */
+/** Base. @x402/evm knows its USDC and how to sign for it. */
 export const NETWORK: Network = "eip155:8453";
 export const CHAIN_ID = 8453;
 
-/** What an authorization may be good for beyond the time that was offered: the payer's clock may be ahead of ours. */
+/** How much longer than offered an authorization may be valid: the payer's clock may be ahead. */
 export const VALID_BEFORE_MARGIN_SECONDS = 60;

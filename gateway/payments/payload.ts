@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ServiceError } from "../../services/shared/errors.ts";
 import type { Hex } from "../../services/shared/evm/port.ts";
 
-/** EIP-3009: who allows whom to take how much and when. Addresses are lower-case, times are Unix seconds. */
+/** An authorization of EIP-3009. Addresses are lower-case, times are Unix seconds. */
 export interface Authorization {
   readonly from: Hex;
   readonly to: Hex;
@@ -15,12 +15,12 @@ export interface Authorization {
   readonly nonce: Hex;
 }
 
-/** A signed payment as a client sent it; its form is right, nothing else is known of it. */
+/** A signed payment as a client sent it; only its form has been checked. */
 export interface Payment {
   readonly payload: PaymentPayload;
   readonly authorization: Authorization;
   readonly signature: Hex;
-  /** Of the extension payment-identifier: a request that is sent again, with whatever signature, keeps it. */
+  /** From the extension payment-identifier: a repeated request keeps it, whatever its signature. */
   readonly identifier: string | undefined;
 }
 
@@ -29,13 +29,13 @@ const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform(lower);
-/** What an uint256 takes in decimal digits. */
+/** A uint256 in decimal digits. */
 const uint = z.string().regex(/^(0|[1-9]\d{0,77})$/);
-// A time beyond what a number holds is as good as the last one it holds.
+// A time beyond the range of a number counts as the end of that range.
 const time = uint.transform((text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER));
 
 const exactPayload = z.object({
-  // 65 bytes of a plain wallet; those of smart wallets are longer.
+  // 65 bytes for a plain wallet; signatures of smart wallets are longer.
   signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2}){65,2048}$/),
   authorization: z.object({
     from: address,
@@ -95,7 +95,7 @@ function readIdentifier(extensions: Record<string, unknown> | null | undefined):
   return read.data.info.id;
 }
 
-/** Clients return the extension as they found it where they have no identifier to give. */
+/** A client without an identifier returns the extension as it received it. */
 function hasId(extension: unknown): boolean {
   if (typeof extension !== "object" || extension === null || !("info" in extension)) return false;
   const { info } = extension;

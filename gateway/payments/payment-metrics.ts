@@ -2,16 +2,16 @@ import { Counter, Gauge, Histogram, type Metrics } from "../../services/shared/m
 import type { RequestContext } from "../request/context.ts";
 
 /**
- * What became of a request at the pay-per-request host:
+ * The outcome of a request at the pay-per-request host:
  * - `offered`     402, no payment was sent
- * - `settled`     paid and answered
- * - `repeated`    the same payment again: answered, not charged
+ * - `settled`     paid, response sent
+ * - `repeated`    the same payment again: response sent, not charged
  * - `identified`  another payment with the same payment-identifier: the same
- * - `owed`        an earlier payment had brought no answer: the same
- * - `refused`     400, 402 or 429: parameters or payment are not good, or too many
- * - `unsettled`   the service failed or the client left: not charged
- * - `pending`     503, nobody knows yet
- * - `unavailable` 503, facilitator, chain or store away: not charged
+ * - `owed`        the response of an earlier payment had not arrived: the same
+ * - `refused`     400, 402 or 429: invalid parameters or payment, or too many
+ * - `unsettled`   the service failed or the client disconnected: not charged
+ * - `pending`     503, the outcome of the settlement is unknown
+ * - `unavailable` 503, facilitator, chain or store unreachable: not charged
  */
 export type PaymentOutcome =
   | "offered"
@@ -25,12 +25,12 @@ export type PaymentOutcome =
   | "unavailable";
 
 export interface PaymentMetrics {
-  /** Has the access log name an outcome until another one is noted: a client that leaves ends its line early. */
+  /** Sets the outcome of the access log until one is recorded: a client that disconnects ends its line early. */
   expectOutcome(context: RequestContext, outcome: PaymentOutcome): void;
-  /** Counts the outcome and has the access log name it; the first one noted of a request stands. */
+  /** Counts the outcome and sets it in the access log; only the first one of a request counts. */
   recordOutcome(context: RequestContext, outcome: PaymentOutcome): void;
   observeSettlement(seconds: number): void;
-  /** Payments whose end nobody knows. */
+  /** Payments whose outcome is unknown. */
   setOpen(count: number): void;
 }
 
@@ -38,31 +38,31 @@ export function createPaymentMetrics({ registry }: Metrics): PaymentMetrics {
   const registers = [registry];
   const outcomes = new Counter({
     name: "gateway_payments_total",
-    help: "Requests at the pay-per-request host by what became of them",
+    help: "Requests at the pay-per-request host by outcome",
     labelNames: ["route", "outcome"],
     registers,
   });
   const settlements = new Histogram({
     name: "gateway_payment_settlement_seconds",
-    help: "Time from asking for a settlement to knowing its outcome",
+    help: "Time from requesting a settlement to knowing its outcome",
     buckets: [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     registers,
   });
   const open = new Gauge({
     name: "gateway_payments_open",
     aggregator: "max",
-    help: "Payments whose settlement was asked for a while ago and whose end is not known",
+    help: "Payments whose settlement was requested a while ago and whose outcome is unknown",
     registers,
   });
-  /** By their fields, which stay the same object on a request's way. */
-  const noted = new WeakSet<object>();
+  /** Recorded requests, by their `fields`, which stay the same object for a request. */
+  const recorded = new WeakSet<object>();
   return {
     expectOutcome({ fields }, outcome) {
       fields.payment = outcome;
     },
     recordOutcome({ endpoint, fields }, outcome) {
-      if (noted.has(fields)) return;
-      noted.add(fields);
+      if (recorded.has(fields)) return;
+      recorded.add(fields);
       fields.payment = outcome;
       outcomes.inc({ route: endpoint.path, outcome });
     },

@@ -61,15 +61,11 @@ interface WithHeader {
 
 const END_OF_HEAD = `${toLines(["Connection", "keep-alive", ...keepAliveHeader])}\r\n`;
 
-/** Whether the head can be written by `writeRawHead`: 200 on a connection that stays open. */
-export function canWriteRawHead(res: Response): boolean {
-  return res.shouldKeepAlive && res.req.method === "GET";
-}
-
 /**
- * Writes the head of a 200 from header lines, of which one is Content-Length. `res.writeHead` renders the same text
- * header by header and checks every letter again: a tenth of the CPU of a short response. Here the lines have been
- * checked: a service's when they were parsed (proxy/transport/response-parser.ts), the others are the gateway's own.
+ * Writes the head of a 200 to a GET on a connection that stays open, from header lines that include Content-Length.
+ * `res.writeHead` renders the same text header by header and checks every letter again: a tenth of the CPU of a short
+ * response. Here the lines have been checked: a service's when they were parsed (proxy/transport/http1.ts), the others
+ * are the gateway's own.
  */
 export function writeRawHead(res: ServerResponse, lines: string): void {
   (res as unknown as WithHeader)._header = `HTTP/1.1 200 OK\r\n${lines}Date: ${httpDate()}\r\n${END_OF_HEAD}`;

@@ -12,7 +12,7 @@ export const HTTP_STATUS = {
   http_version_not_supported: 505,
 } as const;
 
-/** Whether a status tells of a fault of ours; 505 is the one above 500 that a client brings about by itself. */
+/** Whether a status reports an error of the server; 505 is the one above 500 that the client causes. */
 export function isServerError(status: number): boolean {
   return status >= 500 && status !== HTTP_STATUS.http_version_not_supported;
 }
@@ -28,7 +28,7 @@ export interface ErrorBody {
 
 /**
  * A failure with a text for the client (`message`) and, apart from it, the cause for the log.
- * Anything else that is thrown becomes `internal` with a fixed text: internals never reach a client.
+ * Any other thrown value becomes `internal` with a fixed text: internals never reach a client.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -36,7 +36,7 @@ export class ServiceError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** More fields of the body, after those that every error has. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** A state of things that is told elsewhere, such as a first read under way: no error in the access log. */
+  /** A state that other messages already report, such as a first read in progress: no error in the access log. */
   readonly isExpected: boolean;
 
   constructor(
@@ -61,7 +61,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** What a thrown value tells the client: a ServiceError speaks for itself, everything else is `internal`. */
+/** The error body of a thrown value: that of a ServiceError, `internal` for everything else. */
 export function toErrorBody(
   error: unknown,
   session: string,

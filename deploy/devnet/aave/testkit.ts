@@ -47,8 +47,12 @@ export interface AaveKit extends AaveReader {
   govern(to: Address, data: Hex): Promise<Hex>;
 }
 
-export function createAaveKit(of: { rpc: Rpc; client: PublicClient; deployment: AaveDeployment }): AaveKit {
-  const { rpc, client, deployment } = of;
+export function createAaveKit(options: {
+  rpc: Rpc;
+  client: PublicClient;
+  deployment: AaveDeployment;
+}): AaveKit {
+  const { rpc, client, deployment } = options;
   const { pool, owner, users, configurator } = deployment;
   const someone = users[0] as Address;
   const reserve: AaveKit["reserve"] = (symbol) => {

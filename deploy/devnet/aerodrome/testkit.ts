@@ -50,12 +50,12 @@ export interface AerodromeKit extends AerodromeReader {
   randomTransactions(seed: number, count: number): Transaction[];
 }
 
-export function createAerodromeKit(of: {
+export function createAerodromeKit(options: {
   rpc: Rpc;
   client: PublicClient;
   deployment: AerodromeDeployment;
 }): AerodromeKit {
-  const { rpc, client, deployment } = of;
+  const { rpc, client, deployment } = options;
   const { factory, voter, desk, owner, providers, pools, implementation } = deployment;
   const someone = providers[0] as Address;
   const addressOf = aerodromePoolAddresses(factory, implementation);

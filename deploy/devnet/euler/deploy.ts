@@ -50,25 +50,27 @@ export function eulerContracts({ owner: from, connector, implementation }: Euler
 
 /** All vaults with what their governor and owners decide. */
 export function eulerVaults(
-  of: EulerDeployment,
+  deployment: EulerDeployment,
   { plantFaults }: { readonly plantFaults: boolean },
 ): Transaction[] {
-  const { owner, factory, implementation } = of;
+  const { owner, factory, implementation } = deployment;
   const broken = getContractAddress({ from: owner, nonce: 2n });
   const use = (kind: Address) =>
     onVaultFactory(owner, factory, { functionName: "setImplementation", args: [kind] });
   const create = (metadata: Hex) =>
     onVaultFactory(owner, factory, { functionName: "createProxy", args: [zeroAddress, true, metadata] });
   return [
-    ...of.vaults.map(({ asset, unit }) =>
-      create(concat([asset.address, unit === undefined ? zeroAddress : of.oracle, unit ?? zeroAddress])),
+    ...deployment.vaults.map(({ asset, unit }) =>
+      create(
+        concat([asset.address, unit === undefined ? zeroAddress : deployment.oracle, unit ?? zeroAddress]),
+      ),
     ),
     ...(plantFaults
       ? [use(broken), create(concat([zeroAddress, zeroAddress, zeroAddress])), use(implementation)]
       : []),
-    ...oraclePrices(of),
-    ...of.vaults.flatMap((vault) => vaultSettings(of, vault)),
-    ...of.earnVaults.flatMap((vault) => earnSettings(of, vault)),
+    ...oraclePrices(deployment),
+    ...deployment.vaults.flatMap((vault) => vaultSettings(deployment, vault)),
+    ...deployment.earnVaults.flatMap((vault) => earnSettings(deployment, vault)),
   ];
 }
 
@@ -99,8 +101,8 @@ function vaultSettings({ owner, rateModels, vaults }: EulerDeployment, vault: Eu
   const raw = (cap: number | undefined) =>
     encodeAmountCap(cap === undefined ? undefined : BigInt(cap * 100) * 10n ** BigInt(asset.decimals - 2));
   const settings = spec.collaterals.map(({ vault: collateral, borrowLtv, liquidationLtv }) => {
-    const { address: of } = vaultNamed(vaults, collateral);
-    return set({ functionName: "setLTV", args: [of, borrowLtv, liquidationLtv, 0] });
+    const { address: collateralVault } = vaultNamed(vaults, collateral);
+    return set({ functionName: "setLTV", args: [collateralVault, borrowLtv, liquidationLtv, 0] });
   });
   if (spec.rates)
     settings.push(set({ functionName: "setInterestRateModel", args: [rateModels[spec.rates]] }));
@@ -111,8 +113,11 @@ function vaultSettings({ owner, rateModels, vaults }: EulerDeployment, vault: Eu
   return settings;
 }
 
-function earnSettings(of: EulerDeployment, { address, asset, curator, spec }: EulerEarn): Transaction[] {
-  const { owner, supplier, earnFactory, vaults } = of;
+function earnSettings(
+  deployment: EulerDeployment,
+  { address, asset, curator, spec }: EulerEarn,
+): Transaction[] {
+  const { owner, supplier, earnFactory, vaults } = deployment;
   const set = (call: Parameters<typeof onEarn>[2]) => onEarn(owner, address, call);
   const args = [owner, 0n, asset.address, spec.name, spec.symbol, zeroHash] as const;
   const caps = spec.strategies.flatMap(({ vault, cap }) => {

@@ -6,8 +6,8 @@ import { type EulerDeployment, rawUsd, vaultNamed } from "./plan.ts";
 import { onConnector, onEarn, onToken, onVault } from "./transactions.ts";
 
 /** Approvals and first deposits. */
-export function eulerLiquidity(of: EulerDeployment): Transaction[] {
-  const { vaults, earnVaults, supplier } = of;
+export function eulerLiquidity(deployment: EulerDeployment): Transaction[] {
+  const { vaults, earnVaults, supplier } = deployment;
   const deposits = [
     ...vaults.map((to) => ({ from: supplier, to, usd: to.spec.supplyUsd })),
     ...vaults.flatMap(({ borrower, spec }) => {
@@ -25,7 +25,7 @@ export function eulerLiquidity(of: EulerDeployment): Transaction[] {
     const amount = rawUsd(to.asset, usd);
     return [
       // Twice as much: the other half is there to be supplied later.
-      fundEuler(of, { account: from, token: to.asset, amount: amount * 2n }),
+      fundEuler(deployment, { account: from, token: to.asset, amount: amount * 2n }),
       approve(from, to.asset, to.address),
       onVault(from, to.address, { functionName: "deposit", args: [amount, from] }),
     ];
@@ -33,10 +33,10 @@ export function eulerLiquidity(of: EulerDeployment): Transaction[] {
 }
 
 /** First loans, and how the earn vaults share out what they got: in a later block than the deposits, which others make. */
-export function eulerLoans(of: EulerDeployment): Transaction[] {
-  const { vaults, earnVaults } = of;
+export function eulerLoans(deployment: EulerDeployment): Transaction[] {
+  const { vaults, earnVaults } = deployment;
   return [
-    ...vaults.flatMap((vault) => loan(of, vault)),
+    ...vaults.flatMap((vault) => loan(deployment, vault)),
     ...earnVaults.map(({ address, asset, curator, spec }) => {
       const shares = spec.strategies.map(({ vault, usd }, i) => ({
         id: vaultNamed(vaults, vault).address,
@@ -61,14 +61,20 @@ export function approve(from: Address, token: Token, spender: Address): Transact
   return onToken(from, token.address, { functionName: "approve", args: [spender, maxUint256] });
 }
 
-function loan(of: EulerDeployment, { address, asset, borrower, spec }: EulerDeployment["vaults"][number]) {
+function loan(
+  deployment: EulerDeployment,
+  { address, asset, borrower, spec }: EulerDeployment["vaults"][number],
+) {
   if (borrower === undefined || spec.loan === undefined) return [];
   const assets = rawUsd(asset, spec.loan.usd);
   return [
-    onConnector(borrower, of.connector, { functionName: "enableController", args: [borrower, address] }),
+    onConnector(borrower, deployment.connector, {
+      functionName: "enableController",
+      args: [borrower, address],
+    }),
     onVault(borrower, address, { functionName: "borrow", args: [assets, borrower] }),
     // For repaying, with interest.
-    fundEuler(of, { account: borrower, token: asset, amount: assets }),
+    fundEuler(deployment, { account: borrower, token: asset, amount: assets }),
     approve(borrower, asset, address),
   ];
 }

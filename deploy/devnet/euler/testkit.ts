@@ -14,15 +14,15 @@ export interface EulerKit {
   /** Queues transactions, in order; nothing is mined. */
   send(...transactions: readonly Transaction[]): Promise<Hex[]>;
   /** Tokens for an account, and its leave for a vault to take them; to be sent. */
-  fund(of: { account: Address; vault: EulerVault | EulerEarn; amount: bigint }): Transaction[];
+  fund(options: { account: Address; vault: EulerVault | EulerEarn; amount: bigint }): Transaction[];
 }
 
-export function createEulerKit(of: {
+export function createEulerKit(options: {
   rpc: Rpc;
   client: PublicClient;
   deployment: EulerDeployment;
 }): EulerKit {
-  const { rpc, client, deployment } = of;
+  const { rpc, client, deployment } = options;
   return {
     client,
     deployment,

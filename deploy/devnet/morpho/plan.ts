@@ -114,11 +114,11 @@ export function vaultCode(version: MorphoVaultSpec["version"]): Hex {
 
 function planVault(
   spec: MorphoVaultSpec,
-  of: { tokens: Tokens; factory: Address; morpho: Address; owner: Address },
+  context: { tokens: Tokens; factory: Address; morpho: Address; owner: Address },
 ): MorphoVault {
   const { name, symbol, version } = spec;
-  const { factory, morpho, owner } = of;
-  const asset = of.tokens[spec.asset];
+  const { factory, morpho, owner } = context;
+  const asset = context.tokens[spec.asset];
   // v1.0 takes no less than a day.
   const initialTimelock = version === "1.0" ? DAY_S : 0n;
   const salt = keccak256(`0x${Buffer.from(symbol).toString("hex")}`);
@@ -139,8 +139,8 @@ function planVault(
 
 function mapValues<K extends string, V, R>(
   record: Readonly<Record<K, V>>,
-  of: (value: V) => R,
+  convert: (value: V) => R,
 ): Record<K, R> {
   const entries = Object.entries(record) as [K, V][];
-  return Object.fromEntries(entries.map(([key, value]) => [key, of(value)])) as Record<K, R>;
+  return Object.fromEntries(entries.map(([key, value]) => [key, convert(value)])) as Record<K, R>;
 }

@@ -17,14 +17,15 @@ const LOW_PERCENT = 15n;
  * Rounds of loans, deposits and withdrawals, and of what curators move between strategies. Everything is a part of what
  * is there, so that two actions on one vault in a block do not fail each other.
  */
-export function createEulerRounds(of: EulerDeployment, { random }: { random: Random }): () => Round {
-  const lending = of.vaults.filter(({ borrower }) => borrower !== undefined);
+export function createEulerRounds(deployment: EulerDeployment, { random }: { random: Random }): () => Round {
+  const lending = deployment.vaults.filter(({ borrower }) => borrower !== undefined);
   return () => {
     const parts = [loan(random.pick(lending), random)];
     const choice = random.next();
-    if (choice < 0.35) parts.push(supply(random.pick(of.vaults), { of, random }));
-    else if (choice < 0.5) parts.push(supply(random.pick(of.earnVaults), { of, random }));
-    else if (choice < 0.65) parts.push(reallocation(random.pick(of.earnVaults), { of, random }));
+    if (choice < 0.35) parts.push(supply(random.pick(deployment.vaults), { deployment, random }));
+    else if (choice < 0.5) parts.push(supply(random.pick(deployment.earnVaults), { deployment, random }));
+    else if (choice < 0.65)
+      parts.push(reallocation(random.pick(deployment.earnVaults), { deployment, random }));
     return {
       reads: parts.flatMap(({ reads }) => reads),
       plan(answers) {
@@ -41,7 +42,7 @@ interface Part {
 }
 
 interface Market {
-  readonly of: EulerDeployment;
+  readonly deployment: EulerDeployment;
   readonly random: Random;
 }
 
@@ -88,7 +89,7 @@ function loan({ address, asset, borrower, spec }: EulerVault, random: Random): P
 /** The supplier adds up to a tenth of what it could, or takes out up to a tenth of what it could have. */
 function supply(
   { address, asset }: EulerVault | EulerEarn,
-  { of: { supplier: from }, random }: Market,
+  { deployment: { supplier: from }, random }: Market,
 ): Part {
   const [abi, args] = [eulerVaultAbi, [from] as const];
   return {
@@ -112,13 +113,13 @@ function supply(
 }
 
 /** Up to a tenth of what is in one strategy goes to the other, where its cap leaves room. */
-function reallocation({ address, curator, spec, asset }: EulerEarn, { of, random }: Market): Part {
+function reallocation({ address, curator, spec, asset }: EulerEarn, { deployment, random }: Market): Part {
   const forth = random.next() < 0.5;
   const [source, target] = (forth ? spec.strategies : [...spec.strategies].reverse()) as [
     (typeof spec.strategies)[number],
     (typeof spec.strategies)[number],
   ];
-  const [from, to] = [source, target].map(({ vault }) => vaultNamed(of.vaults, vault).address) as [
+  const [from, to] = [source, target].map(({ vault }) => vaultNamed(deployment.vaults, vault).address) as [
     Address,
     Address,
   ];

@@ -60,12 +60,12 @@ export interface SlipstreamKit {
   eventsOf(hash: Hex): Promise<SlipstreamEvent[]>;
 }
 
-export function createSlipstreamKit(of: {
+export function createSlipstreamKit(options: {
   rpc: Rpc;
   client: PublicClient;
   deployment: SlipstreamDeployment;
 }): SlipstreamKit {
-  const { rpc, client, deployment } = of;
+  const { rpc, client, deployment } = options;
   const { factory, implementation, owner, pools } = deployment;
   const addressOf = slipstreamPoolAddresses(factory, implementation);
   const send = async (to: Address, data: Hex) =>

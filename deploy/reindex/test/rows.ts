@@ -26,10 +26,11 @@ function sampleValue(spec: string, i: number): unknown {
 /** Puts rows of a chain into every collection; one into those that have one row a chain. */
 export async function fillChain(
   store: Store,
-  of: { collections: readonly Collection[]; chainId: number; count: number },
+  options: { collections: readonly Collection[]; chainId: number; count: number },
 ): Promise<void> {
-  await store.declare(of.collections);
-  for (const collection of of.collections) await store.write([put(collection, sampleRows(collection, of))]);
+  await store.declare(options.collections);
+  for (const collection of options.collections)
+    await store.write([put(collection, sampleRows(collection, options))]);
 }
 
 /** Rows by collection. */

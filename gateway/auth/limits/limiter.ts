@@ -4,6 +4,8 @@ import type { LimitRule } from "./rule.ts";
 /**
  * What a limit counts: requests with a key; and, by client address, refused requests (401, 404 and the like), 402
  * responses, payments to verify, look-ups of unknown keys, pages, and OPTIONS requests. Each kind has its own buckets.
+ * `/livez` and `/readyz` are not limited: they cost as little as a refusal, and a load balancer that shares its address with
+ * a flood must not take the gateway for dead.
  */
 export const LIMIT_KINDS = [
   "key",

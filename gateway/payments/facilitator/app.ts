@@ -18,7 +18,7 @@ import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
 
 export interface FacilitatorAppDeps {
   readonly facilitator: Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
-  /** What is wrong with requirements that this facilitator is not for; undefined where nothing is. */
+  /** Returns why this facilitator refuses a payment, undefined if it does not. */
   readonly findRefusal: (
     payload: PaymentPayload,
     requirements: PaymentRequirements,
@@ -56,7 +56,7 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
         ? await facilitator.verify(payload, requirements)
         : { isValid: false, invalidReason: refused };
     getExchange(res).fields.verdict = verdict.isValid ? "valid" : verdict.invalidReason;
-    // What lies behind a reason is for our log: it may hold words of an RPC endpoint.
+    // Details of a reason go to the log only: they may contain text of an RPC endpoint.
     if (!verdict.isValid) log.info({ verdict }, "payment is not valid");
     const { isValid, invalidReason, payer } = verdict as typeof verdict & { payer?: string };
     sendJson(res, { isValid, invalidReason, payer });
@@ -82,7 +82,7 @@ export function createFacilitatorApp(deps: FacilitatorAppDeps): Express {
   return app;
 }
 
-/** Everything but the probes needs the token, where there is one. */
+/** Everything but the probes needs the token, if one is set. */
 function checkToken(token: string | undefined) {
   const isAuthorized = createTokenCheck(token === undefined ? [] : [token]);
   return (req: Request, _res: Response, next: () => void): void => {
@@ -113,9 +113,9 @@ function answerBrokenBody(
   _res: Response,
   next: (error: unknown) => void,
 ): void {
-  // Too long, no JSON, of another coding or character set, shorter than it says: all of them are the client's.
-  const isOurs = error instanceof ServiceError || !(error instanceof Error);
-  const isBroken = !isOurs && "status" in error && Number(error.status) < 500;
+  // Too long, not JSON, another coding or character set, shorter than its length: all are the client's errors.
+  const isInternal = error instanceof ServiceError || !(error instanceof Error);
+  const isBroken = !isInternal && "status" in error && Number(error.status) < 500;
   next(isBroken ? new ServiceError("bad_request", "The body is not JSON of up to 64 KB.") : error);
 }
 

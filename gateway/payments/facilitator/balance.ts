@@ -9,14 +9,14 @@ export interface BalanceWatchOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly everyMs?: number;
-  /** While it stays low, the log says so again this much later. */
+  /** While it stays low, the warning repeats after this time. */
   readonly remindMs?: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
 
 export interface BalanceWatch {
-  /** Resolves when the first look is over; never rejects. */
+  /** Resolves when the first check is over; never rejects. */
   readonly started: Promise<void>;
   stop(): void;
 }
@@ -25,8 +25,8 @@ const EVERY_MS = 60_000;
 const REMIND_MS = 3_600_000;
 
 /**
- * Tells what the wallet has left to pay for gas: `facilitator_balance_ether`, read when scraped, and a warning while it
- * is low, since a facilitator without gas settles nothing.
+ * Exports the wallet's balance for gas, `facilitator_balance_ether`, read when scraped, and warns while it is low: a
+ * facilitator without gas settles nothing.
  */
 export function watchBalance(options: BalanceWatchOptions): BalanceWatch {
   const { wallet, lowEther, log, metrics, everyMs = EVERY_MS, remindMs = REMIND_MS } = options;
@@ -45,7 +45,7 @@ export function watchBalance(options: BalanceWatchOptions): BalanceWatch {
     warnedAtMs = now();
     log.warn({ address, ether, lowEther }, "the wallet has little left to pay for gas: send it some ether");
   };
-  /** Undefined while the chain cannot be asked. */
+  /** Undefined while the chain is unreachable. */
   const read = async (): Promise<number | undefined> => {
     try {
       const ether = Number(await wallet.balance()) / 1e18;
@@ -59,12 +59,12 @@ export function watchBalance(options: BalanceWatchOptions): BalanceWatch {
 
   new Gauge({
     name: "facilitator_balance_ether",
-    help: "What the wallet has left to pay for gas; absent while the chain cannot be asked",
+    help: "Balance of the wallet for gas; absent while the chain is unreachable",
     labelNames: ["address"],
     registers: [metrics.registry],
     async collect() {
       const ether = await read();
-      // Not a balance of 0, which would wake somebody up.
+      // Absent rather than 0, which would raise an alarm.
       this.reset();
       if (ether !== undefined) this.set({ address }, ether);
     },

@@ -1,19 +1,19 @@
 import type { Hex } from "viem";
 
-/** Gas that a settlement may take, by who pays. */
+/** Gas caps of a settlement, by the payer's kind of wallet. */
 export interface GasCaps {
-  /** For a wallet that is a key. */
+  /** For a wallet with a key. */
   readonly eoa: bigint;
-  /** For a wallet that is a contract; 0 = none is settled for. */
+  /** For a wallet that is a contract; 0 = contracts are refused. */
   readonly contract: bigint;
 }
 
-/** Codes of ours beside those of @x402/evm; reasons.ts has the words. */
+/** Codes besides those of @x402/evm; reasons.ts has their texts. */
 export const GAS_OVER_CAP = "invalid_exact_evm_gas_over_cap";
 export const CONTRACT_REFUSED = "invalid_exact_evm_contract_wallet_refused";
 export const CONTRACT_FAILED = "invalid_exact_evm_contract_wallet_failed";
 
-/** A transaction that would take more gas than is paid for; nothing was sent. */
+/** A transaction that would exceed the gas cap; it was not sent. */
 export class GasOverCap extends Error {
   override readonly name = "GasOverCap";
   constructor(cap: bigint) {
@@ -21,17 +21,17 @@ export class GasOverCap extends Error {
   }
 }
 
-/** Beyond the estimate: what a transfer costs depends a little on who else has moved since. */
+/** Margin over the estimate: the cost of a transfer depends a little on other transfers since. */
 const MARGIN_PERCENT = 120n;
 
-/** The limit of a transaction, and so the most that it can cost: never above the cap. Throws GasOverCap. */
+/** The gas limit of a transaction, which bounds its cost: never above the cap. Throws GasOverCap. */
 export function limitGas(estimate: bigint, cap: bigint): bigint {
   if (estimate > cap) throw new GasOverCap(cap);
   const limit = (estimate * MARGIN_PERCENT) / 100n;
   return limit < cap ? limit : cap;
 }
 
-/** Whether a node says that a call would have gone on with more gas, in the words of those seen so far. */
+/** Whether an error of a node means out of gas, by the known messages. */
 export function isOutOfGas(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
     const { details } = at as { details?: unknown };
@@ -46,7 +46,7 @@ export function isOutOfGas(error: unknown): boolean {
   return false;
 }
 
-/** What the token itself takes of a settlement beside the check of the signature. */
+/** Gas that the token itself uses besides the check of the signature. */
 export const TRANSFER_GAS = 100_000n;
 
 /** isValidSignature(bytes32,bytes) of ERC-1271. */
@@ -72,8 +72,8 @@ const REMEMBERED_MS = 3_600_000;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Contract wallets whose settlement has failed on the chain: a wallet may look good in every simulation and burn the
- * gas in the transaction, once an hour and not with every request.
+ * Contract wallets whose settlement failed on the chain. A wallet may be cheap in every simulation and burn the gas in the
+ * transaction: that costs its cap once an hour, not with every request. Refusing contracts is a setting, not the default.
  */
 export function createFailedWallets(now: () => number = () => performance.now()): FailedWallets {
   const failedAtMs = new Map<string, number>();

@@ -10,15 +10,15 @@ export interface RefusalCheckDeps {
   readonly wallet: Pick<Wallet, "isContract" | "hasCode" | "isCheckAffordable">;
   readonly failures: Pick<FailedWallets, "has">;
   readonly gasCaps: GasCaps;
-  /** The only address that payments are settled for: nobody else's gas is paid. */
+  /** The only address that payments are settled for: the wallet pays gas for no other. */
   readonly payTo: string;
-  /** The only asset: the code of any other one is somebody else's. */
+  /** The only asset: the code of others is not trusted. */
   readonly asset: string;
 }
 
 /**
- * What this facilitator refuses whatever the library would say, for verifying and settling alike: the code of the
- * reason, undefined where there is none. Codes are those of @x402/evm, and ours of gas.ts.
+ * Returns the code of the reason why this facilitator refuses a payment, before the library checks it, for /verify and
+ * /settle alike; undefined if it does not refuse. Codes are those of @x402/evm and of gas.ts.
  */
 export type FindRefusal = (
   payload: PaymentPayload,
@@ -29,19 +29,19 @@ export function createRefusalCheck(deps: RefusalCheckDeps): FindRefusal {
   const { wallet } = deps;
 
   /**
-   * Looked up before the library does: it asks for the asset's code without waiting for the answer, so that a chain
-   * which cannot be asked would end the process (2.27.0). What is known here it does not ask the chain for.
+   * Reads the code before the library does: the library reads the asset's code without awaiting it, so an unreachable
+   * chain would end the process (2.27.0). It does not read what is cached here.
    */
   const findNoContract = async ({ asset }: PaymentRequirements): Promise<string | undefined> =>
     (await wallet.isContract(asset as Hex)) ? undefined : "asset_not_deployed_contract";
 
-  /** A contract decides by itself what the check of its signature costs. */
+  /** A contract wallet decides what the check of its signature costs. */
   const findCostlyPayer = async (
     payload: PaymentPayload,
     requirements: PaymentRequirements,
   ): Promise<string | undefined> => {
-    const signed = readSigned(payload, requirements);
-    // What cannot be read the library refuses without a question to the chain.
+    const signed = readSignature(payload, requirements);
+    // The library refuses an unreadable payload without a request to the chain.
     if (signed === undefined || !(await wallet.hasCode(signed.from))) return undefined;
     if (deps.gasCaps.contract === 0n) return CONTRACT_REFUSED;
     if (deps.failures.has(signed.from)) return CONTRACT_FAILED;
@@ -54,7 +54,7 @@ export function createRefusalCheck(deps: RefusalCheckDeps): FindRefusal {
     try {
       return (await findNoContract(requirements)) ?? (await findCostlyPayer(payload, requirements));
     } catch (cause) {
-      throw new ServiceError("unavailable", "The chain cannot be asked at the moment.", { cause });
+      throw new ServiceError("unavailable", "The chain is unreachable at the moment.", { cause });
     }
   };
 }
@@ -67,15 +67,15 @@ function findMisuse(
   if (requirements.network !== NETWORK) return "invalid_exact_evm_network_mismatch";
   if (requirements.payTo.toLowerCase() !== payTo.toLowerCase()) return "invalid_exact_evm_recipient_mismatch";
   if (requirements.asset.toLowerCase() !== asset.toLowerCase()) return "invalid_exact_evm_asset_mismatch";
-  // Permit2 goes through contracts that would have to be trusted with more than one payment.
+  // Permit2 needs contracts that would have to be trusted with more than one payment.
   const { authorization } = payload as { authorization?: { validBefore?: unknown } };
   if (authorization === undefined) return "unsupported_payload_type";
   const latest = Date.now() / 1000 + requirements.maxTimeoutSeconds + VALID_BEFORE_MARGIN_SECONDS;
   return Number(authorization?.validBefore) > latest ? "invalid_exact_evm_valid_before_too_late" : undefined;
 }
 
-/** Who is said to have signed, and what; undefined where the form is not that of an authorization. */
-function readSigned({ payload }: PaymentPayload, { asset, extra }: PaymentRequirements) {
+/** Returns the claimed signer, the digest and the signature; undefined if the form is not an authorization's. */
+function readSignature({ payload }: PaymentPayload, { asset, extra }: PaymentRequirements) {
   try {
     const { authorization, signature } = payload as {
       authorization: Record<"from" | "to" | "nonce", Hex> & Record<string, string>;

@@ -35,7 +35,7 @@ export interface FacilitatorConfig {
   /** Where operators read metrics. */
   readonly admin: AdminAddress;
   readonly privateKey: `0x${string}`;
-  /** The only address that payments are settled for: nobody else's gas is paid. */
+  /** The only address that payments are settled for: the wallet pays gas for no other. */
   readonly payTo: string;
   readonly token?: string | undefined;
   readonly rpcUrls: readonly string[];
@@ -58,7 +58,7 @@ export interface RunningFacilitator {
   stop(): Promise<void>;
 }
 
-/** Shorter than a gateway waits, so that it hears of a transaction that is on its way. */
+/** Shorter than a gateway waits, so that the gateway gets the hash of a pending transaction. */
 const RECEIPT_TIMEOUT_MS = 8_000;
 
 const ADMIN_PORT = 9402;
@@ -120,7 +120,7 @@ function readConfig(env: Environment): FacilitatorConfig {
   };
 }
 
-/** Runs the built-in facilitator. The chain may be away and is found when it comes; throws when the port is taken. */
+/** Runs the built-in facilitator. The chain may be unreachable at start; throws if the port is taken. */
 export async function startFacilitator(
   config: FacilitatorConfig,
   parts: { readonly log?: Log; readonly metrics?: Metrics } = {},

@@ -5,10 +5,10 @@ import type { Wallet } from "./wallet.ts";
 
 type Facilitator = Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
 
-/** The code of the library for a transaction that was reverted; with it, gas has been paid for nothing. */
+/** The library's code for a reverted transaction, whose gas is lost. */
 const FAILED = "invalid_exact_evm_transaction_failed";
 
-/** Names a settlement that was too dear as such, and remembers contract wallets whose transaction failed. */
+/** Reports settlements over the gas cap with their own code, and remembers contract wallets whose transaction failed. */
 export function settleWithinCaps(
   facilitator: Facilitator,
   { wallet, failures }: { readonly wallet: Pick<Wallet, "hasCode">; readonly failures: FailedWallets },

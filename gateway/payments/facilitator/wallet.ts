@@ -18,11 +18,11 @@ import { type GasCaps, GasOverCap, isOutOfGas, limitGas, signatureCheckAbi, TRAN
 export interface Wallet {
   readonly address: Hex;
   readonly signer: FacilitatorEvmSigner;
-  /** Whether there is a contract at an address. Rejects while the chain cannot be asked; what was found is remembered. */
+  /** Whether there is a contract at an address; caches contracts. Rejects while the chain is unreachable. */
   isContract(address: Hex): Promise<boolean>;
-  /** Whether a payer is a contract now: it may become one at any time. Rejects while the chain cannot be asked. */
+  /** Whether a payer is a contract now; it may become one at any time. Rejects while the chain is unreachable. */
   hasCode(address: Hex): Promise<boolean>;
-  /** Whether a contract's check of a signature ends within the gas that is paid for; its verdict is not looked at. */
+  /** Whether a contract's signature check stays within the gas cap; ignores its verdict. */
   isCheckAffordable(
     contract: Hex,
     signed: { readonly digest: Hex; readonly signature: Hex },
@@ -36,15 +36,15 @@ export interface WalletOptions {
   /** http(s) URLs, the preferred one first. */
   readonly rpcUrls: readonly string[];
   readonly privateKey: Hex;
-  /** How long a settlement is waited for until it is called pending. */
+  /** How long to wait for a settlement until it is reported as pending. */
   readonly receiptTimeoutMs: number;
-  /** What a settlement may take; calls that change nothing take no more either. */
+  /** Gas caps of settlements, and of calls. */
   readonly gasCaps: GasCaps;
 }
 
 const POLLING_MS = 200;
 const RPC_TIMEOUT_MS = 5_000;
-/** Assets that payments name: one, but for clients that make some up. */
+/** Assets that payments name: one, unless clients invent others. */
 const MAX_CONTRACTS = 1_000;
 
 export function createWallet(options: WalletOptions): Wallet {
@@ -57,7 +57,7 @@ export function createWallet(options: WalletOptions): Wallet {
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: rpcUrls } },
   });
-  // Tried once more each, and not all of them again: whoever asks has a time limit, too.
+  // One retry per endpoint and none over all: the caller has a time limit, too.
   const transports = rpcUrls.map((url) => http(url, { timeout: RPC_TIMEOUT_MS, retryCount: 1 }));
   const transport = fallback(transports, { retryCount: 0 });
   const access = { chain, transport, pollingInterval: POLLING_MS, cacheTime: 0 };
@@ -83,7 +83,7 @@ export function createWallet(options: WalletOptions): Wallet {
 
   type EncodeOptions = Parameters<typeof encodeFunctionData>[0];
   type Read = Parameters<FacilitatorEvmSigner["readContract"]>[0];
-  /** A contract that is somebody else's does not decide how long we wait for it. */
+  /** A foreign contract must not decide how long a call takes. */
   const readContract = async ({ address, abi, functionName, args }: Read): Promise<unknown> => {
     const call = { abi, functionName, args: args ?? [] } as EncodeOptions;
     const gas = gasCaps.eoa > gasCaps.contract ? gasCaps.eoa : gasCaps.contract;
@@ -106,10 +106,10 @@ export function createWallet(options: WalletOptions): Wallet {
   };
 
   type Write = Parameters<FacilitatorEvmSigner["writeContract"]>[0];
-  /** By who pays, which is the first argument of every transfer by authorization. */
+  /** The cap by payer, the first argument of every transfer by authorization. */
   const capOf = async ({ args }: Write): Promise<bigint> =>
     (await hasCode(args[0] as Hex)) ? gasCaps.contract : gasCaps.eoa;
-  /** Up to the cap, which viem's own estimate would not pass on: a node would work through all the gas of a block. */
+  /** Estimates with the cap as limit, which viem's own estimate does not pass on: a node would use all the gas of a block. */
   const estimateGas = async (
     { address, dataSuffix = "0x", ...call }: Write,
     cap: bigint,
@@ -124,7 +124,7 @@ export function createWallet(options: WalletOptions): Wallet {
   };
   const writeContract = async (call: Write): Promise<Hex> => {
     const cap = await capOf(call);
-    // What would fail fails here, before it has a nonce that others would then wait behind.
+    // A transfer that would fail fails here, before it takes a nonce that later ones would wait behind.
     const gas = limitGas(await estimateGas(call, cap), cap);
     return inTurn(() => writer.writeContract({ ...call, gas, account, chain }));
   };
@@ -136,7 +136,7 @@ export function createWallet(options: WalletOptions): Wallet {
       verifyTypedData: (typed) =>
         reader.verifyTypedData(typed as Parameters<typeof reader.verifyTypedData>[0]),
       writeContract,
-      // Deploys a payer's wallet by a factory of the payer's choice: none is allowed.
+      // Would deploy a payer's wallet through a factory of the payer's choice: refused.
       sendTransaction: () => Promise.reject(new Error("Only transfers by authorization are sent")),
       waitForTransactionReceipt: (query) => reader.waitForTransactionReceipt(query),
       getCode: async (query) => contracts.get(query.address.toLowerCase()) ?? reader.getCode(query),
@@ -153,7 +153,7 @@ export function createWallet(options: WalletOptions): Wallet {
   };
 }
 
-/** Runs one task after the other: a transaction that is not taken then leaves no gap before the next. */
+/** Runs one task after the other: a rejected transaction then leaves no nonce gap before the next. */
 function createQueue(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {

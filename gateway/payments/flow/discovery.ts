@@ -10,8 +10,8 @@ export type Extensions = Readonly<Record<string, unknown>>;
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
 /**
- * What an offer tells besides its price: how to ask (extension bazaar, from which facilitators list what is for sale)
- * and that a payment may bear an identifier. All of it comes from the endpoint's declaration.
+ * The extensions of an offer: how to request the endpoint (extension bazaar, from which facilitators list endpoints for
+ * sale), and that a payment may have an identifier. Derived from the endpoint's declaration.
  */
 export function declareExtensions(endpoint: Endpoint): Extensions {
   return { bazaar: declareDiscovery(endpoint), "payment-identifier": declareIdentifier() };
@@ -60,7 +60,7 @@ function declareDiscovery(endpoint: Endpoint): unknown {
   };
 }
 
-/** OpenAPI has formats that JSON Schema does not know. */
+/** Removes OpenAPI formats that JSON Schema does not have. */
 function toJsonSchema({ format: _format, ...schema }: ParameterSchema): unknown {
   return schema;
 }

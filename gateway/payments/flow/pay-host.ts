@@ -28,10 +28,10 @@ import { createOffers } from "./offers.ts";
 import { createPaymentFlow } from "./payment-flow.ts";
 import { createHostTest, createPayApp, createPaymentHandler } from "./payment-handler.ts";
 
-/** For settlements whose clients were cut off by the end of a drain. */
+/** Time for settlements whose clients were disconnected at the end of a drain. */
 const LATE_SETTLEMENTS_MS = 5_000;
 
-/** What may be replaced, by tests. */
+/** Parts that tests replace. */
 export interface PayHostParts {
   readonly openLedger?: () => Promise<OpenedLedger>;
   readonly locks?: Locks;
@@ -40,7 +40,7 @@ export interface PayHostParts {
 
 export interface PayHostDeps {
   readonly config: GatewayConfig & { readonly payment: PaymentConfig };
-  /** With the prices asked here. */
+  /** Endpoints with the prices of this gateway. */
   readonly catalogue: readonly Endpoint[];
   readonly forward: RequestForwarder;
   readonly delivery: Delivery;
@@ -56,17 +56,17 @@ export interface PayHostDeps {
 export interface RunningPayHost {
   /** Base address on this machine. */
   readonly url: string;
-  /** Base address as clients see it: payments are bound to it. */
+  /** Base address as clients see it; payments are bound to it. */
   readonly publicUrl: string;
   /** The same host behind the gateway's own port. */
   readonly behindGateway: PayHost | undefined;
-  /** Lets requests in flight finish, settlements even beyond that, and closes everything. */
+  /** Lets requests in flight finish, and settlements after them, then closes everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the pay-per-request host. Resolves when it listens: facilitator, chain, store and Redis may be away and are
- * found when they come. Throws when the port is taken.
+ * Runs the pay-per-request host. Resolves when it listens: facilitator, chain, store and Redis may be unreachable and are
+ * used once they are back. Throws if the port is taken.
  */
 export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
   const { config, addressLimits, log, tracing, clock, isDraining, parts = {} } = deps;
@@ -96,7 +96,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
   const offers = await createOffers(deps.catalogue, payment.payTo);
 
   let publicUrl = payment.publicUrl ?? "";
-  const till = createPaymentFlow({
+  const paymentFlow = createPaymentFlow({
     ...{ server, chain, ledger, locks, settlement, metrics, addressLimits, log, clock },
     forward: deps.forward,
     delivery: deps.delivery,
@@ -105,7 +105,7 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     deadlineMs: config.deadlineMs,
   });
   const inFlight = new Set<Promise<void>>();
-  const door = createPaymentHandler({ offers, till, clock, addressLimits });
+  const door = createPaymentHandler({ offers, paymentFlow, clock, addressLimits });
   const answer: typeof door = (req, res) => {
     const answering = door(req, res).finally(() => inFlight.delete(answering));
     inFlight.add(answering);
@@ -131,8 +131,8 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
       watch.stop();
       await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
       await janitor.stop();
-      // What takes longer than this is found again from the ledger.
-      const answered = Promise.all(inFlight).then(() => till.close());
+      // The ledger finds what takes longer.
+      const answered = Promise.all(inFlight).then(() => paymentFlow.close());
       await Promise.race([answered, sleep(LATE_SETTLEMENTS_MS, undefined, { ref: false })]);
       locks.close();
       chain.close();
@@ -144,12 +144,12 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
 async function openLocks(redisUrl: string | undefined, log: Log): Promise<Locks> {
   if (redisUrl === undefined) return createMemoryLocks();
   const onFailure = limitFailureReports(({ failures, error }) =>
-    log.warn({ err: error, failures }, "Redis does not lock payments: this gateway locks by itself"),
+    log.warn({ err: error, failures }, "Redis is unreachable: this gateway locks payments alone"),
   );
   return createRedisLocks(await openRedisConnection({ url: redisUrl, onFailure }));
 }
 
-/** Only a host of its own can be told by its name; a path of its own is for whoever stands in front. */
+/** Only a host of its own can be recognized by its name; a path of its own is up to a proxy in front. */
 function hasOwnName(publicUrl: string, gatewayUrl: string | undefined): boolean {
   const { host, pathname } = new URL(publicUrl);
   return pathname === "/" && (gatewayUrl === undefined || new URL(gatewayUrl).host !== host);

@@ -14,23 +14,23 @@ import type { PaymentFlow } from "./payment-flow.ts";
 
 export interface PaymentHandlerDeps {
   readonly offers: Offers;
-  readonly till: PaymentFlow;
+  readonly paymentFlow: PaymentFlow;
   readonly clock: Clock;
-  /** Of answers that cost a client nothing; the till counts offers and payments by itself. */
+  /** For responses that cost a client nothing; the payment flow itself counts offers and payments. */
   readonly addressLimits: Pick<AddressLimits, "countError" | "count">;
 }
 
-/** Answers a request at the pay-per-request host, whichever port it came to; its exchange has begun. Never rejects. */
+/** Handles a request at the pay-per-request host, on either port, after its exchange has begun. Never rejects. */
 export type PaymentHandler = (req: Request, res: Response) => Promise<void>;
 
 /**
  * Order of checks: form of the request (400) → path and method (404; GET only, so that no HEAD runs a service for
- * nothing) → the till: parameters (400), payment (402), the service. What is refused before a payment is looked at
- * counts against the client's address, and is 429 where that is too often.
+ * nothing) → the payment flow: parameters (400), payment (402), the service. A refusal before a payment is checked
+ * counts against the client's address, and is 429 if there are too many.
  */
 export function createPaymentHandler({
   offers,
-  till,
+  paymentFlow,
   clock,
   addressLimits,
 }: PaymentHandlerDeps): PaymentHandler {
@@ -46,11 +46,11 @@ export function createPaymentHandler({
       return payCors.answerPreflight(res);
     }
     if (!offer || req.method !== "GET") throw nothingForSale(offers);
-    // Nobody should pay to hear that nothing has changed.
+    // No client should pay for a 304.
     delete req.headers["if-none-match"];
     const { session, fields, span } = exchange;
     const context = { req, res, endpoint: offer.endpoint, query, session, arrivedMs, fields, span };
-    await till.handlePaidRequest(context, offer);
+    await paymentFlow.handlePaidRequest(context, offer);
   };
   return async (req, res) => {
     res.setHeader("X-Session-Id", getExchange(res).session);
@@ -65,7 +65,7 @@ export function createPaymentHandler({
   };
 }
 
-/** The pay-per-request host as an application of its own, for a port of its own. */
+/** The pay-per-request host as an application for its own port. */
 export function createPayApp(
   answer: PaymentHandler,
   options: ExchangeSinks & { readonly isDraining: () => boolean },
@@ -79,8 +79,8 @@ export function createPayApp(
 }
 
 /**
- * Whether a request is for the host of a URL, by its header Host. Which host that is says the configuration alone, so
- * that the header decides between two doors and nothing else.
+ * Whether a request's Host header names the host of a URL. The URL comes from the configuration alone, so the header only
+ * chooses between two hosts.
  */
 export function createHostTest(publicUrl: string): (req: Request) => boolean {
   const { host, hostname, port, protocol } = new URL(publicUrl);
@@ -93,6 +93,6 @@ function nothingForSale(offers: Offers): ServiceError {
   const paths = [...offers.keys()].join(", ");
   return new ServiceError(
     "not_found",
-    `There is nothing for sale at this path and method. GET ${paths === "" ? "nothing, for now" : paths}.`,
+    `Nothing is for sale at this path and method. GET ${paths === "" ? "nothing, for now" : paths}.`,
   );
 }

@@ -2,8 +2,8 @@ import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
 import { ConfigError } from "../../../services/shared/settings/settings.ts";
 
 /**
- * The endpoints with the prices that are asked here: `prices` holds USD a request in decimal digits by path, over what
- * the declarations say; 0 takes an endpoint off sale. Throws ConfigError for a path that nobody declares.
+ * Returns the endpoints with this gateway's prices: `prices` has USD per request in decimal digits by path, which override
+ * the declared ones; 0 takes an endpoint off sale. Throws ConfigError for a path that no endpoint has.
  */
 export function applyPrices(
   catalogue: readonly Endpoint[],

@@ -29,7 +29,7 @@ export interface PurchaseDeps {
 
 /**
  * Forwards the request, settles the payment before the first byte of a good response goes out, and sends it with the
- * receipt. `interrupted` is the record of an interrupted attempt with the same authorization.
+ * receipt; a cached response is sold like any other. `interrupted` is the record of an interrupted attempt with the same authorization.
  */
 export type Purchase = (request: PaidRequest, interrupted?: PaymentRecord) => Promise<void>;
 

@@ -5,15 +5,14 @@ import { CHAIN_ID } from "../network.ts";
 import type { PaymentChain } from "../settlement/chain.ts";
 import type { PaidRequest } from "./paid-request.ts";
 
-/** Half the order of the curve: the token refuses the upper one of the two signatures that anybody can make of one. */
+/** Half the order of the curve: each signature has a second form with a larger s, which the token refuses. */
 const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const PLAIN_SIGNATURE_DIGITS = 2 + 2 * 65;
 
 /**
- * Whether the payer of an order has signed it just now: the signature is of the key, or accepted by the contract, at
- * the address that pays, and the authorization is unused. Everything that a facilitator checks but the balance, for
- * payments that will not be charged. A used authorization proves nothing: its signature stands on the chain for all to
- * read. Rejects where the chain cannot be asked.
+ * Whether the payer has signed a paid request: the signature is of the payer's key, or accepted by its contract, and the
+ * authorization is unused. Checks all that a facilitator checks except the balance, for payments that are not charged. A
+ * used authorization proves nothing: its signature is public on the chain. Rejects if the chain is unreachable.
  */
 export async function isSignedByPayer(
   { payment, offer }: PaidRequest,
@@ -31,14 +30,14 @@ export async function isSignedByPayer(
     message: { from, to, value, validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), nonce },
   });
   const isSigned =
-    (await isOfKey(from, { digest, signature })) ||
+    (await isSignedByKey(from, { digest, signature })) ||
     (await chain.isAcceptedByContract({ wallet: from, digest, signature }));
   if (!isSigned) return false;
   const [state] = await chain.readStates([{ asset, from, nonce, to, value }]);
   return state?.isUsed === false;
 }
 
-async function isOfKey(
+async function isSignedByKey(
   address: Hex,
   { digest, signature }: { readonly digest: Hex; readonly signature: Hex },
 ): Promise<boolean> {

@@ -88,20 +88,15 @@ export function createCachingForwarder(options: CachingForwarderOptions): Reques
   const start = (name: string, { context, key, stale }: CacheableRequest): InFlightRequest<Outcome> => {
     const requestedAtMs = clock.monotonicMs();
     const staleTag = stale?.response.etag;
-    const toOutcome = (response: UpstreamResponse): Outcome => {
-      const isAwaited = request.size > 1;
-      if (response.status === 200 && Buffer.isBuffer(response.body)) {
-        return { table: toTable(response, { key, requestedAtMs, isAwaited }), result: "miss" };
-      }
-      if (response.status === 304 && stale !== undefined && staleTag !== undefined) {
-        return { table: revalidate(stale, requestedAtMs, response), result: "revalidated" };
-      }
-      return { single: response, isTaken: false };
-    };
     const onResponse = (response: UpstreamResponse): void => {
       inFlight.remove(name, request);
       try {
-        request.settle(toOutcome(response));
+        const isAwaited = request.size > 1;
+        if (response.status === 200 && Buffer.isBuffer(response.body)) {
+          request.settle({ table: toTable(response, { key, requestedAtMs, isAwaited }), result: "miss" });
+        } else if (response.status === 304 && stale !== undefined && staleTag !== undefined) {
+          request.settle({ table: revalidate(stale, requestedAtMs, response), result: "revalidated" });
+        } else request.settle({ single: response, isTaken: false });
       } catch (error) {
         // Nothing else would end the clients that wait.
         request.fail(error);

@@ -19,6 +19,8 @@ interface JoinedWaiter<T> {
 
 /** One request to a service that several clients wait for (single-flight). */
 export class InFlightRequest<T> {
+  /** How many clients wait; written here only. */
+  size = 0;
   readonly #cancel: () => void;
   /** Nearly all have one. */
   #first: JoinedWaiter<T> | undefined;
@@ -32,11 +34,6 @@ export class InFlightRequest<T> {
     this.#cancel = cancel;
   }
 
-  /** How many clients wait. */
-  get size(): number {
-    return (this.#first === undefined ? 0 : 1) + (this.#others?.size ?? 0);
-  }
-
   join(waiter: Waiter<T>): void {
     const { context, onOutcome, onError, deadline } = waiter;
     if (context.span !== undefined) this.#linkTrace(context.span);
@@ -46,7 +43,8 @@ export class InFlightRequest<T> {
     };
     const timer = deadline && setTimeout(onLate, Math.max(0, deadline.remainingMs));
     const joined: JoinedWaiter<T> = { waiter, timer };
-    if (this.size === 0) this.#first = joined;
+    this.size += 1;
+    if (this.#first === undefined && this.#others === undefined) this.#first = joined;
     else {
       this.#others ??= new Set();
       this.#others.add(joined);
@@ -91,6 +89,7 @@ export class InFlightRequest<T> {
     getExchange(joined.waiter.context.res).onClose = undefined;
     if (this.#first === joined) this.#first = undefined;
     else this.#others?.delete(joined);
+    this.size -= 1;
     if (!this.#isSettled && this.size === 0) this.#cancel();
   }
 }

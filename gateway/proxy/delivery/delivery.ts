@@ -7,7 +7,7 @@ import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import type { RequestContext } from "../../request/context.ts";
 import { createCompressor, negotiateEncoding } from "../../request/encoding.ts";
 import { badResponse } from "../../request/errors.ts";
-import { canWriteRawHead, toLines, writeRawHead } from "../../request/response-head.ts";
+import { toLines, writeRawHead } from "../../request/response-head.ts";
 import type { UpstreamResponse } from "../transport/response-receiver.ts";
 import type { StreamedBody } from "../transport/streamed-body.ts";
 import { type EncodableResponse, toRawHeaders } from "./encodable-response.ts";
@@ -74,7 +74,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (res.destroyed) return;
       context.fields.bytes = bytes.length;
       // Headers that are set on the response one by one would be missing among these lines.
-      if (usesRawHeads && headers !== undefined && !isDraining() && canWriteRawHead(res)) {
+      const isPlain = res.shouldKeepAlive && req.method === "GET" && !isDraining();
+      if (usesRawHeads && headers !== undefined && isPlain) {
         const lines = table.headerLines(encoding, bytes.length) + toLines(extraHeaders) + headers.lines();
         writeRawHead(res, `${lines}X-Session-Id: ${session}\r\n`);
       } else writeHead(context, 200, table.rawHeaders(encoding, bytes.length).concat(extraHeaders));

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { TurnBatch } from "../../../services/shared/http/turn-batch.ts";
 import { ConnectFailed, ConnectionBroken, InvalidResponse } from "./errors.ts";
-import { type BodyReader, createBodyReader, parseHead, type ResponseHead } from "./response-parser.ts";
+import { type BodyReader, createBodyReader, parseHead, type ResponseHead } from "./http1.ts";
 
 /** A plain or TLS socket. */
 export interface ByteSource {
@@ -34,12 +34,16 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const MAX_HEAD_BYTES = 32_768;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-const writes = new TurnBatch((connection: Connection) => connection.write());
-
 /** A keep-alive connection to a service: one request at a time. */
 export class Connection {
   /** When its last response ended; used by the pool. */
   idleSinceMs = 0;
+  /** Writes requests at the end of the turn. */
+  static readonly #writes = new TurnBatch((connection: Connection) => {
+    const text = connection.#requestText;
+    connection.#requestText = undefined;
+    if (text !== undefined && connection.#receiver !== undefined) connection.#socket.write(text, "latin1");
+  });
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
   #receiver: Receiver | undefined;
@@ -64,7 +68,15 @@ export class Connection {
       this.#isConnected = true;
       socket.setTimeout(0);
     });
-    source.onBytes = (bytes, isShared) => this.#onBytes(bytes, isShared);
+    source.onBytes = (bytes, isShared) => {
+      try {
+        this.#read(bytes, isShared);
+      } catch (error) {
+        const receiver = this.#receiver;
+        this.destroy();
+        receiver?.onError(error as Error);
+      }
+    };
     socket.on("error", (error) => {
       this.#error ??= error;
     });
@@ -81,14 +93,7 @@ export class Connection {
     this.#receiver = receiver;
     this.#head = undefined;
     this.#requestText = requestText;
-    writes.add(this);
-  }
-
-  /** Writes the request that was put off to the end of the turn. */
-  write(): void {
-    const text = this.#requestText;
-    this.#requestText = undefined;
-    if (text !== undefined && this.#receiver !== undefined) this.#socket.write(text, "latin1");
+    Connection.#writes.add(this);
   }
 
   /** Stops reading this response until `resume`: the service then sends at the reader's pace. */
@@ -107,16 +112,6 @@ export class Connection {
   destroy(): void {
     this.#receiver = undefined;
     this.#socket.destroy();
-  }
-
-  #onBytes(chunk: Buffer, isShared: boolean): void {
-    try {
-      this.#read(chunk, isShared);
-    } catch (error) {
-      const receiver = this.#receiver;
-      this.destroy();
-      receiver?.onError(error as Error);
-    }
   }
 
   #read(chunk: Buffer, isShared: boolean): void {

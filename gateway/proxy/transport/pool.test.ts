@@ -13,7 +13,6 @@ import {
 } from "./response-receiver.ts";
 import type { StreamedBody } from "./streamed-body.ts";
 
-const REQUEST = "GET /a HTTP/1.1\r\nhost: x\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const WHOLE: ReceiveOptions = { maxBufferedBytes: 1_000, overflow: "stream", maxSilenceMs: 5_000 };
 
@@ -28,8 +27,8 @@ describe("transport: pool of connections", () => {
     const received = new Promise<UpstreamResponse>((resolve, reject) => {
       listener = { onResponse: resolve, onError: reject };
     });
-    const request = { pool, text: REQUEST, options };
-    const receiver = new ResponseReceiver(request, listener as ResponseListener);
+    const request = { target: "/a", headers: {}, options };
+    const receiver = new ResponseReceiver(pool, request, listener as ResponseListener);
     pool.send(receiver);
     return { received, abort: () => receiver.abort() };
   };

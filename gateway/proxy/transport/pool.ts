@@ -1,10 +1,13 @@
 import { connect, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type ByteSource, Connection } from "./connection.ts";
+import { renderLines } from "./http1.ts";
 
 export interface PoolOptions {
   /** Scheme, host and port. */
   readonly origin: string;
+  /** Of every request, besides the host. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Further requests wait for a connection until they are aborted. */
   readonly maxConnections: number;
 }
@@ -15,6 +18,8 @@ export interface PooledRequest {
 }
 
 export interface Pool {
+  /** Header lines of every request, rendered once. */
+  readonly fixedLines: string;
   /** Sends a request on an idle or a new connection, or queues it. */
   send(request: PooledRequest): void;
   /** Removes a request that is still queued. */
@@ -27,7 +32,7 @@ const MAX_IDLE_MS = 30_000;
 const SWEEP_MS = 5_000;
 
 /** Keep-alive connections to one origin, the last used first: those that a quiet hour does not need become idle. */
-export function createPool({ origin, maxConnections }: PoolOptions): Pool {
+export function createPool({ origin, headers, maxConnections }: PoolOptions): Pool {
   const openSource = createConnector(origin);
   const idle: Connection[] = [];
   const all = new Set<Connection>();
@@ -75,6 +80,7 @@ export function createPool({ origin, maxConnections }: PoolOptions): Pool {
   sweep.unref();
 
   return {
+    fixedLines: renderLines({ host: new URL(origin).host, ...headers }),
     send(request) {
       const connection = takeIdle() ?? (all.size < maxConnections ? open() : undefined);
       if (connection === undefined) queue.add(request);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { InvalidResponse } from "./errors.ts";
-import { createBodyReader, type Framing } from "./response-parser.ts";
+import { createBodyReader, type Framing } from "./http1.ts";
 
 /** Feeds the bytes in pieces cut at the given places; returns what was read, and what was behind the end. */
 function readAll(framing: Framing, bytes: Buffer, cuts: readonly number[] = []) {

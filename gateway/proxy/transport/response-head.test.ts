@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { InvalidResponse } from "./errors.ts";
-import { parseHead } from "./response-parser.ts";
+import { parseHead } from "./http1.ts";
 
 const head = (...lines: string[]) => ["HTTP/1.1 200 OK", ...lines].join("\r\n");
 

@@ -1,7 +1,7 @@
 import type { Connection, Receiver } from "./connection.ts";
 import { InvalidResponse } from "./errors.ts";
+import { type ResponseHead, renderRequest } from "./http1.ts";
 import type { Pool, PooledRequest } from "./pool.ts";
-import type { ResponseHead } from "./response-parser.ts";
 import { type FlowControl, StreamedBody } from "./streamed-body.ts";
 
 /** A service's response on its way to the client: its head has arrived, its body has too or is streamed. */
@@ -27,6 +27,14 @@ export interface ReceiveOptions {
   readonly maxSilenceMs: number;
 }
 
+/** A GET. */
+export interface TransportRequest {
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly options: ReceiveOptions;
+}
+
 const NO_BYTES = Buffer.alloc(0);
 /** Errors are short. */
 const MAX_ERROR_BYTES = 65_536;
@@ -44,13 +52,10 @@ export class ResponseReceiver implements PooledRequest, Receiver, FlowControl {
   #limit = 0;
   #streamed: StreamedBody | undefined;
 
-  /** `requestText` is the whole text of a GET. Errors reach the listener as `Receiver.onError` has them. */
-  constructor(
-    request: { readonly pool: Pool; readonly text: string; readonly options: ReceiveOptions },
-    listener: ResponseListener,
-  ) {
-    this.#pool = request.pool;
-    this.#requestText = request.text;
+  /** For `pool.send`. Throws where the request cannot be rendered. */
+  constructor(pool: Pool, request: TransportRequest, listener: ResponseListener) {
+    this.#pool = pool;
+    this.#requestText = renderRequest(request, pool.fixedLines);
     this.#options = request.options;
     this.#listener = listener;
   }

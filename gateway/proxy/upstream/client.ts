@@ -1,6 +1,7 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
 import { HTTP_STATUS } from "../../../services/shared/errors.ts";
 import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
+import { bearer, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
 import { type ClientSpan, startClientSpan } from "../../../services/shared/tracing/http.ts";
 import { errorTypeOf, type Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { Clock } from "../../request/clock.ts";
@@ -60,9 +61,10 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   for (const { members } of groups.values()) {
     for (const upstream of members) {
       const { url } = upstream;
-      const pool = createPool({ origin: url, maxConnections });
+      const headers = serviceToken === undefined ? {} : { [TOKEN_HEADER]: bearer(serviceToken) };
+      const pool = createPool({ origin: url, headers, maxConnections });
       pools.push(pool);
-      senders.set(upstream, createReplicaSender({ url, pool, serviceToken, maxSilenceMs: deadlineMs }));
+      senders.set(upstream, createReplicaSender({ url, pool, maxSilenceMs: deadlineMs }));
     }
   }
   const callOptions = { ...options, senders };

@@ -8,13 +8,7 @@ import {
   ResponseReceiver,
   type UpstreamResponse,
 } from "../transport/response-receiver.ts";
-import {
-  headersForUpstream,
-  isForwardedHeader,
-  renderFixedLines,
-  renderRequest,
-  type VariableHeaders,
-} from "./headers.ts";
+import { headersForUpstream, isForwardedHeader, type VariableHeaders } from "./headers.ts";
 
 /** What is requested of a service, for one client or for several that wait for the same response. */
 export interface UpstreamRequest extends VariableHeaders {
@@ -34,7 +28,6 @@ export type SendToReplica = (request: UpstreamRequest, listener: ResponseListene
 export interface ReplicaOptions {
   readonly url: string;
   readonly pool: Pool;
-  readonly serviceToken?: string | undefined;
   /** How long the service may send nothing within a streamed body. */
   readonly maxSilenceMs: number;
 }
@@ -56,13 +49,7 @@ const MAX_COMPLETE_BYTES = 64 * 1_048_576;
  * - Never its option `headers` (one object for all requests); `parseReqBody` off; an error handler; the path resolved
  *   here, since its own resolver rewrites characters of a target with a fragment.
  */
-export function createReplicaSender({
-  url,
-  pool,
-  serviceToken,
-  maxSilenceMs,
-}: ReplicaOptions): SendToReplica {
-  const fixedLines = renderFixedLines({ host: new URL(url).host, serviceToken });
+export function createReplicaSender({ url, pool, maxSilenceMs }: ReplicaOptions): SendToReplica {
   const streaming: ReceiveOptions = {
     maxBufferedBytes: MAX_BUFFERED_BYTES,
     overflow: "stream",
@@ -86,17 +73,14 @@ export function createReplicaSender({
         const { req } = container.user;
         if (req.isAborted) throw new Error("The request was aborted before it was sent");
         const { path, headers } = container.proxy.reqBuilder;
-        const text = renderRequest({ target: path, fixedLines, headers });
         const onResponse = ({ status, headers, body }: UpstreamResponse) => {
           const pipe = (res: ProxyResponseShim) => res.accept(body);
           container.proxy.res = { statusCode: status, headers, pipe };
           resolve(container);
         };
-        const receiveOptions = req.request.context.beforeSend === undefined ? streaming : complete;
-        const receiver = new ResponseReceiver(
-          { pool, text, options: receiveOptions },
-          { onResponse, onError: reject },
-        );
+        const options = req.request.context.beforeSend === undefined ? streaming : complete;
+        const listener = { onResponse, onError: reject };
+        const receiver = new ResponseReceiver(pool, { target: path, headers, options }, listener);
         req.receiver = receiver;
         pool.send(receiver);
       }),

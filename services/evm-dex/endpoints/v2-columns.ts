@@ -1,6 +1,6 @@
 import { defineColumns } from "../../shared/contract/define.ts";
 
-/** Identity and TVL of a V2 pool: the first columns of its list and of its single answer. */
+/** Identity and TVL of a V2 pool: the first columns of the list and of the single pool. */
 export const v2PoolIdentity = defineColumns([
   { name: "poolId", type: "String", description: "Address of the pool." },
   { name: "token0", type: "String", description: "Address of token0, the numerically lower of the two." },
@@ -21,11 +21,11 @@ export const v2PoolIdentity = defineColumns([
 const WHERE_NULL =
   "null where one of the pool's tokens had no price at a swap's block, or where the window begins before the first indexed block and the pool is older than that";
 
-/** How a swap is valued in V2 answers. */
+/** Value of a swap in V2 responses. */
 export const V2_SWAP_VALUE =
   "(|amount0| × price0 + |amount1| × price1) / 2 at the swap's block, amounts as the Swap event's in less out, fee included";
 
-/** Volume and fees every V2 answer shares. Null also where a window reaches back before the first indexed block. */
+/** Volume and fees of all V2 pool tables. Null also where a window begins before the first indexed block. */
 export const v2PoolActivity = defineColumns([
   {
     name: "volume24hUsd",

@@ -28,7 +28,7 @@ function keptHeader(number: number): HeaderRow {
 const eventRowAt = (blockNumber: number): PoolEventRow =>
   eventRow({ blockNumber, blockHash: hash(blockNumber), time: timeOf(blockNumber) });
 
-/** What findFork says of a store with these headers and rows, and a chain whose blocks above `fork` are others. */
+/** Runs findFork on a store with these headers and rows, and a chain with other blocks above `fork`. */
 async function findIn(at: {
   kept: readonly number[];
   rows: readonly number[];

@@ -26,7 +26,7 @@ type Action = typeof anyAction extends fc.Arbitrary<infer T> ? T : never;
 /** Fractions of a raw unit that the textbook counts in. */
 const SCALE = 2n ** 256n;
 
-/** A pool told twice: by positions and an index, and by a textbook that hands out every fee at once. */
+/** A pool modelled twice: by positions and an index, and by a textbook that pays out every fee at once. */
 class Ledger {
   readonly accounts = WALLETS.map(() => ({ balance: 0n, fees0: 0n }));
   readonly positions: LpPosition[] = WALLETS.map(() => EMPTY_POSITION);

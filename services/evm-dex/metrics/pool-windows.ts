@@ -50,7 +50,7 @@ export interface PoolCoverage {
   readonly indexedFrom: number;
 }
 
-/** One element of each array column of a v3 pool answer. */
+/** One element of each array column of a v3 pool row. */
 export interface RangeMetrics extends Volatility {
   readonly swapVolumeUsd: number | null;
   readonly feesUsd: number | null;

@@ -18,7 +18,7 @@ export interface Hop {
  */
 export interface PriceLink extends Hop {
   readonly token: string;
-  /** Pools from the parent on, down to the base: a token that is taken at its own price. Empty as a rule. */
+  /** Pools from the parent on, down to the base: a token used at its own price. Empty as a rule. */
   readonly detour: readonly Hop[];
   /** Whether the base is an anchor: then no other link is needed. */
   readonly isAnchored: boolean;

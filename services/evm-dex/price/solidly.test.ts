@@ -56,8 +56,9 @@ describe("getAmountOut", () => {
   });
 
   /**
-   * What the contract's functions, compiled from its published source, answered: decimals, reserves, amount in, whether
-   * of token0, fee. The second half are pools at the edge, where the last wei hangs on each branch of Newton's method.
+   * Results of the contract's functions, compiled from its published source: decimals, reserves, amount in, whether
+   * of token0, fee. The second half are pools at the edge, where the last wei hangs on each branch of Newton's
+   * method.
    */
   const answers = [
     [[0, 18], [43n, 49_020_000_000_000_000_000n], 45n, true, 80, 36_143_934_424_439_149_714n],

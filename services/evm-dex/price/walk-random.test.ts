@@ -57,7 +57,7 @@ interface NaivePath {
   readonly pool: string;
 }
 
-/** What a path leads to over one more pool, by the rules but for what is known there already. */
+/** The paths over one more pool that the rules allow. */
 function stepsFrom(
   path: NaivePath,
   { list, rules, own }: { list: readonly PriceEdge[]; rules: WalkRules; own: NaivePath },

@@ -277,7 +277,7 @@ export const priceLinks = collection({
     price: "float",
     /** Liquidity behind it on the parent's side, whole tokens. */
     depth: "float",
-    /** Pools from the parent on, where it is not taken at its own price: JSON, null as a rule. */
+    /** Pools from the parent on, where it is not used at its own price: JSON, null as a rule. */
     detour: "text?",
     /** Whether the path ends here, at an anchor. */
     isAnchored: "bool",

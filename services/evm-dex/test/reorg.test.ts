@@ -60,7 +60,7 @@ describeRounds(REORGS, "evm-dex ingest: reorgs", () => {
   });
 });
 
-/** What comes in place of the blocks that go: transactions on the desk's pools, or on Aerodrome's and their gauges. */
+/** Transactions of the replacing blocks: on the desk's pools, or on Aerodrome's and their gauges. */
 function replacement(chain: TestChain, { depth, random }: { depth: number; random: Random }): ReorgOptions {
   const [transactionsPerBlock, seed] = [random.below(4), random.below(1e9)];
   if (random.next() < 0.5) return { transactionsPerBlock, seed };

@@ -97,7 +97,10 @@ describeWithChain("evm-dex with Redis", () => {
     if (text === undefined || checkpoint === undefined) return false;
     return readSnapshot(text, checkpoint) !== undefined;
   };
-  /** Mines until both pools are read ahead: where blocks come at once, some have no time for it. `queue` is for each block. */
+  /**
+   * Mines until both pools have snapshots: blocks in quick succession leave no time for them. `queue` runs for each
+   * block.
+   */
   const mineKept = async (queue: () => Promise<unknown> = async () => {}) => {
     const triedUntil = () => performance.now() + 1_000;
     for (;;) {

@@ -23,7 +23,7 @@ import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./ki
 const FORK = 40;
 const BLOCKS = 420;
 const SECRET = "key-0123456789";
-/** Small ranges make many answers, between which endpoints switch. */
+/** Small ranges make many responses, between which endpoints switch. */
 const RANGE_LIMIT = 12;
 
 interface Running {

@@ -192,7 +192,7 @@ function pricesWithAero(chain: TestChain): PriceAt {
   };
 }
 
-/** Swaps both ways in what is checked, random actions on all, and what else these kinds can do. */
+/** Swaps both ways in the checked pools, random actions on all, and the special actions of these kinds. */
 async function trade(chain: TestChain): Promise<void> {
   const { slipstream, pancake, sushi } = chain.deployment;
   if (!slipstream || !pancake || !sushi) throw new Error("A family is missing.");

@@ -152,7 +152,7 @@ export function toV2Bucket(row: V2RollupRow): V2Bucket & { start: number } {
   return { ...row, ...v2AmountsText.read(row.amounts) };
 }
 
-/** Identity and TVL: the first columns of a v2 pool's answers. */
+/** Identity and TVL: the first columns of v2 pool tables. */
 export function v2Identity(
   pool: PricedPool & Pick<PoolRow, "poolAddress" | "token0Symbol" | "token1Symbol">,
   tvlUsd: number | null,

@@ -25,7 +25,7 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
 import { marketRef, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";
-import { type UnitRef, UnreadableUnit } from "../protocols/protocol.ts";
+import { type EntityRef, UnreadableEntity } from "../protocols/protocol.ts";
 import { type AaveWatch, watchAave } from "./aave-watch.ts";
 
 const ALL = 2n ** 256n - 1n;
@@ -282,7 +282,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
   it("keeps to the Pool and the configurator that the provider names", async () => {
     const { provider, pool, configurator, implementations } = chain.aave.deployment;
     const ofConfigurator = watch.logs.filter(({ address }) => address === configurator);
-    expect(watch.units.hear(ofConfigurator)).to.have.length.above(5);
+    expect(watch.units.affectedEntities(ofConfigurator)).to.have.length.above(5);
     const set = async (id: string, address: Hex) => {
       const args = [stringToHex(id, { size: 32 }), address] as const;
       await chain.aave.govern(
@@ -292,7 +292,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     };
     await set("POOL_CONFIGURATOR", NOWHERE);
     await watch.step();
-    expect(watch.units.hear(ofConfigurator)).to.deep.equal([]);
+    expect(watch.units.affectedEntities(ofConfigurator)).to.deep.equal([]);
     await set("POOL_CONFIGURATOR", configurator);
     await watch.step();
 
@@ -330,10 +330,11 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     const logs = watch.logs.filter(({ address }) => contracts.includes(address));
     expect(logs.length).to.be.above(50);
     for (const log of logs) {
-      expect(watch.units.hear([log])).to.have.length.above(0);
+      expect(watch.units.affectedEntities([log])).to.have.length.above(0);
       // Each of them is a stranger to the others' events, too.
       for (const address of [NOWHERE, ...contracts]) {
-        if (address !== log.address) expect(watch.units.hear([{ ...log, address }])).to.deep.equal([]);
+        if (address !== log.address)
+          expect(watch.units.affectedEntities([{ ...log, address }])).to.deep.equal([]);
       }
     }
   });
@@ -344,7 +345,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     const one = reserveRef(pool, asset);
     const all = reserves.map(({ token }) => reserveRef(pool, token.address));
     const market = marketRef(provider);
-    const marks: Record<string, readonly UnitRef[]> = {
+    const marks: Record<string, readonly EntityRef[]> = {
       ReserveInitialized: [market, one],
       ReserveDropped: [market, one],
       FallbackOracleUpdated: all,
@@ -361,7 +362,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect([...aaveV3.topics].sort()).to.deep.equal([...topics].sort());
     for (const [i, { event, address, units: usual }] of heard.entries()) {
       const log = { ...(watch.logs[0] as RawLog), address, topics: [topics[i] as Hex, pad(asset)] };
-      expect(watch.units.hear([log]), event.name).to.deep.equal(marks[event.name] ?? usual);
+      expect(watch.units.affectedEntities([log]), event.name).to.deep.equal(marks[event.name] ?? usual);
     }
   });
 
@@ -389,6 +390,6 @@ async function expectUnreadable(promise: Promise<unknown>, words: string): Promi
     () => undefined,
     (reason: unknown) => reason,
   );
-  expect(error).to.be.instanceOf(UnreadableUnit);
+  expect(error).to.be.instanceOf(UnreadableEntity);
   expect((error as Error).message).to.include(words);
 }

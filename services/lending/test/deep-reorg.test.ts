@@ -3,7 +3,7 @@ import { afterEach, beforeEach, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { unitHistory, units } from "../store/collections.ts";
+import { entityHistory, units } from "../store/collections.ts";
 import {
   createPool,
   dumpFreshIndex,
@@ -61,7 +61,7 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
   async function expectFresh(): Promise<void> {
     expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));
     const head = await chain.headNumber();
-    const all = [...(await ingest.store.find(units, {})), ...(await ingest.store.find(unitHistory, {}))];
+    const all = [...(await ingest.store.find(units, {})), ...(await ingest.store.find(entityHistory, {}))];
     for (const { block, blockHash } of all) {
       expect(block).to.be.at.most(head);
       expect(blockHash).to.equal((await chain.header(block ?? -1)).hash);

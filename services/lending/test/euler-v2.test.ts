@@ -11,7 +11,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import type { Address, Transaction } from "../../../deploy/devnet/transactions.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
-import { UnreadableUnit } from "../protocols/protocol.ts";
+import { UnreadableEntity } from "../protocols/protocol.ts";
 import { EulerWatch } from "./euler-watch.ts";
 
 const DAY = 86_400;
@@ -45,7 +45,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
 
   it("finds every vault in the factory's list and by the scan, and lets a broken one be unreadable alone", async () => {
     const { brokenVault, vaults, earnVaults, factory } = euler.deployment;
-    expect(refused).to.be.instanceOf(UnreadableUnit);
+    expect(refused).to.be.instanceOf(UnreadableEntity);
     expect((refused as Error).message).to.include(brokenVault);
     const idsOf = (kind: string) => [...watch.units.table.all(kind)].map(({ id }) => id);
     const addressesOf = (listed: readonly { address: Address }[]) => listed.map(({ address }) => address);

@@ -15,7 +15,7 @@ import type { EulerDeployment } from "../protocols/euler-v2/deployment.ts";
 import type { EarnState } from "../protocols/euler-v2/earn-state.ts";
 import type { EvkState } from "../protocols/euler-v2/evk-state.ts";
 import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
-import type { UnitReader, UnitRef } from "../protocols/protocol.ts";
+import type { ContractReader, EntityRef } from "../protocols/protocol.ts";
 import type { LendingRow, VaultRow } from "../protocols/rows.ts";
 import { createEulerTruth, type EulerTruth } from "./euler-truth.ts";
 import { ProtocolUnits, plainReader } from "./read-protocol.ts";
@@ -52,7 +52,7 @@ export class EulerWatch {
     this.#truth = createEulerTruth(chain.url);
   }
 
-  async reader(): Promise<UnitReader> {
+  async reader(): Promise<ContractReader> {
     return plainReader(this.#chain.anvil.rpc, await this.#chain.headNumber());
   }
 
@@ -67,7 +67,7 @@ export class EulerWatch {
   }
 
   /** What the transactions touch, heard, read and held against the contracts with everything else. */
-  async act(...transactions: Transaction[]): Promise<UnitRef[]> {
+  async act(...transactions: Transaction[]): Promise<EntityRef[]> {
     const touched = await this.mine(transactions);
     await this.compare();
     return touched;
@@ -86,16 +86,16 @@ export class EulerWatch {
   /** Takes in past logs as the scans want them, and reads what they name. */
   async #scan(): Promise<void> {
     const head = await this.#chain.headNumber();
-    const found: UnitRef[] = [];
+    const found: EntityRef[] = [];
     for (const { addresses, topics, fromBlock } of eulerV2.scans(this.#deployment)) {
       const filter = { address: addresses, topics: [topics], ...range(fromBlock, head) };
-      found.push(...this.units.hear(await this.#logs(filter)));
+      found.push(...this.units.affectedEntities(await this.#logs(filter)));
     }
     await this.units.read(found, await this.reader());
   }
 
   /** Mines the transactions into one block, which must not fail, and follows it. */
-  async mine(transactions: readonly Transaction[]): Promise<UnitRef[]> {
+  async mine(transactions: readonly Transaction[]): Promise<EntityRef[]> {
     const hashes = await this.#chain.sendTransactions(transactions);
     const block = await this.#chain.mine();
     for (const hash of hashes) {
@@ -106,10 +106,10 @@ export class EulerWatch {
   }
 
   /** Hears the newest block and reads what it touched: that is answered. */
-  async follow(block: number): Promise<UnitRef[]> {
+  async follow(block: number): Promise<EntityRef[]> {
     const logs = await this.#logs({ topics: [eulerV2.topics], ...range(block, block) });
     this.heard = logs.map(({ topics, data }) => eventName(topics, data));
-    const touched = this.units.hear(logs);
+    const touched = this.units.affectedEntities(logs);
     await this.units.read(touched, await this.reader());
     return touched;
   }

@@ -1,4 +1,4 @@
-import type { LendingProtocol, UnitState } from "../protocols/protocol.ts";
+import type { EntityState, LendingProtocol } from "../protocols/protocol.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
 
@@ -14,13 +14,13 @@ export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {
     parseDeployment: (section) => section,
     roots: () => [],
     scans: () => [],
-    hear: () => [],
+    affectedEntities: () => [],
     read: () => Promise.reject(new Error("Nothing of it is on a chain.")),
-    *rows(units, { time }) {
-      for (const unit of units.all(kindOf(id))) {
-        for (const row of rowsIn(unit.state)) {
+    *rows(entities, { time }) {
+      for (const entity of entities.all(kindOf(id))) {
+        for (const row of rowsIn(entity.state)) {
           options.onRow?.();
-          yield "supply" in row ? { ...row, supply: row.supply + PER_SECOND * (time - unit.time) } : row;
+          yield "supply" in row ? { ...row, supply: row.supply + PER_SECOND * (time - entity.time) } : row;
         }
       }
     },
@@ -36,11 +36,11 @@ export function kindOf(id: ProtocolId): string {
 }
 
 /** The state of a unit that holds these rows. */
-export function stateOf(rows: readonly LendingRow[]): UnitState {
-  return rows as unknown as UnitState;
+export function stateOf(rows: readonly LendingRow[]): EntityState {
+  return rows as unknown as EntityState;
 }
 
-function rowsIn(state: UnitState): readonly LendingRow[] {
+function rowsIn(state: EntityState): readonly LendingRow[] {
   return state as unknown as readonly LendingRow[];
 }
 

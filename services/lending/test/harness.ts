@@ -16,10 +16,10 @@ import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import type { ChainMetrics } from "../ingest/metrics.ts";
 import { ChainSync } from "../ingest/sync.ts";
+import { EntityMap } from "../protocols/entity-map.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import type { LendingProtocol } from "../protocols/protocol.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { UnitTable } from "../protocols/unit-set.ts";
 import { type CheckpointRow, COLLECTIONS, checkpoints, tokens, units } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import { poolProtocol } from "./pool-protocol.ts";
@@ -142,7 +142,7 @@ export async function dumpStore(store: Store, chain: IndexedChain): Promise<Dump
   const checkpoint = await store.get(checkpoints, { chainId: 8453 });
   if (checkpoint === undefined) throw new Error("The store has no checkpoint.");
   const rows = await store.find(units, {});
-  const table = new UnitTable();
+  const table = new EntityMap();
   for (const { kind, id, state, block, time } of rows) {
     if (state === null || block === null || time === null) continue;
     table.put({ kind, id, state: fromStateText(state), block, time });

@@ -9,7 +9,7 @@ import type { RawLog } from "../../shared/evm/port.ts";
 import type { MorphoDeployment } from "../protocols/morpho-v1/deployment.ts";
 import { morphoV1 } from "../protocols/morpho-v1/protocol.ts";
 import type { VaultMarket, VaultState } from "../protocols/morpho-v1/state.ts";
-import type { UnitRef } from "../protocols/protocol.ts";
+import type { EntityRef } from "../protocols/protocol.ts";
 import type { LendingRow, MarketRow, VaultRow } from "../protocols/rows.ts";
 import { expectRows } from "./compare-rows.ts";
 import { morphoTruth } from "./morpho-truth.ts";
@@ -38,7 +38,7 @@ export interface MorphoScene {
 }
 
 /** How `settle` names a unit. */
-export const nameOf = ({ kind, id }: UnitRef) => `${kind} ${id}`;
+export const nameOf = ({ kind, id }: EntityRef) => `${kind} ${id}`;
 
 export function createMorphoScene(chain: TestChain): MorphoScene {
   const kit = chain.morpho;
@@ -73,7 +73,7 @@ export function createMorphoScene(chain: TestChain): MorphoScene {
       const block = await chain.mine(1, { intervalS });
       for (const hash of hashes)
         expect((await chain.client.getTransactionReceipt({ hash })).status, hash).to.equal("success");
-      const touched = units.hear(await logs(heardTo));
+      const touched = units.affectedEntities(await logs(heardTo));
       heardTo = block + 1;
       await units.read(touched, await plainReader(chain.anvil.rpc, block));
       return touched.map(nameOf).sort();

@@ -4,7 +4,7 @@ import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { unitHistory, units } from "../store/collections.ts";
+import { entityHistory, units } from "../store/collections.ts";
 import {
   busyMiner,
   dumpFreshIndex,
@@ -91,7 +91,7 @@ async function chainHashes(chain: TestChain): Promise<Set<string>> {
 /** Nothing that was read, and no history, is of a block that was replaced; the last history is the state. */
 async function expectOnChain({ store }: TestIngest, hashes: ReadonlySet<string>): Promise<void> {
   const rows = await store.find(units, {});
-  const history = await store.find(unitHistory, {});
+  const history = await store.find(entityHistory, {});
   for (const { kind, id, blockHash } of [...rows, ...history])
     expect(blockHash === null || hashes.has(blockHash), `${kind} ${id}`).to.equal(true);
   const last = new Map(history.map((row) => [`${row.kind} ${row.id}`, row.state]));

@@ -3,7 +3,7 @@ import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { type CheckpointRow, COLLECTIONS, checkpoints, type UnitRow, units } from "../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, checkpoints, type EntityRow, units } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { toStateText } from "../store/state-text.ts";
 import { fakeProtocol, kindOf, stateOf } from "./fake-protocol.ts";
@@ -58,7 +58,7 @@ export function checkpointRow(of: Partial<CheckpointRow> = {}): CheckpointRow {
 export function unitRow(
   id: string,
   of: { rows: readonly LendingRow[]; block: number; version: number; protocol?: ProtocolId },
-): UnitRow {
+): EntityRow {
   return {
     chainId: CHAIN_ID,
     kind: kindOf(of.protocol ?? of.rows[0]?.protocolId ?? "morpho-v1"),

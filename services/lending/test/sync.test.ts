@@ -9,8 +9,8 @@ import { put } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { lendingMetrics } from "../ingest/metrics.ts";
-import type { LendingProtocol, UnitState } from "../protocols/protocol.ts";
-import { checkpoints, discoveries, unitHistory, units } from "../store/collections.ts";
+import type { EntityState, LendingProtocol } from "../protocols/protocol.ts";
+import { checkpoints, discoveries, entityHistory, units } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import {
   dumpFreshIndex,
@@ -51,7 +51,7 @@ describeWithChain("lending ingest", () => {
     return ingest;
   }
 
-  async function stateOf<S = UnitState>({ store }: TestIngest, kind: string, id: string): Promise<S> {
+  async function stateOf<S = EntityState>({ store }: TestIngest, kind: string, id: string): Promise<S> {
     const row = await store.get(units, { chainId: 8453, kind, id });
     if (row?.state === undefined || row.state === null) throw new Error(`${kind} ${id} has no state`);
     return fromStateText(row.state) as S;
@@ -111,7 +111,7 @@ describeWithChain("lending ingest", () => {
     await chain.mine(1, { intervalS: 3_600 });
     await ingest.catchUp();
     await expectTruth(ingest);
-    const history = await ingest.store.find(unitHistory, { filter: { kind: POOL, id: second } });
+    const history = await ingest.store.find(entityHistory, { filter: { kind: POOL, id: second } });
     expect(history, "an hour later, and changed").to.have.length(2);
     expect(history.map(({ hour }) => hour % 3_600)).to.deep.equal([0, 0]);
   });
@@ -195,10 +195,10 @@ describeWithChain("lending ingest", () => {
       ).to.have.length(1);
       const text = await metrics.render();
       expect(text).to.contain(
-        `lending_unit_failures_total{chain="8453",kind="${POOL}",service="lending-ingest"} 2`,
+        `lending_entity_failures_total{chain="8453",kind="${POOL}",service="lending-ingest"} 2`,
       );
       expect(text).to.contain(
-        `lending_unreadable_units{chain="8453",kind="${POOL}",service="lending-ingest"} 1`,
+        `lending_unreadable_entities{chain="8453",kind="${POOL}",service="lending-ingest"} 1`,
       );
     } finally {
       await chain.anvil.rpc.call("anvil_setCode", [broken, code]);

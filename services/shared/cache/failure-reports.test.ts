@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { limitFailureReports } from "./failure-reports.ts";
 
-describe("cache outages", () => {
-  it("tells of the first failure at once, and of those after it once a minute with their number", () => {
+describe("limitFailureReports", () => {
+  it("reports the first failure at once, and later ones once a minute with their number", () => {
     let nowMs = 5;
     const told: [number, string][] = [];
     const onFailure = limitFailureReports(({ failures, error }) => told.push([failures, error.message]), {

@@ -1,21 +1,21 @@
-/** What is told of failures in a row: how many since the last time, and the last one. */
-export type ReportFailures = (of: { failures: number; error: Error }) => void;
+/** Reports failures: how many since the last report, and the latest one. */
+export type ReportFailures = (report: { failures: number; error: Error }) => void;
 
 /**
- * Turns failures, of which an outage makes many a second, into word of the first one and then at most one a minute.
+ * An outage causes many failures a second: reports the first one at once, then at most one report a minute.
  * `now` in milliseconds.
  */
 export function limitFailureReports(
-  tell: ReportFailures,
+  report: ReportFailures,
   { everyMs = 60_000, now = () => performance.now() }: { everyMs?: number; now?: () => number } = {},
 ): (error: Error) => void {
   let failures = 0;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
   return (error) => {
     failures++;
-    if (now() - toldAtMs < everyMs) return;
-    toldAtMs = now();
-    tell({ failures, error });
+    if (now() - reportedAtMs < everyMs) return;
+    reportedAtMs = now();
+    report({ failures, error });
     failures = 0;
   };
 }

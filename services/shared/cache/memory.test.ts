@@ -21,7 +21,7 @@ describe("memory cache", () => {
     return keys.filter((_, i) => values[i] !== undefined);
   };
 
-  it("pushes out what was used longest ago when there are too many entries", async () => {
+  it("evicts the least recently used entry when there are too many", async () => {
     const cache = createMemoryCache({ maxEntries: 3 });
     for (const key of ["a", "b", "c"]) await cache.set(key, key, LONG);
     await cache.get("a");
@@ -29,7 +29,7 @@ describe("memory cache", () => {
     expect(await present(cache, ["a", "b", "c", "d"])).to.deep.equal(["a", "c", "d"]);
   });
 
-  it("pushes out as many as a large entry needs, and counts what is deleted or replaced", async () => {
+  it("evicts as many entries as a large one needs, and counts deletions and replacements", async () => {
     const cache = createMemoryCache({ maxBytes: 10_000 });
     const value = "x".repeat(1_000);
     for (const key of ["a", "b", "c", "d"]) await cache.set(key, value, LONG);
@@ -42,7 +42,7 @@ describe("memory cache", () => {
     expect(await present(cache, ["b", "c", "d", "e", "f"])).to.deep.equal(["e", "f"]);
   });
 
-  it("does not keep an entry above its whole bound, nor what that key held before", async () => {
+  it("does not store an entry above the whole bound, and removes the previous value of its key", async () => {
     const cache = createMemoryCache({ maxBytes: 1_000 });
     await cache.set("a", "small", LONG);
     await cache.set("b", "small", LONG);
@@ -50,7 +50,7 @@ describe("memory cache", () => {
     expect(await present(cache, ["a", "b"])).to.deep.equal(["b"]);
   });
 
-  it("is what openCache opens without Redis, with its bound", async () => {
+  it("is opened by openCache without Redis, with its bound", async () => {
     const cache = await openCache({ maxBytes: 1_000 });
     expect(cache.engine).to.equal("memory");
     await cache.set("a", "x".repeat(1_000), LONG);

@@ -15,7 +15,7 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-/** Keeps what was used last, within bounds. Expired entries go when they are met or pushed out. */
+/** An LRU cache within bounds. Expired entries are removed when read or evicted. */
 export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
   const { maxBytes = 64 * 1024 * 1024, maxEntries = 100_000, now = () => performance.now() } = options;
   /** Least recently used first: a Map keeps the order of insertion. */
@@ -73,8 +73,8 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
     async touch(set, members, bounds) {
       if (!closed) sets.touch(set, members, bounds);
     },
-    async recent(set, of) {
-      return sets.recent(set, of);
+    async recent(set, bounds) {
+      return sets.recent(set, bounds);
     },
     healthy: () => !closed,
     async close() {
@@ -86,7 +86,7 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
   };
 }
 
-/** Two bytes a character at most, and what an entry of a Map takes besides. */
+/** At most two bytes a character, plus the overhead of a Map entry. */
 function bytesOf(key: string, value: string): number {
   return 2 * (key.length + value.length) + 100;
 }

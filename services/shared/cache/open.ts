@@ -6,13 +6,13 @@ export interface OpenCacheOptions {
   readonly redisUrl?: string;
   /** Bound of the cache in memory. */
   readonly maxBytes?: number;
-  /** A command of Redis that takes longer is a miss. */
+  /** A Redis command that takes longer counts as a miss. */
   readonly commandTimeoutMs?: number;
-  /** Told of every failure of Redis; callers of the cache only ever see a miss. */
+  /** Called for every Redis failure; callers of the cache only see a miss. */
   readonly onFailure?: (error: Error) => void;
 }
 
-/** Opens the cache without waiting for Redis to answer; Redis's client is loaded only if it is used. */
+/** Opens the cache without waiting for Redis; loads the Redis client only if it is used. */
 export async function openCache(options: OpenCacheOptions = {}): Promise<Cache> {
   const { redisUrl, maxBytes, commandTimeoutMs, onFailure } = options;
   if (redisUrl === undefined) return createMemoryCache(maxBytes === undefined ? {} : { maxBytes });

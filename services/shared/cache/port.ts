@@ -1,6 +1,6 @@
 /**
  * A place for hot values that may vanish at any time. An outage is a miss, never an error:
- * adapters catch their engine's failures, count them and answer as if the key were absent.
+ * adapters catch their engine's failures, count them and behave as if the key were absent.
  * Adapters: memory.ts (in-process) and redis.ts. suite.ts is the contract both must pass.
  */
 export interface Cache {
@@ -14,7 +14,7 @@ export interface Cache {
     options: { ttlMs: number },
   ): Promise<void>;
   delete(keys: readonly string[]): Promise<void>;
-  /** Notes members of a set as used now. Those unused for `ttlMs` are forgotten, as are the oldest beyond `keep`. */
+  /** Marks members of a set as used now. Removes those unused for `ttlMs`, and the oldest beyond `keep`. */
   touch(set: string, members: readonly string[], options: { ttlMs: number; keep: number }): Promise<void>;
   /** Members touched within `ttlMs`, the latest first, at most `limit`. */
   recent(set: string, options: { ttlMs: number; limit: number }): Promise<string[]>;

@@ -1,4 +1,4 @@
-/** Sets whose members are known by when they were last used: what the cache in memory keeps for touch and recent. */
+/** Sets with the time of each member's last use: `touch` and `recent` of the in-memory cache. */
 export class RecentSets {
   /** Least recently touched first: a Map keeps the order of insertion. */
   readonly #sets = new Map<string, Map<string, number>>();

@@ -4,9 +4,9 @@ export interface SubscribeOptions {
   readonly url: string;
   readonly channel: string;
   readonly onMessage: (message: string) => void;
-  /** Called at each connection: what was said while there was none has not been heard. */
+  /** Called after each (re)connection: messages published while disconnected are lost. */
   readonly onConnected: () => void;
-  /** Told of every failure; connecting goes on. */
+  /** Called for every failure; reconnecting continues. */
   readonly onFailure?: (error: Error) => void;
 }
 
@@ -15,10 +15,10 @@ export interface Subscription {
 }
 
 const MAX_RECONNECT_MS = 2_000;
-/** A connection that nothing travels over, as when a host was lost, is found out by these. */
+/** Pings detect a connection whose host was lost without a packet. */
 const PING_MS = 5_000;
 
-/** Listens to a channel for as long as it is open, over every loss of the connection. Never throws. */
+/** Subscribes to a channel until it is closed, across every loss of the connection. Never throws. */
 export async function subscribeRedis(options: SubscribeOptions): Promise<Subscription> {
   const { url, channel, onMessage, onConnected, onFailure = () => {} } = options;
   const { createClient } = await import("redis");
@@ -33,7 +33,7 @@ export async function subscribeRedis(options: SubscribeOptions): Promise<Subscri
   });
   client.on("error", onFailure);
   let isSubscribed = false;
-  // From the first time on the client subscribes by itself, before it says that it is ready again.
+  // After the first subscription the client resubscribes by itself before it emits `ready` again.
   client.on("ready", () => {
     if (isSubscribed) {
       onConnected();
@@ -57,7 +57,7 @@ export async function subscribeRedis(options: SubscribeOptions): Promise<Subscri
   };
 }
 
-/** Says something on a channel once; answers whether Redis has heard it within `timeoutMs`. Never throws. */
+/** Publishes messages; returns whether Redis took them within `timeoutMs`. Never throws. */
 export async function publishRedis(
   options: RedisConnectionOptions & { readonly channel: string; readonly timeoutMs: number },
   messages: readonly string[],
@@ -66,10 +66,10 @@ export async function publishRedis(
   try {
     if (!(await redis.waitUntilReady(options.timeoutMs))) return false;
     for (const message of messages) {
-      const heard = await redis.run<number | undefined>(undefined, (client) =>
+      const receivers = await redis.run<number | undefined>(undefined, (client) =>
         client.publish(options.channel, message),
       );
-      if (heard === undefined) return false;
+      if (receivers === undefined) return false;
     }
     return true;
   } finally {

@@ -1,19 +1,19 @@
 export interface RedisConnectionOptions {
   readonly url: string;
-  /** A command that takes longer has no answer; 250 ms by default. */
+  /** A command that takes longer fails; 250 ms by default. */
   readonly commandTimeoutMs?: number;
-  /** Told of every failure, for logs and metrics; whoever asks never sees one. */
+  /** Called for every failure, for logs and metrics; callers of `run` never see one. */
   readonly onFailure?: (error: Error) => void;
 }
 
 export type Client = ReturnType<typeof import("redis")["createClient"]>;
 
-/** After a command without an answer, the server is left alone this long: callers must not each wait in turn. */
-const REST_AFTER_TIMEOUT_MS = 500;
-/** So many timeouts in a row mean a dead connection (as after a lost host, which no packet announces). */
+/** After a timeout no command is sent for this long: callers must not each wait in turn. */
+const PAUSE_AFTER_TIMEOUT_MS = 500;
+/** This many timeouts in a row mean a dead connection (a lost host sends no packet). */
 const TIMEOUTS_UNTIL_RECONNECT = 4;
 
-/** Connects in the background: until that succeeds, and whenever the server is away, nothing has an answer. */
+/** Connects in the background: while the server cannot be reached, every command fails. */
 export async function openRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
   const { createClient } = await import("redis");
   return new RedisConnection(() => {
@@ -36,9 +36,9 @@ export class RedisConnection {
   readonly #commandTimeoutMs: number;
   readonly #onFailure: (error: Error) => void;
   #client: Client;
-  #answered = true;
+  #lastCommandSucceeded = true;
   #timeouts = 0;
-  #restUntilMs = 0;
+  #pausedUntilMs = 0;
   #closed = false;
 
   constructor(createClient: () => Client, options: RedisConnectionOptions) {
@@ -57,10 +57,10 @@ export class RedisConnection {
   }
 
   healthy(): boolean {
-    return !this.#closed && this.#client.isReady && this.#answered;
+    return !this.#closed && this.#client.isReady && this.#lastCommandSucceeded;
   }
 
-  /** Resolves when the server can be asked, or after `timeoutMs`; answers which. */
+  /** Resolves when the connection is ready (true) or after `timeoutMs` (false). */
   async waitUntilReady(timeoutMs: number): Promise<boolean> {
     const endMs = performance.now() + timeoutMs;
     while (!this.#closed && !this.#client.isReady && performance.now() < endMs)
@@ -68,36 +68,36 @@ export class RedisConnection {
     return !this.#closed && this.#client.isReady;
   }
 
-  /** The answer, or `otherwise` when there is none in time. */
-  async run<T>(otherwise: T, command: (client: Client) => Promise<T>): Promise<T> {
+  /** Runs a command; returns `fallback` when it fails or times out. */
+  async run<T>(fallback: T, command: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;
-    if (this.#closed || !client.isReady || performance.now() < this.#restUntilMs) return otherwise;
+    if (this.#closed || !client.isReady || performance.now() < this.#pausedUntilMs) return fallback;
     let timer: NodeJS.Timeout | undefined;
     try {
       const late = new Promise<never>((_, reject) => {
-        // One more turn: after a long computation in this process the answer may lie unread in the socket.
+        // One more turn of the event loop: after a long computation here the response may lie unread in the socket.
         const expire = (): unknown => setImmediate(() => reject(new RedisTimeout(this.#commandTimeoutMs)));
         timer = setTimeout(expire, this.#commandTimeoutMs);
       });
-      const answer = await Promise.race([command(client), late]);
-      this.#answered = true;
+      const result = await Promise.race([command(client), late]);
+      this.#lastCommandSucceeded = true;
       this.#timeouts = 0;
-      return answer;
+      return result;
     } catch (error) {
       this.#fail(error as Error, client);
-      return otherwise;
+      return fallback;
     } finally {
       clearTimeout(timer);
     }
   }
 
   #fail(error: Error, client: Client): void {
-    this.#answered = false;
+    this.#lastCommandSucceeded = false;
     this.#onFailure(error);
     if (!(error instanceof RedisTimeout) || this.#closed || client !== this.#client) return;
-    // Commands that were sent before the rest began run out together: that is one timeout.
-    if (performance.now() < this.#restUntilMs) return;
-    this.#restUntilMs = performance.now() + REST_AFTER_TIMEOUT_MS;
+    // Commands that were sent before the pause began time out together: that counts as one timeout.
+    if (performance.now() < this.#pausedUntilMs) return;
+    this.#pausedUntilMs = performance.now() + PAUSE_AFTER_TIMEOUT_MS;
     this.#timeouts++;
     if (this.#timeouts < TIMEOUTS_UNTIL_RECONNECT) return;
     this.#timeouts = 0;

@@ -56,7 +56,7 @@ describeWithProcesses("redis cache in an outage", () => {
   /** What beforeEach made. */
   const made = () => ({ cache: cache as Cache, server: server as RedisServer });
 
-  it("misses while the server is away, and is back with it", async () => {
+  it("misses while the server is down, and recovers with it", async () => {
     const { cache, server } = made();
     expect(await cache.get("a")).to.equal(undefined);
     await server.start();
@@ -98,7 +98,7 @@ describeWithProcesses("redis cache in an outage", () => {
     expect(await cache.get("a")).to.equal("1");
   });
 
-  it("gives up a connection that stays silent, and makes a new one", async () => {
+  it("drops a connection that stays silent, and opens a new one", async () => {
     const { server } = made();
     await server.start();
     const failures: Error[] = [];

@@ -10,10 +10,10 @@ export interface RedisCacheOptions extends RedisConnectionOptions {
   readonly prefix?: string;
 }
 
-const PART = 500;
+const BATCH_SIZE = 500;
 const MAX_TTL_MS = 366 * 24 * 3_600_000;
 
-/** Connects in the background: until that succeeds, and whenever the server is away, everything is a miss. */
+/** Connects in the background: while the server cannot be reached, every read is a miss. */
 export async function openRedisCache(options: RedisCacheOptions): Promise<Cache> {
   return new RedisCache(await openRedisConnection(options), options.prefix ?? "chaintables:");
 }
@@ -37,9 +37,9 @@ class RedisCache implements Cache {
 
   async getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
     const values: (string | undefined)[] = [];
-    for (const part of partsOf(keys)) {
-      const absent = part.map(() => undefined);
-      const prefixed = part.map((key) => this.#prefix + key);
+    for (const batch of batchesOf(keys)) {
+      const absent = batch.map(() => undefined);
+      const prefixed = batch.map((key) => this.#prefix + key);
       const found = await this.#connection.run<(string | null | undefined)[]>(absent, (client) =>
         client.mGet(prefixed),
       );
@@ -58,18 +58,18 @@ class RedisCache implements Cache {
   ): Promise<void> {
     if (!(ttlMs > 0)) return this.delete(entries.map(([key]) => key));
     const expiration = { type: "PX", value: wholeTtl(ttlMs) } as const;
-    for (const part of partsOf(entries)) {
+    for (const batch of batchesOf(entries)) {
       // Written in one turn, the commands travel together.
       await this.#connection.run(undefined, async (client) => {
-        await Promise.all(part.map(([key, value]) => client.set(this.#prefix + key, value, { expiration })));
+        await Promise.all(batch.map(([key, value]) => client.set(this.#prefix + key, value, { expiration })));
       });
     }
   }
 
   async delete(keys: readonly string[]): Promise<void> {
-    for (const part of partsOf(keys)) {
+    for (const batch of batchesOf(keys)) {
       await this.#connection.run(undefined, async (client) => {
-        await client.unlink(part.map((key) => this.#prefix + key));
+        await client.unlink(batch.map((key) => this.#prefix + key));
       });
     }
   }
@@ -80,13 +80,13 @@ class RedisCache implements Cache {
     { ttlMs, keep }: { ttlMs: number; keep: number },
   ): Promise<void> {
     const key = this.#prefix + set;
-    for (const part of partsOf(members)) {
+    for (const batch of batchesOf(members)) {
       await this.#connection.run(undefined, async (client) => {
         const nowMs = Date.now();
         await Promise.all([
           client.zAdd(
             key,
-            part.map((value) => ({ score: nowMs, value })),
+            batch.map((value) => ({ score: nowMs, value })),
           ),
           client.zRemRangeByScore(key, "-inf", nowMs - ttlMs),
           client.zRemRangeByRank(key, 0, -1 - keep),
@@ -120,9 +120,9 @@ function wholeTtl(ttlMs: number): number {
   return Math.min(Math.ceil(ttlMs), MAX_TTL_MS);
 }
 
-/** Pieces that a healthy server answers well within the time of one command. */
-function partsOf<T>(items: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(items.length / PART) }, (_, i) =>
-    items.slice(i * PART, (i + 1) * PART),
+/** Batches small enough that a healthy server answers each within one command timeout. */
+function batchesOf<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(items.length / BATCH_SIZE) }, (_, i) =>
+    items.slice(i * BATCH_SIZE, (i + 1) * BATCH_SIZE),
   );
 }

@@ -5,11 +5,11 @@ import type { Cache } from "./port.ts";
 
 export interface CacheUnderTest {
   readonly cache: Cache;
-  /** Lets the time pass that entries live by. */
+  /** Advances the clock that entries expire by. */
   advance(ms: number): Promise<void>;
 }
 
-/** What is true of every cache while its engine is there. Run it from the engine's own test file. */
+/** The contract of every cache while its engine is up. Run it from the engine's own test file. */
 export function describeCache(name: string, open: () => Promise<CacheUnderTest>): void {
   describe(`cache contract: ${name}`, () => {
     let cache: Cache;
@@ -25,7 +25,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
     });
     afterEach(() => cache.close());
 
-    it("gives back what was set, and nothing for what was not", async () => {
+    it("returns what was set, and undefined for a missing key", async () => {
       await cache.set(own("a"), "1", LONG);
       expect(await cache.get(own("a"))).to.equal("1");
       expect(await cache.get(own("b"))).to.equal(undefined);
@@ -33,7 +33,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.get(own("a"))).to.equal("2");
     });
 
-    it("takes any text as key and value", async () => {
+    it("accepts any text as key and value", async () => {
       const texts = [
         "",
         " ",
@@ -52,7 +52,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       }
     });
 
-    it("reads many keys in their order, gaps and repetitions included", async () => {
+    it("reads many keys in order, with missing and repeated keys", async () => {
       const entries = ["a", "b", "c"].map((key) => [own(key), key] as const);
       await cache.setMany(entries, LONG);
       const keys = ["c", "x", "a", "a", "b", "y"].map(own);
@@ -60,7 +60,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.getMany([])).to.deep.equal([]);
     });
 
-    it("writes many entries at once, the last of one key winning", async () => {
+    it("writes many entries at once; the last value of a key wins", async () => {
       const entries = Array.from({ length: 3_000 }, (_, i) => [own(`key ${i}`), `value ${i}`] as const);
       await cache.setMany([[own("key 7"), "old"], ...entries], LONG);
       expect(await cache.getMany(entries.map(([key]) => key))).to.deep.equal(
@@ -69,7 +69,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       await cache.setMany([], LONG);
     });
 
-    it("forgets an entry when its time is over, and not before", async () => {
+    it("expires an entry when its TTL has passed, and not before", async () => {
       await cache.set(own("short"), "1", { ttlMs: 200 });
       await cache.set(own("long"), "2", { ttlMs: 60_000 });
       expect(await cache.getMany([own("short"), own("long")])).to.deep.equal(["1", "2"]);
@@ -77,7 +77,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.getMany([own("short"), own("long")])).to.deep.equal([undefined, "2"]);
     });
 
-    it("gives an entry that is set again its new time", async () => {
+    it("gives an entry that is set again its new TTL", async () => {
       await cache.set(own("a"), "1", { ttlMs: 100 });
       await cache.set(own("a"), "2", { ttlMs: 60_000 });
       await cache.set(own("b"), "1", { ttlMs: 60_000 });
@@ -86,7 +86,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.getMany([own("a"), own("b")])).to.deep.equal(["2", undefined]);
     });
 
-    it("takes a time of nothing for a removal, and fractions and eternity for what they are", async () => {
+    it("treats a TTL of zero or less as a removal, and accepts fractions and infinity", async () => {
       for (const ttlMs of [0, -1, Number.NaN]) {
         await cache.set(own("a"), "1", LONG);
         await cache.set(own("a"), "2", { ttlMs });
@@ -111,7 +111,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.getMany([own("a"), own("b")])).to.deep.equal([undefined, "2"]);
     });
 
-    it("knows what was touched, the latest first", async () => {
+    it("returns touched members, the latest first", async () => {
       const bounds = { ttlMs: 60_000, keep: 100 };
       const all = { ttlMs: 60_000, limit: 100 };
       for (const member of ["a", "b", "c", "a"]) {
@@ -126,7 +126,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(await cache.recent(own("set"), all)).to.have.length(3);
     });
 
-    it("forgets what was not touched for long, and the oldest beyond a number", async () => {
+    it("drops members that were not touched for long, and the oldest beyond a number", async () => {
       const bounds = { ttlMs: 300, keep: 2 };
       await cache.touch(own("set"), ["old"], bounds);
       await advance(200);
@@ -150,7 +150,7 @@ export function describeCache(name: string, open: () => Promise<CacheUnderTest>)
       expect(found).to.have.members(many);
     });
 
-    it("is healthy while it answers, and after close a miss without an error", async () => {
+    it("is healthy while it answers; after close every read is a miss without an error", async () => {
       await cache.set(own("a"), "1", LONG);
       expect(cache.healthy()).to.equal(true);
       await cache.close();

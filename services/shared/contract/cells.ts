@@ -1,7 +1,7 @@
 import type { Cell } from "./column.ts";
 import type { TableShape } from "./endpoint.ts";
 
-/** What a handler gives for a column of type T: bigints where the chain has them, plain cells elsewhere. */
+/** The value a handler returns for a column of type T: bigints for on-chain integers, plain cells elsewhere. */
 export type CellInput<T extends string> = T extends "String" | "DateTime"
   ? string
   : T extends "Bool"
@@ -36,15 +36,15 @@ export type TypedRow<E extends TableShape> = {
     : CellInput<C["type"]>;
 };
 
-interface Layout {
+interface RowLayout {
   readonly names: readonly string[];
   /** True where an integer is always a string (UInt128, UInt256). */
   readonly asText: readonly boolean[];
 }
 
-const layouts = new WeakMap<TableShape, Layout>();
+const layouts = new WeakMap<TableShape, RowLayout>();
 
-function layoutOf(endpoint: TableShape): Layout {
+function layoutOf(endpoint: TableShape): RowLayout {
   let layout = layouts.get(endpoint);
   if (layout === undefined) {
     layout = {

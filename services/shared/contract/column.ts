@@ -20,7 +20,7 @@ export type ColumnType = ScalarType | `Nullable(${ScalarType})` | `Array(${strin
 /** A cell on the wire. Integers above 2^53 are decimal strings; a DateTime is ISO 8601 UTC text. */
 export type Cell = string | number | boolean | null | readonly Cell[];
 
-/** One column of one endpoint: stated once, here, for answers, OpenAPI, docs and tests. */
+/** One column of one endpoint: declared once for responses, OpenAPI, docs and tests. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;

@@ -8,8 +8,8 @@ const COLUMN_NAME = /^[a-z][A-Za-z0-9]*$/;
 const RESERVED_PARAMS = new Set(["order", "order_asc", "order_desc"]);
 
 /**
- * An endpoint's declaration with its literal types kept. Throws a plain Error on a declaration that contradicts
- * itself: a malformed path or name, a column twice, an alias of nothing, a body that does not fit its family.
+ * Checks a declaration and preserves its literal types. Throws a plain Error on a contradiction: a malformed path or
+ * name, a column twice, an alias of nothing, a body that does not fit its family.
  */
 export function defineEndpoint<const P extends ParamShape, const C extends readonly Column[]>(
   declaration: Endpoint<P, C>,
@@ -32,9 +32,9 @@ function findColumnFault(columns: readonly Column[]): string | undefined {
   const names = new Set<string>();
   for (const { name, type, description, nullable } of columns) {
     if (!COLUMN_NAME.test(name)) return `column ${name} is not camelCase`;
-    if (names.has(name)) return `column ${name} stands twice`;
+    if (names.has(name)) return `column ${name} is declared twice`;
     if (parseType(type) === undefined) return `column ${name} has the unreadable type ${type}`;
-    if (nullable && type.startsWith("Nullable(")) return `column ${name} says twice that it is nullable`;
+    if (nullable && type.startsWith("Nullable(")) return `column ${name} declares nullable twice`;
     if (!description.endsWith(".")) return `the description of column ${name} is not a sentence`;
     names.add(name);
   }
@@ -44,20 +44,20 @@ function findColumnFault(columns: readonly Column[]): string | undefined {
 function findParamFault(endpoint: Endpoint): string | undefined {
   for (const name of [...Object.keys(endpoint.params), ...Object.keys(endpoint.aliases ?? {})]) {
     if (!PARAM_NAME.test(name)) return `parameter ${name} is not snake_case`;
-    if (RESERVED_PARAMS.has(name)) return `parameter ${name} comes from the sortable columns`;
+    if (RESERVED_PARAMS.has(name)) return `parameter ${name} is derived from the sortable columns`;
   }
   return undefined;
 }
 
 function findAliasFault({ params, aliases }: Endpoint): string | undefined {
   for (const [alias, name] of Object.entries(aliases ?? {})) {
-    if (!Object.hasOwn(params, name)) return `alias ${alias} stands for no parameter`;
-    if (Object.hasOwn(params, alias)) return `alias ${alias} is a parameter too`;
+    if (!Object.hasOwn(params, name)) return `alias ${alias} names no parameter`;
+    if (Object.hasOwn(params, alias)) return `alias ${alias} is also a parameter`;
   }
   return undefined;
 }
 
-/** Columns with their literal types kept, for files that share them between endpoints. */
+/** Preserves the literal types of columns that several endpoints share. */
 export function defineColumns<const C extends readonly Column[]>(columns: C): C {
   return columns;
 }

@@ -15,8 +15,8 @@ export type MediaType =
 export type ParamShape = Readonly<Record<string, z.ZodType>>;
 
 /**
- * Everything the outside can know of one endpoint. The only place that states path, parameters, columns,
- * media type and summary: validation, OpenAPI, docs, routes and the test matrix are derived from it.
+ * The public declaration of one endpoint. The only place that states path, parameters, columns, media type and
+ * summary: validation, OpenAPI, docs, routes and the test matrix derive from it.
  * Where columns are sortable, order_asc and order_desc are parameters too, over those names in column order.
  */
 export interface Endpoint<
@@ -35,9 +35,9 @@ export interface Endpoint<
   /** Other wire names of parameters: alias → parameter. Sending both is an error. */
   readonly aliases?: Readonly<Record<string, keyof P & string>>;
   readonly columns: C;
-  /** The order of rows when none is asked for, in words; ends in a unique tie-break. */
+  /** The default order of rows, in words; ends in a unique tie-break. */
   readonly rowOrder: string;
-  /** What an address without data is: an empty table, or 404 on endpoints about one pool or vault. */
+  /** The response for an address without data: an empty table, or 404 on endpoints about one pool or vault. */
   readonly whenAbsent: "empty" | "not_found";
   /** Price of a request on the pay-per-request host; absent where the endpoint is not sold there. */
   readonly priceUsd?: number;
@@ -45,7 +45,7 @@ export interface Endpoint<
   check?(params: { [K in keyof P]: z.output<P[K]> }): void;
 }
 
-/** What laying out a row needs of an endpoint: its columns, and a name for errors. */
+/** The part of an endpoint that the layout of rows needs: its columns, and a name for errors. */
 export type TableShape = Pick<Endpoint, "path" | "columns">;
 
 /** Names of the columns an endpoint can be ordered by. */
@@ -54,33 +54,32 @@ export type SortableOf<E extends Endpoint> = Extract<
   { readonly sortable: true }
 >["name"];
 
-/** Parsed parameters under their wire names; `order` (empty when none was asked) where columns are sortable. */
+/** Parsed parameters under their wire names; `order` (empty when none was sent) where columns are sortable. */
 export type ParamsOf<E extends Endpoint> = {
   readonly [K in keyof E["params"]]: z.output<E["params"][K]>;
 } & ([SortableOf<E>] extends [never] ? unknown : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
 /**
- * The state of the chain an answer stands on; becomes X-Data-Block, X-Data-As-Of, X-Data-From-Block, X-Data-Stale and
- * the ETag.
+ * The block that a result was computed at: X-Data-Block, X-Data-As-Of, X-Data-From-Block, X-Data-Stale and the ETag.
  */
 export interface DataVersion {
   readonly block: number;
   /** Unix seconds of that block. */
   readonly time: number;
   readonly blockHash?: string;
-  /** First indexed block: numbers say nothing about what lies before. */
+  /** First indexed block: numbers cover nothing before it. */
   readonly fromBlock?: number;
   /**
-   * Tells apart what may be answered on one and the same block: of the prices used, say. Part of the ETag alone, and
-   * made of the data, so that replicas agree on it.
+   * Distinguishes results at the same block, for example by the prices used. Part of the ETag only, and derived from the
+   * data, so that replicas agree on it.
    */
   readonly tag?: string;
-  /** What in the answer is older than it should be, and how old: `prices; age=123`. No part of the ETag. */
+  /** Which part is older than it should be, and its age: `prices; age=123`. Not part of the ETag. */
   readonly stale?: string;
 }
 
 declare const rowText: unique symbol;
-/** A row's cells as JSON, made and checked by `toRowText`. A list that keeps its rows so need not read each cell. */
+/** A row's cells as JSON, checked by `toRowText`. A list that stores its rows so need not read each cell. */
 export type RowText = string & { readonly [rowText]: true };
 
 export interface TableResult {
@@ -92,7 +91,7 @@ export interface TableResult {
 export interface HandlerContext {
   /** Request id, the `session` of an error. */
   readonly session: string;
-  /** Aborted when the client is gone or the deadline has passed. */
+  /** Aborted when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ export interface OrderTerm<Field extends string = string> {
   readonly direction: "asc" | "desc";
 }
 
-/** The two raw list values as sent; absent where the parameter was not sent. */
+/** The two raw list values as sent; undefined if not sent. */
 export interface OrderLists {
   readonly asc?: string | undefined;
   readonly desc?: string | undefined;

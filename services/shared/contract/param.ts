@@ -4,14 +4,14 @@ import { isSolanaAddress } from "./base58.ts";
 
 /**
  * Parameter schemas: from the text on the wire to a typed value. They are strict (one spelling for each value), and
- * their refusals are phrases that follow the value: `"1e3" is not an integer in plain decimal digits`.
- * What they publish (type, bounds, pattern, enum, default) is read from them by z.toJSONSchema with io "input".
+ * their error messages are phrases that follow the value: `"1e3" is not an integer in plain decimal digits`.
+ * z.toJSONSchema with io "input" reads type, bounds, pattern, enum and default from them.
  */
 export interface ParamDocs {
   readonly description: string;
   /** A value that the parameter accepts, as sent. */
   readonly example?: string;
-  /** A default that the specification names and that is not applied; the description says so, and what applies. */
+  /** A default that the specification names and that is not applied; the description says what applies instead. */
   readonly documentedDefault?: number;
 }
 
@@ -19,7 +19,7 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 export const EVM_ADDRESS = /^0x[a-fA-F0-9]{40}$/;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-/** 9999-12-31T23:59:59Z: lets "far in the future" through and stops milliseconds sent as seconds. */
+/** 9999-12-31T23:59:59Z: accepts "far in the future" and rejects milliseconds sent as seconds. */
 export const LAST_UNIX_SECOND = 253_402_300_799;
 const TEXT_LIMIT = 256;
 

@@ -7,7 +7,7 @@ import { parameterError, parameterValueError } from "./parameter-error.ts";
 
 export interface ParsedQuery<E extends Endpoint> {
   readonly params: ParamsOf<E>;
-  /** Names the endpoint does not know, percent-encoded so that they are safe in a header, cut to a bounded few. */
+  /** Names that the endpoint does not declare: percent-encoded for a header, at most 16 of them. */
   readonly ignored: readonly string[];
 }
 
@@ -18,13 +18,13 @@ interface Param {
   readonly name: string;
   readonly schema: z.ZodType;
   readonly required: boolean;
-  /** The value when it is not sent: its default, or undefined. */
-  readonly absent: unknown;
+  /** The value when it is not sent; undefined without a default. */
+  readonly defaultValue: unknown;
   readonly alias: string | undefined;
 }
 
-/** What parsing needs of an endpoint, worked out once. */
-interface Plan {
+/** What parsing needs of an endpoint, computed once. */
+interface ParsePlan {
   /** By wire name: the place of each parameter (its alias shares it), then order_asc and order_desc. */
   readonly slotOf: ReadonlyMap<string, number>;
   readonly params: readonly Param[];
@@ -32,35 +32,35 @@ interface Plan {
   readonly order: ReadonlySet<string> | undefined;
 }
 
-const plans = new WeakMap<Endpoint, Plan>();
+const plans = new WeakMap<Endpoint, ParsePlan>();
 
-function planOf(endpoint: Endpoint): Plan {
+function planOf(endpoint: Endpoint): ParsePlan {
   const known = plans.get(endpoint);
   if (known !== undefined) return known;
   const aliases = Object.entries(endpoint.aliases ?? {});
   const params = Object.entries(endpoint.params).map(([name, schema]): Param => {
     const absent = schema.safeParse(undefined);
     const alias = aliases.find(([, target]) => target === name)?.[0];
-    return { name, schema, required: !absent.success, absent: absent.data, alias };
+    return { name, schema, required: !absent.success, defaultValue: absent.data, alias };
   });
   const columns = sortableNames(endpoint);
   const lists = columns.length > 0 ? ["order_asc", "order_desc"] : [];
   const slotOf = new Map([...params.map((param) => param.name), ...lists].map((name, at) => [name, at]));
   for (const [alias, target] of aliases) slotOf.set(alias, slotOf.get(target) as number);
-  const plan: Plan = { slotOf, params, order: columns.length > 0 ? new Set(columns) : undefined };
+  const plan: ParsePlan = { slotOf, params, order: columns.length > 0 ? new Set(columns) : undefined };
   plans.set(endpoint, plan);
   return plan;
 }
 
-/** What was sent for each slot: the raw value, and the name it came under (an alias or the parameter's own). */
-interface Sent {
+/** The raw value of each slot, and the name it was sent under (an alias or the parameter's own). */
+interface SentValues {
   readonly values: (string | undefined)[];
   readonly names: (string | undefined)[];
   readonly ignored: string[];
 }
 
 /**
- * Parses the raw query string (what stands after the `?`) by the endpoint's declaration.
+ * Parses the raw query string (after the `?`) by the endpoint's declaration.
  * Throws ServiceError bad_request naming the parameter, the rule and the value sent; never anything else.
  */
 export function parseQuery<E extends Endpoint>(endpoint: E, rawQuery: string): ParsedQuery<E> {
@@ -76,7 +76,7 @@ export function parseQuery<E extends Endpoint>(endpoint: E, rawQuery: string): P
       const alias = param.alias === undefined ? "" : ` (or as ${param.alias})`;
       throw parameterError(param.name, `it is required${alias} and was not sent`);
     } else {
-      params[param.name] = param.absent;
+      params[param.name] = param.defaultValue;
     }
   }
   if (plan.order !== undefined) {
@@ -87,9 +87,9 @@ export function parseQuery<E extends Endpoint>(endpoint: E, rawQuery: string): P
   return { params: params as ParamsOf<E>, ignored: sent.ignored };
 }
 
-function readPairs(rawQuery: string, plan: Plan): Sent {
+function readPairs(rawQuery: string, plan: ParsePlan): SentValues {
   const slots = plan.slotOf.size;
-  const sent: Sent = {
+  const sent: SentValues = {
     values: new Array(slots).fill(undefined),
     names: new Array(slots).fill(undefined),
     ignored: [],
@@ -104,13 +104,13 @@ function readPairs(rawQuery: string, plan: Plan): Sent {
   return sent;
 }
 
-function readPair(pair: string, plan: Plan, sent: Sent): void {
+function readPair(pair: string, plan: ParsePlan, sent: SentValues): void {
   const equals = pair.indexOf("=");
   const name = decode(equals === -1 ? pair : pair.slice(0, equals));
   const value = equals === -1 ? "" : decode(pair.slice(equals + 1), name);
   const at = plan.slotOf.get(name);
   if (at === undefined) {
-    noteIgnored(sent.ignored, name);
+    addIgnored(sent.ignored, name);
     return;
   }
   const before = sent.names[at];
@@ -121,7 +121,7 @@ function readPair(pair: string, plan: Plan, sent: Sent): void {
   sent.names[at] = name;
 }
 
-function noteIgnored(ignored: string[], name: string): void {
+function addIgnored(ignored: string[], name: string): void {
   const shown = encodeURIComponent(name.slice(0, IGNORED_NAME_LENGTH).toWellFormed());
   if (shown !== "" && ignored.length < IGNORED_NAMES && !ignored.includes(shown)) ignored.push(shown);
 }

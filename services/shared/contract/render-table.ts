@@ -1,7 +1,7 @@
 import type { Cell } from "./column.ts";
 import type { Endpoint, RowText, TableShape } from "./endpoint.ts";
 
-interface Frame {
+interface TableFrame {
   /** Body text before the rows and, after them, around the row count. */
   readonly head: string;
   readonly middle: string;
@@ -9,14 +9,14 @@ interface Frame {
   readonly width: number;
 }
 
-const frames = new WeakMap<Endpoint, Frame>();
+const frames = new WeakMap<Endpoint, TableFrame>();
 
-function frameOf(endpoint: Endpoint): Frame {
+function tableFrame(endpoint: Endpoint): TableFrame {
   const known = frames.get(endpoint);
   if (known !== undefined) return known;
   const columns = JSON.stringify(endpoint.columns.map(({ name, type }) => ({ name, type })));
   const inArray = endpoint.body === "array";
-  const frame: Frame = {
+  const frame: TableFrame = {
     head: `${inArray ? "[" : ""}{"columns":${columns},"data":`,
     middle: ',"rows":',
     tail: inArray ? "}]" : "}",
@@ -28,30 +28,30 @@ function frameOf(endpoint: Endpoint): Frame {
 
 /**
  * The body of a successful answer: `{columns, data, rows}`, in an array on EVM endpoints.
- * Throws a plain Error on what JSON would turn silently into null (NaN, infinities, undefined) or cannot hold, and on a
- * row of the wrong length: such a row is a bug of its handler, and must not reach a client as data.
+ * Throws a plain Error on values that JSON turns silently into null (NaN, infinities, undefined) or cannot hold, and on a
+ * row of the wrong length: such a row is a bug of its handler and must not reach a client as data.
  */
 export function renderTable(endpoint: Endpoint, rows: readonly (readonly Cell[] | RowText)[]): string {
-  const frame = frameOf(endpoint);
-  let texts = 0;
+  const frame = tableFrame(endpoint);
+  let renderedCount = 0;
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at] as readonly Cell[] | RowText;
-    if (typeof row === "string") texts += 1;
+    if (typeof row === "string") renderedCount += 1;
     else checkRow(endpoint, row, { at, width: frame.width });
   }
-  return frame.head + dataOf(rows, texts) + frame.middle + rows.length + frame.tail;
+  return frame.head + renderRows(rows, renderedCount) + frame.middle + rows.length + frame.tail;
 }
 
-function dataOf(rows: readonly (readonly Cell[] | RowText)[], texts: number): string {
-  if (texts === 0) return JSON.stringify(rows);
-  return `[${(texts === rows.length ? rows : rows.map(textOf)).join(",")}]`;
+function renderRows(rows: readonly (readonly Cell[] | RowText)[], renderedCount: number): string {
+  if (renderedCount === 0) return JSON.stringify(rows);
+  return `[${(renderedCount === rows.length ? rows : rows.map(renderRow)).join(",")}]`;
 }
 
-function textOf(row: readonly Cell[] | RowText): string {
+function renderRow(row: readonly Cell[] | RowText): string {
   return typeof row === "string" ? row : JSON.stringify(row);
 }
 
-/** A row for `renderTable`, rendered ahead. Throws as it does. */
+/** Renders one row ahead of time, for `renderTable`. Throws like it. */
 export function toRowText(endpoint: TableShape, cells: readonly Cell[]): RowText {
   checkRow(endpoint, cells, { at: 0, width: endpoint.columns.length });
   return JSON.stringify(cells) as RowText;
@@ -71,7 +71,7 @@ function checkRow(
     if (!isCell(row[column])) {
       const name = endpoint.columns[column]?.name;
       throw new Error(
-        `Cannot render ${endpoint.path}: row ${at}, column ${name} holds a value JSON has no cell for.`,
+        `Cannot render ${endpoint.path}: row ${at}, column ${name} holds a value that JSON cannot represent.`,
       );
     }
   }

@@ -3,22 +3,22 @@ import { describe, it } from "mocha";
 import { parseType } from "./type.ts";
 
 describe("parseType", () => {
-  it("reads scalars and what is built of them", () => {
+  it("parses scalars and compound types", () => {
     expect(parseType("UInt64")).to.deep.equal({ kind: "scalar", scalar: "UInt64" });
     expect(parseType("Array(Tuple(UInt32, Nullable(Float64), Array(String)))")).to.deep.equal({
       kind: "array",
-      of: {
+      inner: {
         kind: "tuple",
         items: [
           { kind: "scalar", scalar: "UInt32" },
-          { kind: "nullable", of: { kind: "scalar", scalar: "Float64" } },
-          { kind: "array", of: { kind: "scalar", scalar: "String" } },
+          { kind: "nullable", inner: { kind: "scalar", scalar: "Float64" } },
+          { kind: "array", inner: { kind: "scalar", scalar: "String" } },
         ],
       },
     });
   });
 
-  it("refuses what it cannot read", () => {
+  it("returns undefined for malformed types", () => {
     const malformed = [
       "",
       "uint64",

@@ -14,30 +14,30 @@ const SCALARS: ReadonlySet<string> = new Set<ScalarType>([
   "DateTime",
 ]);
 
-/** A column type, read. */
+/** A parsed column type. */
 export type TypeNode =
   | { readonly kind: "scalar"; readonly scalar: ScalarType }
-  | { readonly kind: "nullable"; readonly of: TypeNode }
-  | { readonly kind: "array"; readonly of: TypeNode }
+  | { readonly kind: "nullable"; readonly inner: TypeNode }
+  | { readonly kind: "array"; readonly inner: TypeNode }
   | { readonly kind: "tuple"; readonly items: readonly TypeNode[] };
 
-/** Reads a type string such as `Array(Tuple(UInt32, Nullable(Float64)))`; undefined where it is malformed. */
+/** Parses a type string such as `Array(Tuple(UInt32, Nullable(Float64)))`; undefined where it is malformed. */
 export function parseType(text: string): TypeNode | undefined {
   if (SCALARS.has(text)) return { kind: "scalar", scalar: text as ScalarType };
   const open = text.indexOf("(");
   if (open === -1 || !text.endsWith(")")) return undefined;
-  const inner = text.slice(open + 1, -1);
+  const argument = text.slice(open + 1, -1);
   switch (text.slice(0, open)) {
     case "Nullable": {
-      const of = parseType(inner);
-      return of?.kind === "scalar" ? { kind: "nullable", of } : undefined;
+      const inner = parseType(argument);
+      return inner?.kind === "scalar" ? { kind: "nullable", inner } : undefined;
     }
     case "Array": {
-      const of = parseType(inner);
-      return of && { kind: "array", of };
+      const inner = parseType(argument);
+      return inner && { kind: "array", inner };
     }
     case "Tuple": {
-      const items = splitItems(inner).map(parseType);
+      const items = splitItems(argument).map(parseType);
       return items.every((item) => item !== undefined) ? { kind: "tuple", items } : undefined;
     }
     default:

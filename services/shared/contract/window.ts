@@ -16,7 +16,7 @@ export interface Window {
   readonly beforeTime: number;
 }
 
-/** Throws bad_request where both ends are sent and leave nothing between them. */
+/** Throws bad_request when both ends are sent and the window is empty. */
 export function checkWindow({ after_time, before_time }: WindowParams): void {
   if (after_time === undefined || before_time === undefined || after_time < before_time) return;
   throw parameterValueError("after_time", String(after_time), `is not below before_time ${before_time}`);

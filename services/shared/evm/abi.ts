@@ -3,10 +3,9 @@ import type { Hex } from "./port.ts";
 /**
  * Word readers for hand-written decoders: `data` is 0x and whole 32-byte words in lower-case hex; the index of a word
  * names it. Every reader throws RangeError for a missing word, the small ones also for a value that does not fit: a
- * malformed log gives an error, never a wrong number.
- * `abi.bench.ts`, a second of one core of the 2-core machine, Node 20: the seven words of a PancakeSwap Swap 591,000
- * times, viem's decodeAbiParameters 65,000 (ratio 9); eth_getLogs answers parsed and checked 308,000 logs, half of
- * that time in JSON.parse.
+ * malformed log gives an error, never a wrong number. `abi.bench.ts`, per second of one core of the 2-core machine,
+ * Node 20: the seven words of a PancakeSwap Swap 591,000 times, viem's decodeAbiParameters 65,000 (ratio 9);
+ * eth_getLogs responses parsed and checked 308,000 logs, half of that time in JSON.parse.
  */
 const WORD_DIGITS = 64;
 const ZEROS = "0".repeat(56);

@@ -28,15 +28,15 @@ import {
 export interface ClientOptions {
   /** Time for a whole call, retries on other replicas included. Default 5 s. */
   readonly deadlineMs?: number;
-  /** Lets the calls into services that demand one. */
+  /** Sent to services that require one. */
   readonly serviceToken?: string | undefined;
-  /** Of calls on behalf of a span. */
+  /** Traces calls on behalf of a span. */
   readonly tracing?: Tracing | undefined;
 }
 
 const DEFAULT_DEADLINE_MS = 5_000;
 
-/** Connects lazily, and again after a loss with back-off of at most 5 s; pings notice a peer that vanished silently. */
+/** Connects lazily, and reconnects with back-off of at most 5 s; pings detect a peer that vanished without a packet. */
 const CHANNEL_OPTIONS = {
   ...MESSAGE_LIMITS,
   "grpc.initial_reconnect_backoff_ms": 100,
@@ -52,7 +52,7 @@ interface Caller extends RpcClient {
 }
 
 /**
- * Calls of one service on any of its replicas in turn; a replica that is not available is passed over for the next.
+ * Calls one service on its replicas in turn; skips unavailable replicas.
  * Throws ServiceError as fromGrpcError says.
  */
 function createCaller(
@@ -78,9 +78,9 @@ function createCaller(
         const span = startGrpcClientSpan(tracing, { path, target: targets[place] as string, metadata });
         try {
           const call = { definition, request, metadata, deadline, signal };
-          const answer = await callOnce(channels[place] as Client, call);
+          const response = await callOnce(channels[place] as Client, call);
           endGrpcSpan(span, status.OK, "client");
-          return answer;
+          return response;
         } catch (error) {
           failure = error as GrpcError;
           endGrpcSpan(span, failure.code, "client");
@@ -115,9 +115,9 @@ function callOnce<Q, A>(
       request,
       metadata,
       { deadline },
-      (error, answer) => {
+      (error, response) => {
         signal?.removeEventListener("abort", cancel);
-        if (error === null) resolve(answer as A);
+        if (error === null) resolve(response as A);
         else reject(error);
       },
     );
@@ -126,7 +126,7 @@ function callOnce<Q, A>(
   });
 }
 
-/** Asks evm-dex for prices. Errors: see PriceSource; an aborted signal throws its reason. */
+/** A client for evm-dex prices. Errors: see PriceSource; an aborted signal throws its reason. */
 export function createPricesClient(
   addresses: string | readonly string[],
   options: ClientOptions = {},
@@ -143,7 +143,7 @@ export function createPricesClient(
   };
 }
 
-/** Asks a service for its status. Throws ServiceError unavailable; an aborted signal throws its reason. */
+/** A client for the status of a service. Throws ServiceError unavailable; an aborted signal throws its reason. */
 export function createStatusClient(
   addresses: string | readonly string[],
   options: ClientOptions = {},
@@ -167,21 +167,21 @@ export interface HealthClient extends RpcClient {
   check(options?: { service?: string }): Promise<PeerState>;
 }
 
-/** Asks one replica for its health by grpc.health.v1. */
+/** A client for the health of one replica (grpc.health.v1). */
 export function createHealthClient(address: string, options: ClientOptions = {}): HealthClient {
   const caller = createCaller(loadProtocols().health, address, { deadlineMs: 1_000, ...options });
   return {
     async check({ service = "" } = {}) {
       try {
-        const answer = await caller.call<HealthRequestMessage, HealthResponseMessage>(
+        const response = await caller.call<HealthRequestMessage, HealthResponseMessage>(
           "Check",
           { service },
           {},
         );
-        return answer.status === "SERVING" ? "serving" : "not_serving";
+        return response.status === "SERVING" ? "serving" : "not_serving";
       } catch (error) {
-        const strange = error instanceof ServiceError && error.code === "not_found";
-        return strange ? "unknown" : "unreachable";
+        const isUnknownService = error instanceof ServiceError && error.code === "not_found";
+        return isUnknownService ? "unknown" : "unreachable";
       }
     },
     close: () => caller.close(),

@@ -10,17 +10,17 @@ const STATUS_OF_CODE: Partial<Record<ErrorCode, status>> = {
   unavailable: status.UNAVAILABLE,
 };
 
-/** What a thrown value tells a peer: a ServiceError speaks for itself, everything else is INTERNAL with a fixed text. */
+/** The gRPC status of a thrown value: that of a ServiceError; INTERNAL with a fixed text for everything else. */
 export function toGrpcStatus(error: unknown): Pick<StatusObject, "code" | "details"> {
   const code = error instanceof ServiceError ? STATUS_OF_CODE[error.code] : undefined;
   if (code === undefined)
-    return { code: status.INTERNAL, details: "The service failed to answer; its log says why." };
+    return { code: status.INTERNAL, details: "The service failed to answer; its log has the cause." };
   return { code, details: (error as ServiceError).message };
 }
 
 /**
- * What a failed call means to the caller: bad_request and not_found of the peer keep their code and text, everything
- * else is `unavailable` with a text that names the peer's service, never its address, and the cause for the log.
+ * The ServiceError of a failed call: bad_request and not_found keep their code and text; everything else becomes
+ * `unavailable` with a text that names the peer's service, never its address, and the cause for the log.
  */
 export function fromGrpcError(error: GrpcError, peer: string): ServiceError {
   if (error.code === status.INVALID_ARGUMENT)
@@ -38,7 +38,7 @@ function reasonOf({ code }: GrpcError): string {
   return "is not available";
 }
 
-/** Whether a peer refused a call for want of the service token: waiting does not cure that. */
+/** Whether a peer rejected the service token: retrying does not help. */
 export function isTokenRefused(error: unknown): boolean {
   return (
     error instanceof ServiceError && (error.cause as GrpcError | undefined)?.code === status.UNAUTHENTICATED

@@ -1,14 +1,14 @@
 /**
  * node:http2 of Deno 2.9.6 frees a session inside the callback for a received GOAWAY frame and then goes on reading
- * it, and mostly dies of it (github.com/denoland/deno/issues/36788): a peer that restarts would take us with it, and so
- * would a client that says goodbye. So on Deno every connection passes through a stream that gives GOAWAY frames a
- * type that nobody knows, which HTTP/2 obliges everyone to ignore (RFC 9113 §4.1). Nothing is lost that matters: who sends
- * GOAWAY refuses new streams by name and closes the connection when the old ones are done. Nothing here is used
- * on Node. To be removed when Deno is repaired.
+ * it, and mostly crashes (github.com/denoland/deno/issues/36788): a restart of a peer would crash this process, and so would a
+ * client that disconnects. So on Deno every connection passes through a stream that gives GOAWAY frames an unknown
+ * type, which HTTP/2 requires receivers to ignore (RFC 9113 §4.1). Nothing important is lost: the sender of GOAWAY
+ * rejects new streams by itself and closes the connection when the old ones are done. Not used on Node. Remove it when
+ * Deno is fixed.
  */
 export const NEEDS_GOAWAY_MASK = process.versions.deno !== undefined;
 
-/** What a client sends before its first frame (RFC 9113 §3.4). */
+/** Length of the client preface before the first frame (RFC 9113 §3.4). */
 export const CLIENT_PREFACE_BYTES = 24;
 
 const HEADER_BYTES = 9;
@@ -17,13 +17,13 @@ const GOAWAY = 0x7;
 const UNKNOWN_TYPE = 0xfa;
 
 /**
- * A function that gets the received bytes of one HTTP/2 connection, chunk by chunk in any cut, and changes the type of
- * every GOAWAY in place. `skipBytes` stand before the first frame.
+ * A function that takes the received bytes of one HTTP/2 connection in chunks of any size, and changes the type of every
+ * GOAWAY in place. `skipBytes` precede the first frame.
  */
 export function createGoawayMask(skipBytes: number): (chunk: Uint8Array) => void {
   /** Bytes until the next frame header. */
   let skip = skipBytes;
-  /** How much of a header has been seen, and the payload's length that it tells. */
+  /** Bytes of the header so far, and the payload's length from it. */
   let headerAt = 0;
   let length = 0;
 

@@ -12,22 +12,22 @@ export interface HealthService {
     ): void;
     Watch(call: Watcher): void;
   };
-  /** From now on NOT_SERVING; watchers are told and their streams end, so that they do not hold up a shutdown. */
+  /** NOT_SERVING from now on; notifies watchers and ends their streams, so that they do not delay a shutdown. */
   drain(): void;
 }
 
 /**
- * grpc.health.v1 over one question: can this process answer? A rejected or false answer is NOT_SERVING.
- * While somebody watches, the question is asked every `pollMs`.
+ * grpc.health.v1 over one function, `healthy`: false or a rejection is NOT_SERVING. Polled every `pollMs` while there are
+ * watchers.
  */
 export function createHealthService(options: {
-  /** Full names of the services that can be asked for, besides "". */
+  /** Full names of the known services, besides "". */
   readonly services: readonly string[];
   readonly healthy: () => Promise<boolean>;
   readonly pollMs: number;
 }): HealthService {
   const known = new Set(["", ...options.services]);
-  /** What each watcher was last told. */
+  /** The status last sent to each watcher. */
   const watchers = new Map<Watcher, Status | undefined>();
   let draining = false;
   let timer: NodeJS.Timeout | undefined;
@@ -38,16 +38,16 @@ export function createHealthService(options: {
     return healthy && !draining ? "SERVING" : "NOT_SERVING";
   }
 
-  async function tellWatchers(): Promise<void> {
+  async function notifyWatchers(): Promise<void> {
     const current = await currentStatus();
-    for (const [watcher, told] of watchers) {
-      if (told === current || told === "SERVICE_UNKNOWN") continue;
+    for (const [watcher, sent] of watchers) {
+      if (sent === current || sent === "SERVICE_UNKNOWN") continue;
       watchers.set(watcher, current);
       watcher.write({ status: current });
     }
   }
 
-  function forget(watcher: Watcher): void {
+  function removeWatcher(watcher: Watcher): void {
     watchers.delete(watcher);
     if (watchers.size > 0) return;
     clearInterval(timer);
@@ -64,20 +64,20 @@ export function createHealthService(options: {
         void currentStatus().then((current) => callback(null, { status: current }));
       },
       Watch(call) {
-        const stranger = !known.has(call.request.service);
-        // The protocol keeps the stream open, since elsewhere services come and go; here the answer is final.
-        if (stranger) call.write({ status: "SERVICE_UNKNOWN" });
-        watchers.set(call, stranger ? "SERVICE_UNKNOWN" : undefined);
-        call.on("cancelled", () => forget(call));
-        timer ??= setInterval(() => void tellWatchers(), options.pollMs);
-        void tellWatchers();
+        const isUnknown = !known.has(call.request.service);
+        // The protocol keeps the stream open, since services may be added elsewhere; here the status is final.
+        if (isUnknown) call.write({ status: "SERVICE_UNKNOWN" });
+        watchers.set(call, isUnknown ? "SERVICE_UNKNOWN" : undefined);
+        call.on("cancelled", () => removeWatcher(call));
+        timer ??= setInterval(() => void notifyWatchers(), options.pollMs);
+        void notifyWatchers();
       },
     },
     drain() {
       draining = true;
-      void tellWatchers().then(() => {
+      void notifyWatchers().then(() => {
         for (const watcher of [...watchers.keys()]) {
-          forget(watcher);
+          removeWatcher(watcher);
           watcher.end();
         }
       });

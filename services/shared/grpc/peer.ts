@@ -2,13 +2,13 @@ import { createHealthClient } from "./client.ts";
 import type { PeerState, PeerStatus, RpcClient } from "./types.ts";
 
 export interface WatchedPeer extends RpcClient {
-  /** The best state among the peer's replicas at the last look; unknown before the first. */
+  /** The best state among the peer's replicas at the last check; unknown before the first. */
   status(): PeerStatus;
 }
 
 const BEST_FIRST: readonly PeerState[] = ["serving", "not_serving", "unreachable"];
 
-/** Looks at a peer's health at once and then every `intervalMs`, and tells changes. Never keeps the process alive. */
+/** Checks a peer's health at once and then every `intervalMs`, and reports changes. Does not keep the process alive. */
 export function watchPeer(options: {
   readonly name: string;
   readonly addresses: readonly string[];
@@ -21,7 +21,7 @@ export function watchPeer(options: {
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const states = await Promise.all(clients.map((client) => client.check()));
     if (closed) return;
     const best = BEST_FIRST.find((candidate) => states.includes(candidate)) ?? "unreachable";
@@ -29,11 +29,11 @@ export function watchPeer(options: {
       state = best;
       onChange?.(best);
     }
-    timer = setTimeout(() => void look(), intervalMs);
+    timer = setTimeout(() => void check(), intervalMs);
     timer.unref();
   }
 
-  void look();
+  void check();
   return {
     status: () => ({ name, state }),
     close() {

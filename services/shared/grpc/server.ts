@@ -24,22 +24,22 @@ export interface GrpcServerOptions {
   readonly services: {
     readonly status: StatusSource;
     readonly prices?: PriceSource;
-    /** Whether this process can answer; a rejection counts as no. */
+    /** Whether this process is ready; a rejection counts as false. */
     readonly health: () => Promise<boolean>;
   };
-  /** Lets calls in by the service token, but health's, which answers everybody; absent = all of them. */
+  /** Checks the service token of all calls but health's, whose probes cannot read a Secret; absent = accepts all. */
   readonly isAuthorized?: TokenCheck | undefined;
-  /** Told of every call that failed for a reason of our own. */
+  /** Called for every call that failed with an internal error. */
   readonly onInternalError?: (error: unknown, method: string) => void;
-  /** How often health is asked for while somebody watches it. */
+  /** How often health is polled while it is watched. */
   readonly healthPollMs?: number;
-  /** Of calls but health's. */
+  /** Traces all calls but health's. */
   readonly tracing?: Tracing | undefined;
 }
 
 export interface RunningGrpcServer {
   readonly address: string;
-  /** Ends the watching of health, refuses new calls, lets calls in flight finish for at most `timeoutMs`, then cuts them. */
+  /** Ends health streams, rejects new calls, lets calls in flight finish for at most `timeoutMs`, then cancels them. */
   stop(options: { timeoutMs: number }): Promise<void>;
 }
 
@@ -111,26 +111,26 @@ function unary<Q, A>(
     tracing,
     isAuthorized,
   }: Pick<GrpcServerOptions, "onInternalError" | "tracing" | "isAuthorized">,
-  answer: (request: Q, options: Required<CallOptions>) => Promise<A>,
+  handle: (request: Q, options: Required<CallOptions>) => Promise<A>,
 ) {
   return (call: ServerUnaryCall<Q, A>, callback: sendUnaryData<A>): void => {
     const controller = new AbortController();
     call.on("cancelled", () => controller.abort());
     const span = startGrpcServerSpan(tracing, { path: call.getPath(), metadata: call.metadata });
-    const answerTrusted = async (): Promise<A> => {
+    const handleAuthorized = async (): Promise<A> => {
       checkToken(isAuthorized, call.metadata);
-      return answer(call.request, { signal: controller.signal });
+      return handle(call.request, { signal: controller.signal });
     };
-    runWithSpan(span, answerTrusted).then(
+    runWithSpan(span, handleAuthorized).then(
       (message) => {
         endGrpcSpan(span, status.OK, "server");
         callback(null, message);
       },
       (error) => {
         if (!(error instanceof ServiceError)) onInternalError?.(error, method);
-        const refusal = toGrpcStatus(error);
-        endGrpcSpan(span, refusal.code, "server");
-        callback(refusal);
+        const grpcStatus = toGrpcStatus(error);
+        endGrpcSpan(span, grpcStatus.code, "server");
+        callback(grpcStatus);
       },
     );
   };

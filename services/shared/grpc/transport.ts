@@ -8,8 +8,8 @@ import {
 } from "@grpc/grpc-js";
 import { CLIENT_PREFACE_BYTES, createGoawayMask, NEEDS_GOAWAY_MASK } from "./goaway.ts";
 
-/** A socket whose received bytes went through `mask`; closing either side closes the other. */
-class RepairedSocket extends Duplex {
+/** A socket whose received bytes pass through `mask`; closing either side closes the other. */
+class GoawayMaskedSocket extends Duplex {
   readonly #socket: Socket;
 
   constructor(socket: Socket, mask: (chunk: Uint8Array) => void) {
@@ -24,7 +24,7 @@ class RepairedSocket extends Duplex {
     socket.on("close", () => this.destroy());
   }
 
-  // What grpc-js and node:http2 ask a socket for.
+  // Properties that grpc-js and node:http2 read.
   get remoteAddress(): string | undefined {
     return this.#socket.remoteAddress;
   }
@@ -61,7 +61,7 @@ class RepairedSocket extends Duplex {
   }
 }
 
-/** Credentials without TLS for a client; on Deno its connections are repaired. */
+/** Credentials without TLS for a client; on Deno they mask GOAWAY. */
 export function clientCredentials(): ChannelCredentials {
   const plain = credentials.createInsecure();
   if (!NEEDS_GOAWAY_MASK) return plain;
@@ -74,10 +74,10 @@ export function clientCredentials(): ChannelCredentials {
       destroy: () => connector.destroy(),
       async connect(socket) {
         const connected = await connector.connect(socket);
-        // Typed as a Socket, used as the Duplex that it is.
+        // Typed as a Socket, used as a Duplex.
         return {
           ...connected,
-          socket: new RepairedSocket(connected.socket, createGoawayMask(0)) as unknown as Socket,
+          socket: new GoawayMaskedSocket(connected.socket, createGoawayMask(0)) as unknown as Socket,
         };
       },
     };
@@ -97,14 +97,14 @@ interface Address {
 
 export interface GrpcListener {
   readonly port: number;
-  /** Refuses new connections; those that are there stay with the server. */
+  /** Refuses new connections; existing ones stay with the server. */
   close(): void;
 }
 
-/** Binds a server without TLS; on Deno its connections are repaired. Throws naming address and cause. */
+/** Binds a server without TLS; on Deno it masks GOAWAY. Throws an error that names address and cause. */
 export async function listenGrpc(server: GrpcServer, address: Address): Promise<GrpcListener> {
   try {
-    return NEEDS_GOAWAY_MASK ? await listenRepaired(server, address) : await listenPlain(server, address);
+    return NEEDS_GOAWAY_MASK ? await listenMasked(server, address) : await listenPlain(server, address);
   } catch (cause) {
     throw new Error(`Cannot listen for gRPC on ${joinAddress(address)}: ${(cause as Error).message}`, {
       cause,
@@ -122,11 +122,11 @@ function listenPlain(server: GrpcServer, address: Address): Promise<GrpcListener
   });
 }
 
-async function listenRepaired(server: GrpcServer, { host, port }: Address): Promise<GrpcListener> {
+async function listenMasked(server: GrpcServer, { host, port }: Address): Promise<GrpcListener> {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = createServer((socket) => {
     socket.setNoDelay();
-    injector.injectConnection(new RepairedSocket(socket, createGoawayMask(CLIENT_PREFACE_BYTES)));
+    injector.injectConnection(new GoawayMaskedSocket(socket, createGoawayMask(CLIENT_PREFACE_BYTES)));
   });
   await new Promise<void>((resolve, reject) => {
     listener.once("error", reject);

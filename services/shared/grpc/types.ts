@@ -1,6 +1,6 @@
-/** What services tell each other, as TypeScript sees it. The wire shapes are in proto/. */
+/** The data that services exchange over gRPC. The wire formats are in proto/. */
 
-/** GetPrices takes no more; the largest answer is then a few tens of KB. */
+/** Most tokens of one GetPrices; the largest response is then a few tens of KB. */
 export const MAX_PRICE_TOKENS = 500;
 
 export interface PricesRequest {
@@ -23,16 +23,16 @@ export interface TokenPrice {
 }
 
 export interface PricesResponse {
-  /** The block whose state the prices stand on. */
+  /** The block of the prices. */
   readonly block: number;
   /** Its Unix seconds; where it is long past and had no event, those of the last block before it that had one. */
   readonly blockTime: number;
-  /** One entry a token asked for, in the order asked. */
+  /** One entry a requested token, in the order of the request. */
   readonly prices: readonly TokenPrice[];
 }
 
 /**
- * Answers prices. On the server's side a service implements it; on the client's side createPricesClient does.
+ * Returns prices. A service implements it on the server side, createPricesClient on the client side.
  * Throws ServiceError: bad_request, not_found (chain or block not indexed) or unavailable.
  */
 export interface PriceSource {
@@ -45,22 +45,21 @@ export interface CallOptions {
 }
 
 /**
- * starting: not yet able to answer; empty: answers, nothing is indexed; serving; stale: answers with data that lags
- * more than it should; draining: about to stop.
+ * starting: not ready; empty: ready, nothing is indexed; serving; stale: ready, with data that lags more than it should;
+ * draining: about to stop.
  */
 export type ServiceMode = "starting" | "empty" | "serving" | "stale" | "draining";
 
 /**
- * serving: answers with data; first_read: nothing to answer with yet, the ingest reads; no_source: no endpoint is
- * configured for the chain; failing: the ingest cannot go on, or no ingest reports; unknown: of an older service.
- * What was read before is served in every state.
+ * serving: has data; first_read: no data yet, the ingest is reading; no_source: no endpoint is configured for the chain;
+ * failing: the ingest fails, or no ingest reports; unknown: an older service. Existing data is served in every state.
  */
 export type ChainState = "serving" | "first_read" | "no_source" | "failing" | "unknown";
 
-/** What is being read of a chain, as its ingest says. */
+/** The ingest's progress on a chain. */
 export interface ChainReading {
   readonly state: ChainState;
-  /** Of all that is to be read up to the head, 0 to 1; null where nothing was measured. */
+  /** Share of the work up to the head that is done, 0 to 1; null before the first measurement. */
   readonly share: number | null;
   readonly etaSeconds: number | null;
   /** One sentence without credentials. */
@@ -79,7 +78,7 @@ export interface ChainStatus extends ChainReading {
   readonly indexedTime: number | null;
   /** First indexed block. */
   readonly fromBlock: number | null;
-  /** As ingest last saw it. */
+  /** As the ingest last saw it. */
   readonly chainHead: number | null;
   readonly lagBlocks: number | null;
 }
@@ -99,7 +98,7 @@ export interface ServiceStatus {
   readonly peers: readonly PeerStatus[];
 }
 
-/** Answers the state of a service; must be quick, since health checks rest on it. */
+/** Returns the status of a service; must be fast, since health checks use it. */
 export interface StatusSource {
   getStatus(options?: CallOptions): Promise<ServiceStatus>;
 }

@@ -48,7 +48,7 @@ export interface HealthResponseMessage {
   status: "UNKNOWN" | "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
 }
 
-/** grpc-js refuses messages over 4 MiB by default: prices of hundreds of tokens and wide statuses must not hit it. */
+/** grpc-js rejects messages over 4 MiB by default: prices of hundreds of tokens and wide statuses must pass. */
 export const MESSAGE_LIMITS = {
   "grpc.max_receive_message_length": 64 * 1024 * 1024,
   "grpc.max_send_message_length": 64 * 1024 * 1024,

@@ -1,7 +1,7 @@
 import { type Logger, symbols } from "pino";
 import { redactText } from "../logging/log.ts";
 
-/** What every access line says; every text of it is one of ours. */
+/** The fields of every access log line; its texts never come from a client. */
 export interface AccessLine {
   readonly session: string;
   readonly method: string;
@@ -11,7 +11,7 @@ export interface AccessLine {
   readonly bytes: number;
 }
 
-/** Text that stands in JSON as it is. */
+/** Text that needs no escaping in JSON. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 interface Inside {
@@ -21,8 +21,8 @@ interface Inside {
 
 /**
  * Writes an access line: the same line as `log.info({ ...line, ...fields }, "request")`, for a tenth of its cost, since
- * there is one for every request. The price is that no field is looked at by its name: callers put no credential there,
- * and texts are redacted by their form all the same.
+ * there is one for every request. The price: no field is redacted by its name, so callers must put no credential there;
+ * texts are still redacted by their form.
  */
 export function writeAccessLine(
   log: Logger,
@@ -47,11 +47,11 @@ function toJson(value: unknown): string {
   return redactText(JSON.stringify(value) ?? "null");
 }
 
-/** Behind the point of milliseconds that are known to the microsecond. */
+/** The decimals of milliseconds with three digits. */
 const THOUSANDTHS = Array.from({ length: 1000 }, (_, place) => String(place / 1000).slice(1));
 const MAX_WHOLE = 1_000_000;
 
-/** A number as it stands in JSON. Times are known to the microsecond, and quicker put together than worked out. */
+/** A number in JSON. Times have microseconds; building their text from parts is faster than formatting. */
 export function numberText(value: number): string {
   const thousandths = Math.round(value * 1000);
   if (value < 0 || value >= MAX_WHOLE || thousandths / 1000 !== value) return String(value);

@@ -3,8 +3,8 @@ import type { DataVersion, Endpoint } from "../contract/endpoint.ts";
 import { VERSION } from "../process/version.ts";
 
 /**
- * The weak entity tag of an answer: same endpoint, same meaning of the query, same state of the data, same software.
- * With a version it is known before the body is; without one the body itself is hashed.
+ * The weak entity tag of a response: same endpoint, same parsed query, same data version, same software. With a version
+ * the tag is known before the body; without one the body itself is hashed.
  */
 export function entityTag(
   request: { readonly endpoint: Endpoint; readonly params: object },
@@ -23,12 +23,12 @@ export function entityTag(
   return `W/"${hash.digest("base64url").slice(0, 22)}"`;
 }
 
-/** Whether an If-None-Match header names tags, and not just any answer (`*`). */
+/** Whether an If-None-Match header lists tags, and not `*`. */
 export function hasEntityTags(ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*";
 }
 
-/** Whether an If-None-Match header names the tag: weak comparison of RFC 9110 §13.1.2. */
+/** Whether an If-None-Match header contains the tag: weak comparison of RFC 9110 §13.1.2. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;

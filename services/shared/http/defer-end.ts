@@ -1,53 +1,53 @@
 import type { Socket } from "node:net";
 
-const HELD = Symbol("held end");
+const DEFERRED = Symbol("deferred end");
 
 interface DeferredEnd {
   holders: number;
-  /** Whether somebody wanted to end the connection meanwhile. */
-  isAsked: boolean;
+  /** Whether `end` was called meanwhile. */
+  isRequested: boolean;
 }
 
-type HoldableSocket = Socket & { [HELD]?: DeferredEnd | undefined };
+type DeferrableSocket = Socket & { [DEFERRED]?: DeferredEnd | undefined };
 
 /**
- * Puts off the end of a connection: node:http says it as soon as its own buffers are empty, and from then on a client
- * that acknowledges everything and one that resets the connection look the same. Returns what lets go; it says whether
- * the end was wanted, and has been said by now.
+ * Defers the end (FIN) of a connection: node:http sends it as soon as its own buffers are empty, and after that a client
+ * that acknowledges everything and one that resets the connection look the same. Returns a release function, which
+ * returns whether the end was requested and has been sent by now.
  */
-export function deferEnd(socket: HoldableSocket): () => boolean {
-  const held = socket[HELD] ?? beginHolding(socket);
-  held.holders += 1;
-  let isHeld = true;
+export function deferEnd(socket: DeferrableSocket): () => boolean {
+  const deferred = socket[DEFERRED] ?? beginDeferring(socket);
+  deferred.holders += 1;
+  let isHolding = true;
   return () => {
-    if (isHeld) held.holders -= 1;
-    isHeld = false;
-    if (held.holders > 0) return false;
-    if (socket[HELD] === held) stopHolding(socket);
-    if (held.isAsked && !socket.destroyed) socket.end();
-    return held.isAsked;
+    if (isHolding) deferred.holders -= 1;
+    isHolding = false;
+    if (deferred.holders > 0) return false;
+    if (socket[DEFERRED] === deferred) stopDeferring(socket);
+    if (deferred.isRequested && !socket.destroyed) socket.end();
+    return deferred.isRequested;
   };
 }
 
-function beginHolding(socket: HoldableSocket): DeferredEnd {
-  const held: DeferredEnd = { holders: 0, isAsked: false };
+function beginDeferring(socket: DeferrableSocket): DeferredEnd {
+  const deferred: DeferredEnd = { holders: 0, isRequested: false };
   const { end } = socket;
-  socket[HELD] = held;
+  socket[DEFERRED] = deferred;
   socket.end = ((...args: Parameters<typeof end>) => {
-    // The last words of whoever gives the connection up.
+    // An end with data: whoever closes the connection sends its last bytes.
     if (args[0] !== undefined && typeof args[0] !== "function") return end.apply(socket, args);
-    held.isAsked = true;
+    deferred.isRequested = true;
     return socket;
   }) as typeof end;
   socket.destroySoon = () => {
-    held.isAsked = true;
+    deferred.isRequested = true;
   };
-  return held;
+  return deferred;
 }
 
-/** The methods of the prototype stand behind those that are taken off. */
-function stopHolding(socket: HoldableSocket): void {
+/** Deleting the own properties restores the methods of the prototype. */
+function stopDeferring(socket: DeferrableSocket): void {
   Reflect.deleteProperty(socket, "end");
   Reflect.deleteProperty(socket, "destroySoon");
-  Reflect.deleteProperty(socket, HELD);
+  Reflect.deleteProperty(socket, DEFERRED);
 }

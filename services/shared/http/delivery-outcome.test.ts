@@ -208,7 +208,7 @@ describe("delivery outcome", () => {
   it("goes by the socket alone where the system shows no queue", async () => {
     server = createServer((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
-      const openQueue = () => ({ read: async () => "unknown" as const, isShown: false });
+      const openQueue = () => ({ read: async () => "unknown" as const, isListed: false });
       const { check } = watchDelivery(
         { req, res },
         { onOutcome: (one) => void outcomes.push(one), openQueue },
@@ -228,14 +228,14 @@ describe("delivery outcome", () => {
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
 
-  for (const isShown of [true, false]) {
-    const verdict = isShown
+  for (const isListed of [true, false]) {
+    const verdict = isListed
       ? "aborted where the system shows the others of its listener"
       : "delivered where it shows none";
     it(`that its table lacks before the first look is ${verdict}`, async () => {
       server = createServer((req, res) => {
         const outcomes: DeliveryOutcome[] = [];
-        const openQueue = () => ({ read: async () => "gone" as const, isShown });
+        const openQueue = () => ({ read: async () => "gone" as const, isListed });
         const { check } = watchDelivery(
           { req, res },
           { onOutcome: (one) => void outcomes.push(one), openQueue },
@@ -246,7 +246,7 @@ describe("delivery outcome", () => {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       await take((server.address() as AddressInfo).port, 10);
       await until(() => outcomesOf(0).length > 0);
-      expect(outcomesOf(0)).to.deep.equal([isShown ? "aborted" : "delivered"]);
+      expect(outcomesOf(0)).to.deep.equal([isListed ? "aborted" : "delivered"]);
     });
   }
 

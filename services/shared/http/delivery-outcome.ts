@@ -5,9 +5,9 @@ import { deferEnd } from "./defer-end.ts";
 import { openSendQueue, type SendQueueReader } from "./send-queue.ts";
 
 /**
- * How an answer ended:
- * - `delivered` the connection took all of it, and the peer has acknowledged it as far as the system shows
- * - `aborted`   the connection broke before that, or was reset right after it; at most `bytesLeft` bytes, head included,
+ * How a response ended:
+ * - `delivered` all bytes were written, and the peer acknowledged them as far as the system shows
+ * - `aborted`   the connection broke before that, or was reset right after; at most `bytesLeft` bytes, headers included,
  *   were not acknowledged
  */
 export type DeliveryOutcome =
@@ -15,8 +15,8 @@ export type DeliveryOutcome =
   | { readonly kind: "aborted"; readonly bytesLeft: number };
 
 /**
- * Whether a connection was cut with something left to send. `finish` and `writableFinished` of a response do not say so:
- * Node sets both too where the socket was reset with a write under way.
+ * Whether a connection broke with unsent bytes. `finish` and `writableFinished` of a response do not show it: Node sets
+ * both also when the socket was reset during a write.
  */
 export function isConnectionBroken(
   socket: Pick<Socket, "destroyed" | "errored" | "writableFinished">,
@@ -26,13 +26,13 @@ export function isConnectionBroken(
 }
 
 export interface DeliveryWatchOptions {
-  /** Called with the outcome, and again where a delivered answer turns out to be aborted. */
+  /** Called with the outcome, and again when a delivered response turns out to be aborted. */
   readonly onOutcome: (outcome: DeliveryOutcome) => void;
-  /** How long a reset after the last byte was acknowledged still counts: the client may not have read it all. */
+  /** How long a reset after the last acknowledgement still counts: the client may not have read everything. */
   readonly resetWindowMs?: number;
-  /** How long a peer may take to acknowledge what lies in the kernel. */
+  /** How long a peer may take to acknowledge the bytes in the kernel. */
   readonly ackTimeoutMs?: number;
-  /** Where the send queue is read; tests put another one there. */
+  /** Reads the send queue; replaced in tests. */
   readonly openQueue?: (socket: Socket) => SendQueueReader;
 }
 
@@ -41,78 +41,83 @@ export interface DeliveryWatch {
   readonly firstOutcome: Promise<DeliveryOutcome>;
   /** Resolves when the outcome can no longer change. Never rejects. */
   readonly settled: Promise<void>;
-  /** Looks at the connection now; after that, a reset that the kernel has seen has been told to `onOutcome`. */
+  /** Checks the connection now: reports a reset that the kernel has seen to `onOutcome`. */
   check(): Promise<void>;
 }
 
-/** What watches of one connection do when it is used for another answer. */
+/** Callbacks of the watches of a connection, called when it carries the next response. */
 const watches = new WeakMap<Socket, Set<() => void>>();
-const DOUBT_MS = 15_000;
-const DRAIN_MS = 120_000;
+const RESET_WINDOW_MS = 15_000;
+const ACK_TIMEOUT_MS = 120_000;
 const FIRST_PAUSE_MS = 2;
 const MAX_PAUSE_MS = 250;
-/** In which a socket hears of a reset that the kernel has seen. */
-const NEWS_MS = 50;
+/** Time in which a socket learns of a reset that the kernel has seen. */
+const RESET_NOTICE_MS = 50;
 /**
- * For a client that has said its end before it had everything: once ours is said too, its reset would not be seen.
- * It is also how long a connection that is to be closed waits for the client to close it.
+ * For a client that sent FIN before it had everything: once ours is sent too, its reset would not be seen. Also how long
+ * a connection that is about to close waits for the client to close it.
  */
 const LINGER_MS = 1_000;
 
 /**
- * Watches how an answer ends. To be called before its first byte is written. The end of the connection is held back
- * until the answer has been acknowledged; where the system does not show that, all that counts is that the socket took
- * every byte without an error. Bytes that a client's kernel (or a proxy) has acknowledged and nobody has read look
+ * Watches how a response ends. Call it before the first byte is written. Defers the end of the connection until the
+ * response is acknowledged; where the system does not show that, a response counts as delivered when the socket wrote
+ * every byte without an error. Bytes that the client's kernel (or a proxy) acknowledged but the client did not read look
  * delivered until the connection is reset.
  */
 export function watchDelivery(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   options: DeliveryWatchOptions,
 ): DeliveryWatch {
-  const { onOutcome, resetWindowMs = DOUBT_MS, ackTimeoutMs = DRAIN_MS, openQueue = openSendQueue } = options;
+  const {
+    onOutcome,
+    resetWindowMs = RESET_WINDOW_MS,
+    ackTimeoutMs = ACK_TIMEOUT_MS,
+    openQueue = openSendQueue,
+  } = options;
   const { socket } = req;
   const queueOf = openQueue(socket);
-  const letGo = deferEnd(socket);
+  const releaseEnd = deferEnd(socket);
   let latest: DeliveryOutcome | undefined;
-  let wasSeen = false;
+  let wasListed = false;
   const startedAt = bytesWrittenTo(socket);
-  /** Bytes of the connection up to the end of this answer. */
+  /** Bytes of the connection up to the end of this response. */
   let endsAt: number | undefined;
   let bytesLeft: number | undefined;
   let bytesReadThen = 0;
-  let isCertain = false;
+  let isFinal = false;
   const ended = makeDeferred<DeliveryOutcome>();
   const over = makeDeferred<void>();
 
-  const tell = (outcome: DeliveryOutcome): void => {
+  const report = (outcome: DeliveryOutcome): void => {
     if (latest?.kind === outcome.kind) return;
     latest = outcome;
     onOutcome(outcome);
     ended.resolve(outcome);
   };
   const others = watches.get(socket) ?? new Set();
-  // Who asks again has read what was sent before.
+  // A client that sends the next request has read the response before it.
   const noteUse = (): void => {
     if (latest?.kind === "delivered" && socket.bytesRead > bytesReadThen) stop();
   };
   const stop = (): void => {
-    isCertain = true;
+    isFinal = true;
     over.resolve();
     others.delete(noteUse);
     socket.off("close", onClose);
     socket.off("end", onEnd);
     res.off("finish", onFinish);
-    letGo();
+    releaseEnd();
   };
   const abort = (): void => {
-    if (isCertain) return;
+    if (isFinal) return;
     stop();
-    // Before the first look, nothing is known to have arrived.
-    tell({ kind: "aborted", bytesLeft: bytesLeft ?? (endsAt ?? bytesWrittenTo(socket)) - startedAt });
+    // Before the first check, no byte is known to have arrived.
+    report({ kind: "aborted", bytesLeft: bytesLeft ?? (endsAt ?? bytesWrittenTo(socket)) - startedAt });
   };
   const onClose = (): void => {
     if (latest === undefined) {
-      // Taken by the kernel, and closed here: it is sent all the same.
+      // The kernel has all bytes and the close is ours: they are sent all the same.
       if (endsAt === undefined || socket.errored != null) abort();
     } else if (socket.errored != null && socket.bytesRead === bytesReadThen) abort();
     // Closed in order, or used again before it broke.
@@ -130,18 +135,18 @@ export function watchDelivery(
     }
   };
 
-  /** Learns how much of this answer the peer has not acknowledged. */
-  const judge = async (end: number): Promise<void> => {
+  /** Measures how much of this response the peer has not acknowledged. */
+  const measure = async (end: number): Promise<void> => {
     const queue = await queueOf.read();
-    if (isCertain) return;
+    if (isFinal) return;
     if (typeof queue === "number") {
-      wasSeen = true;
+      wasListed = true;
       bytesLeft = Math.max(0, end - (bytesTakenOf(socket) - queue));
       return;
     }
-    const isGone = queue === "gone" && (wasSeen || queueOf.isShown);
-    // Never shown: the table of another network namespace, or a reset that the socket is about to hear of.
-    if (queue === "gone" && !isGone) await sleep(NEWS_MS);
+    const isGone = queue === "gone" && (wasListed || queueOf.isListed);
+    // Never listed: the table of another network namespace, or a reset that the socket is about to report.
+    if (queue === "gone" && !isGone) await sleep(RESET_NOTICE_MS);
     if (isGone || (queue === "gone" && socket.errored != null)) abort();
     else bytesLeft = 0;
   };
@@ -149,46 +154,46 @@ export function watchDelivery(
     const untilMs = performance.now() + ackTimeoutMs;
     for (let pauseMs = FIRST_PAUSE_MS; bytesLeft !== 0; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
       if (bytesLeft !== undefined) await pause(pauseMs);
-      if (!isCertain) await judge(end);
-      if (isCertain) return;
+      if (!isFinal) await measure(end);
+      if (isFinal) return;
       if (bytesLeft !== 0 && performance.now() > untilMs) return abort();
     }
     bytesReadThen = socket.bytesRead;
-    tell({ kind: "delivered" });
-    await doubt();
+    report({ kind: "delivered" });
+    await awaitReset();
   };
-  const look = async (): Promise<void> => {
-    if (latest?.kind === "delivered" && !isCertain) await judge(endsAt ?? 0);
+  const check = async (): Promise<void> => {
+    if (latest?.kind === "delivered" && !isFinal) await measure(endsAt ?? 0);
   };
-  const doubt = async (): Promise<void> => {
+  const awaitReset = async (): Promise<void> => {
     const isHalfClosed = socket.readableEnded;
     if (isHalfClosed) {
       const untilMs = performance.now() + LINGER_MS;
-      while (!isCertain && wasSeen && performance.now() < untilMs) {
-        await pause(NEWS_MS);
-        await look();
+      while (!isFinal && wasListed && performance.now() < untilMs) {
+        await pause(RESET_NOTICE_MS);
+        await check();
       }
       return stop();
     }
-    const isEnding = letGo();
+    const isEnding = releaseEnd();
     const untilMs = performance.now() + (isEnding ? LINGER_MS : resetWindowMs);
-    while (!isCertain && performance.now() < untilMs) {
+    while (!isFinal && performance.now() < untilMs) {
       await pause(Math.min(MAX_PAUSE_MS, resetWindowMs));
       noteUse();
     }
-    if (isCertain) return;
+    if (isFinal) return;
     if (isEnding) socket.destroy();
     stop();
   };
 
   for (const noteUseOf of others) noteUseOf();
   watches.set(socket, others.add(noteUse));
-  // Before node:http goes on to the next answer of the connection, whose bytes would count too.
+  // Before node:http continues with the next response of the connection, whose bytes would count too.
   res.prependListener("finish", onFinish);
   socket.on("close", onClose);
   socket.on("end", onEnd);
   if (socket.destroyed) abort();
-  return { firstOutcome: ended.promise, settled: over.promise, check: look };
+  return { firstOutcome: ended.promise, settled: over.promise, check };
 }
 
 function makeDeferred<T>() {
@@ -205,8 +210,8 @@ function bytesWrittenTo(socket: Socket): number {
 }
 
 /**
- * Bytes of them that the kernel has taken. Of a write under way only its handle knows, which matters where the next
- * answer of the connection is being written already.
+ * Bytes of them that the kernel has taken. During a write only the handle knows, which matters when the next response of
+ * the connection is already being written.
  */
 function bytesTakenOf(socket: Socket): number {
   const { _handle: handle } = socket as unknown as {

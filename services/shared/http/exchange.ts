@@ -10,32 +10,32 @@ import type { Tracing } from "../tracing/tracing.ts";
 import { writeAccessLine } from "./access-log.ts";
 import { isConnectionBroken } from "./delivery-outcome.ts";
 
-/** What is known of one request while it is answered; one access log line and one observation come of it. */
+/** The record of one HTTP request: source of its access log line, its metrics and its span. */
 export interface Exchange {
   /** Request id: the `session` of an error and the X-Session-Id of every answer. */
   readonly session: string;
   /** Monotonic milliseconds. */
   readonly startedMs: number;
-  /** Template of the matched route; paths that clients make up must not become metric labels. */
+  /** Template of the matched route: paths made up by clients must not become metric labels. */
   route: string;
-  /** The failure that was answered, for the log. */
+  /** The error that was sent, for the log. */
   failure?: unknown;
-  /** Told when the answer has been sent or the client is gone; one that waits for it at a time. */
+  /** Called when the response was sent or the client disconnected; one listener at a time. */
   onClose?: (() => void) | undefined;
   /** Probes are logged at debug level only. */
   isProbe?: boolean;
-  /** Its span, where requests are traced. */
+  /** Its span, if requests are traced. */
   span?: Span | undefined;
   /** More fields for the access log line. */
   readonly fields: Record<string, unknown>;
 }
 
 const UNMATCHED = "unmatched";
-/** The status logged when the client went away before it had its answer. */
+/** The status logged when the client disconnects before the response. */
 const CLIENT_GONE = 499;
 const SESSION = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** A property of the response: a map with weak keys would cost every collection of garbage. */
+/** A property of the response: a WeakMap would cost every garbage collection. */
 const EXCHANGE = Symbol("exchange");
 interface Tracked {
   [EXCHANGE]?: Exchange;
@@ -55,8 +55,8 @@ export interface ExchangeSinks {
 }
 
 /**
- * Names a request, and on its end writes the access log line and observes the duration. `sentSession` is taken over as
- * its name if it is well-formed; otherwise the name is fresh.
+ * Assigns the session id; when the response closes, writes the access log line and observes the duration. A well-formed
+ * `sentSession` is kept as the id; otherwise the id is new.
  */
 export function beginExchange(
   sinks: ExchangeSinks,
@@ -79,13 +79,13 @@ function beginTrace(exchange: Exchange, tracing: Tracing, req: Request): void {
 }
 
 /**
- * First middleware of an app: begins the exchange and sends X-Session-Id. `acceptSession` takes over a well-formed
- * X-Session-Id of the request (a service behind the gateway); without it the id is always fresh.
+ * First middleware of an app: begins the exchange and sends X-Session-Id. `acceptSession` keeps a well-formed
+ * X-Session-Id of the request (a service behind the gateway); without it the id is always new.
  */
 export function trackExchanges(
   options: ExchangeSinks & {
     readonly acceptSession: boolean;
-    /** While true, answers close their connection so that clients move to another replica. */
+    /** While true, responses close their connection so that clients move to another replica. */
     readonly draining?: () => boolean;
   },
 ): RequestHandler {
@@ -106,14 +106,14 @@ function report(
   const { route, failure, fields, session } = exchange;
   const { method } = req;
   const passedMs = performance.now() - exchange.startedMs;
-  // The response has let go of its socket by now, the request has not.
+  // The response no longer holds its socket by now, the request still does.
   const status = statusOf({ res, socket: req.socket }, failure);
   metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
   const isExpected = failure instanceof ServiceError && failure.isExpected;
-  const isQuiet = exchange.isProbe === true && failure === undefined;
-  const level = isQuiet ? "debug" : isServerError(status) && !isExpected ? "error" : "info";
+  const isHealthyProbe = exchange.isProbe === true && failure === undefined;
+  const level = isHealthyProbe ? "debug" : isServerError(status) && !isExpected ? "error" : "info";
   if (failure instanceof ServiceError) fields.code = failure.code;
   else if (failure !== undefined) fields.code = "internal";
   if (exchange.span !== undefined) endTrace(exchange.span, { req, exchange, status });
@@ -123,11 +123,13 @@ function report(
   else log[level]({ ...line, ...fields, err }, "request");
 }
 
-/** What the access line says besides, as far as traces should say it too: words of ours, and nobody's names. */
+/** Fields of the access log that spans carry too: fixed words only, no client data. */
 const TRACED_FIELDS = ["cache", "payment", "upstream"] as const;
 
-function endTrace(span: Span, of: { req: Request; exchange: Exchange; status: number }): void {
-  const { req, exchange, status } = of;
+function endTrace(
+  span: Span,
+  { req, exchange, status }: { req: Request; exchange: Exchange; status: number },
+): void {
   const { fields, session, route } = exchange;
   const attributes: Record<string, string> = { "chaintables.session": session };
   for (const name of TRACED_FIELDS) {
@@ -143,16 +145,16 @@ function endTrace(span: Span, of: { req: Request; exchange: Exchange; status: nu
   });
 }
 
-/** A 503 always tells when to come back; this many seconds where nobody knows better. */
+/** A 503 always has Retry-After; this many seconds by default. */
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-/** The status that was sent, or what became of an answer that was not sent to its end. */
+/** The status that was sent, or the status of a response that was cut off. */
 function statusOf({ res, socket }: { res: Response; socket: Socket }, failure: unknown): number {
   if (res.writableFinished && !isConnectionBroken(socket)) return res.statusCode;
   return failure === undefined ? CLIENT_GONE : toErrorBody(failure, "").status;
 }
 
-/** Answers a thrown value in the one error shape, or cuts the connection when an answer has already begun. */
+/** Sends a thrown value as an error body, or cuts the connection when a response has already begun. */
 export function sendErrorBody(res: Response, error: unknown): void {
   const exchange = getExchange(res);
   exchange.failure = error;
@@ -167,7 +169,7 @@ export function sendErrorBody(res: Response, error: unknown): void {
   sendText(res, { status, type: "application/json", text: JSON.stringify(body) });
 }
 
-/** Sends a whole body with exactly this media type; on HEAD only the head, with the body's length. */
+/** Sends a whole body with exactly this media type; on HEAD only the headers, with the body's length. */
 export function sendText(res: Response, answer: { status: number; type: string; text: string }): void {
   const bytes = Buffer.from(answer.text);
   res.statusCode = answer.status;
@@ -176,7 +178,7 @@ export function sendText(res: Response, answer: { status: number; type: string; 
   res.end(bytes);
 }
 
-/** Last route of an app: an unknown path or method. */
+/** Last route of an app: 404 for an unknown path or method. */
 export function answerNotFound(): RequestHandler {
   return (req, res) => {
     const known = req.method === "GET" || req.method === "HEAD";

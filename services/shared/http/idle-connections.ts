@@ -4,43 +4,43 @@ import type { Socket } from "node:net";
 export interface IdleLimits {
   /** Between requests. */
   readonly idleMs: number;
-  /** With an answer waiting of which the client takes nothing; noticed after this and before twice as much. */
+  /** While the client reads nothing of a pending response; detected after this and before twice this time. */
   readonly stallMs: number;
 }
 
-/** Node notes there what it is answering. */
+/** Node stores the current response there. */
 export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
-interface Seen {
+interface ActivitySample {
   bytesRead: number;
-  /** Monotonic milliseconds: since when nothing has come, by the looks taken. */
+  /** Monotonic milliseconds: the first sweep that saw this byte count. */
   sinceMs: number;
 }
 
 const SWEEP_MS = 5_000;
 
 /**
- * Closes connections that nobody asks on any more, and those whose client takes nothing of its answer. A look at all of
- * them every few seconds: Node's own `keepAliveTimeout` and `timeout` set and refresh timers with every request, at a
- * twentieth of what a short answer costs. An idle connection may live longer by one look.
+ * Closes idle connections, and those whose client does not read its response, by one sweep every few seconds: Node's own
+ * `keepAliveTimeout` and `timeout` set and refresh timers with every request, which costs a twentieth of a short
+ * response. An idle connection may live one sweep longer.
  */
 export function closeIdleConnections(server: Server, { idleMs, stallMs }: IdleLimits): void {
   server.keepAliveTimeout = 0;
   server.timeout = 0;
-  const connections = new Map<HttpSocket, Seen>();
+  const connections = new Map<HttpSocket, ActivitySample>();
   server.on("connection", (socket: HttpSocket) => {
     connections.set(socket, { bytesRead: 0, sinceMs: performance.now() });
     socket.once("close", () => connections.delete(socket));
   });
-  // Of a connection that was given a time below; Node's timer knows of bytes that leave in the middle of a write.
+  // For connections with a timeout set below; Node's timer also sees bytes that leave in the middle of a write.
   server.on("timeout", (socket: Socket) => {
     if (socket.writableLength > 0) socket.destroy();
     else socket.setTimeout(0);
   });
 
-  const look = (socket: HttpSocket, seen: Seen, nowMs: number): void => {
+  const look = (socket: HttpSocket, seen: ActivitySample, nowMs: number): void => {
     const { bytesRead } = socket;
-    // One that has said nothing yet is late with its first request, which the server answers itself.
+    // A connection without a first request runs into headersTimeout, which the server handles.
     if (bytesRead !== seen.bytesRead || bytesRead === 0 || socket._httpMessage) {
       seen.bytesRead = bytesRead;
       seen.sinceMs = nowMs;

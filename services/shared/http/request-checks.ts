@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
 import { ServiceError } from "../errors.ts";
 
-/** Whether a request announces a body. */
+/** Whether a request has a body. */
 export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
 /** Node's parser also accepts 0.9 and 2.0; every other version is a parse error (http-server.ts). */
-function isSpoken({ httpVersion }: Pick<IncomingMessage, "httpVersion">): boolean {
+function isSupportedVersion({ httpVersion }: Pick<IncomingMessage, "httpVersion">): boolean {
   return httpVersion === "1.1" || httpVersion === "1.0";
 }
 
-/** The answer to a request in a version of HTTP that we do not speak. */
+/** The error for an unsupported HTTP version. */
 export function versionNotSupported(): ServiceError {
   return new ServiceError(
     "http_version_not_supported",
@@ -21,25 +21,24 @@ export function versionNotSupported(): ServiceError {
   );
 }
 
-/** What is wrong with the form of a request at a host that takes no bodies; undefined where nothing is. */
+/** The error of a request with a body or an unsupported HTTP version; undefined if valid. */
 export function findRequestError(
   req: Pick<IncomingMessage, "headers" | "httpVersion">,
 ): ServiceError | undefined {
-  if (!isSpoken(req)) return versionNotSupported();
+  if (!isSupportedVersion(req)) return versionNotSupported();
   if (hasBody(req)) return new ServiceError("bad_request", "A request must not carry a body.");
   return undefined;
 }
 
-/** Set on a connection whose next request is not to be answered. */
+/** Set on a connection whose next request must not be answered. */
 const IS_CLOSING = Symbol("is closing");
 
 /**
- * The first step of a host that takes no bodies: returns whether a request may be answered.
+ * The first check of a host that accepts no bodies: returns whether a request may be answered.
  *
- * A request of a bad form closes its connection, whatever answers it: nobody reads the body, and what stands before us
- * may see other request boundaries than we do. Node may have parsed a further request from the same packet by then. That
- * one is not answered, since a proxy may never have sent it; its connection is closed in any case, so that no client
- * waits for ever.
+ * A malformed request closes its connection, whatever the method and path: its body is not read, and a proxy in front
+ * may see other request boundaries (request smuggling). A further request that Node parsed from the same packet is not
+ * answered, since the proxy may not have sent it; closing the connection ends its client's wait.
  */
 export function acceptRequest(req: IncomingMessage, res: ServerResponse): boolean {
   const connection = req.socket as IncomingMessage["socket"] & { [IS_CLOSING]?: true };
@@ -47,7 +46,7 @@ export function acceptRequest(req: IncomingMessage, res: ServerResponse): boolea
     closeUnanswered(res);
     return false;
   }
-  if (hasBody(req) || !isSpoken(req)) {
+  if (hasBody(req) || !isSupportedVersion(req)) {
     connection[IS_CLOSING] = true;
     res.shouldKeepAlive = false;
   }
@@ -60,7 +59,7 @@ function closeUnanswered(res: ServerResponse): void {
   else res.once("socket", (socket: IncomingMessage["socket"]) => socket.destroy());
 }
 
-/** The same as a middleware, behind `trackExchanges`: answers a request of a bad form in the one error shape. */
+/** The same check as a middleware after `trackExchanges`: sends the error body. */
 export function rejectMalformedRequests(): RequestHandler {
   return (req, _res, next) => next(findRequestError(req));
 }

@@ -3,16 +3,16 @@ import type { Socket } from "node:net";
 import { endianness } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The two ends of a TCP connection: they are no longer known once its socket is closed. */
+/** The two endpoints of a TCP connection; unknown once its socket is closed. */
 export type TcpEndpoints = Pick<
   Socket,
   "localAddress" | "localPort" | "remoteAddress" | "remotePort" | "remoteFamily"
 >;
 
 /**
- * What the kernel still holds of what was written to a connection:
+ * The kernel's send queue of a connection:
  * - a number  bytes that the peer has not acknowledged
- * - `gone`    the kernel has no such connection (any more)
+ * - `gone`    the kernel does not list the connection (any more)
  * - `unknown` the system does not show it
  */
 export type SendQueue = number | "gone" | "unknown";
@@ -21,31 +21,31 @@ export type SendQueue = number | "gone" | "unknown";
 export interface SendQueueReader {
   /** Never rejects. */
   read(): Promise<SendQueue>;
-  /** Whether the system has shown a connection of the same listener before: then `gone` means that this one has ended. */
-  readonly isShown: boolean;
+  /** Whether the table listed a connection of the same listener before: then `gone` means that this one ended. */
+  readonly isListed: boolean;
 }
 
 /**
- * The kernel gives the table out piece by piece, and passes lines over while other connections come and go: on a busy
- * machine twice in a row. A line that so many readings lack is not there.
+ * The kernel returns the table in pieces and skips lines while other connections open and close: on a busy machine twice
+ * in a row. A line that this many readings lack does not exist.
  */
 const READINGS = 5;
 const PAUSE_MS = 20;
 
-/** Listeners of which a connection was found in the table, by family and local end. */
-const shown = new Set<string>();
+/** Listeners with a connection found in the table, by family and local endpoint. */
+const listed = new Set<string>();
 
-/** A reader for one connection, made while its socket is open; tables are shared by all readers. Linux only. */
+/** A reader for one connection, opened while its socket is open; all readers share the tables. Linux only. */
 export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readSharedTable): SendQueueReader {
   const key = keyOf(socket);
   if (key === undefined || process.platform !== "linux")
-    return { read: async () => "unknown", isShown: false };
+    return { read: async () => "unknown", isListed: false };
   const isIpv6 = socket.remoteFamily === "IPv6" || socket.remoteAddress?.includes(":") === true;
   const name = isIpv6 ? "tcp6" : "tcp";
   const listener = `${name} ${key.split(" ", 1)[0]}`;
   return {
-    get isShown() {
-      return shown.has(listener);
+    get isListed() {
+      return listed.has(listener);
     },
     async read() {
       try {
@@ -54,7 +54,7 @@ export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readS
           await sleep(PAUSE_MS, undefined, { ref: false });
           found = findSendQueue(await readTable(name), key);
         }
-        if (found !== "gone") shown.add(listener);
+        if (found !== "gone") listed.add(listener);
         return found;
       } catch {
         return "unknown";
@@ -65,7 +65,7 @@ export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readS
 
 type ReadTable = (name: "tcp" | "tcp6") => Promise<string>;
 
-/** Bytes in the send queue by the text of /proc/net/tcp. A connection whose end is being said counts that as one byte. */
+/** Bytes in the send queue by the text of /proc/net/tcp. A pending FIN counts as one byte. */
 export function findSendQueue(table: string, key: string): number | "gone" {
   const at = table.indexOf(` ${key} `);
   if (at === -1) return "gone";
@@ -74,14 +74,14 @@ export function findSendQueue(table: string, key: string): number | "gone" {
   return Number.parseInt(digits, 16);
 }
 
-/** Both ends as the table writes them: addresses as words in the order of the machine, all in upper-case hex. */
+/** Both endpoints as the table writes them: addresses as words in machine byte order, in upper-case hex. */
 export function keyOf(ends: TcpEndpoints): string | undefined {
-  const local = endOf(ends.localAddress, ends.localPort);
-  const remote = endOf(ends.remoteAddress, ends.remotePort);
+  const local = endpointText(ends.localAddress, ends.localPort);
+  const remote = endpointText(ends.remoteAddress, ends.remotePort);
   return local === undefined || remote === undefined ? undefined : `${local} ${remote}`;
 }
 
-function endOf(address: string | undefined, port: number | undefined): string | undefined {
+function endpointText(address: string | undefined, port: number | undefined): string | undefined {
   const bytes = address === undefined ? undefined : bytesOf(address);
   if (bytes === undefined || port === undefined) return undefined;
   let text = "";
@@ -109,7 +109,7 @@ function bytesOf(address: string): number[] | undefined {
   return [...first, ...new Array<number>(missing).fill(0), ...last];
 }
 
-/** Who asks while a table is being read waits for the next reading: what it shows must be younger than the question. */
+/** A call during a reading waits for the next one: the table must be newer than the call. */
 function shareReads(read: ReadTable): ReadTable {
   const running = new Map<string, Promise<string>>();
   const next = new Map<string, Promise<string>>();

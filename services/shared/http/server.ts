@@ -8,11 +8,11 @@ import { describeSystemError } from "../settings/folder.ts";
 import { closeIdleConnections, type HttpSocket, type IdleLimits } from "./idle-connections.ts";
 import { versionNotSupported } from "./request-checks.ts";
 
-/** How long clients may keep a connection waiting, in milliseconds. */
+/** Timeouts of client connections, in milliseconds. */
 export interface HttpTimeouts extends IdleLimits {
-  /** From the first moment of a connection, or the first byte of a further request, to the end of its head. */
+  /** From the start of a connection, or the first byte of a further request, to the end of the headers. */
   readonly headersMs: number;
-  /** The same to the end of its body. */
+  /** The same to the end of the body. */
   readonly requestMs: number;
 }
 
@@ -23,25 +23,25 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
   idleMs: 65_000,
   stallMs: 60_000,
 };
-/** What tells clients for how long they may use a connection again. */
+/** The header that announces the keep-alive time to clients. */
 export const keepAliveHeader: readonly [name: string, value: string] = [
   "Keep-Alive",
   `timeout=${HTTP_TIMEOUTS.idleMs / 1000}`,
 ];
 
-/** Says so on an answer that is put together header by header, unless its connection is closed after it. */
+/** Sets it on a response, unless its connection closes afterwards. */
 export function setKeepAliveHeader(res: ServerResponse): void {
   if (res.shouldKeepAlive) res.setHeader(...keepAliveHeader);
 }
 
-/** How much later than it should a slow request may be found. */
+/** How late a slow request may be detected. */
 const CHECK_MS = 2_000;
 
 /**
  * An HTTP server for an Express app on a hot path. Express sets the prototype of every request and response to
- * app.request and app.response, which costs most of its time; here they are born with those prototypes, so that the
+ * app.request and app.response, which costs most of its time; here they are created with those prototypes, so that the
  * assignment changes nothing. One server per app; share code between apps by routers, since a mounted app would
- * bring the cost back. Broken HTTP and slow requests are answered in the one error shape, too.
+ * bring the cost back. Malformed HTTP and slow requests get an error body too.
  */
 export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIMEOUTS): Server {
   class AppRequest extends IncomingMessage {}
@@ -60,26 +60,26 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
     connectionsCheckingInterval: Math.min(CHECK_MS, Math.ceil(headersMs / 4)),
   };
   const server = createServer(options, app);
-  // Beyond so many Node would leave headers out, a Content-Length too; their size is bounded anyway.
+  // Above this count Node drops headers, even Content-Length; their size is bounded anyway.
   server.maxHeadersCount = 0;
   closeIdleConnections(server, { idleMs, stallMs });
-  server.on("clientError", answerBrokenHttp);
+  server.on("clientError", handleClientError);
   server.on("connect", (_request, socket) =>
-    whenAnswered(socket as HttpSocket, () => sendRaw(socket, noSuchMethod())),
+    afterPendingResponses(socket as HttpSocket, () => sendRaw(socket, unknownMethodError())),
   );
   return server;
 }
 
 type ClientError = NodeJS.ErrnoException & {
   readonly rawPacket?: Uint8Array;
-  /** How far the parser came in it. */
+  /** How far the parser got in it. */
   readonly bytesParsed?: number;
 };
 
-/** Connections whose error is answered, or will be. Whatever else comes on one is another error of the parser. */
+/** Connections whose parse error is handled; further errors of the same connection are ignored. */
 const broken = new WeakSet<Duplex>();
 
-function answerBrokenHttp(error: ClientError, stream: unknown): void {
+function handleClientError(error: ClientError, stream: unknown): void {
   const socket = stream as HttpSocket;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -87,27 +87,27 @@ function answerBrokenHttp(error: ClientError, stream: unknown): void {
   }
   if (broken.has(socket)) return;
   broken.add(socket);
-  const isHead = startOf(error).startsWith("HEAD ");
-  whenAnswered(socket, () => sendRaw(socket, describeBrokenHttp(error), { isHead }));
+  const isHead = requestLineOf(error).startsWith("HEAD ");
+  afterPendingResponses(socket, () => sendRaw(socket, describeBrokenHttp(error), { isHead }));
 }
 
 /**
- * Calls back when the requests before have their answers: raw text would be taken for one of these, or a part of it. A
- * client that does not read its answers is cut by the watch over quiet connections.
+ * Calls back when the earlier requests have their responses: raw text in between would corrupt them. The sweep of idle
+ * connections cuts a client that does not read its responses.
  */
-function whenAnswered(socket: HttpSocket, then: () => void): void {
+function afterPendingResponses(socket: HttpSocket, then: () => void): void {
   const answering = socket._httpMessage;
   if (!socket.writable) return;
   if (!answering) then();
-  // Node looks for the next answer when it hears of the end of this one, which it does before us.
-  else answering.once("finish", () => whenAnswered(socket, then));
+  // Node's own `finish` listener runs first and sets the next response.
+  else answering.once("finish", () => afterPendingResponses(socket, then));
 }
 
-/** The first line of the request that could not be read, as far as it came in the last packet. */
-function startOf({ rawPacket, bytesParsed }: ClientError): string {
+/** The first line of the malformed request, as far as the last packet holds it. */
+function requestLineOf({ rawPacket, bytesParsed }: ClientError): string {
   if (rawPacket === undefined) return "";
   const text = Buffer.from(rawPacket).toString("latin1");
-  // Requests that could be read may stand before it.
+  // Well-formed requests may precede it.
   const headEnd = text.slice(0, bytesParsed ?? 0).lastIndexOf(HEAD_END);
   const start = headEnd === -1 ? 0 : headEnd + HEAD_END.length;
   const length = text.slice(start).search(/[\r\n]/);
@@ -116,7 +116,7 @@ function startOf({ rawPacket, bytesParsed }: ClientError): string {
 
 const HEAD_END = "\r\n\r\n";
 
-/** A whole answer where there is no response object to write it with; to HEAD without its body, as it is anywhere. */
+/** Writes a whole response without a response object; without the body for HEAD. */
 function sendRaw(socket: Duplex, error: ServiceError, { isHead = false } = {}): void {
   const { status, body } = toErrorBody(error, randomUUID());
   const text = JSON.stringify(body);
@@ -132,7 +132,7 @@ function sendRaw(socket: Duplex, error: ServiceError, { isHead = false } = {}): 
   socket.end(`${head.join("\r\n")}\r\n\r\n${isHead ? "" : text}`);
 }
 
-function noSuchMethod(): ServiceError {
+function unknownMethodError(): ServiceError {
   return new ServiceError("not_found", "No such method: the service answers GET and HEAD.");
 }
 
@@ -144,11 +144,11 @@ function describeBrokenHttp(error: ClientError): ServiceError {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return new ServiceError("request_timeout", "The request was not complete in time.");
   }
-  // Deno has codes neither for a method the parser does not know nor for a version: both runtimes are asked by the text.
-  const start = startOf(error);
+  // Deno has no codes for an unknown method or version: both runtimes are judged by the text.
+  const start = requestLineOf(error);
   const method = /^([A-Za-z-]+) \S/.exec(start)?.[1];
   if (method !== undefined && !METHODS.includes(method)) {
-    return noSuchMethod();
+    return unknownMethodError();
   }
   if (code === "HPE_INVALID_VERSION" || / HTTP\/(?!1\.[01]$)\d+(\.\d+)?$/.test(start)) {
     return versionNotSupported();
@@ -156,11 +156,11 @@ function describeBrokenHttp(error: ClientError): ServiceError {
   return new ServiceError("bad_request", "The request is not valid HTTP/1.1.");
 }
 
-/** Binds and answers the port, which differs from the asked one when that was 0. Throws naming address and cause. */
+/** Binds and returns the port (a free one for 0). Throws an error that names address and cause. */
 export async function listen(server: Server, address: { host: string; port: number }): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
-      // Without the cause itself: loggers would say it a second time.
+      // Without `cause`: loggers would print it a second time.
       const message = `Cannot listen for HTTP on ${address.host}:${address.port}: ${describeSystemError(cause)}`;
       reject(Object.assign(new Error(message), { code: cause.code }));
     };
@@ -175,7 +175,7 @@ export async function listen(server: Server, address: { host: string; port: numb
 
 const SWEEP_MS = 25;
 
-/** Refuses new connections, lets requests in flight finish for at most `timeoutMs`, then cuts what is left. */
+/** Refuses new connections, lets requests in flight finish for at most `timeoutMs`, then closes the rest. */
 export async function closeHttpServer(server: Server, options: { timeoutMs: number }): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { TurnBatch } from "./turn-batch.ts";
 
-describe("host/turn-end", () => {
+describe("http/turn-batch", () => {
   it("does the work of a turn at its end, in order, and what is added by that in the next", async () => {
     const done: string[] = [];
     const turn = new TurnBatch<string>((item) => {

@@ -1,8 +1,7 @@
 /**
- * Work for the end of this turn of the event loop, done in one go. Writes to sockets are put off to it under load: what
- * is written together wakes its reader once, and a reader that is awake is not woken again, which over loopback and on
- * virtual machines costs more than the write. A turn is what came in together, so that nothing waits for what is yet to
- * come.
+ * Collects work and runs it together at the end of the current turn of the event loop. Socket writes are batched so:
+ * writes in one go wake their reader once, and over loopback and on virtual machines a wake-up costs more than the write.
+ * One turn holds what arrived together, so no item waits for a later one.
  */
 export class TurnBatch<T> {
   readonly #work: (item: T) => void;

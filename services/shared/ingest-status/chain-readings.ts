@@ -6,20 +6,20 @@ import { type Environment, readSettings } from "../settings/settings.ts";
 import type { Store } from "../storage/port.ts";
 import { deriveChainReading, justReadError, notReadYetError } from "./chain-state.ts";
 import { ingestStatus } from "./status-row.ts";
-import { IngestWatch } from "./status-watcher.ts";
+import { IngestStatusWatcher } from "./status-watcher.ts";
 
-/** What a service says of the reading of its chains. */
+/** The reading state of a service's chains. */
 export interface ChainReadings {
   /** `hasData`: whether the store holds a block of the chain. */
   get(chainId: number, hasData: boolean): ChainReading;
-  /** The 503 of a table that was answered without a single block; `hasData`: it has some by now. */
+  /** The 503 of a table without a block; `hasData`: it has one by now. */
   missingDataError(chainId: number, hasData: boolean): ServiceError;
   close(): void;
 }
 
 /**
- * Watches what the ingest says in this service's store, whose collection it declares. Resolves when the store has
- * answered once or has failed to.
+ * Watches the ingest's status rows in this service's store, whose collection it declares. Resolves after the first read,
+ * whether it succeeded or not.
  */
 export async function openChainReadings(options: {
   readonly store: Store;
@@ -33,11 +33,11 @@ export async function openChainReadings(options: {
   await store.declare([ingestStatus]);
   const expected = expectedChains(options.env);
   let isFailing = false;
-  const watch = new IngestWatch({
+  const watch = new IngestStatusWatcher({
     store,
     chainIds,
     onFailure(err) {
-      if (!isFailing) log.warn({ err }, "what the ingest says cannot be read");
+      if (!isFailing) log.warn({ err }, "the ingest's status cannot be read");
       isFailing = true;
     },
   });
@@ -53,8 +53,8 @@ export async function openChainReadings(options: {
 }
 
 /**
- * Chains that the environment names a source for. A serving process of its own has no such variables and needs none:
- * where everything runs on one machine (npm start) they tell an ingest that is on its way from none at all.
+ * Chains with a source in the environment. A separate serving process has no such variables and needs none: on one machine
+ * (npm start) they distinguish an ingest that is about to start from no ingest.
  */
 function expectedChains(env: Environment): ReadonlySet<number> {
   const { SOLANA_RPC } = readSettings(env, ["SOLANA_RPC"]);

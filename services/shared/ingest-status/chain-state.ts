@@ -3,7 +3,7 @@ import type { ChainReading } from "../grpc/types.ts";
 import { formatSeconds } from "./progress-line.ts";
 import type { ObservedIngest } from "./status-watcher.ts";
 
-/** A client that waits for a first read asks again after so many seconds, at least and at most. */
+/** Bounds of Retry-After while a first read is in progress. */
 const MIN_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 60;
 
@@ -13,17 +13,17 @@ export function sourceSetting(chainId: number): string {
 }
 
 /**
- * What a chain's table is, from the two things that its store says: whether it holds a block, and what the ingest last
- * said. `isExpected`: this process knows of a source (one machine, one environment), so that an ingest that has not
- * said anything yet is on its way.
+ * The state of a chain's tables, from the store: whether it holds a block, and the ingest's latest status row.
+ * `isExpected`: this process's environment names a source (one machine), so that a missing row means an ingest that is
+ * about to start.
  */
-export function deriveChainReading(at: {
+export function deriveChainReading(options: {
   readonly hasData: boolean;
   readonly seen: ObservedIngest | undefined;
   readonly isExpected: boolean;
   readonly chainId: number;
 }): ChainReading {
-  const { hasData, seen, isExpected, chainId } = at;
+  const { hasData, seen, isExpected, chainId } = options;
   const nothing = { share: null, etaSeconds: null, why: null, since: null };
   if (seen === undefined) {
     if (hasData) return { ...nothing, state: "serving" };
@@ -48,7 +48,7 @@ function noSource(chainId: number): string {
   return `No source is configured for ${chain} (${sourceSetting(chainId)}).`;
 }
 
-/** The 503 for a table that was never read. `what` is the subject of its sentence, in the plural. */
+/** The 503 for a table that was never indexed. `what` is the subject of its sentence, in the plural. */
 export function notReadYetError(
   what: string,
   { chainId, reading }: { readonly chainId: number; readonly reading: ChainReading },
@@ -56,23 +56,23 @@ export function notReadYetError(
   const { state, share, etaSeconds, why } = reading;
   const subject = chainId === 0 ? what : `${what} of chain ${chainId}`;
   const wait = Math.min(MAX_RETRY_SECONDS, Math.max(MIN_RETRY_SECONDS, etaSeconds ?? MIN_RETRY_SECONDS));
-  const refuse = (message: string, retryAfterSeconds: number) =>
+  const unavailable = (message: string, retryAfterSeconds: number) =>
     new ServiceError("unavailable", message, { retryAfterSeconds, isExpected: true });
-  if (state === "no_source") return refuse(why ?? noSource(chainId), MAX_RETRY_SECONDS);
+  if (state === "no_source") return unavailable(why ?? noSource(chainId), MAX_RETRY_SECONDS);
   if (state === "failing")
-    return refuse(
-      `${subject} have not been read yet, and reading them fails at the moment. GET /readyz says why.`,
+    return unavailable(
+      `${subject} have not been read yet, and reading them currently fails. GET /readyz shows why.`,
       wait,
     );
   const left = etaSeconds === null || etaSeconds === 0 ? "" : `, about ${formatSeconds(etaSeconds)} left`;
   const done = share === null ? "" : `: ${Math.floor(share * 100)} % done${left}`;
-  return refuse(
+  return unavailable(
     `${subject} are being read for the first time${done}. Try again in ${formatSeconds(wait)}.`,
     wait,
   );
 }
 
-/** Between the first write of the ingest and the first answer from it. */
+/** The 503 between the ingest's first write and the first response from it. */
 export function justReadError(what: string): ServiceError {
   return new ServiceError(
     "unavailable",

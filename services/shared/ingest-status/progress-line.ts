@@ -3,12 +3,12 @@ import type { ProgressView } from "./progress-model.ts";
 const BAR_WIDTH = 20;
 
 export interface ProgressLabels {
-  /** What the line begins with, for example "Base lending". */
+  /** Start of the line, for example "Base lending". */
   readonly chain: string;
-  /** What discovery finds. */
+  /** Noun for what discovery finds. */
   readonly discovered: string;
   readonly blockNoun: "block" | "slot";
-  /** What a block near the head brings. */
+  /** Noun for the events of a block. */
   readonly events: string;
 }
 
@@ -22,18 +22,20 @@ const STAGE_OF: Readonly<Record<ProgressView["state"], string>> = {
 
 /**
  * `Base backfill ███████░░░░░░░░░░░░░ 35 % · block 1,234,567 of 3,000,000 · 1,200 blocks/s · 15,000 events/s · 2 m 10 s left`:
- * bar and share are of all stages together, so that they fill once. Undefined before anything is known.
+ * bar and share cover all stages together, so that they fill once. Undefined at the start.
  */
 export function progressLine(view: ProgressView, words: ProgressLabels): string | undefined {
   const { state, share = 0, perSecond, eventsPerSecond } = view;
   if (state === "starting") return undefined;
   const filled = Math.min(BAR_WIDTH - 1, Math.floor(share * BAR_WIDTH));
   const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
-  const noun = state === "reading" ? "unit" : words.blockNoun;
+  const noun = state === "reading" ? "entity" : words.blockNoun;
   return [
     `${words.chain} ${STAGE_OF[state]} ${bar} ${Math.floor(share * 100)} %`,
     placeOf(view, words),
-    ...(perSecond === undefined ? [] : [`${formatCount(perSecond)} ${noun}s/s`]),
+    ...(perSecond === undefined
+      ? []
+      : [`${formatCount(perSecond)} ${noun === "entity" ? "entities" : `${noun}s`}/s`]),
     ...(state === "reading" || eventsPerSecond === undefined
       ? []
       : [`${formatCount(eventsPerSecond)} ${state === "discovering" ? words.discovered : words.events}/s`]),
@@ -43,7 +45,7 @@ export function progressLine(view: ProgressView, words: ProgressLabels): string 
 
 function placeOf(view: ProgressView, { blockNoun }: ProgressLabels): string {
   const [done, size] = [formatCount(view.done), formatCount(view.size)];
-  if (view.state === "reading") return `unit ${done} of ${size}`;
+  if (view.state === "reading") return `entity ${done} of ${size}`;
   if (view.state === "discovering")
     return `${done} of ${size} ${blockNoun}s${view.scans > 1 ? ` in ${view.scans} scans` : ""}`;
   return `${blockNoun} ${formatCount(view.block ?? 0)} of ${formatCount(view.head ?? view.block ?? 0)}`;
@@ -53,7 +55,7 @@ function leftOf(view: ProgressView, { blockNoun }: ProgressLabels): string {
   const nouns = {
     discovery: `${blockNoun}s of discovery`,
     backfill: `${blockNoun}s of backfill`,
-    reading: "units",
+    reading: "entities",
   };
   const coming = view.toCome.map(({ stage, size }) => `${formatCount(size)} ${nouns[stage]}`).join(" and ");
   if (view.isFallingBehind) return "the chain grows as fast as it is read";
@@ -63,7 +65,7 @@ function leftOf(view: ProgressView, { blockNoun }: ProgressLabels): string {
   return coming === "" ? `${left} left` : `about ${left} left, with ${coming} to come`;
 }
 
-/** The live line of an index that has reached the head: `Base head · block 1,577 · 2 s behind · 35 events/s · 19 calls/s to rpc.example.org`. */
+/** The line of an index at the head: `Base head · block 1,577 · 2 s behind · 35 events/s · 19 calls/s to rpc.example.org`. */
 export function headLine(
   view: ProgressView,
   words: ProgressLabels,
@@ -81,7 +83,7 @@ export function headLine(
   ].join(" · ");
 }
 
-/** With thousands separated. By hand: the first use of the runtime's locales takes tens of milliseconds. */
+/** With thousands separators. By hand: the first use of the runtime's locales takes tens of milliseconds. */
 export function formatCount(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -3,14 +3,14 @@ import { RateWindow } from "./rate-window.ts";
 
 type Stage = "discovery" | "backfill" | "reading";
 
-/** What the model says of the work at one moment. */
+/** The progress at one moment. */
 export interface ProgressView {
   readonly state: "starting" | "discovering" | "reading" | "backfilling" | "following";
-  /** Of all that is to be read until the head is reached. 1 at the head only; never falls within a run. */
+  /** Share of the work up to the head that is done. 1 only at the head; never falls within a run. */
   readonly share: number | undefined;
-  /** Counts every stage that is still to come; undefined while it cannot be estimated. */
+  /** Includes every later stage; undefined while it cannot be estimated. */
   readonly etaSeconds: number | undefined;
-  /** Of the stage that is under way. */
+  /** Of the current stage. */
   readonly done: number;
   readonly size: number;
   readonly perSecond: number | undefined;
@@ -27,8 +27,9 @@ export interface ProgressView {
 }
 
 /**
- * What one item costs in relation to a block of a discovery, of which a request covers thousands. Used for the share,
- * and for the time of a stage until its own pace was measured.
+ * The cost of one item relative to a block of a discovery, of which a request covers thousands. Used for the share, and
+ * for the time of a stage until its own rate is measured: a bar a stage would start again, and a share by count would
+ * stand still in the last stage.
  */
 const COST: Readonly<Record<Stage, number>> = { discovery: 1, backfill: 200, reading: 1_000 };
 
@@ -39,7 +40,7 @@ const NEAR_SECONDS = 30;
 const NEAR_SLOTS = 64;
 const FAR_BLOCKS = 64;
 const FAR_SECONDS = 120;
-/** A run that is not over is not shown as if it were. */
+/** The highest share of an unfinished run. */
 const ALMOST = 0.999;
 
 interface Task {
@@ -50,12 +51,12 @@ interface Task {
 
 /**
  * The arithmetic of an ingest's progress: one share and one time left over all scans, the backfill and the reading of
- * units, measured against the head as it is now. Pure: times are given, in milliseconds.
+ * entities, relative to the current head. Pure: times are arguments, in milliseconds.
  */
 export class ProgressModel {
   #scans = new Map<string, PlannedScan>();
   #plan: Omit<ProgressPlan, "scans" | "stage"> = {};
-  #units: { done: number; size: number } | undefined;
+  #entities: { done: number; size: number } | undefined;
   #stage: Stage | undefined;
   #head: { number: number; time: number | undefined } | undefined;
   #block: { number: number; time: number } | undefined;
@@ -74,13 +75,13 @@ export class ProgressModel {
       const { stage: _, scans, ...plan } = step;
       this.#scans = new Map(scans.map((scan) => [scan.name, scan]));
       this.#plan = plan;
-      this.#units = plan.entities === undefined ? undefined : { done: 0, size: plan.entities };
+      this.#entities = plan.entities === undefined ? undefined : { done: 0, size: plan.entities };
       return;
     }
     if (step.stage === "discovery") this.#discover(step, nowMs);
     else if (step.stage === "reading") {
-      const before = this.#units?.done ?? 0;
-      this.#units = { done: step.at, size: step.to };
+      const before = this.#entities?.done ?? 0;
+      this.#entities = { done: step.at, size: step.to };
       this.#rates.reading.add(Math.max(0, step.at - before), nowMs);
     }
     this.#stage = step.stage;
@@ -97,14 +98,15 @@ export class ProgressModel {
     this.#rates.discovery.add(at - known.at, nowMs);
     this.#events.add(step.events, nowMs);
     this.#scans.set(step.scan, { ...known, at, to: Math.max(known.to, step.to) });
-    if (this.#units !== undefined) this.#units = { ...this.#units, size: this.#units.size + step.events };
+    if (this.#entities !== undefined)
+      this.#entities = { ...this.#entities, size: this.#entities.size + step.events };
   }
 
   setHead(head: { readonly number: number; readonly timestamp?: number | undefined }, nowMs: number): void {
     const grown = this.#head === undefined ? 0 : Math.max(0, head.number - this.#head.number);
     this.#growth.add(grown, nowMs);
     this.#head = { number: head.number, time: head.timestamp };
-    this.#judge();
+    this.#updateFollowing();
   }
 
   setIndexedBlock(
@@ -120,10 +122,10 @@ export class ProgressModel {
     this.#block = { number: block.number, time: block.time };
     if (this.#head !== undefined && this.#head.number < block.number)
       this.#head = { number: block.number, time: block.time };
-    this.#judge();
+    this.#updateFollowing();
   }
 
-  #judge(): void {
+  #updateFollowing(): void {
     const [head, block] = [this.#head, this.#block];
     if (head === undefined || block === undefined) return;
     const behind = head.number - block.number;
@@ -132,10 +134,10 @@ export class ProgressModel {
     const isFar = behind > FAR_BLOCKS && (lag === undefined || lag > FAR_SECONDS);
     if (!this.#isFollowing && isNear) {
       this.#isFollowing = true;
-      // What the backfill brought says nothing of the head.
+      // The event rate of the backfill does not apply at the head.
       this.#events = new RateWindow({ spanMs: 30_000 });
     } else if (this.#isFollowing && isFar) {
-      // Another run: it has a share of its own.
+      // A new run starts with a new share.
       this.#isFollowing = false;
       this.#share = undefined;
       this.#stage = undefined;
@@ -171,7 +173,7 @@ export class ProgressModel {
     };
   }
 
-  /** All stages of the run, as they stand now. */
+  /** All stages of the run with their current counts. */
   #tasks(): Task[] {
     const tasks: Task[] = [];
     const scans = [...this.#scans.values()];
@@ -187,7 +189,7 @@ export class ProgressModel {
       const size = Math.max(0, Math.max(this.#head?.number ?? at, at) - backfill.from + 1);
       tasks.push({ stage: "backfill", done: Math.max(0, at - backfill.from + 1), size });
     }
-    if (this.#units !== undefined) tasks.push({ stage: "reading", ...this.#units });
+    if (this.#entities !== undefined) tasks.push({ stage: "reading", ...this.#entities });
     return tasks;
   }
 
@@ -218,7 +220,7 @@ export class ProgressModel {
       if (left === 0) continue;
       const own = this.#rates[task.stage].perSecond(nowMs);
       const pace = own ?? (costPerSecond === undefined ? undefined : costPerSecond / COST[task.stage]);
-      // While blocks are read, others come: they are to be read too.
+      // New blocks arrive meanwhile and have to be read too.
       const gain = pace === undefined ? undefined : task.stage === "backfill" ? pace - growth : pace;
       if (gain === undefined || gain <= 0) return undefined;
       seconds += left / gain;
@@ -230,7 +232,7 @@ export class ProgressModel {
 const ORDER: Readonly<Record<Stage, number>> = { discovery: 0, backfill: 1, reading: 2 };
 const STATES = { discovery: "discovering", backfill: "backfilling", reading: "reading" } as const;
 
-/** An index that lost the head has blocks to read, whatever stage reports first. */
+/** An index that fell behind has blocks to read, whatever stage reports first. */
 function stateOf(stage: Stage | undefined, hasBlock: boolean): ProgressView["state"] {
   if (stage !== undefined) return STATES[stage];
   return hasBlock ? "backfilling" : "starting";

@@ -7,15 +7,15 @@ export interface PlannedScan {
   readonly to: number;
 }
 
-/** What lies before the ingest when a run begins. Reported again, it replaces the plan before. */
+/** The work of a run. A second plan replaces the first. */
 export interface ProgressPlan {
   readonly stage: "plan";
   readonly scans: readonly PlannedScan[];
-  /** Whether scans go on with the head, instead of ending at a fixed block. */
+  /** Whether scans follow the head instead of ending at a fixed block. */
   readonly scansToHead?: boolean;
   /** Blocks from `from` up to the head, of which those up to `at` are indexed. */
   readonly backfill?: { readonly from: number; readonly at: number };
-  /** Units that are known before the discovery; those that it finds are added. They are read after it. */
+  /** Entities known before the discovery; those that it finds are added. They are read after it. */
   readonly entities?: number;
 }
 
@@ -31,11 +31,11 @@ export interface DiscoveryStep {
   readonly events: number;
 }
 
-/** Backfill goes block by block, reading unit by unit. */
+/** Backfill counts blocks, reading counts entities. */
 export interface RunStep {
   readonly stage: "backfill" | "reading";
   readonly from: number;
-  /** Last block (unit) done. */
+  /** Last block (entity) done. */
   readonly at: number;
   readonly to: number;
   readonly events: number;

@@ -3,7 +3,7 @@ interface Sample {
   readonly count: number;
 }
 
-/** How fast something goes, measured over the last minute. Pure state; times in milliseconds. */
+/** The rate of something over the last minute. Pure state; times in milliseconds. */
 export class RateWindow {
   readonly #spanMs: number;
   readonly #minSpanMs: number;
@@ -15,7 +15,7 @@ export class RateWindow {
     this.#minSpanMs = options.minSpanMs ?? 1_000;
   }
 
-  /** The first call only marks the beginning: what was done before it took an unknown time. */
+  /** The first call only marks the start: its count took an unknown time. */
   add(count: number, nowMs: number): void {
     this.#count += count;
     const last = this.#samples.at(-1);
@@ -26,7 +26,7 @@ export class RateWindow {
     this.#drop(nowMs);
   }
 
-  /** Per second; undefined while too little was seen, and after a whole span without anything. */
+  /** Per second; undefined with too few samples, and after a whole span without counts. */
   perSecond(nowMs: number): number | undefined {
     this.#drop(nowMs);
     const [first] = this.#samples;
@@ -35,7 +35,7 @@ export class RateWindow {
     return done > 0 ? (done * 1_000) / (nowMs - first.ms) : undefined;
   }
 
-  /** Keeps one sample from before the span, so that a slow pace can be measured. */
+  /** Keeps one sample from before the span, so that a slow rate can be measured. */
   #drop(nowMs: number): void {
     while (this.#samples.length > 1 && (this.#samples[1] as Sample).ms < nowMs - this.#spanMs)
       this.#samples.shift();

@@ -1,6 +1,6 @@
 import type { ChainStatus } from "../grpc/types.ts";
 
-/** A chain in the body of /readyz: what is known of it, and nothing that is not. */
+/** A chain in the body of /readyz; unknown values are left out. */
 export interface ShownChain {
   readonly name: string;
   readonly state: ChainStatus["state"];
@@ -11,11 +11,11 @@ export interface ShownChain {
   readonly since?: string;
   readonly block?: number;
   readonly head?: number;
-  /** Age of the block that answers rest on. */
+  /** Age of the latest indexed block. */
   readonly lagSeconds?: number;
 }
 
-/** Chains by their id, as people and programs read them in /readyz. `nowMs` in Unix milliseconds. */
+/** Chains by id, as /readyz shows them. `nowMs` in Unix milliseconds. */
 export function showChains(
   chains: readonly ChainStatus[],
   nowMs: number = Date.now(),

@@ -1,8 +1,8 @@
 import { collection, type RowOf } from "../storage/port.ts";
 
 /**
- * What an ingest does right now. `no_source`: it runs without an endpoint for the chain.
- * `reading` reads units of lending, `backfilling` reads blocks behind the head.
+ * The current work of an ingest. `no_source`: it runs without an endpoint for the chain. `reading`: it reads lending
+ * entities. `backfilling`: it reads blocks behind the head.
  */
 export const INGEST_STATES = [
   "starting",
@@ -16,26 +16,26 @@ export const INGEST_STATES = [
 export type IngestState = (typeof INGEST_STATES)[number];
 
 /**
- * One row per chain in each service's store: the ingest that holds the chain's lease says here what it does. The
- * service that serves the store runs in another process, possibly on another machine, and shares nothing else with it.
+ * One row per chain in each service's store, written by the ingest that holds the chain's lease. The service that serves
+ * the store runs in another process, possibly on another machine, and shares nothing else with it.
  */
 export const ingestStatus = collection({
   name: "ingest_status",
   fields: {
     chainId: "int",
     state: "text",
-    /** Of everything to be read until the head is reached, 0 to 1; null where nothing was measured yet. */
+    /** Share of the work up to the head that is done, 0 to 1; null before the first measurement. */
     share: "float?",
-    /** Counts everything that is still to come; null while it cannot be estimated. */
+    /** Includes all later stages; null while it cannot be estimated. */
     etaSeconds: "int?",
     /** Why it fails, in one sentence without credentials. */
     why: "text?",
     /** Unix milliseconds since when the state has been this one. */
     sinceMs: "int",
-    /** The chain's head as last seen, and the block that the store stands on. */
+    /** The chain's head as last seen, and the latest indexed block. */
     head: "int?",
     block: "int?",
-    /** Unix milliseconds by the clock of the ingest. */
+    /** Unix milliseconds by the ingest's clock. */
     updatedAtMs: "int",
   },
   key: ["chainId"],

@@ -3,12 +3,12 @@ import { describe, it } from "mocha";
 import { put, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { type IngestStatusRow, ingestStatus } from "./status-row.ts";
-import { IngestWatch } from "./status-watcher.ts";
+import { IngestStatusWatcher } from "./status-watcher.ts";
 import { statusRow } from "./testkit.ts";
 
 const WALL_MS = 1_700_000_000_000;
 
-describe("IngestWatch", () => {
+describe("IngestStatusWatcher", () => {
   const setUp = async (row?: Partial<IngestStatusRow>) => {
     const store = await openSqliteStore({ path: ":memory:" });
     await store.declare([ingestStatus]);
@@ -18,7 +18,7 @@ describe("IngestWatch", () => {
     const times = { now: () => WALL_MS, monotonicMs: () => clock.ms, pollMs: 3_600_000 };
     const failures: unknown[] = [];
     const watched: Pick<Store, "get"> = { get: store.get.bind(store) };
-    const watch = new IngestWatch({
+    const watch = new IngestStatusWatcher({
       ...{ store: watched, chainIds: [8453], ...times },
       onFailure: (error) => failures.push(error),
     });
@@ -40,10 +40,10 @@ describe("IngestWatch", () => {
     const { watch, write, clock, close } = await setUp({ updatedAtMs: WALL_MS });
     expect(watch.current(8453)).to.deep.include({ isStale: false });
     clock.ms += 30_001;
-    await watch.look();
+    await watch.refresh();
     expect(watch.current(8453)?.isStale).to.equal(true);
     await write({ updatedAtMs: WALL_MS + 1 });
-    await watch.look();
+    await watch.refresh();
     expect(watch.current(8453)?.isStale).to.equal(false);
     await close();
   });
@@ -55,7 +55,7 @@ describe("IngestWatch", () => {
     );
     clock.ms += 1_000;
     await write({ updatedAtMs: WALL_MS - 3_599_000 });
-    await watch.look();
+    await watch.refresh();
     expect(watch.current(8453)?.isStale).to.equal(false);
     await close();
   });
@@ -70,7 +70,7 @@ describe("IngestWatch", () => {
   it("keeps what it has seen while the store fails", async () => {
     const { watch, watched, failures, clock, close } = await setUp({ updatedAtMs: WALL_MS });
     watched.get = () => Promise.reject(new Error("the store is down"));
-    await watch.look();
+    await watch.refresh();
     expect(failures).to.have.length(1);
     expect(watch.current(8453)?.row.state).to.equal("discovering");
     clock.ms += 30_001;

@@ -6,14 +6,14 @@ const POLL_MS = 1_000;
 /** An ingest writes at least every ten seconds: after three missed writes it counts as gone. */
 const STALE_MS = 30_000;
 
-/** What an ingest last said of a chain. */
+/** An ingest's latest status of a chain. */
 export interface ObservedIngest {
   readonly row: IngestStatusRow;
-  /** It has not said anything for so long that what it said may no longer be so. */
+  /** No update for so long that the status may be outdated. */
   readonly isStale: boolean;
 }
 
-export interface IngestWatchOptions {
+export interface IngestStatusWatcherOptions {
   readonly store: Pick<Store, "get">;
   readonly chainIds: readonly number[];
   readonly onFailure?: (error: unknown, chainId: number) => void;
@@ -21,45 +21,45 @@ export interface IngestWatchOptions {
   readonly staleMs?: number;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock. */
   readonly monotonicMs?: () => number;
 }
 
-interface Seen {
+interface ObservedRow {
   readonly row: IngestStatusRow;
-  /** When its time of writing was first seen, by this process's own clock. */
+  /** When this `updatedAtMs` was first seen, by this process's clock. */
   readonly sinceMs: number;
-  /** How old it was by then, going by both machines' clocks; 0 where it was seen to change. */
+  /** Its age at that time by both machines' clocks; 0 if the change was observed. */
   readonly ageMs: number;
 }
 
 /**
- * Reads what the ingest says of each chain, once a second. Whether it is still alive is judged by whether its rows
- * change, so that clocks of two machines need not agree; only the first look has to go by them.
+ * Reads the ingest's status of each chain once a second. The ingest counts as alive while its rows change, so that the
+ * clocks of two machines need not agree; only the first read has to compare them.
  */
-export class IngestWatch {
-  readonly #options: IngestWatchOptions;
+export class IngestStatusWatcher {
+  readonly #options: IngestStatusWatcherOptions;
   readonly #now: () => number;
   readonly #monotonicMs: () => number;
-  readonly #seen = new Map<number, Seen>();
+  readonly #seen = new Map<number, ObservedRow>();
   readonly #stop = new AbortController();
-  /** Resolves once each chain was looked at, whether the store answered or not. */
+  /** Resolves after the first read of each chain, whether it succeeded or not. */
   readonly started: Promise<void>;
 
-  constructor(options: IngestWatchOptions) {
+  constructor(options: IngestStatusWatcherOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
-    this.started = this.look();
+    this.started = this.refresh();
     void this.#poll();
   }
 
-  /** Undefined where no ingest has ever said anything of the chain. */
+  /** Undefined if no ingest has ever reported the chain. */
   current(chainId: number): ObservedIngest | undefined {
     const seen = this.#seen.get(chainId);
     if (seen === undefined) return undefined;
     const ageMs = seen.ageMs + this.#monotonicMs() - seen.sinceMs;
-    // Without a source there is nobody to go on reporting.
+    // Without a source no ingest reports again.
     const isStale = seen.row.state !== "no_source" && ageMs > (this.#options.staleMs ?? STALE_MS);
     return { row: seen.row, isStale };
   }
@@ -70,16 +70,16 @@ export class IngestWatch {
     await this.started;
     while (!signal.aborted) {
       await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
-      if (!signal.aborted) await this.look();
+      if (!signal.aborted) await this.refresh();
     }
   }
 
   /** Never rejects. */
-  async look(): Promise<void> {
-    await Promise.all(this.#options.chainIds.map((chainId) => this.#lookAt(chainId)));
+  async refresh(): Promise<void> {
+    await Promise.all(this.#options.chainIds.map((chainId) => this.#refreshChain(chainId)));
   }
 
-  async #lookAt(chainId: number): Promise<void> {
+  async #refreshChain(chainId: number): Promise<void> {
     const { store, onFailure } = this.#options;
     try {
       const row = await store.get(ingestStatus, { chainId });

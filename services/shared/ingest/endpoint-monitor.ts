@@ -2,31 +2,31 @@ import { formatCount } from "../ingest-status/progress-line.ts";
 import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 import type { FaultKind } from "../rpc-client/endpoint/fault.ts";
 
-/** An endpoint that fails a call in one of these ways is of no use at that moment; any other answer shows that it works. */
+/** Faults that mean the endpoint cannot be used now; any other response shows that it works. */
 const BAD: ReadonlySet<FaultKind> = new Set(["transient", "rate", "fatal", "untrusted"]);
-/** Without any good answer for this long, an endpoint that fails counts as down. */
-const PATIENCE_MS = 10_000;
-const NEWS_EVERY_MS = 30_000;
+/** An endpoint that has only failed for this long counts as down. */
+const DOWN_AFTER_MS = 10_000;
+const REPORT_EVERY_MS = 30_000;
 
 interface HostState {
   calls: number;
   limited: number;
-  /** Since when it has only failed; undefined while it answers. */
+  /** Start of the current failures; undefined while it works. */
   failingSinceMs: number | undefined;
   reason: string;
-  /** Its circuit is open, or it was set aside: nobody waits for further failures. */
+  /** Its circuit is open, or it was set aside: it counts as down at once. */
   isOut: boolean;
 }
 
-/** What the RPC endpoints of one chain are like, from the events of its sources. Times in milliseconds. */
+/** The health of one chain's RPC endpoints, from the events of its sources. Times in milliseconds. */
 export class EndpointMonitor {
   readonly #hosts = new Map<string, HostState>();
   #refusedRanges = 0;
   #rangeBlocks: number | undefined;
-  #told = { text: "", ms: Number.NEGATIVE_INFINITY };
-  #callsBefore = { count: 0, ms: 0 };
+  #reported = { text: "", ms: Number.NEGATIVE_INFINITY };
+  #lastMeasurement = { count: 0, ms: 0 };
 
-  /** Hosts that are asked: all of them must fail before the chain has no endpoint. */
+  /** All these hosts must fail before the chain has no endpoint. */
   constructor(hosts: readonly string[]) {
     for (const host of hosts) this.#stateOf(host);
   }
@@ -68,11 +68,11 @@ export class EndpointMonitor {
     }
   }
 
-  /** Why no endpoint can be used, with the hosts; undefined while one may answer. */
+  /** Why no endpoint can be used, with the hosts; undefined while one may work. */
   describeOutage(nowMs: number): { readonly why: string; readonly sinceMs: number } | undefined {
     const states = [...this.#hosts];
     const isDown = ([, { failingSinceMs, isOut }]: [string, HostState]) =>
-      failingSinceMs !== undefined && (isOut || nowMs - failingSinceMs >= PATIENCE_MS);
+      failingSinceMs !== undefined && (isOut || nowMs - failingSinceMs >= DOWN_AFTER_MS);
     if (states.length === 0 || !states.every(isDown)) return undefined;
     const reasons = states.map(([host, { reason }]) => `${host}${reason === "" ? "" : ` (${reason})`}`);
     return {
@@ -81,18 +81,18 @@ export class EndpointMonitor {
     };
   }
 
-  /** A line about refusals and limits, where they have changed since the last one; at most one each 30 seconds. */
+  /** A line about refused ranges and rate limits if they changed; at most one every 30 seconds. */
   takeReport(nowMs: number): string | undefined {
-    if (nowMs - this.#told.ms < NEWS_EVERY_MS) return undefined;
+    if (nowMs - this.#reported.ms < REPORT_EVERY_MS) return undefined;
     const limited = [...this.#hosts].filter(([, state]) => state.limited > 0);
     const ranges = this.#refusedRanges === 0 ? [] : [this.#describeRanges()];
     const hosts = limited.map(
       ([host, state]) => `${host}: ${formatCount(state.limited)} × 429 in ${formatCount(state.calls)} calls`,
     );
-    // The number of calls alone is no news.
+    // A higher number of calls alone is no change.
     const key = JSON.stringify([limited.map(([host, state]) => [host, state.limited]), this.#refusedRanges]);
-    if (hosts.length + ranges.length === 0 || key === this.#told.text) return undefined;
-    this.#told = { text: key, ms: nowMs };
+    if (hosts.length + ranges.length === 0 || key === this.#reported.text) return undefined;
+    this.#reported = { text: key, ms: nowMs };
     const names = limited.length > 0 ? hosts : [[...this.#hosts.keys()].join(", ")];
     return [...names, ...ranges].join(" · ");
   }
@@ -104,15 +104,15 @@ export class EndpointMonitor {
       : `${refused}, cut to ${formatCount(this.#rangeBlocks)} blocks`;
   }
 
-  /** Calls a second to all endpoints since the last time this was asked. */
+  /** Calls a second to all endpoints since the last measurement. */
   measureCallRate(nowMs: number): number {
     const count = [...this.#hosts.values()].reduce((sum, { calls }) => sum + calls, 0);
-    const { count: before, ms } = this.#callsBefore;
-    this.#callsBefore = { count, ms: nowMs };
+    const { count: before, ms } = this.#lastMeasurement;
+    this.#lastMeasurement = { count, ms: nowMs };
     return nowMs > ms ? ((count - before) * 1_000) / (nowMs - ms) : 0;
   }
 
-  /** Those that have answered most, for a line about the head. */
+  /** Hosts by number of calls, the busiest first. */
   get hosts(): readonly string[] {
     return [...this.#hosts].sort(([, a], [, b]) => b.calls - a.calls).map(([host]) => host);
   }

@@ -44,7 +44,7 @@ describe("an ingest's metrics", () => {
     expect(await metrics.render()).to.contain(`ingest_lag_seconds{chain="8453",${service}} 0`);
   });
 
-  it("show progress and failure, and let a watcher hear the same", async () => {
+  it("show progress and failure, and forward the same to an observer", async () => {
     const metrics = createIngestMetrics({ name: "some-ingest" });
     const heard: unknown[] = [];
     metrics.observe(8453, {

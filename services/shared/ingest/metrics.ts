@@ -2,14 +2,14 @@ import { startAdminServer } from "../metrics/admin-server.ts";
 import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "../metrics/metrics.ts";
 import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 
-/** Hears the same of a chain as its metrics. */
+/** Receives the same events of a chain as its metrics. */
 export interface ChainObserver {
   readonly onEvent: (event: SourceEvent) => void;
   setHead(head: { readonly number: number; readonly timestamp?: number | undefined }): void;
   setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
 
-/** Shows how far the reading is. */
+/** Gauges of progress. */
 export interface ProgressGauges {
   showProgress(progress: {
     readonly share: number | undefined;
@@ -18,13 +18,13 @@ export interface ProgressGauges {
   }): void;
 }
 
-/** What every ingest tells of a chain. */
+/** Metrics that every ingest has for a chain. */
 export interface ChainGauges {
   /** For the source's onEvent. */
   readonly onEvent: (event: SourceEvent) => void;
-  /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads do not tell it. */
+  /** The chain's head as last seen; `timestamp` in Unix seconds, absent where heads carry none. */
   setHead(head: { readonly number: number; readonly timestamp?: number }): void;
-  /** The block that the store stands on; `events` that were written with it. */
+  /** The latest indexed block; `events` that were written with it. */
   setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
 }
 
@@ -32,8 +32,8 @@ export interface IngestMetrics extends Metrics {
   /** By its id, or its name where it has none. */
   chain(chainId: number | string): ChainGauges;
   progress(chainId: number | string): ProgressGauges;
-  /** Whatever the chain's gauges hear, the watcher hears too. */
-  observe(chainId: number | string, watcher: ChainObserver): void;
+  /** Forwards everything that the chain's metrics receive to an observer. */
+  observe(chainId: number | string, observer: ChainObserver): void;
 }
 
 /** The metrics of an ingest's process: those of every process, its RPC requests, and how far it is behind. */
@@ -49,13 +49,13 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
   });
   const calls = new Counter({
     name: "rpc_calls_total",
-    help: "Calls sent to RPC endpoints, several of which may travel in one request",
+    help: "Calls sent to RPC endpoints, several of which may share one request",
     labelNames: ["chain", "host", "method"],
     registers,
   });
   const faults = new Counter({
     name: "rpc_faults_total",
-    help: "Calls that RPC endpoints failed, by what was wrong",
+    help: "Calls that failed at RPC endpoints, by kind of error",
     labelNames: ["chain", "host", "fault"],
     registers,
   });
@@ -67,19 +67,19 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
   });
   const indexed = new Gauge({
     name: "ingest_indexed_block",
-    help: "The block that the store stands on",
+    help: "The latest block in the store",
     labelNames: ["chain"],
     registers,
   });
   const lag = new Gauge({
     name: "ingest_lag_seconds",
-    help: "Time of the chain's head as last seen less that of the block that the store stands on",
+    help: "Time of the chain's head as last seen less that of the latest block in the store",
     labelNames: ["chain"],
     registers,
   });
   const share = new Gauge({
     name: "ingest_progress_share",
-    help: "Share of all that is to be read until the head is reached; 1 at the head",
+    help: "Share of the work up to the head that is done; 1 at the head",
     labelNames: ["chain"],
     registers,
   });
@@ -91,14 +91,14 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
   });
   const failing = new Gauge({
     name: "ingest_failing",
-    help: "1 while the ingest cannot go on (no endpoint, no store, an error), else 0",
+    help: "1 while the ingest fails (no endpoint, no store, an error), else 0",
     labelNames: ["chain"],
     registers,
   });
-  const watchers = new Map<string, ChainObserver>();
+  const observers = new Map<string, ChainObserver>();
   return {
     ...metrics,
-    observe: (chainId, watcher) => void watchers.set(String(chainId), watcher),
+    observe: (chainId, observer) => void observers.set(String(chainId), observer),
     progress(chainId) {
       const chain = String(chainId);
       return {
@@ -111,7 +111,7 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     },
     chain(chainId) {
       const chain = String(chainId);
-      const watcher = () => watchers.get(chain);
+      const observer = () => observers.get(chain);
       let headTime: number | undefined;
       let indexedTime: number | undefined;
       const showLag = () => {
@@ -120,7 +120,7 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
       };
       return {
         onEvent(event) {
-          watcher()?.onEvent(event);
+          observer()?.onEvent(event);
           if (event.kind === "request") {
             const { host, method, ok } = event;
             requests.observe({ chain, host, method, ok: String(ok) }, event.ms / 1_000);
@@ -128,13 +128,13 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
           } else if (event.kind === "fault") faults.inc({ chain, host: event.host, fault: event.fault });
         },
         setHead({ number, timestamp }) {
-          watcher()?.setHead({ number, timestamp });
+          observer()?.setHead({ number, timestamp });
           head.set({ chain }, number);
           if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
           showLag();
         },
         setIndexedBlock({ number, time, events = 0 }) {
-          watcher()?.setIndexedBlock({ number, time, events });
+          observer()?.setIndexedBlock({ number, time, events });
           indexed.set({ chain }, number);
           indexedTime = time;
           if (headTime !== undefined) headTime = Math.max(headTime, time);
@@ -146,14 +146,13 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
 }
 
 /**
- * Serves /metrics and /livez on a port, where one is configured (0 = none). Answers how to stop it. Throws when the
- * port is taken.
+ * Serves /metrics and /livez on a port (0 = none); returns a stop function. Throws when the port is in use.
  */
 export async function serveMetrics(
   metrics: Metrics,
-  at: { host: string; port: number },
+  address: { host: string; port: number },
 ): Promise<() => Promise<void>> {
-  const port = at.port === 0 ? "off" : at.port;
-  const { stop } = await startAdminServer(metrics, { ...at, port, setting: "INGEST_METRICS_PORT" });
+  const port = address.port === 0 ? "off" : address.port;
+  const { stop } = await startAdminServer(metrics, { ...address, port, setting: "INGEST_METRICS_PORT" });
   return stop;
 }

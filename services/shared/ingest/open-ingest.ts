@@ -9,7 +9,7 @@ import type { Collection, Store } from "../storage/port.ts";
 import { hostsOf } from "./endpoint-monitor.ts";
 import { createIngestMetrics, type IngestMetrics, serveMetrics } from "./metrics.ts";
 import { finishReindex, partsOfIndex } from "./reindex.ts";
-import { createReporter, type IngestReporter, type Leading, storeMissingSource } from "./reporter.ts";
+import { createReporter, type IngestReporter, type PublishOptions, storeMissingSource } from "./reporter.ts";
 import { type Leadership, runAsLeader, runIngest } from "./run-ingest.ts";
 
 /** Settings of every ingest. */
@@ -60,7 +60,7 @@ export interface ReportedChain {
   readonly labels: ProgressLabels;
 }
 
-export interface LeaderContext extends Pick<Leading, "readHead"> {
+export interface LeaderContext extends Pick<PublishOptions, "readHead"> {
   /** Absent where the store holds one chain alone. */
   readonly chainId?: number;
   readonly log: Log;

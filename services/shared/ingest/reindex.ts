@@ -3,8 +3,8 @@ import type { Guard } from "../storage/lease.ts";
 import { type Collection, collection, put, remove, removeWhere, type Store } from "../storage/port.ts";
 
 /**
- * Deletions of a chain's index that are under way. A row stands from before the checkpoint goes until everything has
- * gone: an ingest that finds one finishes the deletion before it indexes.
+ * Markers of chain indexes that are being deleted. A row exists from before the checkpoint is deleted until everything is:
+ * an ingest that finds one finishes the deletion before it indexes, since the operator has decided already.
  */
 export const reindexes = collection({
   name: "reindexes",
@@ -33,8 +33,8 @@ export interface ChainIndex {
 }
 
 /**
- * The parts of an index in the order in which they are deleted: the checkpoint first, since without it nothing is
- * served or continued. Throws TypeError for a collection that cannot be told apart by chain.
+ * The parts of an index in order of deletion: the checkpoint first, since without it nothing is served or continued.
+ * Throws TypeError for a collection without a chainId; a test searches the sources for collections that are in no list.
  *
  * @param chainId undefined where the store holds one chain alone
  */
@@ -54,14 +54,14 @@ export function partsOfIndex(
 interface Deletion {
   readonly store: Store;
   readonly index: ChainIndex;
-  /** The deletion holds the lease of the ingest: nothing is written beside it. */
+  /** The deletion holds the ingest's lease, which fences each of its writes. */
   readonly guard: Guard;
 }
 
-/** Rows of other chains lie beside: as many at once as keep the ingests of those waiting for a moment only. */
+/** Rows of other chains are in the same collection: batches that block their ingests only briefly. */
 const ROWS_AT_ONCE = 2_000;
 
-/** Deletes a chain's index. Killed at any point, it leaves either the whole index or a marker to finish by. */
+/** Deletes a chain's index. Killed at any point, it leaves either the whole index or the marker. */
 export async function deleteIndex({ store, index, guard }: Deletion): Promise<void> {
   const { name, parts } = index;
   await store.declare([reindexes]);
@@ -92,7 +92,7 @@ async function deletePart(
     const keys = await store.find(from, { filter, limit: ROWS_AT_ONCE, fields: from.key });
     if (keys.length === 0) return;
     await store.write([...guard(), remove(from, keys)]);
-    // SQLite works within one turn of the event loop: the lease has to be renewed meanwhile.
+    // SQLite blocks the event loop: yield, so that the lease can be renewed.
     await nextTurn();
   }
 }

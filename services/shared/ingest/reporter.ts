@@ -16,19 +16,19 @@ import { EndpointMonitor } from "./endpoint-monitor.ts";
 import type { ChainObserver, ProgressGauges } from "./metrics.ts";
 
 const TICK_MS = 1_000;
-/** A row that does not change is written anew this often: the service sees that the ingest is alive. */
+/** An unchanged row is rewritten this often: the service sees that the ingest is alive. */
 const HEARTBEAT_MS = 10_000;
-/** Before the head is reached the chain's head is asked for this often, whatever else is read. */
-const LOOK_AT_HEAD_MS = 5_000;
+/** The chain's head is read this often before the index reaches it. */
+const READ_HEAD_MS = 5_000;
 const PROGRESS_LINE_MS = 1_000;
-/** After this long the run is a long one, and its lines come less often. */
+/** Longer runs log fewer lines. */
 const LONG_RUN_MS = 60_000;
 const LONG_RUN_LINE_MS = 10_000;
 const HEAD_LINE_MS = 30_000;
 const FAILURE_LINE_MS = 60_000;
 const CHANGED_FAILURE_MS = 10_000;
 const LAST_WRITE_MS = 500;
-/** A failure is over once the work has gone on for this long without another one. */
+/** A failure is over once the work has continued for this long without another one. */
 const RECOVERED_MS = 5_000;
 
 export interface ReporterOptions {
@@ -39,30 +39,30 @@ export interface ReporterOptions {
   readonly words: ProgressLabels;
   readonly log: Log;
   readonly gauges?: ProgressGauges;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
 
 type ReadHead = () => Promise<{ readonly number: number; readonly timestamp?: number }>;
 
-export interface Leading {
+export interface PublishOptions {
   readonly guard: Guard;
   readonly readHead: ReadHead;
 }
 
 /**
- * Says of one chain what its ingest does: a row in the store, lines in the log, metrics. All of it derives from one
- * model, so that they never contradict one another. Nothing here can fail the indexing.
+ * Reports what the ingest of one chain does: a row in the store, lines in the log, metrics. All derive from one model, so
+ * that they never contradict each other. No error here can stop the indexing.
  */
 export interface IngestReporter extends ChainObserver {
   readonly report: ProgressReport;
-  /** The work ended with this error, and is tried again. */
+  /** The work failed with this error and will be retried. */
   reportFailure(error: unknown): void;
   /**
-   * Publishes while `work` runs: for the process that holds the chain's lease, and fenced by it. `readHead` is asked for
-   * the chain's head in stages that do not look at it themselves.
+   * Publishes while `work` runs, in the process that holds the chain's lease and fenced by it. `readHead` reads the chain's
+   * head in stages that do not read it themselves.
    */
-  publishDuring<T>(lead: Leading, work: () => Promise<T>): Promise<T>;
+  publishDuring<T>(options: PublishOptions, work: () => Promise<T>): Promise<T>;
   /** What is published, for tests. */
   row(): IngestStatusRow;
 }
@@ -70,8 +70,8 @@ export interface IngestReporter extends ChainObserver {
 interface Failure {
   readonly why: string;
   readonly sinceMs: number;
-  /** When the work was first seen to go on. */
-  readonly goesOnMs?: number;
+  /** When the work first continued. */
+  readonly resumedMs?: number;
 }
 
 export function createReporter(options: ReporterOptions): IngestReporter {
@@ -82,7 +82,7 @@ class Reporter implements IngestReporter {
   readonly #options: ReporterOptions;
   readonly #now: () => number;
   readonly #model = new ProgressModel();
-  readonly #news: EndpointMonitor;
+  readonly #endpoints: EndpointMonitor;
   #failure: Failure | undefined;
   #state:
     | { readonly name: IngestState; readonly why: string | undefined; readonly sinceMs: number }
@@ -92,26 +92,26 @@ class Reporter implements IngestReporter {
   #isStoreFailing = false;
   #startedMs = 0;
   #lineMs = Number.NEGATIVE_INFINITY;
-  #toldFailure: { readonly why: string | undefined; readonly ms: number } | undefined;
+  #loggedFailure: { readonly why: string | undefined; readonly ms: number } | undefined;
   #headSeenMs = Number.NEGATIVE_INFINITY;
-  #isLooking = false;
+  #isReadingHead = false;
 
   constructor(options: ReporterOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#news = new EndpointMonitor(options.hosts);
+    this.#endpoints = new EndpointMonitor(options.hosts);
   }
 
   readonly report: ProgressReport = (step) => this.#model.apply(step, this.#now());
 
-  readonly onEvent = (event: SourceEvent): void => this.#news.onEvent(event, this.#now());
+  readonly onEvent = (event: SourceEvent): void => this.#endpoints.onEvent(event, this.#now());
 
   readonly setHead = (head: { readonly number: number; readonly timestamp?: number | undefined }): void => {
     this.#headSeenMs = this.#now();
     this.#model.setHead(head, this.#headSeenMs);
-    // Heads are looked at once store and source have answered: the work goes on, unless it fails again at once.
-    if (this.#failure !== undefined && this.#failure.goesOnMs === undefined)
-      this.#failure = { ...this.#failure, goesOnMs: this.#headSeenMs };
+    // The head is read after store and source have worked: the work continues, unless it fails again at once.
+    if (this.#failure !== undefined && this.#failure.resumedMs === undefined)
+      this.#failure = { ...this.#failure, resumedMs: this.#headSeenMs };
   };
 
   readonly setIndexedBlock = (block: {
@@ -128,13 +128,13 @@ class Reporter implements IngestReporter {
     this.#failure = { why: reasonOf(error), sinceMs };
   }
 
-  async publishDuring<T>(lead: Leading, work: () => Promise<T>): Promise<T> {
+  async publishDuring<T>(options: PublishOptions, work: () => Promise<T>): Promise<T> {
     this.#startedMs = this.#now();
     const tick = () => {
       try {
-        this.#tick(lead);
+        this.#tick(options);
       } catch (err) {
-        this.#complain(err);
+        this.#warnOnce(err);
       }
     };
     const timer = setInterval(tick, TICK_MS);
@@ -144,23 +144,23 @@ class Reporter implements IngestReporter {
       return await work();
     } finally {
       clearInterval(timer);
-      // A store that hangs must not hold the end of the process.
+      // A store that hangs must not delay the end of the process.
       await Promise.race([this.#writing, sleep(LAST_WRITE_MS, undefined, { ref: false })]);
     }
   }
 
-  /** Once an outage. */
-  #complain(err: unknown): void {
+  /** Once for each outage. */
+  #warnOnce(err: unknown): void {
     if (!this.#isStoreFailing) this.#options.log.warn({ err }, "the ingest's status cannot be stored");
     this.#isStoreFailing = true;
   }
 
-  #tick({ readHead, guard }: Leading): void {
+  #tick({ readHead, guard }: PublishOptions): void {
     const nowMs = this.#now();
-    this.#lookAtHead(readHead, nowMs);
+    this.#readHeadIfDue(readHead, nowMs);
     const view = this.#model.view(nowMs);
-    this.#judge(view, nowMs);
-    this.#say(view, nowMs);
+    this.#updateState(view, nowMs);
+    this.#logProgress(view, nowMs);
     this.#options.gauges?.showProgress({
       share: view.share,
       etaSeconds: view.etaSeconds,
@@ -169,28 +169,28 @@ class Reporter implements IngestReporter {
     this.#publish(view, { nowMs, guard });
   }
 
-  /** The head moves on while discovery and backfill take hours, and shows what is still to come. */
-  #lookAtHead(readHead: ReadHead, nowMs: number): void {
-    if (this.#isLooking || nowMs - this.#headSeenMs < LOOK_AT_HEAD_MS) return;
-    this.#isLooking = true;
+  /** The head moves while discovery and backfill take hours, and shows the remaining work. */
+  #readHeadIfDue(readHead: ReadHead, nowMs: number): void {
+    if (this.#isReadingHead || nowMs - this.#headSeenMs < READ_HEAD_MS) return;
+    this.#isReadingHead = true;
     readHead()
       .then(
         (head) => {
           this.#headSeenMs = this.#now();
           this.#model.setHead(head, this.#headSeenMs);
         },
-        // The endpoints' own events say why.
+        // The endpoints' events explain the failure.
         () => {},
       )
       .finally(() => {
-        this.#isLooking = false;
+        this.#isReadingHead = false;
       });
   }
 
-  #judge(view: ProgressView, nowMs: number): void {
-    const goesOnMs = this.#failure?.goesOnMs;
-    if (goesOnMs !== undefined && nowMs - goesOnMs >= RECOVERED_MS) this.#failure = undefined;
-    const down = this.#news.describeOutage(nowMs);
+  #updateState(view: ProgressView, nowMs: number): void {
+    const resumedMs = this.#failure?.resumedMs;
+    if (resumedMs !== undefined && nowMs - resumedMs >= RECOVERED_MS) this.#failure = undefined;
+    const down = this.#endpoints.describeOutage(nowMs);
     const failure = down ?? this.#failure;
     const name: IngestState = failure === undefined ? view.state : "failing";
     const why = failure?.why;
@@ -208,49 +208,52 @@ class Reporter implements IngestReporter {
     return this.#options.words.chain;
   }
 
-  #say(view: ProgressView, nowMs: number): void {
+  #logProgress(view: ProgressView, nowMs: number): void {
     const { log, words } = this.#options;
-    const news = this.#news.takeReport(nowMs);
-    if (news !== undefined) log.info({ screen: true }, `${this.#name} endpoints · ${news}`);
+    const report = this.#endpoints.takeReport(nowMs);
+    if (report !== undefined) log.info({ screen: true }, `${this.#name} endpoints · ${report}`);
     if (this.#state?.name === "failing") {
-      this.#sayFailure(this.#state, nowMs);
+      this.#logFailure(this.#state, nowMs);
       return;
     }
-    if (this.#toldFailure !== undefined) {
-      this.#toldFailure = undefined;
-      log.info({ screen: true }, `${this.#name} goes on`);
+    if (this.#loggedFailure !== undefined) {
+      this.#loggedFailure = undefined;
+      log.info({ screen: true }, `${this.#name} works again`);
     }
     const isFollowing = view.state === "following";
     const isLong = nowMs - this.#startedMs > LONG_RUN_MS;
     const everyMs = isFollowing ? HEAD_LINE_MS : isLong ? LONG_RUN_LINE_MS : PROGRESS_LINE_MS;
     if (nowMs - this.#lineMs < everyMs - TICK_MS / 2) return;
-    const callsPerSecond = isFollowing ? this.#news.measureCallRate(nowMs) : 0;
+    const callsPerSecond = isFollowing ? this.#endpoints.measureCallRate(nowMs) : 0;
     const line = isFollowing
-      ? headLine(view, words, { callsPerSecond, host: this.#news.hosts[0] })
+      ? headLine(view, words, { callsPerSecond, host: this.#endpoints.hosts[0] })
       : progressLine(view, words);
     if (line === undefined) return;
     this.#lineMs = nowMs;
     log.info({ screen: true }, line);
   }
 
-  /** At once, and again while it lasts: the line of a failure must not scroll away for good. */
-  #sayFailure(
+  /** Logs a failure at once, and again while it lasts, so that it does not scroll away. */
+  #logFailure(
     { why, sinceMs }: { readonly why: string | undefined; readonly sinceMs: number },
     nowMs: number,
   ): void {
-    const told = this.#toldFailure;
-    if (told !== undefined && nowMs - told.ms < (told.why === why ? FAILURE_LINE_MS : CHANGED_FAILURE_MS))
+    const logged = this.#loggedFailure;
+    if (
+      logged !== undefined &&
+      nowMs - logged.ms < (logged.why === why ? FAILURE_LINE_MS : CHANGED_FAILURE_MS)
+    )
       return;
-    this.#toldFailure = { why, ms: nowMs };
+    this.#loggedFailure = { why, ms: nowMs };
     const seconds = (Date.now() - sinceMs) / 1_000;
-    const since = told === undefined ? "" : ` (for ${formatSeconds(seconds)})`;
+    const since = logged === undefined ? "" : ` (for ${formatSeconds(seconds)})`;
     this.#options.log.warn({ screen: true }, `${this.#name} fails${since}: ${why}`);
   }
 
   row(): IngestStatusRow {
     const nowMs = this.#now();
     const view = this.#model.view(nowMs);
-    this.#judge(view, nowMs);
+    this.#updateState(view, nowMs);
     return this.#rowOf(view);
   }
 
@@ -269,13 +272,13 @@ class Reporter implements IngestReporter {
     };
   }
 
-  /** At most one write at a time, of what is true by then: a store that is slow is not asked for more. */
+  /** At most one write at a time, with the latest state: a slow store gets no queue of writes. */
   #publish(view: ProgressView, { nowMs, guard }: { readonly nowMs: number; readonly guard: Guard }): void {
     if (this.#writing !== undefined) return;
     const row = this.#rowOf(view);
-    const { updatedAtMs: _, etaSeconds: __, ...telling } = row;
+    const { updatedAtMs: _, etaSeconds: __, ...published } = row;
     const key = JSON.stringify({
-      ...telling,
+      ...published,
       share: row.share === null ? null : Math.floor(row.share * 1_000),
     });
     if (this.#written?.key === key && nowMs - this.#written.ms < HEARTBEAT_MS) return;
@@ -288,9 +291,9 @@ class Reporter implements IngestReporter {
         },
         (err) => {
           this.#written = undefined;
-          // Another process leads: what it says counts, and this one hears of it at once.
+          // Another process holds the lease: its reports count, and this one loses its own soon.
           if (err instanceof ConflictError) return;
-          this.#complain(err);
+          this.#warnOnce(err);
         },
       )
       .finally(() => {
@@ -299,7 +302,7 @@ class Reporter implements IngestReporter {
   }
 }
 
-/** The first line of an error, which says what happened. */
+/** The first line of an error's message. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const [line = ""] = text.trim().split("\n");
@@ -307,8 +310,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Notes that this installation's ingest has no endpoint for chains. A row that another ingest keeps up is left alone:
- * one with an endpoint for the chain may run beside this one.
+ * Stores that this ingest has no endpoint for the chains. A row that another ingest updates stays: one with an endpoint
+ * for the chain may run in parallel.
  */
 export async function storeMissingSource(
   store: Store,

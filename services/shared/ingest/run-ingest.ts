@@ -4,19 +4,19 @@ import type { Stoppable } from "../process/process.ts";
 import { acquireLease, type Guard } from "../storage/lease.ts";
 import type { Store } from "../storage/port.ts";
 
-/** What work gets that is done by one process at a time. */
+/** Context of work that one process at a time may do. */
 export interface Leadership {
   /** Aborted when the lease is lost, or the process stops. */
   readonly signal: AbortSignal;
   readonly guard: Guard;
 }
 
-/** Waits for the lease, works while it holds, and waits again when it is lost. Throws what the work throws. */
+/** Waits for the lease, works while it is held, and waits again when it is lost. Throws errors of the work. */
 export async function runAsLeader(
-  of: { store: Store; name: string; ttlMs: number; log: Log; signal: AbortSignal },
+  options: { store: Store; name: string; ttlMs: number; log: Log; signal: AbortSignal },
   work: (lead: Leadership) => Promise<void>,
 ): Promise<void> {
-  const { store, name, ttlMs, log, signal } = of;
+  const { store, name, ttlMs, log, signal } = options;
   while (!signal.aborted) {
     const holder = `${process.pid}-${crypto.randomUUID()}`;
     const lease = await acquireLease(store, { name, holder, ttlMs, signal });
@@ -36,17 +36,21 @@ const MIN_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;
 
 /**
- * Works until the signal. Any failure (no RPC endpoint answers, the store is down) is logged and tried again after a
- * pause that grows while it keeps failing; only a fatal one, and one after the signal, is thrown.
+ * Works until the signal. Any failure (no RPC endpoint, no store) is logged and retried after a pause that grows while it
+ * keeps failing; throws only a fatal error, or one after the signal.
  */
 export async function retryUntilAborted(
   signal: AbortSignal,
-  of: { log: Log; isFatal: (error: unknown) => boolean; onFailure?: ((error: unknown) => void) | undefined },
+  options: {
+    log: Log;
+    isFatal: (error: unknown) => boolean;
+    onFailure?: ((error: unknown) => void) | undefined;
+  },
   work: () => Promise<void>,
 ): Promise<void> {
-  const { log, isFatal, onFailure } = of;
+  const { log, isFatal, onFailure } = options;
   let retryMs = MIN_RETRY_MS;
-  let told: string | undefined;
+  let lastWarning: string | undefined;
   while (!signal.aborted) {
     const startedMs = performance.now();
     try {
@@ -55,10 +59,10 @@ export async function retryUntilAborted(
       if (signal.aborted || isFatal(err)) throw err;
       if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
       onFailure?.(err);
-      // What fails the same way for hours is one warning: the ingest's status says that it lasts.
-      const level = told === String(err) ? "info" : "warn";
-      told = String(err);
-      log[level]({ err, retryMs }, "indexing was interrupted; it is tried again from the checkpoint");
+      // The same failure for hours is one warning: the ingest's status shows that it lasts.
+      const level = lastWarning === String(err) ? "info" : "warn";
+      lastWarning = String(err);
+      log[level]({ err, retryMs }, "indexing was interrupted; it restarts from the checkpoint");
       await pause(retryMs, signal);
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
@@ -66,13 +70,13 @@ export async function retryUntilAborted(
 }
 
 const IDLE_MS = 3_600_000;
-/** Together they stay below what a person waits after a Ctrl-C. */
+/** Together these stay below the wait that a user accepts after Ctrl-C. */
 const RUNS_STOP_MS = 1_200;
 const CLOSE_MS = 500;
 
 /**
- * The source, closed at the signal: its pending questions fail at once, where RPC endpoints would be waited for and asked
- * again for minutes.
+ * The source, closed at the signal: pending requests fail at once instead of waiting for and retrying RPC endpoints for
+ * minutes.
  */
 export function closeOnAbort<S extends { close(): Promise<void> }>(signal: AbortSignal, source: S): S {
   const closeNow = () => void source.close().catch(() => {});
@@ -88,26 +92,26 @@ export function closeOnAbort<S extends { close(): Promise<void> }>(signal: Abort
 }
 
 /**
- * An ingest's process: its runs side by side (one for each chain, or none) until it is stopped. A run ends by itself
- * only when going on would be wrong: then the process must not look alive, and ends.
+ * An ingest's process: its runs in parallel (one for each chain, or none) until it is stopped. A run ends by itself only on
+ * a fatal error: then the process must not look alive, and exits.
  */
-export function runIngest(of: {
+export function runIngest(options: {
   log: Log;
   runs: readonly ((signal: AbortSignal) => Promise<void>)[];
   onStop: () => Promise<void>;
 }): Stoppable {
-  const { log, onStop } = of;
+  const { log, onStop } = options;
   const stopping = new AbortController();
-  const runs = Promise.all([idle(stopping.signal), ...of.runs.map((run) => run(stopping.signal))]);
+  const runs = Promise.all([stayAlive(stopping.signal), ...options.runs.map((run) => run(stopping.signal))]);
   runs.catch((err) => {
     if (stopping.signal.aborted) return;
-    log.fatal({ err }, "indexing cannot go on");
+    log.fatal({ err }, "indexing cannot continue");
     process.exit(1);
   });
   return {
     async stop() {
       stopping.abort();
-      // What hangs (a store that is away, a write to it) is left: the next start goes on from the checkpoint.
+      // Hanging work (a write to a store that is down) is abandoned: the next start continues from the checkpoint.
       await within(
         RUNS_STOP_MS,
         runs.catch(() => {}),
@@ -120,7 +124,7 @@ export function runIngest(of: {
   };
 }
 
-/** Keeps the process, whatever else does. */
-async function idle(signal: AbortSignal): Promise<void> {
+/** Keeps the process alive. */
+async function stayAlive(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await pause(IDLE_MS, signal);
 }

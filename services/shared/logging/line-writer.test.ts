@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { LineWriter } from "./line-writer.ts";
 
-describe("host/line-batch", () => {
+describe("logging/line-writer", () => {
   let folder: string;
   let reader: number;
   let writer: number;

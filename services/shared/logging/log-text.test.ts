@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { createLog } from "./log.ts";
 import { describeError, formatLogLine } from "./log-text.ts";
 
-describe("host/log-text", () => {
+describe("logging/log-text", () => {
   it("writes a line with its time, level, service, reason and fields", () => {
     const lines: string[] = [];
     const log = createLog({

@@ -1,15 +1,15 @@
-/** Log lines as a person wants to read them. */
+/** Log lines as text for people. */
 
 export type LogFormat = "json" | "text";
 
 let preferred: LogFormat | undefined;
 
-/** For a process that speaks to a person wherever its output goes; LOG_FORMAT still decides where it is set. */
+/** Prefers text for this process wherever its output goes; LOG_FORMAT overrides it. */
 export function preferTextLogs(): void {
   preferred = "text";
 }
 
-/** The form of lines that this process writes to the descriptor. */
+/** The format of the lines that this process writes to the descriptor. */
 export function logFormatOf(fd: 1 | 2): LogFormat {
   const set = process.env.LOG_FORMAT?.trim();
   if (set === "json" || set === "text") return set;
@@ -17,10 +17,10 @@ export function logFormatOf(fd: 1 | 2): LogFormat {
   return (fd === 1 ? process.stdout : process.stderr).isTTY ? "text" : "json";
 }
 
-/** Fields that a person has no use for, or that stand elsewhere in the line. */
+/** Fields that people do not need, or that the line shows elsewhere. */
 const LEFT_OUT = new Set(["level", "time", "pid", "version", "service", "msg", "err", "chainId", "traceId"]);
 
-/** A line of pino as text; a line that is not JSON stays as it is. */
+/** Formats a line of pino as text; a line that is not JSON is returned unchanged. */
 export function formatLogLine(line: string): string {
   let entry: Record<string, unknown>;
   try {
@@ -40,7 +40,7 @@ export function formatLogLine(line: string): string {
   return `${at} ${level} ${service}: ${chain}${msg}${why}${shown.join("")}\n`;
 }
 
-/** What went wrong with its causes, none of them twice. */
+/** The message of an error with those of its causes, each once. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, cause } = error;

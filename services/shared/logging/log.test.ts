@@ -14,7 +14,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): Record<stri
   return lines.map((line) => JSON.parse(line));
 }
 
-describe("host/log", () => {
+describe("logging/log", () => {
   it("writes one JSON object a line with service, version, level and ISO time", () => {
     const [line] = logged((log) => log.info({ block: 5 }, "indexed"));
     expect(line).to.include({ service: "lending", level: "info", msg: "indexed", block: 5 });

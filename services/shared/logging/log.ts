@@ -8,7 +8,7 @@ import { formatLogLine, logFormatOf } from "./log-text.ts";
 
 export type Log = Logger;
 
-/** Fields whose values are credentials, wherever callers put them one or two levels deep. */
+/** Fields whose values are credentials, one or two levels deep. */
 const SECRET_FIELDS = [
   "apiKey",
   "authorization",
@@ -33,7 +33,7 @@ export function redactText(text: string): string {
   return shortened.includes("ct_") ? shortened.replace(API_KEY, "ct_[redacted]") : shortened;
 }
 
-/** Text of others, such as an error's message, as it may be printed: without URLs' tails, keys, and settings that are secret. */
+/** Foreign text, such as an error's message, without the tails of URLs, API keys and secret settings. */
 export function sanitizeText(text: string): string {
   return redactText(redactSecrets(text));
 }
@@ -44,33 +44,33 @@ function keepHost(whole: string, scheme: string, rest: string): string {
   return `${scheme}://${authority.slice(authority.lastIndexOf("@") + 1)}`;
 }
 
-const batches = new Map<1 | 2, LineWriter>();
+const lineWriters = new Map<1 | 2, LineWriter>();
 
-/** One for all loggers of a process, so that their lines stay in order. */
-function batchOf(dest: 1 | 2): LineWriter {
-  const known = batches.get(dest);
+/** One writer for all loggers of a process, so that their lines stay in order. */
+function lineWriterOf(dest: 1 | 2): LineWriter {
+  const known = lineWriters.get(dest);
   if (known !== undefined) return known;
-  const batch = new LineWriter(dest);
-  batches.set(dest, batch);
-  return batch;
+  const writer = new LineWriter(dest);
+  lineWriters.set(dest, writer);
+  return writer;
 }
 
-/** As text at the very end: access lines are written past pino, and have to be read by the same person. */
+/** Text is formatted last: access lines bypass pino and need the same format. */
 function streamTo(dest: 1 | 2): DestinationStream & { flushSync(): void } {
-  const batch = batchOf(dest);
-  if (logFormatOf(dest) === "json") return batch;
-  return { write: (line) => batch.write(formatLogLine(line)), flushSync: () => batch.flushSync() };
+  const writer = lineWriterOf(dest);
+  if (logFormatOf(dest) === "json") return writer;
+  return { write: (line) => writer.write(formatLogLine(line)), flushSync: () => writer.flushSync() };
 }
 
-/** The trace that a line belongs to. Always an object of its own: pino puts the line's fields into it. */
-function ofTrace(): object {
+/** The trace id of the active span. Always a new object: pino adds the line's fields to it. */
+function traceFields(): object {
   const span = activeSpan();
   return span === undefined ? {} : { traceId: span.spanContext().traceId };
 }
 
 /**
- * A logger that writes one JSON object a line, or text where a person reads it (LOG_FORMAT). The default destination is stdout, written at the end of the turn of the
- * event loop and at exit. Redaction works on the finished line: no call can forget it.
+ * A logger that writes one JSON object a line, or text (LOG_FORMAT). The default destination is stdout, written at the end
+ * of a turn of the event loop and at exit. Redaction works on the finished line: no call can bypass it.
  */
 export function createLog(options: {
   readonly name: string;
@@ -85,7 +85,7 @@ export function createLog(options: {
       level: options.level,
       base: { service: options.name, version: VERSION, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      mixin: ofTrace,
+      mixin: traceFields,
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),

@@ -2,12 +2,12 @@ import { createServer } from "node:http";
 import { closeHttpServer, listen } from "../http/server.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Where operators read what only they should see. */
+/** Address of the listener for operators. */
 export interface AdminAddress {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number | "off";
-  /** Nobody has asked for this very port: where it is in use, any free one will do. */
+  /** The port is a default: if it is in use, any free one will do. */
   readonly mayMove?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface RunningAdminServer {
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** The port of a setting that is not set: a number of its own, or a free one where the process has others of these. */
+/** The port of a setting, or by default the fixed one; a free one if the process has other free ports. */
 export function adminAddressOf(
   settings: { readonly host: string; readonly port: number | "off" | undefined },
   fallback: { readonly port: number; readonly isAnyPortFree: boolean },
@@ -29,8 +29,8 @@ export function adminAddressOf(
 }
 
 /**
- * Serves /metrics and /livez on a port of their own: metrics tell revenue and wallets, and cost more than any answer to a
- * client. Throws when the port is taken, naming the setting.
+ * Serves /metrics and /livez on a separate port: metrics show revenue and wallets, and cost more than any response to a
+ * client. Throws an error that names the setting when the port is in use.
  */
 export async function startAdminServer(
   metrics: Pick<Metrics, "render" | "contentType">,
@@ -38,22 +38,22 @@ export async function startAdminServer(
 ): Promise<RunningAdminServer> {
   if (port === "off") return { url: undefined, stop: async () => {} };
   const server = createServer((request, response) => {
-    const answer = (status: number, type: string, text: string) => {
+    const respond = (status: number, type: string, text: string) => {
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       response.end(request.method === "HEAD" ? undefined : text);
     };
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isRead && request.url === "/livez") answer(200, "application/json", '{"status":"ok"}');
+    if (isRead && request.url === "/livez") respond(200, "application/json", '{"status":"ok"}');
     else if (!isRead || request.url !== "/metrics")
-      answer(404, "text/plain", "There is /metrics and /livez.\n");
+      respond(404, "text/plain", "There is /metrics and /livez.\n");
     else
       metrics.render().then(
-        (text) => answer(200, metrics.contentType, text),
-        () => answer(500, "text/plain", "The metrics could not be collected.\n"),
+        (text) => respond(200, metrics.contentType, text),
+        () => respond(500, "text/plain", "The metrics could not be collected.\n"),
       );
   });
   const bound = await listen(server, { host, port }).catch((error: Error) => {
-    // A second instance on this machine must not fail for a port that its operator never chose.
+    // A second instance on this machine must not fail for a port that its operator did not choose.
     if (mayMove && (error as NodeJS.ErrnoException).code === "EADDRINUSE")
       return listen(server, { host, port: 0 });
     throw new Error(`${error.message} (${setting})`, { cause: error });

@@ -3,7 +3,7 @@ import { VERSION } from "../process/version.ts";
 import { type ObservedRequest, RequestHistogram } from "./request-histogram.ts";
 
 export interface Metrics {
-  /** For metrics of one's own: pass it as `registers: [metrics.registry]`. */
+  /** For further metrics: `registers: [metrics.registry]`. */
   readonly registry: Registry;
   observeRequest(request: ObservedRequest): void;
   /** The Prometheus text format; `contentType` says which version. */
@@ -12,8 +12,8 @@ export interface Metrics {
 }
 
 /**
- * A registry of its own for each process part, so that several services in one process (tests, all in one)
- * do not share counters: build info, process metrics and the HTTP request histogram.
+ * One registry for each part of a process, so that several services in one process (tests, all in one) do not share
+ * counters: build info, process metrics and the HTTP request histogram.
  */
 export function createMetrics(options: { readonly name: string }): Metrics {
   const registry = new Registry();

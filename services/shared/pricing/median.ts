@@ -22,7 +22,7 @@ export function trustedPrice(points: readonly PricePoint[], now: number): number
   return median === undefined || Math.abs(spot / median - 1) <= AGREEMENT ? spot : median;
 }
 
-/** If every price of the window is near the spot price, so is their median: the common case, without a sort. */
+/** If every price of the window is near the spot price, so is the median: the common case needs no sort. */
 function agreesWithAll(points: readonly PricePoint[], spot: number): boolean {
   for (const point of points) if (Math.abs(spot / point.price - 1) > AGREEMENT) return false;
   return true;
@@ -46,7 +46,7 @@ function timeWeightedMedian(points: readonly PricePoint[], now: number): number 
   return undefined;
 }
 
-/** Drops points that ended before the window; the last one before it stays, since it holds into it. */
+/** Drops points that ended before the window; the last one before it stays, since it is valid into it. */
 export function trimPoints(points: PricePoint[], now: number): void {
   const from = now - MEDIAN_WINDOW_SECONDS;
   let drop = 0;

@@ -3,14 +3,14 @@ import { createLog, sanitizeText } from "../logging/log.ts";
 import { describeError, logFormatOf } from "../logging/log-text.ts";
 import { ConfigError } from "../settings/env.ts";
 
-/** Why a process ends, and what should be known before: sentences on standard error for a person, else log lines. */
+/** Start and exit messages of a process: sentences on standard error for people, else log lines. */
 export interface ProcessMessages {
   failure(error: unknown, what: string): void;
   warning(text: string): void;
   stopping(why: string): void;
 }
 
-/** Not by LOG_LEVEL: what is said here is why a process ends. */
+/** Ignores LOG_LEVEL: these messages explain why a process ends. */
 export function createProcessMessages(name: string): ProcessMessages {
   if (logFormatOf(2) === "json") {
     const log = createLog({ name, level: "info" });
@@ -35,7 +35,7 @@ export function createProcessMessages(name: string): ProcessMessages {
   };
 }
 
-/** Our own mistakes need their place in the code; the others are about the world outside. */
+/** Programming errors are shown with their stack; all others are about the environment. */
 function isBug(error: Error): boolean {
   return error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
 }

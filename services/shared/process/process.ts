@@ -6,11 +6,11 @@ import { findMisspeltSettings } from "../settings/misspelt-settings.ts";
 import { createProcessMessages } from "./process-messages.ts";
 
 export interface Stoppable {
-  /** Bounded in time by itself. */
+  /** Bounds its own time. */
   stop(): Promise<void>;
 }
 
-/** Exit code for a configuration that no restart heals (EX_CONFIG of sysexits.h); supervisors do not retry it. */
+/** Exit code for a configuration error (EX_CONFIG of sysexits.h); supervisors do not retry it. */
 export const EXIT_CONFIG = 78;
 
 /** Set for children of a supervisor: their stdin is a pipe that ends when the supervisor is gone. */
@@ -22,20 +22,20 @@ export const SUPERVISED = "CHAINTABLES_SUPERVISED";
  */
 const SAME_SIGNAL_MS = 500;
 
-/** How long a start that is under way may take to notice that it is not wanted any more. */
+/** How long a running start may take to notice that the process is stopping. */
 const START_GRACE_MS = 2_000;
 
 export interface MainOptions {
   /** Without it the process reads its own arguments. */
   readonly help?: ProcessHelp;
-  /** It speaks to a person wherever its output goes, unless LOG_FORMAT says otherwise. */
+  /** Logs text wherever the output goes, unless LOG_FORMAT is set. */
   readonly prefersText?: boolean;
 }
 
 /**
  * Runs a process: `start` builds everything, and the result is stopped once on SIGINT, SIGTERM or the death of a
- * supervisor, with exit code 0. A start that is still under way then sees its signal abort, and is not waited for for
- * long. A second signal exits at once with 1. A failed start or stop, an unhandled rejection or an uncaught exception is
+ * supervisor, with exit code 0. A start that still runs sees its signal abort and gets 2 s.
+ * A second signal exits at once with 1. A failed start or stop, an unhandled rejection or an uncaught exception is
  * logged and exits with 1; a ConfigError with 78. With `help`, --help exits with 0 and unknown words with 2.
  */
 export async function runMain(
@@ -49,24 +49,24 @@ export async function runMain(
     process.exit(answer.exitCode);
   }
   if (prefersText) preferTextLogs();
-  const say = createProcessMessages(name);
-  // Its supervisor has said it already, in whose environment the names are too.
+  const messages = createProcessMessages(name);
+  // The supervisor has the same environment and has printed these warnings already.
   if (process.env[SUPERVISED] === undefined)
-    for (const warning of findMisspeltSettings(process.env).warnings) say.warning(warning);
-  let dying = false;
-  const die = (err: unknown, message: string): void => {
-    // A log that cannot be written (its reader is gone) would bring us here again.
-    if (!dying) {
-      dying = true;
-      say.failure(err, message);
+    for (const warning of findMisspeltSettings(process.env).warnings) messages.warning(warning);
+  let isFailing = false;
+  const fail = (err: unknown, message: string): void => {
+    // A log that cannot be written (its reader is gone) would call this again.
+    if (!isFailing) {
+      isFailing = true;
+      messages.failure(err, message);
     }
     process.exit(err instanceof ConfigError ? EXIT_CONFIG : 1);
   };
-  process.on("unhandledRejection", (reason) => die(reason, "unhandled rejection"));
-  process.on("uncaughtException", (error) => die(error, "uncaught exception"));
+  process.on("unhandledRejection", (reason) => fail(reason, "unhandled rejection"));
+  process.on("uncaughtException", (error) => fail(error, "uncaught exception"));
 
   const stopping = new AbortController();
-  const asked = new Promise<string>((resolve) => {
+  const terminated = new Promise<string>((resolve) => {
     onTermination((why) => {
       resolve(why);
       stopping.abort();
@@ -74,13 +74,13 @@ export async function runMain(
   });
   try {
     const starting = start(stopping.signal);
-    await Promise.race([starting, asked]);
-    say.stopping(await asked);
+    await Promise.race([starting, terminated]);
+    messages.stopping(await terminated);
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, START_GRACE_MS, undefined));
     const running = await Promise.race([starting.catch(() => undefined), late]);
     await running?.stop();
   } catch (error) {
-    die(error, "the process failed");
+    fail(error, "the process failed");
   }
   process.exit(0);
 }
@@ -97,27 +97,27 @@ function onTermination(stop: (why: string) => void): void {
     });
   }
   if (process.env[SUPERVISED] === undefined) {
-    // npm that is killed tells nobody, and its program would keep the ports for ever. (Its scripts say `exec`: a shell
-    // in between would be our parent for ever.)
+    // A killed npm does not stop its program, which would keep the ports. (Its scripts use `exec`: with a shell in
+    // between, the parent would never change.)
     if (process.env.npm_lifecycle_event !== undefined) onParentExit(() => stop("npm is gone"));
     return;
   }
-  // Own children are supervised only if somebody says so again.
+  // Children of this process are supervised only if they are started so.
   delete process.env[SUPERVISED];
-  // Deno tells the end of a pipe but not its close; a destroyed one tells only its close.
+  // Deno emits `end` but not `close` for a pipe; a destroyed pipe emits only `close`.
   for (const event of ["end", "close", "error"]) process.stdin.on(event, () => stop("supervisor gone"));
   process.stdin.resume();
 }
 
-const LOOK_FOR_PARENT_MS = 500;
+const PARENT_POLL_MS = 500;
 
-/** A process whose parent ends gets another one. */
+/** Polls the parent's pid, which changes when the parent exits. */
 export function onParentExit(then: () => void): void {
   const parent = process.ppid;
   const look = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(look);
     then();
-  }, LOOK_FOR_PARENT_MS);
+  }, PARENT_POLL_MS);
   look.unref();
 }

@@ -2,27 +2,27 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parentPort, type ResourceLimits, Worker } from "node:worker_threads";
 
-/** What a thread says to the one that started it. */
+/** A message of a worker thread to its client. */
 type ThreadMessage =
   | { readonly kind: "ready" }
-  | { readonly kind: "told"; readonly what: unknown }
-  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "event"; readonly event: unknown }
+  | { readonly kind: "result"; readonly id: number; readonly value: unknown }
   | { readonly kind: "failure"; readonly id: number; readonly failure: unknown };
 
 interface ThreadRequest<Q> {
   readonly id: number;
-  readonly question: Q;
+  readonly request: Q;
 }
 
 /**
- * Starts a thread whose file lies beside the caller's, as TypeScript in the sources and as JavaScript in the built tree:
+ * Starts a thread whose file is next to the caller's, TypeScript in the sources and JavaScript in the built tree:
  * `name` is without its extension, `base` the caller's import.meta.url.
  */
 export function createThread(name: string, base: string, resourceLimits: ResourceLimits = {}): Worker {
   if (!base.endsWith(".ts")) return new Worker(new URL(`./${name}.js`, base), { resourceLimits });
   const file = new URL(`./${name}.ts`, base);
   if ("Deno" in globalThis) return new Worker(file, { resourceLimits });
-  // Node 20 does not hand the loader of TypeScript on to its threads.
+  // Node 20 does not pass the TypeScript loader on to its threads.
   const loader = createRequire(import.meta.url).resolve("tsx/cjs/api");
   const start = `require(${JSON.stringify(loader)}).register(); require(${JSON.stringify(fileURLToPath(file))});`;
   return new Worker(start, { eval: true, resourceLimits });
@@ -30,65 +30,65 @@ export function createThread(name: string, base: string, resourceLimits: Resourc
 
 export interface ThreadWork<Q> {
   readonly worker: Worker;
-  /** The first that the thread is told. */
+  /** The first message to the thread. */
   readonly task: unknown;
-  /** Answers here what the thread does not: all of it until it is up, and again what it owed when it died. */
-  readonly fallback: (question: Q) => Promise<unknown>;
-  /** Of an error only data survives the way between threads: makes one of it again. */
+  /** Runs requests in this thread: until the worker is up, and those it had not finished when it died. */
+  readonly fallback: (request: Q) => Promise<unknown>;
+  /** Only plain data crosses threads: rebuilds the error from it. */
   readonly toError: (failure: unknown) => Error;
-  /** What the thread says besides answers. */
-  readonly onMessage: (what: unknown) => void;
+  /** Messages of the thread besides results. */
+  readonly onMessage: (event: unknown) => void;
   readonly onFailure: (reason: string) => void;
-  /** The error of questions that are under way when it is closed. */
-  readonly closedError: (question: Q) => Error;
+  /** The error of requests in flight when the client is closed. */
+  readonly closedError: (request: Q) => Error;
 }
 
-/** Asks a thread, and who stands in for it where it is not there. `close` ends the thread. */
-export function createThreadClient<Q>(of: ThreadWork<Q>): {
-  request(question: Q): Promise<unknown>;
+/** Sends requests to a thread, or to its fallback while it is not up. `close` ends the thread. */
+export function createThreadClient<Q>(options: ThreadWork<Q>): {
+  request(request: Q): Promise<unknown>;
   close(): Promise<void>;
 } {
   const waiting = new Map<
     number,
-    { question: Q; resolve(value: unknown): void; reject(error: unknown): void }
+    { request: Q; resolve(value: unknown): void; reject(error: unknown): void }
   >();
   let nextId = 1;
   let isUp = false;
   let isClosed = false;
-  const { worker, fallback } = of;
+  const { worker, fallback } = options;
 
-  function hear(word: ThreadMessage): void {
-    if (word.kind === "ready") isUp = !isClosed;
-    else if (word.kind === "told") of.onMessage(word.what);
+  function receive(message: ThreadMessage): void {
+    if (message.kind === "ready") isUp = !isClosed;
+    else if (message.kind === "event") options.onMessage(message.event);
     else {
-      const asked = waiting.get(word.id);
-      waiting.delete(word.id);
-      if (word.kind === "answer") asked?.resolve(word.value);
-      else asked?.reject(of.toError(word.failure));
+      const pending = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.kind === "result") pending?.resolve(message.value);
+      else pending?.reject(options.toError(message.failure));
     }
   }
 
-  /** The thread is gone: what it still owed is asked here, unless nobody waits for it any more. */
+  /** The thread is gone: its unfinished requests run here, or are rejected after close. */
   function takeOver(): void {
     isUp = false;
-    for (const { question, resolve, reject } of waiting.values()) {
-      if (isClosed) reject(of.closedError(question));
-      else fallback(question).then(resolve, reject);
+    for (const { request, resolve, reject } of waiting.values()) {
+      if (isClosed) reject(options.closedError(request));
+      else fallback(request).then(resolve, reject);
     }
     waiting.clear();
   }
 
-  worker.on("message", hear);
-  worker.on("error", (error) => of.onFailure(String(error)));
+  worker.on("message", receive);
+  worker.on("error", (error) => options.onFailure(String(error)));
   worker.on("exit", takeOver);
-  worker.postMessage(of.task);
+  worker.postMessage(options.task);
   return {
-    request(question) {
-      if (!isUp) return fallback(question);
+    request(request) {
+      if (!isUp) return fallback(request);
       const id = nextId++;
       return new Promise((resolve, reject) => {
-        waiting.set(id, { question, resolve, reject });
-        worker.postMessage({ id, question } satisfies ThreadRequest<Q>);
+        waiting.set(id, { request, resolve, reject });
+        worker.postMessage({ id, request } satisfies ThreadRequest<Q>);
       });
     },
     async close() {
@@ -100,24 +100,24 @@ export function createThreadClient<Q>(of: ThreadWork<Q>): {
 }
 
 /**
- * The other side, called by the thread's file: `start` gets the task and answers questions from then on; `tell` says
- * what is no answer.
+ * The worker's side, called by the thread's file: `start` gets the task and returns the handler of requests; `emit` sends
+ * any other message.
  */
-export function serveThread<T, Q>(of: {
-  start(task: T, tell: (what: unknown) => void): (question: Q) => Promise<unknown>;
+export function serveThread<T, Q>(options: {
+  start(task: T, emit: (event: unknown) => void): (request: Q) => Promise<unknown>;
   toFailure(error: unknown): unknown;
 }): void {
   const port = parentPort;
   if (port === null) throw new Error("This file runs as a worker thread only.");
-  const say = (word: ThreadMessage) => port.postMessage(word);
+  const send = (message: ThreadMessage) => port.postMessage(message);
   port.once("message", (task: T) => {
-    const answer = of.start(task, (what) => say({ kind: "told", what }));
-    port.on("message", ({ id, question }: ThreadRequest<Q>) => {
-      answer(question).then(
-        (value) => say({ kind: "answer", id, value }),
-        (error: unknown) => say({ kind: "failure", id, failure: of.toFailure(error) }),
+    const handle = options.start(task, (event) => send({ kind: "event", event }));
+    port.on("message", ({ id, request }: ThreadRequest<Q>) => {
+      handle(request).then(
+        (value) => send({ kind: "result", id, value }),
+        (error: unknown) => send({ kind: "failure", id, failure: options.toFailure(error) }),
       );
     });
-    say({ kind: "ready" });
+    send({ kind: "ready" });
   });
 }

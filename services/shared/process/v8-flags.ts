@@ -1,10 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Lets the part of the heap where objects are young grow to its limit (--max-semi-space-size) at once, here and in
- * threads started later. V8 grows it by what survives; in a process that has megabytes of answers and rows in hand from
- * its first second on, that much is copied about for nothing: a fifteenth of a backfill's CPU, and no memory that the
- * process would not come to take.
+ * Lets the young generation grow to its limit (--max-semi-space-size) at once, here and in threads started later. V8
+ * grows it by what survives; a process with megabytes of responses and rows from its first second on would copy them
+ * for nothing: a fifteenth of a backfill's CPU. It takes no memory that the process would not take later.
  */
 export function startWithFullSemiSpace(): void {
   if ("Deno" in globalThis) return;
@@ -13,10 +12,10 @@ export function startWithFullSemiSpace(): void {
 }
 
 /**
- * Has V8 make every object where young ones are. It learns where objects are made that live long, and from then on makes
- * them among the old ones at once. In a process that filled a cache and now answers requests by the same code, these die
- * young all the same; only a full collection finds them, and until then they keep all that they hold, request by
- * request. Measured on the gateway with a full cache: a fifth of its CPU, and pauses five times as long.
+ * Makes V8 allocate every object in the young generation. By default it learns which allocation sites make long-lived
+ * objects and allocates theirs in the old generation. In a process that filled a cache and now answers requests by the
+ * same code, these objects die young; only a full collection finds them, and until then they retain all they reference.
+ * Measured on the gateway with a full cache: a fifth of its CPU, and pauses five times as long.
  */
 export function disablePretenuring(): void {
   if ("Deno" in globalThis) return;
@@ -24,7 +23,7 @@ export function disablePretenuring(): void {
 }
 
 /**
- * Lets the old part of the heap double between two full collections. V8 lets a small one grow by a fifth: under load a
+ * Lets the old generation double between two full collections. V8 lets a small one grow by a fifth: under load a
  * full collection every few seconds, each some tens of milliseconds in which requests wait, for megabytes. Measured on
  * the gateway at half of its load: the 99th percentile of latency falls from 10 ms to 6 or 7.
  */
@@ -34,9 +33,9 @@ export function raiseOldSpaceGrowth(): void {
 }
 
 /**
- * Keeps V8 from making the heap small once a process has had little to do for some seconds. It takes the young part down
- * to a megabyte, for a process that answers a steady half of its load, too: the next half second it collects all the time
- * and requests wait. What it would give back is what the process takes again with the next requests.
+ * Keeps V8 from shrinking the heap after some seconds of low activity. It shrinks the young generation to a megabyte, also
+ * in a process at a steady half of its load: for the next half second it collects all the time and requests wait. The
+ * process would take the freed memory again with the next requests.
  */
 export function disableMemoryReducer(): void {
   if ("Deno" in globalThis) return;
@@ -44,8 +43,8 @@ export function disableMemoryReducer(): void {
 }
 
 /**
- * Bounds the young part of the heap in threads started from now on, whatever the process was given: two large ones are a
- * quarter of a small container's memory.
+ * Bounds the young generation in threads started from now on, whatever the process has: two large ones are a quarter of a
+ * small container's memory.
  */
 export function limitSemiSpaceOfThreads(megabytes: number): void {
   if ("Deno" in globalThis) return;

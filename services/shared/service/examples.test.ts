@@ -8,7 +8,7 @@ import { handle, notFoundError } from "./handlers.ts";
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 
-describe("host/examples", () => {
+describe("service/examples", () => {
   /** A finder over the two endpoints of the fixture; the items `known` are there. */
   const setUp = (options: {
     findExampleCandidates: FindExampleCandidates;

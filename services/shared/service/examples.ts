@@ -12,13 +12,12 @@ import type { Log } from "../logging/log.ts";
 import type { AnyHandler, HandlerTable } from "./handlers.ts";
 
 /**
- * Values that parameters may take together, by name: an endpoint uses those that it declares, so that a new endpoint
- * has examples without a word about it here. A parameter that is not named keeps its declaration's example; one that is
- * undefined has none.
+ * Values for parameters, by name: an endpoint uses those of its parameters, so that a new endpoint has examples without
+ * code of its own. A parameter that is not named keeps its declaration's example; one that is undefined has none.
  */
 export type ExampleCandidate = Readonly<Record<string, string | undefined>>;
 
-/** Scenes out of the stored data for an endpoint, the best first; none where nothing is stored for it. */
+/** Candidates from the stored data for an endpoint, the best first; empty without data. */
 export type FindExampleCandidates = (endpoint: Endpoint) => Promise<readonly ExampleCandidate[]>;
 
 export interface ExampleFinderOptions {
@@ -26,32 +25,35 @@ export interface ExampleFinderOptions {
   readonly handlers: HandlerTable;
   readonly findExampleCandidates: FindExampleCandidates;
   readonly log: Log;
-  /** What one endpoint's example may take at the most, in milliseconds: a store that hangs holds up no other. */
+  /** Most milliseconds for one endpoint's example: a store that hangs delays no other endpoint. */
   readonly patienceMs?: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
 
-/** Scenes that are tried for one endpoint. */
-const MAX_SCENES = 20;
-/** One request of an example. A store that takes longer has more to do than examples. */
+/** Candidates tried for one endpoint. */
+const MAX_CANDIDATES = 20;
+/** Time for one request of an example: a slower store has more important work. */
 const DEADLINE_MS = 3_000;
-const PATIENCE_MS = 10_000;
-/** An example is shown so long before another one is looked for: data go on, and may be taken back. */
-const KEPT_MS = 600_000;
-/** Least pause between two searches, however often gateways ask. */
+const TIMEOUT_MS = 10_000;
+/** An example is searched again after this time: data change, and a reorg may remove them. */
+const EXAMPLE_TTL_MS = 600_000;
+/** Least pause between two searches, however often gateways send requests. */
 const PAUSE_MS = 5_000;
 
-/** Parameters that no row has to fit: what takes no others answers as long as there is anything. */
+/** Parameters that match any row: an endpoint with no others has rows as soon as there is data. */
 const FREE_PARAMS: ReadonlySet<string> = new Set(["chain_id", "limit", "offset", "order_asc", "order_desc"]);
 
-/** Finds an example for each endpoint in the service's own data. One search runs at a time; `find` never rejects. */
+/**
+ * Finds an example for each endpoint in the service's own data: requests that its handler answers with rows, with all
+ * parameters and with the fewest. One search runs at a time; `find` never rejects.
+ */
 export class ExampleFinder {
   readonly #options: ExampleFinderOptions;
   readonly #now: () => number;
   readonly #found = new Map<string, { readonly example: ExampleParams; readonly atMs: number }>();
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
+  #searchedMs = Number.NEGATIVE_INFINITY;
+  #search: Promise<void> | undefined;
 
   constructor(options: ExampleFinderOptions) {
     this.#options = options;
@@ -59,23 +61,23 @@ export class ExampleFinder {
   }
 
   async find(): Promise<Examples> {
-    if (this.#looking === undefined && this.#now() - this.#lookedMs >= PAUSE_MS) {
-      this.#looking = this.#look().finally(() => {
-        this.#looking = undefined;
-        this.#lookedMs = this.#now();
+    if (this.#search === undefined && this.#now() - this.#searchedMs >= PAUSE_MS) {
+      this.#search = this.#searchAll().finally(() => {
+        this.#search = undefined;
+        this.#searchedMs = this.#now();
       });
     }
-    await this.#looking;
+    await this.#search;
     return Object.fromEntries([...this.#found].map(([path, { example }]) => [path, example]));
   }
 
-  async #look(): Promise<void> {
-    const { endpoints, log, patienceMs = PATIENCE_MS } = this.#options;
+  async #searchAll(): Promise<void> {
+    const { endpoints, log, patienceMs = TIMEOUT_MS } = this.#options;
     for (const endpoint of endpoints) {
       const { path } = endpoint;
       const known = this.#found.get(path);
-      if (known !== undefined && this.#now() - known.atMs < KEPT_MS) continue;
-      // One after the other: what clients ask for comes first.
+      if (known !== undefined && this.#now() - known.atMs < EXAMPLE_TTL_MS) continue;
+      // One after the other: requests of clients have priority.
       const example = await within(patienceMs, this.#findFor(endpoint)).catch((err) => {
         log.debug({ err, path }, "no example could be found");
         return undefined;
@@ -91,15 +93,15 @@ export class ExampleFinder {
     if (handler === undefined) return undefined;
     const docs = describeParameters(endpoint);
     const isFree = docs.every(({ name }) => FREE_PARAMS.has(name));
-    for (const scene of (await findExampleCandidates(endpoint)).slice(0, MAX_SCENES)) {
-      const example = exampleOf(docs, scene);
+    for (const candidate of (await findExampleCandidates(endpoint)).slice(0, MAX_CANDIDATES)) {
+      const example = exampleOf(docs, candidate);
       if (isFree || (await hasRows({ endpoint, handler, docs, example }))) return example;
     }
     return undefined;
   }
 }
 
-/** Rejects when the time is over, though the work goes on. */
+/** Rejects when the time is over; the work continues. */
 async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
@@ -112,10 +114,10 @@ async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   }
 }
 
-function exampleOf(docs: readonly ParameterDoc[], scene: ExampleCandidate): ExampleParams {
-  const shown = selectExamples(docs.filter(({ name }) => !(name in scene)));
+function exampleOf(docs: readonly ParameterDoc[], candidate: ExampleCandidate): ExampleParams {
+  const shown = selectExamples(docs.filter(({ name }) => !(name in candidate)));
   for (const { name } of docs) {
-    const value = scene[name];
+    const value = candidate[name];
     if (value !== undefined) shown.set(name, value);
   }
   // In the order of the declaration.
@@ -124,22 +126,22 @@ function exampleOf(docs: readonly ParameterDoc[], scene: ExampleCandidate): Exam
   );
 }
 
-/** Whether both requests that documents make of an example have rows: that with all parameters, and the least one. */
-async function hasRows(of: {
+/** Whether both requests that documents show of an example have rows: with all parameters, and with the fewest. */
+async function hasRows(target: {
   readonly endpoint: Endpoint;
   readonly handler: AnyHandler;
   readonly docs: readonly ParameterDoc[];
   readonly example: ExampleParams;
 }): Promise<boolean> {
-  const { docs, example } = of;
+  const { docs, example } = target;
   const whole = Object.entries(example);
   const least = minimalRequest(docs, new Map(whole));
-  return (await countRows(of, whole)) > 0 && (await countRows(of, least)) > 0;
+  return (await countRows(target, whole)) > 0 && (await countRows(target, least)) > 0;
 }
 
-const REFUSALS: ReadonlySet<string> = new Set(["bad_request", "not_found"]);
+const CLIENT_ERRORS: ReadonlySet<string> = new Set(["bad_request", "not_found"]);
 
-/** 0 for a request that is refused or of something that is not known. */
+/** 0 for a request that is rejected or finds nothing. */
 async function countRows(
   { endpoint, handler }: { readonly endpoint: Endpoint; readonly handler: AnyHandler },
   pairs: readonly (readonly [name: string, value: string])[],
@@ -148,10 +150,10 @@ async function countRows(
   try {
     const { params } = parseQuery(endpoint, query);
     const context = { session: "examples", signal: AbortSignal.timeout(DEADLINE_MS) };
-    const answer: TableResult = await handler(params, context);
-    return answer.rows.length;
+    const result: TableResult = await handler(params, context);
+    return result.rows.length;
   } catch (error) {
-    if (error instanceof ServiceError && REFUSALS.has(error.code)) return 0;
+    if (error instanceof ServiceError && CLIENT_ERRORS.has(error.code)) return 0;
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import type { Endpoint, Handler, ParamsOf } from "../contract/endpoint.ts";
 import { ServiceError } from "../errors.ts";
 
-/** A handler whose parameter types were checked against its endpoint when it was put into a table. */
+/** A handler whose parameter types `handle` checked against its endpoint. */
 export type AnyHandler = Handler<Endpoint>;
-/** Handlers by path. An endpoint without one answers as if nothing had been ingested. */
+/** Handlers by path. An endpoint without one behaves as if nothing was indexed. */
 export type HandlerTable = Readonly<Record<string, AnyHandler>>;
 
 /** One entry of a handler table: `Object.fromEntries([handle(pools, answerPools), …])`. */
@@ -16,8 +16,7 @@ export function handle<E extends Endpoint>(
 }
 
 /**
- * The answer for an address without data, by the endpoint's `whenAbsent`: no rows, or a thrown not_found that names
- * what was asked for. Handlers of single-item endpoints throw the same by `throw absent(endpoint, params)`.
+ * The not_found error for an address without data, which names the address. Handlers of single-item endpoints throw it: `throw absent(endpoint, params)`.
  */
 export function notFoundError(endpoint: Endpoint, params: ParamsOf<Endpoint>): ServiceError {
   const address = Object.entries(params).find(

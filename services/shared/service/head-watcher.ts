@@ -1,55 +1,55 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a store says of how far a chain is indexed. */
+/** How far a chain is indexed, as the store has it. */
 export interface Checkpoint {
   readonly chainId: number;
 }
 
-/** Where each chain stands, without asking the store. */
+/** The checkpoint of each chain, without a read of the store. */
 export interface Heads<C extends Checkpoint> {
-  /** The checkpoint as last seen; undefined where nothing is indexed, or nothing was seen for long. */
+  /** The latest checkpoint; undefined if nothing is indexed or the latest read is too old. */
   current(chainId: number): C | undefined;
-  /** Tells what a read saw that began at `startedMs` (performance.now): what it began before is not taken back. */
+  /** Adds the result of a read that began at `startedMs` (performance.now); an older read does not replace a newer one. */
   observe(checkpoint: C, startedMs: number): void;
 }
 
 /** How long ago each head was confirmed, for metrics. */
 export interface HeadAges {
-  /** Seconds since the checkpoint was last seen to be the one that is told; undefined before that. */
+  /** Seconds since the checkpoint was last confirmed; undefined before that. */
   ageSeconds(chainId: number): number | undefined;
 }
 
 export interface HeadWatcherOptions<C extends Checkpoint> {
   /** One row of the store by its key; undefined while the chain has none. */
   readonly read: (chainId: number) => Promise<C | undefined>;
-  /** Whether any block is indexed: a checkpoint may stand before the first one. */
+  /** Whether any block is indexed: a checkpoint may exist before the first one. */
   readonly hasData: (checkpoint: C) => boolean;
   readonly chainIds: readonly number[];
-  /** Told once an outage. */
+  /** Called once for each outage. */
   readonly onFailure?: (error: unknown, chainId: number) => void;
   readonly pollMs?: number;
-  /** What was seen longer ago than this is not known any more; 2 s by default. */
+  /** A checkpoint older than this is not used; 2 s by default. */
   readonly trustMs?: number;
 }
 
 const POLL_MS = 100;
 const TRUST_MS = 2_000;
 
-interface Seen<C> {
+interface ObservedCheckpoint<C> {
   readonly checkpoint: C;
   readonly startedMs: number;
 }
 
 /**
- * Reads the checkpoint of each chain ten times a second, one row by its key, so that requests need not. The store is
- * asked and no cache: a head that a cache tells could be one that an ingest cut off from it has long passed.
+ * Reads the checkpoint of each chain ten times a second, one row by its key, so that requests need not. It reads the store
+ * and never a cache: an ingest that lost the cache may be far ahead of the head in it.
  */
 export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
   readonly #options: HeadWatcherOptions<C>;
-  readonly #seen = new Map<number, Seen<C>>();
+  readonly #seen = new Map<number, ObservedCheckpoint<C>>();
   readonly #answered = new Set<number>();
   readonly #stop = new AbortController();
-  /** Resolves once each chain was looked at, whether the store answered or not. */
+  /** Resolves after the first read of each chain, whether it succeeded or not. */
   readonly started: Promise<void>;
 
   constructor(options: HeadWatcherOptions<C>) {
@@ -67,12 +67,12 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     return this.#options.hasData(seen.checkpoint) ? seen.checkpoint : undefined;
   }
 
-  /** The checkpoint as last seen, however long ago and whether or not a block is indexed; undefined once it is gone. */
+  /** The latest checkpoint, however old and whether or not a block is indexed; undefined once it is deleted. */
   last(chainId: number): C | undefined {
     return this.#seen.get(chainId)?.checkpoint;
   }
 
-  /** Whether the store has ever told anything of the chain: that it has none of it, too. */
+  /** Whether any read of the chain has succeeded, also without a checkpoint. */
   hasAnswered(chainId: number): boolean {
     return this.#answered.has(chainId);
   }
@@ -83,8 +83,8 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     this.#seen.set(checkpoint.chainId, { checkpoint, startedMs });
   }
 
-  /** The index was deleted: what was seen of it before counts no more. */
-  #sawNone(chainId: number, startedMs: number): void {
+  /** The index was deleted: earlier checkpoints are dropped. */
+  #observeNone(chainId: number, startedMs: number): void {
     const seen = this.#seen.get(chainId);
     if (seen !== undefined && seen.startedMs <= startedMs) this.#seen.delete(chainId);
   }
@@ -104,7 +104,7 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
         const checkpoint = await read(chainId);
         if (signal.aborted) break;
         if (checkpoint !== undefined) this.observe(checkpoint, startedMs);
-        else this.#sawNone(chainId, startedMs);
+        else this.#observeNone(chainId, startedMs);
         this.#answered.add(chainId);
         failing = false;
       } catch (error) {

@@ -3,19 +3,18 @@ import { getExchange, sendText } from "../http/exchange.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 
 export interface Readiness {
-  /** Whether requests should be sent here. */
+  /** Whether this process should receive requests. */
   readonly ready: boolean;
-  /** Shown in the body of /readyz: modes and reasons, no addresses or credentials. */
+  /** Shown in the body of /readyz: modes and reasons, without addresses or credentials. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * /livez (the process runs), /readyz (200 or 503) and, where the port is no public one, /metrics (Prometheus text), as a
- * router.
+ * A router for /livez (the process runs), /readyz (200 or 503) and, on internal ports, /metrics (Prometheus text).
  */
 export function createProbes(options: {
   readonly metrics?: Metrics;
-  /** `search` of the request, with its question mark; empty where there is none. */
+  /** `search` of the request, with its question mark, or empty. */
   readonly readiness: (search: string) => Promise<Readiness>;
   /** Whether a request may see the details and not just the status; absent = every request may. */
   readonly mayShowDetails?: ((req: Request) => boolean) | undefined;
@@ -26,11 +25,11 @@ export function createProbes(options: {
     next();
   });
   router.get("/livez", (_req, res) => {
-    mark(res, "/livez");
+    markProbe(res, "/livez");
     sendText(res, { status: 200, type: "application/json", text: '{"status":"ok"}' });
   });
   router.get("/readyz", async (req, res) => {
-    mark(res, "/readyz");
+    markProbe(res, "/readyz");
     const queryAt = req.url.indexOf("?");
     const { ready, details } = await options.readiness(queryAt < 0 ? "" : req.url.slice(queryAt));
     const shown = options.mayShowDetails?.(req) === false ? undefined : details;
@@ -40,13 +39,13 @@ export function createProbes(options: {
   const { metrics } = options;
   if (metrics === undefined) return router;
   router.get("/metrics", async (_req, res) => {
-    mark(res, "/metrics");
+    markProbe(res, "/metrics");
     sendText(res, { status: 200, type: metrics.contentType, text: await metrics.render() });
   });
   return router;
 }
 
-function mark(res: Parameters<typeof getExchange>[0], route: string): void {
+function markProbe(res: Parameters<typeof getExchange>[0], route: string): void {
   const exchange = getExchange(res);
   exchange.route = route;
   exchange.isProbe = true;

@@ -17,7 +17,7 @@ const CONFIG: ServiceOptions["config"] = {
 };
 const SERVING: OwnStatus = { mode: "serving", chains: [], peers: [] };
 
-describe("host/run-service", () => {
+describe("service/run-service", () => {
   const running: RunningService[] = [];
   const clients: { close(): void }[] = [];
   async function run(options: Partial<ServiceOptions> = {}) {

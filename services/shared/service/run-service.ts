@@ -14,16 +14,16 @@ import type { Readiness } from "./probes.ts";
 import { createServiceApp, type ServiceAppOptions } from "./service-app.ts";
 import { createTokenCheck, isLoopback } from "./service-token.ts";
 
-/** What a service knows of itself; runService adds its name, version and the mode of a shutdown. */
+/** A service's own status; runService adds its name, version and the mode of a shutdown. */
 export type OwnStatus = Pick<ServiceStatus, "mode" | "chains" | "peers">;
 
 export interface ServiceOptions {
   readonly name: ServiceName;
   readonly endpoints: readonly Endpoint[];
-  /** Handlers by path, made with `handle`; an endpoint without one answers as if nothing had been ingested. */
+  /** Handlers by path, made with `handle`; an endpoint without one behaves as if nothing was indexed. */
   readonly handlers: HandlerTable;
   readonly config: ServiceConfig;
-  /** Quick and cheap: /readyz, gRPC health and Status rest on it. A rejection means not ready. */
+  /** Must be fast: /readyz, gRPC health and Status use it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
   /** Finds examples of the endpoints' parameters in the stored data; absent = the service offers none. */
@@ -33,12 +33,12 @@ export interface ServiceOptions {
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
   /** See ServiceAppOptions. */
   readonly missingDataError?: ServiceAppOptions["missingDataError"];
-  /** Made from name and config where absent. */
+  /** Created from name and config by default. */
   readonly log?: Log;
   readonly metrics?: Metrics;
-  /** Closed when the last answer was given. */
+  /** Closed after the last response. */
   readonly tracing?: Tracing | undefined;
-  /** Runs after the last answer was given: closes stores, caches and clients. */
+  /** Runs after the last response: closes stores, caches and clients. */
   readonly onStop?: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Modes in which a service can answer. */
+/** Modes in which a service is ready. */
 const READY: ReadonlySet<ServiceMode> = new Set(["empty", "serving", "stale"]);
 
 /** Serves the endpoints over HTTP, and Status, health and optionally Prices over gRPC. Throws when a port is taken. */
@@ -72,10 +72,10 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
     try {
       const { mode, peers, chains } = await status.getStatus();
       const shownPeers = Object.fromEntries(peers.map((peer) => [peer.name, peer.state]));
-      // Of the process alone: one chain without data keeps no other chain's tables from being served.
+      // Readiness of the process: a chain without data must not stop the tables of other chains.
       return { ready: READY.has(mode), details: { mode, peers: shownPeers, chains: showChains(chains) } };
     } catch (err) {
-      log.warn({ err }, "the service cannot tell its status");
+      log.warn({ err }, "the service's status cannot be read");
       return { ready: false };
     }
   };

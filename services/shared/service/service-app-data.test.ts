@@ -6,7 +6,7 @@ import { bodyOf, startTestApp, type TestApp, until } from "../testkit/fixture.ts
 
 const VERSION: DataVersion = { block: 100, time: 1_785_932_479, blockHash: "0xaa", fromBlock: 7 };
 
-describe("host/service-app over tables that were never read", () => {
+describe("service/service-app over tables that were never indexed", () => {
   let app: TestApp | undefined;
   afterEach(() => app?.close());
 

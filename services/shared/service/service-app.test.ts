@@ -14,7 +14,7 @@ const table = (...entries: ReturnType<typeof handle>[]): HandlerTable => Object.
 const answering = (rows: (string | number)[][], version?: DataVersion) =>
   table(handle(listEndpoint, async () => (version === undefined ? { rows } : { rows, version })));
 
-describe("host/service-app", () => {
+describe("service/service-app", () => {
   let app: TestApp | undefined;
   const start = async (options: Partial<ServiceAppOptions> = {}): Promise<TestApp> => {
     app = await startTestApp(options);

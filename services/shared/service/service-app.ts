@@ -29,31 +29,30 @@ export interface ServiceAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
-  /** Lets requests in by the service token; absent = all of them. */
+  /** Checks the service token; absent = every request is accepted. */
   readonly isAuthorized?: TokenCheck | undefined;
   /** Milliseconds until 408. */
   readonly deadlineMs: number;
   /** For /readyz. */
   readonly readiness: () => Promise<Readiness>;
   readonly draining?: () => boolean;
-  /** Example values out of this service's data, for the documents of gateways. */
+  /** Example values from this service's data, for the documents of gateways. */
   readonly examples?: (() => Promise<Examples>) | undefined;
   /**
-   * The version an answer would have now, where that is cheaper to know than the answer: lets If-None-Match be
-   * answered with 304 without running the handler. Must be the version the handler would report.
+   * The version a response would have now, if that is cheaper than the response: answers If-None-Match with 304 without
+   * running the handler. Must equal the version that the handler would report.
    */
   readonly dataVersion?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => DataVersion | undefined;
   /**
-   * The 503 for an endpoint whose table was never read; undefined where the table has data or needs none. Asked only
-   * about answers that rest on no block: rows without a version, and 404s (`isAbsent`).
+   * The 503 for an endpoint whose table was never indexed; undefined if the table has data or needs none. Called only for
+   * results without a block: rows without a version, and 404s (`isAbsent`).
    */
   readonly missingDataError?: (
     endpoint: Endpoint,
     at: { readonly params: ParamsOf<Endpoint>; readonly isAbsent: boolean },
   ) => Promise<ServiceError | undefined>;
   /**
-   * Seconds for which a client may keep a successful answer without asking again: about one block of the chain that
-   * the parameters name. 1 by default.
+   * max-age of a successful response in seconds: about one block of the chain that the parameters name. 1 by default.
    */
   readonly maxAgeSeconds?: (endpoint: Endpoint, params: ParamsOf<Endpoint>) => number;
 }
@@ -100,7 +99,7 @@ export function createServiceApp(options: ServiceAppOptions): Express {
   return app;
 }
 
-/** Probes of orchestrators cannot read a Secret: these answer everybody, and say no more than a status. */
+/** Orchestrators' probes cannot read a Secret: these paths need no token and show no more than a status. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz"]);
 
 function authorizeRequest(isAuthorized: TokenCheck) {
@@ -108,8 +107,9 @@ function authorizeRequest(isAuthorized: TokenCheck) {
 }
 
 /**
- * 401 without the service token. WWW-Authenticate on the answer of an open path (RFC 9110 allows it on any) lets a
- * gateway's health check notice that its requests would be refused.
+ * 401 without the service token. WWW-Authenticate on the response of an open path (RFC 9110 allows it on any) lets a
+ * gateway's health check notice, before the first client's request, that its requests would be rejected. The token
+ * travels in `authorization` and no header of its own, since proxies, scrapers and log filters know that one.
  */
 function requireServiceToken(isAuthorized: (req: Request) => boolean): RequestHandler {
   return (req, res, next) => {
@@ -139,28 +139,28 @@ function serveEndpoint(
   handler: AnyHandler | undefined,
   options: ServiceAppOptions,
 ): RequestHandler {
-  const answer = handler ?? answerWithoutData(endpoint);
+  const run = handler ?? createEmptyHandler(endpoint);
   return async (req, res) => {
     const exchange = getExchange(res);
     exchange.route = endpoint.path;
     try {
-      await runWithSpan(exchange.span, () => answerRequest({ endpoint, answer, req, res, options }));
+      await runWithSpan(exchange.span, () => handleRequest({ endpoint, run, req, res, options }));
     } catch (error) {
       if (!(error instanceof ClientDisconnected)) sendErrorBody(res, error);
     }
   };
 }
 
-function answerWithoutData(endpoint: Endpoint): AnyHandler {
+function createEmptyHandler(endpoint: Endpoint): AnyHandler {
   return async (params) => {
     if (endpoint.whenAbsent === "not_found") throw notFoundError(endpoint, params);
     return { rows: [] };
   };
 }
 
-async function answerRequest(request: {
+async function handleRequest(request: {
   readonly endpoint: Endpoint;
-  readonly answer: AnyHandler;
+  readonly run: AnyHandler;
   readonly req: Request;
   readonly res: Response;
   readonly options: ServiceAppOptions;
@@ -172,7 +172,7 @@ async function answerRequest(request: {
 
   const wanted = req.headers["if-none-match"];
   const maxAge = options.maxAgeSeconds?.(endpoint, params) ?? DEFAULT_MAX_AGE_SECONDS;
-  // "*" asks whether there is any answer at all, which only the handler knows.
+  // "*" matches any existing resource, which only the handler knows.
   const known = hasEntityTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
   if (known !== undefined) {
     const tag = entityTag({ endpoint, params }, { version: known });
@@ -181,15 +181,15 @@ async function answerRequest(request: {
 
   const { session } = getExchange(res);
   const { tracing, deadlineMs } = options;
-  const read = (signal: AbortSignal) => answerFromData(request, { params, session, signal });
+  const read = (signal: AbortSignal) => runHandler(request, { params, session, signal });
   const work = (signal: AbortSignal) => withSpan(tracing, { name: "read rows" }, () => read(signal));
-  const answer = await withDeadline(work, { res, deadlineMs });
+  const result = await withDeadline(work, { res, deadlineMs });
   const text = withSpan(tracing, { name: "render table" }, (span) => {
-    const rendered = renderTable(endpoint, answer.rows);
+    const rendered = renderTable(endpoint, result.rows);
     span?.setAttribute("chaintables.table.characters", rendered.length);
     return rendered;
   });
-  const { version } = answer;
+  const { version } = result;
   const tag = entityTag({ endpoint, params }, version === undefined ? { body: text } : { version });
   if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });
   setCacheHeaders(res, { tag, version, maxAge });
@@ -197,25 +197,25 @@ async function answerRequest(request: {
 }
 
 /**
- * An answer without a version rests on no block. Where the table was never read, "no rows" and "no such item" would
- * be false: nobody knows yet.
+ * A result without a version has no block. If the table was never indexed, "no rows" and "no such item" would be false:
+ * then this throws the 503.
  */
-async function answerFromData(
-  request: { readonly endpoint: Endpoint; readonly answer: AnyHandler; readonly options: ServiceAppOptions },
+async function runHandler(
+  request: { readonly endpoint: Endpoint; readonly run: AnyHandler; readonly options: ServiceAppOptions },
   at: { readonly params: ParamsOf<Endpoint>; readonly session: string; readonly signal: AbortSignal },
 ): Promise<TableResult> {
-  const { endpoint, answer, options } = request;
+  const { endpoint, run, options } = request;
   const { params, session, signal } = at;
-  const refuseWithoutData = async (isAbsent: boolean): Promise<void> => {
-    const refusal = await options.missingDataError?.(endpoint, { params, isAbsent });
-    if (refusal !== undefined) throw refusal;
+  const throwIfNoData = async (isAbsent: boolean): Promise<void> => {
+    const error503 = await options.missingDataError?.(endpoint, { params, isAbsent });
+    if (error503 !== undefined) throw error503;
   };
   try {
-    const found = await answer(params, { session, signal });
-    if (found.version === undefined) await refuseWithoutData(false);
-    return found;
+    const result = await run(params, { session, signal });
+    if (result.version === undefined) await throwIfNoData(false);
+    return result;
   } catch (error) {
-    if (error instanceof ServiceError && error.code === "not_found") await refuseWithoutData(true);
+    if (error instanceof ServiceError && error.code === "not_found") await throwIfNoData(true);
     throw error;
   }
 }
@@ -234,7 +234,7 @@ function sendNotModified(res: Response, state: CacheState): void {
 
 function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): void {
   res.setHeader("ETag", tag);
-  // For the client itself only: an answer may have been paid for.
+  // Private: a response may have been paid for.
   res.setHeader("Cache-Control", `private, max-age=${maxAge}`);
   if (version === undefined) return;
   res.setHeader("X-Data-Block", version.block);

@@ -12,7 +12,7 @@ const OLD = "0123456789abcdef0123456789abcdef";
 const NEW = "fedcba9876543210fedcba9876543210";
 const STRANGE = "00000000000000000000000000000000";
 
-describe("host/service-token", () => {
+describe("service/service-token", () => {
   const running: RunningService[] = [];
   const clients: { close(): void }[] = [];
   afterEach(async () => {

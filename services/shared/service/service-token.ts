@@ -3,12 +3,12 @@ import type { Parse } from "../settings/env.ts";
 import { InvalidSetting, list } from "../settings/env.ts";
 import { registerSecret } from "../settings/secrets.ts";
 
-/** As many hexadecimal digits are 128 bits, which nobody guesses. */
+/** This many hexadecimal digits are 128 bits. */
 const MIN_LENGTH = 32;
 /** What RFC 6750 allows in a bearer token. */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
-/** Comma-separated tokens. Each is a secret by itself: the text of the whole list may never appear in a line. */
+/** Comma-separated tokens. Each is registered as a secret, since logs may contain one without the others. */
 export const serviceTokens: Parse<readonly string[]> = list((value) => {
   registerSecret(value);
   if (value.length < MIN_LENGTH || !TOKEN.test(value))
@@ -27,8 +27,8 @@ export function bearer(token: string): string {
 export type TokenCheck = (authorization: string | undefined) => boolean;
 
 /**
- * Accepts each of the tokens; undefined without tokens, when every request is accepted. Hashes of equal length are
- * compared, all of them, so that the time says nothing about a token or its length.
+ * Accepts each of the tokens; undefined without tokens, when every request is accepted. Compares hashes of equal length,
+ * all of them, so that the time reveals nothing about a token or its length.
  */
 export function createTokenCheck(tokens: readonly string[] = []): TokenCheck | undefined {
   if (tokens.length === 0) return undefined;

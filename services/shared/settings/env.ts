@@ -1,13 +1,16 @@
 import { isIP } from "node:net";
 
-/** Typed reading of environment variables. Knows rules and errors; the product's own variables stand in config.ts. */
+/**
+ * Typed reading of environment variables: rules and errors; the product's variables are in settings.ts. Without zod, which
+ * processes without HTTP do not load: docs/decisions/0036-libraries-by-measurement.md.
+ */
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { registerSecret } from "./secrets.ts";
 
-/** Turns the text of a variable into its value; throws InvalidSetting with the rule in words. */
+/** Parses the text of a variable; throws InvalidSetting with the rule in words. */
 export type Parse<T> = (text: string) => T;
 
-/** One environment variable: how it is read and what a reader of the documentation needs to know. */
+/** One environment variable: its parser and its documentation. */
 export interface Setting<T> {
   readonly parse: Parse<T>;
   /** Text used when the variable is unset or empty; absent = the value is undefined then. */
@@ -15,7 +18,7 @@ export interface Setting<T> {
   readonly meaning: string;
   /** Processes that read it. */
   readonly usedBy: readonly string[];
-  /** The value may hold a credential: it is never shown, in errors, logs or docs. */
+  /** The value may hold a credential: errors, logs and docs never show it. */
   readonly secret?: true;
 }
 
@@ -31,12 +34,12 @@ type ValueOf<S> = S extends { readonly default: string; readonly parse: Parse<in
 export type Settings = Readonly<Record<string, Setting<any>>>;
 export type EnvOf<S extends Settings> = { readonly [K in keyof S]: ValueOf<S[K]> };
 
-/** The rule that a value broke, in words that complete "must be …". */
+/** The rule that a value broke, as a phrase after "must be". */
 export class InvalidSetting extends Error {
   override readonly name = "InvalidSetting";
 }
 
-/** One or more variables are missing or wrong. A restart cannot heal it, so supervisors do not retry. */
+/** One or more variables are missing or wrong. A restart does not help, so supervisors do not retry. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -47,16 +50,16 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the variables of `spec` out of `env`; an empty text counts as unset, as container tools send it.
+ * Reads the variables of `spec` from `env`; an empty text counts as unset, since container tools set it so.
  * Throws one ConfigError that names every broken variable with its rule and value (never a secret's value).
- * From then on no log line of this process holds a secret that was read.
+ * Registers each secret: no log line of this process can contain it.
  */
 export function readEnv<const S extends Settings>(env: Environment, spec: S): EnvOf<S> {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, setting] of Object.entries(spec)) {
-    const sent = env[name];
-    const text = sent === undefined || sent.trim() === "" ? setting.default : sent.trim();
+    const raw = env[name];
+    const text = raw === undefined || raw.trim() === "" ? setting.default : raw.trim();
     if (text === undefined) {
       values[name] = undefined;
       continue;
@@ -79,8 +82,8 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
 type Results<R extends readonly (() => unknown)[]> = { -readonly [K in keyof R]: ReturnType<R[K]> };
 
 /**
- * Runs every reader and returns their results. Throws one ConfigError with the problems of all of them: a person who
- * has to fix settings wants to see every wrong one at the first try.
+ * Runs every reader and returns their results. Throws one ConfigError with the problems of all, so that every wrong
+ * setting shows at the first try.
  */
 export function collectConfigErrors<const R extends readonly (() => unknown)[]>(...readers: R): Results<R> {
   const problems = new Set<string>();
@@ -98,8 +101,8 @@ export function collectConfigErrors<const R extends readonly (() => unknown)[]>(
 }
 
 /**
- * Loads the file that a setting names, by `load`, which gets undefined where it is unset. Throws ConfigError with the
- * reason: a file that is missing or wrong is a wrong setting.
+ * Loads the file that a setting names by `load`, which gets undefined if it is unset. Throws ConfigError with the reason:
+ * a missing or malformed file is a wrong setting.
  */
 export function readNamedFile<T>(
   env: Environment,
@@ -110,7 +113,7 @@ export function readNamedFile<T>(
   try {
     return load(path);
   } catch (error) {
-    // The path stands in the sentence already.
+    // The message has the path already.
     const reason = (error instanceof Error ? error.message : String(error)).replace(/, open '.*'$/, "");
     throw new ConfigError([`Cannot use ${setting}: ${reason}`]);
   }
@@ -150,7 +153,7 @@ export function port(): Parse<number> {
   return integer({ min: 0, max: 65_535 });
 }
 
-/** A port, or one word in its place. */
+/** A port, or one fixed word. */
 export function portOr<const T extends string>(word: T): Parse<number | T> {
   const parse = port();
   return (value) => {
@@ -198,7 +201,7 @@ export function list<T>(item: Parse<T>): Parse<readonly T[]> {
     });
 }
 
-/** Text of one form; `rule` completes "must be …". */
+/** Text that matches a pattern; `rule` completes "must be …". */
 export function pattern(form: RegExp, rule: string): Parse<string> {
   return (value) => {
     if (!form.test(value)) throw new InvalidSetting(rule);
@@ -206,7 +209,7 @@ export function pattern(form: RegExp, rule: string): Parse<string> {
   };
 }
 
-/** Comma-separated `name=value` items, no name twice; an empty text is no item. `rule` describes an item. */
+/** Comma-separated `name=value` items with unique names; an empty text has no items. `rule` describes an item. */
 export function pairs(
   name: RegExp,
   value: RegExp,
@@ -226,7 +229,7 @@ export function pairs(
   };
 }
 
-/** An address of an EVM chain. One in mixed case carries a checksum (EIP-55), which must be right. */
+/** An EVM address. One in mixed case carries a checksum (EIP-55), which must be right. */
 export const evmAddress: Parse<string> = (value) => {
   const rule = "an address: 0x and 40 hexadecimal digits";
   if (!/^0x[0-9a-fA-F]{40}$/.test(value)) throw new InvalidSetting(rule);

@@ -7,7 +7,7 @@ import { describe, it } from "mocha";
 import { ConfigError } from "./env.ts";
 import { ensureWritableFolder, makeFolder } from "./folder.ts";
 
-describe("host/folder", () => {
+describe("settings/folder", () => {
   it("makes parents, twice at the same time too, and leaves nothing of its probe", async () => {
     const root = await mkdtemp(join(tmpdir(), "folder-"));
     try {

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "./env.ts";
 
 /**
- * Makes a folder with its parents. Not by mkdir's own `recursive`, which never returns where a parent exists and the
- * system still says ENOENT, as it does in /proc (Node 20 to 24).
+ * Creates a folder with its parents. Not by mkdir's own `recursive`, which never returns when a parent exists and the
+ * system still returns ENOENT, as in /proc (Node 20 to 24).
  */
 export async function makeFolder(path: string): Promise<void> {
   const missing: string[] = [];
@@ -16,13 +16,13 @@ export async function makeFolder(path: string): Promise<void> {
   }
   for (const folder of missing) {
     await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-      // Another process makes the same one.
+      // Another process creates the same one.
       if (error.code !== "EEXIST") throw error;
     });
   }
 }
 
-/** Throws where something else than a folder is there. */
+/** Throws if the path is not a folder. */
 async function isFolder(path: string): Promise<boolean> {
   try {
     if ((await stat(path)).isDirectory()) return true;
@@ -33,7 +33,7 @@ async function isFolder(path: string): Promise<boolean> {
   throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
 }
 
-/** Makes the folder that a setting names and shows that it can be written. Throws ConfigError in one sentence. */
+/** Creates the folder that a setting names and checks that it is writable. Throws ConfigError in one sentence. */
 export async function ensureWritableFolder(setting: string, path: string): Promise<void> {
   const probe = join(path, `.writable-${randomUUID()}`);
   try {
@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ENOENT: "the folder cannot be made there",
   ENOTDIR: "a part of the path is not a folder",
-  EEXIST: "something else than a folder is there",
+  EEXIST: "the path is not a folder",
   ENOSPC: "no space is left on the device",
   EDQUOT: "the disk quota is used up",
   EISDIR: "it is a folder",
@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "this machine does not have that address",
 };
 
-/** A system's error in words. */
+/** The words for a system error code. */
 export function describeSystemError({ code, message }: NodeJS.ErrnoException): string {
   return REASONS[code ?? ""] ?? message;
 }

@@ -3,7 +3,7 @@ import { decimal, integer, list, network, port, portOr, type Settings, text, url
 const requestRate = decimal({ min: 0.001, max: 1_000_000, decimals: 3 });
 const requestBurst = integer({ min: 1, max: 1_000_000 });
 
-/** Where the gateway listens, and how much it answers to a key or an address. */
+/** The gateway's listeners and its limits by key and address: part of SETTINGS. */
 export const GATEWAY_SETTINGS = {
   GATEWAY_PORT: {
     parse: port(),

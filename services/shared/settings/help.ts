@@ -1,10 +1,10 @@
 import { SETTINGS } from "./settings.ts";
 
-/** What `--help` says of a process that is run by its settings. */
+/** Text of `--help` for a process. */
 export interface ProcessHelp {
-  /** As a person types it, such as "npm run gateway". */
+  /** As typed, such as "npm run gateway". */
   readonly command: string;
-  /** What it does, in one or two sentences. */
+  /** One or two sentences. */
   readonly description: string;
   /** Entries of `usedBy` in SETTINGS whose settings it reads; absent = all. */
   readonly reads?: readonly string[];
@@ -46,8 +46,8 @@ function wrap(text: string): string[] {
 }
 
 /**
- * What the words after the program's name ask for: undefined = run; else a text to print and the exit code, 0 for
- * --help and 2 for a word that the process does not know.
+ * Parses the arguments: undefined = run; else a text to print and the exit code, 0 for --help and 2 for an unknown
+ * argument.
  */
 export function parseArguments(
   words: readonly string[],

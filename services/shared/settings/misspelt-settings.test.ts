@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { editDistance, findMisspeltSettings, rejectMisspeltSettings } from "./misspelt-settings.ts";
 
-describe("host/setting-names", () => {
+describe("settings/misspelt-settings", () => {
   it("names the chain that was meant by a misspelt endpoint", () => {
     const { problems } = findMisspeltSettings({ EVM_RPC_8543: "https://node.example/secret" });
     expect(problems).to.deep.equal([

@@ -1,12 +1,12 @@
 import { ConfigError } from "./env.ts";
 import { type Environment, SETTINGS } from "./settings.ts";
 
-/** Settings of one chain each: whatever else follows the prefix names a chain that we do not know. */
+/** Settings of one chain each: any other name with the prefix is an unknown chain. */
 const CHAIN_PREFIXES = ["EVM_RPC_", "START_BLOCK_"] as const;
 
 /**
- * Names that many programs have: a variable that is only like one of them may be another program's (HTTPS_PORT,
- * REDIS_URI), so that it is worth a warning but must not keep a process from starting.
+ * Common names: a variable that is only similar may belong to another program (HTTPS_PORT, REDIS_URI). It causes a
+ * warning; other misspelt names end the start (78) like a wrong value, since the intended setting is not in force.
  */
 const COMMON = new Set([
   "ADMIN_HOST",
@@ -21,18 +21,18 @@ const COMMON = new Set([
   "PUBLIC_URL",
   "REDIS_URL",
 ]);
-/** OpenTelemetry has many more variables than we read. */
+/** OpenTelemetry has many more variables than this product reads. */
 const OTHERS = /^OTEL_/;
 const LONG_NAME = 9;
 
 export interface MisspeltSettings {
-  /** The setting that was meant is surely not in force. */
+  /** The intended setting is certainly not in force. */
   readonly problems: readonly string[];
   /** They may belong to another program. */
   readonly warnings: readonly string[];
 }
 
-/** Variables that no process reads and that are nearly the name of a setting which is not set. */
+/** Variables that no process reads and whose name is close to a setting that is not set. */
 export function findMisspeltSettings(env: Environment): MisspeltSettings {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -49,7 +49,7 @@ export function findMisspeltSettings(env: Environment): MisspeltSettings {
   return { problems, warnings };
 }
 
-/** Throws ConfigError where settings are misspelt; names that may be another program's pass. */
+/** Throws ConfigError for misspelt settings; names that may belong to another program pass. */
 export function rejectMisspeltSettings(env: Environment): void {
   const { problems } = findMisspeltSettings(env);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -67,7 +67,7 @@ function describeUnknownChain(
   return `${unknown}; ${meant === undefined ? `there is ${known.join(", ")}` : `did you mean ${meant}?`}`;
 }
 
-/** The setting with the nearest name, where that is near enough for a slip and the setting itself is not set. */
+/** The unset setting with the nearest name within one typo (two for long names). */
 function nearestSetting(name: string, env: Environment): string | undefined {
   const typed = name.toUpperCase();
   let nearest: { readonly setting: string; readonly distance: number } | undefined;

@@ -9,7 +9,7 @@ function hidden(setting: string, text: string): string {
   return redactSecrets(text);
 }
 
-describe("host/secrets", () => {
+describe("settings/secrets", () => {
   it("hides a plain secret wherever it stands, and leaves the words around it", () => {
     expect(hidden("the first-key", "key the first-key, again the first-key.")).to.equal(
       "key [secret], again [secret].",

@@ -13,7 +13,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   return [];
 }
 
-describe("host/config", () => {
+describe("settings/settings", () => {
   it("fills defaults and counts an empty text as unset", () => {
     const settings = readSettings({ GATEWAY_PORT: " ", DATA_DIR: "" }, [
       "GATEWAY_PORT",

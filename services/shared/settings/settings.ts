@@ -16,7 +16,7 @@ import { GATEWAY_SETTINGS } from "./gateway-settings.ts";
 import { PAYMENT_SETTINGS } from "./payment-settings.ts";
 import { TRACING_SETTINGS } from "./tracing-settings.ts";
 
-// biome-ignore lint/performance/noBarrelFile: who reads settings needs their errors, and no second import.
+// biome-ignore lint/performance/noBarrelFile: readers of settings need their errors without a second import.
 export { ConfigError, collectConfigErrors, type Environment, readEnv, readNamedFile } from "./env.ts";
 
 /** The deployable services with the ports they listen on when nothing is configured. */
@@ -32,7 +32,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const services = Object.keys(SERVICE_PORTS);
-const everyone = ["gateway", ...services, "ingest"];
+const allProcesses = ["gateway", ...services, "ingest"];
 const milliseconds = integer({ min: 0, max: 600_000 });
 const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const rpcUrls = list(url(["http", "https", "ws", "wss"]));
@@ -41,13 +41,13 @@ const defaultPorts = (kind: "http" | "grpc") =>
     .map(([name, ports]) => `${ports[kind]} for ${name}`)
     .join(", ");
 
-/** Every environment variable of the product. Documentation and readers are derived from this table. */
+/** Every environment variable of the product. Documentation and readers derive from this table. */
 export const SETTINGS = {
   ...GATEWAY_SETTINGS,
   BIND_HOST: {
     parse: text(),
     default: "127.0.0.1",
-    usedBy: [...everyone, "facilitator"],
+    usedBy: [...allProcesses, "facilitator"],
     meaning: "Address that listeners bind to; 0.0.0.0 in containers",
   },
   HTTP_PORT: {
@@ -76,20 +76,20 @@ export const SETTINGS = {
   MONGODB_URL: {
     parse: url(["mongodb", "mongodb+srv"]),
     secret: true,
-    usedBy: everyone,
+    usedBy: allProcesses,
     meaning: "MongoDB to store data in; unset = an SQLite file in DATA_DIR",
   },
   REDIS_URL: {
     parse: url(["redis", "rediss"]),
     secret: true,
-    usedBy: everyone,
+    usedBy: allProcesses,
     meaning:
       "Redis for limits that all gateways share, word of changed keys, locks on payments, and snapshots of hot pools, which the ingest writes and every replica reads; unset = memory of each process",
   },
   DATA_DIR: {
     parse: text(),
     default: "./data",
-    usedBy: everyone,
+    usedBy: allProcesses,
     meaning: "Folder of the embedded database",
   },
   EVM_RPC_8453: {
@@ -228,12 +228,12 @@ export const SETTINGS = {
   LOG_LEVEL: {
     parse: oneOf(LOG_LEVELS),
     default: "info",
-    usedBy: [...everyone, "facilitator"],
+    usedBy: [...allProcesses, "facilitator"],
     meaning: `Least severe level that is logged: ${LOG_LEVELS.join(", ")}`,
   },
   LOG_FORMAT: {
     parse: oneOf(["json", "text"]),
-    usedBy: [...everyone, "facilitator", "all-in-one"],
+    usedBy: [...allProcesses, "facilitator", "all-in-one"],
     meaning:
       "Form of log lines: json, an object a line for log collectors, or text for people; unset = text for npm start and where standard output is a terminal, else json",
   },

@@ -10,7 +10,7 @@ const LOCAL = { folder: "local", usesMongodb: false, isLocalChain: true } as con
 const REAL = { folder: ".", usesMongodb: false, isLocalChain: false } as const;
 const RPC = { EVM_RPC_8453: "https://node.example" };
 
-describe("host/store-in-use", () => {
+describe("settings/store-location", () => {
   let root: string;
   let env: { DATA_DIR: string };
 

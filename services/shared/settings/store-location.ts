@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { ConfigError, type Environment, readSettings } from "./settings.ts";
 
 /**
- * Which store the server of a DATA_DIR works on: npm start keeps the data of its local chain in a folder of their own,
- * and commands that run beside it cannot see its environment. The server leaves this mark, commands follow it.
+ * Which store the server of a DATA_DIR uses: npm start keeps the data of its local chain in a separate folder, and commands
+ * in other shells cannot see its environment. The server writes this marker, commands follow it.
  */
 export interface StoreMarker {
   readonly pid: number;
   /** Folder of the embedded databases, relative to DATA_DIR: "." or "local". */
   readonly folder: string;
   readonly usesMongodb: boolean;
-  /** Its chain is the one that npm start makes for itself. */
+  /** It runs on the local chain of npm start. */
   readonly isLocalChain: boolean;
-  /** Endpoints of the local chain by chain id. Those of real chains carry keys, and are never written down. */
+  /** Endpoints of the local chain by chain id. Those of real chains carry keys and are never stored. */
   readonly localRpc?: Readonly<Record<string, string>>;
   /** Base address of the pay-per-request host. */
   readonly payUrl?: string;
@@ -24,16 +24,16 @@ export interface StoreLocation {
   /** Folder of the embedded databases. */
   readonly dataDir: string;
   readonly mongodbUrl: string | undefined;
-  /** The mark of a server that runs now. */
+  /** The marker of a running server. */
   readonly running: StoreMarker | undefined;
-  /** What a person should know of the choice, in one sentence. */
+  /** A sentence that explains the choice to the user. */
   readonly note: string | undefined;
 }
 
 const FILE = "store-in-use.json";
 export const LOCAL_FOLDER = "local";
 
-/** Leaves the mark in a folder that exists; it stays after the end of the process and tells of the last start then. */
+/** Writes the marker into an existing folder; after the process ends it describes the last start. */
 export async function writeStoreMarker(dataDir: string, mark: Omit<StoreMarker, "pid">): Promise<void> {
   const file = join(dataDir, FILE);
   const temporary = `${file}.${process.pid}`;
@@ -42,9 +42,8 @@ export async function writeStoreMarker(dataDir: string, mark: Omit<StoreMarker, 
 }
 
 /**
- * The store that a command has to work on: of the server that runs on DATA_DIR; else what the command's own settings
- * say, as npm start would read them; else that of the last start. Throws ConfigError where the command lacks what it
- * takes to get there.
+ * The store for a command: that of the server that runs on DATA_DIR; else by the command's own settings, as npm start
+ * would read them; else that of the last start. Throws ConfigError if the command lacks a setting for it.
  */
 export function locateStore(env: Environment): StoreLocation {
   const settings = readSettings(env, ["DATA_DIR", "MONGODB_URL", "EVM_RPC_8453", "EVM_RPC_1"]);
@@ -62,7 +61,7 @@ export function locateStore(env: Environment): StoreLocation {
     followed === undefined ? !isReal && holdsLocalDataAlone(root) : followed.folder === LOCAL_FOLDER;
   const dataDir = isLocal ? join(root, LOCAL_FOLDER) : root;
   if (!isLocal) {
-    // What is stored here now would not be found by an npm start on its local chain.
+    // An npm start on its local chain would not find what this command stores here.
     const isFirst = mark === undefined && !isReal && !existsSync(join(root, "gateway.sqlite"));
     return { dataDir, mongodbUrl, running, note: isFirst ? nothingYet(root) : undefined };
   }
@@ -75,7 +74,7 @@ function nothingYet(root: string): string {
   return `No server has run on ${root} yet. What this command stores is for a server that is started on its own (npm run gateway) or with EVM_RPC_8453; for npm start on its local chain, start that first.`;
 }
 
-/** As versions without the mark left it that have only ever run on their local chain. */
+/** Older versions wrote no marker; this one only ran on its local chain. */
 function holdsLocalDataAlone(root: string): boolean {
   const file = "gateway.sqlite";
   return !existsSync(join(root, file)) && existsSync(join(root, LOCAL_FOLDER, file));
@@ -87,7 +86,7 @@ function readMark(root: string): StoreMarker | undefined {
     const isWhole = typeof mark.pid === "number" && (mark.folder === "." || mark.folder === LOCAL_FOLDER);
     return isWhole ? (mark as StoreMarker) : undefined;
   } catch {
-    // None, or not ours.
+    // Missing or malformed.
     return undefined;
   }
 }

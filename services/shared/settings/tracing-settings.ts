@@ -2,7 +2,7 @@ import { decimal, InvalidSetting, oneOf, type Parse, type Settings, text, url } 
 
 const tracedProcesses = ["gateway", "evm-dex", "lending", "solana", "facilitator"];
 
-/** Those of OpenTelemetry's specification that make sense for ratio and all-or-nothing sampling. */
+/** The samplers of OpenTelemetry's specification for ratio and all-or-nothing sampling. */
 export const SAMPLER_NAMES = [
   "always_on",
   "always_off",
@@ -12,7 +12,7 @@ export const SAMPLER_NAMES = [
   "parentbased_traceidratio",
 ] as const;
 
-/** Settings of tracing, by the names that OpenTelemetry gives them: part of SETTINGS. */
+/** Settings of tracing, with OpenTelemetry's names: part of SETTINGS. */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     parse: url(["http", "https"]),

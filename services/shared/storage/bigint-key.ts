@@ -3,13 +3,13 @@
  *
  * `p` + length + hexadecimal digits for zero and above; `n` + complemented length + complemented digits below zero.
  * The length is one character (code 48 + number of digits), so a longer number sorts after a shorter one; complements
- * turn that around for negative numbers. All characters are printable ASCII.
+ * reverse that for negative numbers. All characters are printable ASCII.
  */
 const MAX_DIGITS = 65;
 const LENGTH_ZERO = 48;
 const LIMIT = 1n << 256n;
 
-/** 16^n − 1 for n digits: what a negative number's digits are complemented by. */
+/** 16^n − 1 for n digits: the complement base of a negative number's digits. */
 const ALL_ONES: readonly bigint[] = Array.from(
   { length: MAX_DIGITS + 1 },
   (_, digits) => (1n << BigInt(4 * digits)) - 1n,
@@ -36,7 +36,7 @@ export function encodeBigint(value: bigint): string {
   return NEGATIVE_PREFIX[length] + ((ALL_ONES[length] as bigint) - size).toString(16).padStart(length, "0");
 }
 
-/** The number that {@link encodeBigint} made this text of. Other text gives a SyntaxError or a wrong number. */
+/** Inverse of {@link encodeBigint}. Other text gives a SyntaxError or a wrong number. */
 export function decodeBigint(text: string): bigint {
   const digits = BigInt(`0x${text.slice(2)}`);
   return text.charCodeAt(0) === 112 ? digits : digits - (ALL_ONES[text.length - 2] as bigint);

@@ -13,7 +13,7 @@ export interface DeclaredIndex {
   readonly carries: readonly string[];
 }
 
-/** A checked declaration in the shape the adapters work with. */
+/** A checked declaration in the form that the adapters use. */
 export interface CompiledCollection {
   readonly name: string;
   readonly fields: readonly FieldInfo[];
@@ -21,7 +21,7 @@ export interface CompiledCollection {
   readonly key: readonly FieldInfo[];
   readonly indexes: readonly DeclaredIndex[];
   readonly shardKey: readonly string[];
-  /** Canonical JSON: equal for equal declarations, kept in the store to notice a changed one. */
+  /** Canonical JSON, equal for equal declarations; stored to detect a change. */
   readonly fingerprint: string;
 }
 
@@ -85,17 +85,20 @@ export function compileCollection(collection: Collection): CompiledCollection {
 
 function compileIndex(
   index: Index,
-  of: {
+  {
+    key,
+    fieldsOf,
+    fail,
+  }: {
     key: readonly string[];
     fieldsOf: (names: readonly string[]) => FieldInfo[];
     fail: (fault: string) => never;
   },
 ): DeclaredIndex {
-  const { key, fieldsOf, fail } = of;
   const { fields, descending = [], carries = [] } = index;
   const unique = index.unique === true;
   const indexed = fieldsOf(fields);
-  // Engines disagree whether two nulls are equal in a unique index.
+  // Engines differ on whether two nulls are equal in a unique index.
   if (unique && indexed.some((field) => field.nullable))
     fail("a unique index must not hold a nullable field");
   for (const field of descending) {
@@ -116,7 +119,7 @@ function describeIndex({ fields, unique, descending, carries }: DeclaredIndex): 
   return `${unique ? "unique " : ""}${parts.join(",")}${carried}`;
 }
 
-/** The error for a collection whose stored declaration is another one. */
+/** The error for a collection whose stored declaration differs. */
 export function changedDeclarationError(
   declared: CompiledCollection,
   options: { stored: string; place: string },
@@ -141,7 +144,7 @@ export function changedDeclarationError(
   );
 }
 
-/** The collections one open store knows, found by their declaration object. */
+/** The declared collections of an open store, found by their declaration object. */
 export class DeclaredCollections<T extends { readonly declared: CompiledCollection }> {
   readonly #byName = new Map<string, T>();
   readonly #byObject = new WeakMap<Collection, T>();
@@ -151,7 +154,7 @@ export class DeclaredCollections<T extends { readonly declared: CompiledCollecti
     this.#byObject.set(collection, entry);
   }
 
-  /** @throws Error if `declare` was not called for it, or was called with other fields under its name. */
+  /** @throws Error if `declare` was not called for it, or only with another declaration of its name. */
   get(collection: Collection): T {
     const known = this.#byObject.get(collection);
     if (known !== undefined) return known;

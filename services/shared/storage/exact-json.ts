@@ -1,4 +1,4 @@
-/** Marks a bigint among JSON's strings; a string that begins with it is marked once more. */
+/** Prefix of a bigint among JSON's strings; a string that begins with it gets it once more. */
 const MARK = "#";
 
 /** Plain data with bigints as text: JSON, in which bigints are strings of `#` and decimal digits. */
@@ -9,7 +9,7 @@ export function toExactJson(value: unknown): string {
   });
 }
 
-/** What `toExactJson` wrote. Throws SyntaxError for any other text. */
+/** Inverse of `toExactJson`. Throws SyntaxError for any other text. */
 export function fromExactJson(text: string): unknown {
   return JSON.parse(text, (_, value: unknown) => {
     if (typeof value !== "string" || !value.startsWith(MARK)) return value;

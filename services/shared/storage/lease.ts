@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { collection, type RowOf, requireRow, type Store, type WriteStep } from "./port.ts";
 
-/** One row for each lease. It is never deleted, so that its token only ever grows. */
+/** One row for each lease, never deleted, so that its fencing token only grows. */
 export const leases = collection({
   name: "leases",
   fields: { name: "text", holder: "text", token: "int", expiresAtMs: "int" },
@@ -13,25 +13,25 @@ export const leases = collection({
 export interface LeaseOptions {
   /** What is leased, for example "evm-dex-ingest-8453". */
   readonly name: string;
-  /** Who asks: different for every process and every start of it. */
+  /** Unique for every process and every start of it. */
   readonly holder: string;
   readonly ttlMs: number;
   /** Unix milliseconds; Date.now by default. */
   readonly now?: () => number;
-  /** Pause between two looks at a lease that another holds; a quarter of the TTL, at most one second, by default. */
+  /** Pause between two reads of a lease that another holds; a quarter of the TTL, at most one second, by default. */
   readonly pollMs?: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
 }
 
 export interface Lease {
-  /** Grows with every new holder: whoever holds a smaller one has been replaced. */
+  /** The fencing token: grows with every new holder. */
   readonly token: number;
-  /** Aborted once the lease is another's, or could be because it was not renewed in time. */
+  /** Aborted when another process has the lease, or may have it because it was not renewed in time. */
   readonly lost: AbortSignal;
-  /** Extends the lease by its TTL; answers false, and aborts `lost`, if another has it. Also done in the background. */
+  /** Extends the lease by its TTL; returns false, and aborts `lost`, if another has it. Also runs in the background. */
   renew(): Promise<boolean>;
-  /** Gives the lease up, so that the next holder need not wait. Never throws: an unreleased lease runs out. */
+  /** Releases the lease, so that the next holder need not wait. Never throws: an unreleased lease expires. */
   release(): Promise<void>;
   /**
    * A step for Store.write that fails with ConflictError once another holds the lease. On SQLite it fences the whole
@@ -48,8 +48,8 @@ type LeaseRow = RowOf<typeof leases>;
 /**
  * Waits until the lease is free and takes it; undefined if `signal` ends the waiting.
  *
- * Expiry is judged by each process's own clock. Clocks that differ, or a holder that sleeps past its time, can make
- * two processes believe in the lease: writes guarded by the token are what keeps the older one out.
+ * Each process judges expiry by its own clock. Different clocks, or a holder that sleeps past its TTL, can make two
+ * processes believe that they hold the lease: the guard on each write excludes the older one.
  */
 export async function acquireLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
   const { signal, ttlMs } = options;
@@ -58,7 +58,7 @@ export async function acquireLease(store: Store, options: LeaseOptions): Promise
   while (!signal?.aborted) {
     const row = await tryAcquire(store, options);
     if (row !== undefined) return new HeldLease(store, row, options);
-    // Half to one and a half pauses: waiters should not look in step.
+    // Jitter: waiters should not poll in step.
     await sleep(pollMs * (0.5 + Math.random()), undefined, signal === undefined ? {} : { signal }).catch(
       () => {},
     );
@@ -66,14 +66,14 @@ export async function acquireLease(store: Store, options: LeaseOptions): Promise
   return undefined;
 }
 
-/** Takes the lease if it is free now; undefined where another holds it. */
+/** Takes the lease if it is free now; undefined if another holds it. */
 export async function tryAcquireLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
   await store.declare([leases]);
   const row = await tryAcquire(store, options);
   return row && new HeldLease(store, row, options);
 }
 
-/** Who holds the lease now, and for how long if it is not renewed; undefined where it is free. */
+/** The current holder and the time to expiry; undefined if the lease is free. */
 export async function findLeaseHolder(
   store: Store,
   { name, now = Date.now }: Pick<LeaseOptions, "name" | "now">,
@@ -92,7 +92,7 @@ async function tryAcquire(
   const nowMs = now();
   if (seen !== undefined && seen.expiresAtMs > nowMs) return undefined;
   const mine = { name, holder, token: (seen?.token ?? 0) + 1, expiresAtMs: nowMs + ttlMs };
-  // A renewal since we looked changes expiresAtMs, another waiter's success the token.
+  // A renewal since the read changes expiresAtMs, another waiter's success the token.
   const expected = seen === undefined ? null : { token: seen.token, expiresAtMs: seen.expiresAtMs };
   return (await store.compareAndSet(leases, mine, expected)) ? mine : undefined;
 }
@@ -146,13 +146,13 @@ class HeldLease implements Lease {
 
   #renewInBackground(): void {
     const late = this.#now() >= this.#expiresAtMs;
-    // A renewal that hangs: nothing is certain beyond the time that was last agreed.
+    // A renewal hangs: the lease is only certain until the last stored expiry.
     if (this.#renewing !== undefined) {
       if (late) this.#lose(`the lease ${this.#name} was not renewed in time`);
       return;
     }
     this.renew().catch((cause: unknown) => {
-      // A store that fails is no reason to stop before the time is up.
+      // A failing store does not end the lease before its expiry.
       if (this.#now() >= this.#expiresAtMs)
         this.#lose(`the lease ${this.#name} could not be renewed in time`, cause);
     });
@@ -178,6 +178,6 @@ class HeldLease implements Lease {
 
   #lose(why: string, cause?: unknown): void {
     clearInterval(this.#timer);
-    this.#lost.abort(new Error(`Cannot go on as leader: ${why}`, { cause }));
+    this.#lost.abort(new Error(`Cannot continue as leader: ${why}`, { cause }));
   }
 }

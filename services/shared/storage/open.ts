@@ -1,19 +1,19 @@
 import type { Store } from "./port.ts";
 
 export interface OpenStoreOptions {
-  /** The service whose data it is; each service has a file or a database of its own. */
+  /** Name of the service; each service has its own file or database. */
   readonly service: string;
   /** MongoDB when given, an SQLite file otherwise. */
   readonly mongodbUrl?: string;
   /** Folder of the SQLite files; created if missing. */
   readonly dataDir: string;
-  /** Of an SQLite file: SqliteOptions.mappedBytes. */
+  /** SqliteOptions.mappedBytes. */
   readonly mappedBytes?: number;
 }
 
 /**
  * Opens the store of a service: `<dataDir>/<service>.sqlite`, or the MongoDB database `chaintables_<service>`
- * (with _ for -). The adapter that is not used is never loaded. Throws ConfigError where the folder cannot be written.
+ * (with _ for -). Loads only the adapter that it uses. Throws ConfigError if the folder is not writable.
  */
 export async function openStore({
   service,

@@ -1,6 +1,6 @@
 /**
- * What the services need of a database, and no more: declared collections, idempotent bulk writes, indexed reads.
- * Adapters: sqlite.ts (embedded default) and mongodb.ts. suite.ts is the contract both must pass.
+ * The database port, with only what the services need: declared collections, idempotent bulk writes, indexed reads.
+ * Adapters: sqlite/ (embedded default) and mongodb/. suite.ts is the contract that both must pass.
  *
  * Field types and their values in a row:
  *   text → string · int → number (exact to ±2^53) · float → number · bool → boolean
@@ -32,13 +32,13 @@ export type SummableField<C extends Collection> = {
   string;
 export type Value = string | number | boolean | bigint | null;
 
-/** Ends in the rest of the key, ascending: ties come out in key order without sorting. */
+/** Ends in the rest of the key, ascending: ties are returned in key order without sorting. */
 export interface Index<Field extends string = string> {
   readonly fields: readonly Field[];
   readonly unique?: true;
-  /** Fields that run from the greatest value down, for orders whose directions differ. */
+  /** Fields stored in descending order, for orders with mixed directions. */
   readonly descending?: readonly Field[];
-  /** Further fields carried in it, after the key: conditions on them are checked without looking the row up. */
+  /** Further fields stored after the key (a covering index): conditions on them need no look-up of the row. */
   readonly carries?: readonly Field[];
 }
 
@@ -46,7 +46,7 @@ export interface Index<Field extends string = string> {
 export interface TypedCollection<F extends Fields> {
   readonly name: string;
   readonly fields: F;
-  /** What is kept in a field, where its type does not tell: a change of it is a changed declaration. */
+  /** Describes contents that the field types do not show: changing it changes the declaration. */
   readonly contents?: string;
   /** Primary key: unique, and the order of rows in the store. */
   readonly key: readonly (keyof F & string)[];
@@ -65,7 +65,7 @@ export interface Collection {
   readonly shardKey: readonly string[];
 }
 
-/** Keeps the literal types of a declaration. */
+/** Preserves the literal types of a declaration. */
 export function collection<const F extends Fields>(declaration: TypedCollection<F>): TypedCollection<F> {
   return declaration;
 }
@@ -82,13 +82,13 @@ export interface OrderBy<R> {
   readonly direction: "asc" | "desc";
 }
 
-/** Which rows a read is about, beyond its filter, and how the engine comes to them. */
+/** Further conditions of a read, and the index it uses. */
 export interface Selection<R> {
   /** Rows must satisfy one of these filters too. */
   readonly anyOf?: readonly Filter<R>[];
   /**
-   * Reads by the index of these fields (or by the key), whatever else the engine would choose: where many rows match,
-   * only the caller knows whether to walk the order's index past those that do not, or to collect and sort.
+   * Forces the index of these fields (or the key): where many rows match, only the caller knows whether to walk the
+   * order's index past other rows, or to collect and sort.
    */
   readonly via?: readonly (keyof R & string)[];
 }
@@ -128,12 +128,12 @@ export type WriteStep = (
   readonly group?: symbol;
 };
 
-/** Inserts or replaces whole rows by key: doing it twice is doing it once. */
+/** Inserts or replaces whole rows by key; idempotent. */
 export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
   return { kind: "put", collection: target, rows: rows as readonly Record<string, unknown>[] };
 }
 
-/** Deletes rows by key; keys that are not there are no error. */
+/** Deletes rows by key; missing keys are no error. */
 export function remove<C extends Collection>(target: C, keys: readonly Partial<RowOf<C>>[]): WriteStep {
   return { kind: "remove", collection: target, keys: keys as readonly Record<string, unknown>[] };
 }
@@ -144,9 +144,9 @@ export function removeWhere<C extends Collection>(target: C, filter: Filter<RowO
 }
 
 /**
- * Ends the write with a ConflictError unless the row with this key is there and satisfies `expected`.
- * SQLite: nothing of the write remains, and the row cannot change before the write is done. MongoDB: steps before
- * stay, steps after do not happen; another process may change the row between two steps.
+ * Fails the write with a ConflictError unless the row with this key exists and satisfies `expected`.
+ * SQLite: the whole write is rolled back, and the row cannot change before the write is done. MongoDB: earlier steps
+ * stay, later ones do not happen; another process may change the row between two steps.
  */
 export function requireRow<C extends Collection>(
   target: C,
@@ -157,8 +157,8 @@ export function requireRow<C extends Collection>(
 }
 
 /**
- * Steps of different collections that need no order among themselves: MongoDB does them side by side, where each would
- * else wait for a round trip of the one before.
+ * Steps of different collections that need no order among themselves: MongoDB runs them in parallel, which saves a round
+ * trip each.
  */
 export function inParallel(...steps: readonly WriteStep[]): WriteStep[] {
   const group = Symbol("at once");
@@ -172,7 +172,7 @@ export function isEmpty(step: WriteStep): boolean {
   );
 }
 
-/** The steps by what may be done side by side, in order. */
+/** The steps in order, grouped by those that may run in parallel. */
 export function parallelGroups(steps: readonly WriteStep[]): WriteStep[][] {
   const groups: WriteStep[][] = [];
   for (const step of steps) {
@@ -183,7 +183,7 @@ export function parallelGroups(steps: readonly WriteStep[]): WriteStep[][] {
   return groups;
 }
 
-/** A write met a row that is not as required: another process was there first. */
+/** A required row is absent or different: another process was first. */
 export class ConflictError extends Error {
   override readonly name = "ConflictError";
 
@@ -192,15 +192,15 @@ export class ConflictError extends Error {
   }
 }
 
-/** How the engine would answer a query: by an index, by reading every row, or it does not say. */
+/** How the engine runs a query: by an index, by reading every row, or unknown. */
 export type QueryPlan = "index" | "scan" | "unknown";
 
 export interface Store {
   readonly engine: "sqlite" | "mongodb";
-  /** Creates missing collections and indexes. Repeating it is harmless; a changed declaration of an existing collection is an error. */
+  /** Creates missing collections and indexes. Idempotent; a changed declaration of an existing collection is an error. */
   declare(collections: readonly Collection[]): Promise<void>;
   /**
-   * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: atOnce) is complete before the
+   * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: inParallel) is complete before the
    * next begins, so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
    * A put without rows and a remove without keys are skipped, whatever their collection.
    */
@@ -209,9 +209,9 @@ export interface Store {
   /** The rows that exist, one per distinct key, in no particular order: one round trip for many keys. */
   getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
   /**
-   * For each key the row that has it, or else the last one before it that differs in the key's last field alone: what
-   * holds at a block, where rows are written as things change. One per row found, in no particular order.
-   * SQLite: all from one moment. MongoDB: one small query a key, several at a time.
+   * For each key its row, or else the last row before it that differs only in the key's last field: the value at a block,
+   * where rows are written on change. Each row once, in no particular order.
+   * SQLite: all from one snapshot. MongoDB: one small query a key, several at a time.
    */
   getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
   find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
@@ -224,7 +224,7 @@ export interface Store {
     selection?: Selection<RowOf<C>>,
   ): Promise<number>;
   /**
-   * Totals over the rows that match, added up by the engine: one answer, however many rows. Nulls add nothing; 0 where
+   * Totals over the rows that match, computed by the engine in one round trip. Nulls add nothing; 0 where
    * no row matches. A float total is exact where every partial sum is (as for multiples of 2^-20), in any order.
    * @throws RangeError for an int total beyond ±(2^53 − 1) or a float total beyond the range of a float.
    */
@@ -235,7 +235,7 @@ export interface Store {
   ): Promise<Record<K, number>>;
   /**
    * Writes one row if the stored row with its key satisfies `expected` (or, with null, if no row has that key).
-   * Atomic against other processes. Answers whether it wrote.
+   * Atomic against other processes. Returns whether it wrote.
    */
   compareAndSet<C extends Collection>(
     target: C,

@@ -16,11 +16,11 @@ export type Predicate =
 export interface OrderTerm {
   readonly field: FieldInfo;
   readonly direction: "asc" | "desc";
-  /** Whether nulls can occur: not where the filter already keeps them out. */
+  /** Whether nulls can occur: false if the filter excludes them. */
   readonly nullable: boolean;
 }
 
-/** Rows match if they satisfy `where` and, where there are any, one of the alternatives. */
+/** Rows match if they satisfy `where` and, if there are alternatives, one of them. */
 export interface ParsedSelection {
   readonly where: readonly Predicate[];
   readonly anyOf: readonly (readonly Predicate[])[];
@@ -28,7 +28,7 @@ export interface ParsedSelection {
 }
 
 export interface ParsedQuery extends ParsedSelection {
-  /** Complete: it ends when no two rows can be equal, so that pages never overlap. */
+  /** A total order: no two rows are equal, so that pages never overlap. */
   readonly order: readonly OrderTerm[];
   readonly skip: number;
   /** Infinity when absent. */
@@ -38,7 +38,7 @@ export interface ParsedQuery extends ParsedSelection {
 
 export type Encoders = ReadonlyMap<string, (value: unknown) => Stored>;
 
-/** A query whose field names are not known to the compiler. */
+/** A query without the type of its collection. */
 export interface UntypedQuery {
   readonly filter?: Readonly<Record<string, unknown>>;
   readonly anyOf?: readonly Readonly<Record<string, unknown>>[];
@@ -95,15 +95,15 @@ function parseCondition(
   }
   if (operators.length === 0) return fail("the condition is empty");
   return operators.map((operator): Predicate => {
-    const op = BOUNDS.find((bound) => bound === operator) ?? fail(`"${operator}" is no operator`);
-    if (condition[op] === null) return fail("null is no bound");
+    const op = BOUNDS.find((bound) => bound === operator) ?? fail(`"${operator}" is not an operator`);
+    if (condition[op] === null) return fail("null is not a bound");
     return { field, op, value: encode(condition[op]) };
   });
 }
 
 /**
- * The order that decides every tie: fields fixed by the filter are left out, and unless the rest already tells
- * any two rows apart, the key follows in the direction of the last field (so that one index can serve it).
+ * The order with every tie broken: fields fixed by the filter are left out, and unless the rest already is a total order,
+ * the key follows in the direction of the last field (so that one index can serve it).
  */
 export function completeOrder(
   declared: CompiledCollection,
@@ -142,12 +142,12 @@ export function summable(declared: CompiledCollection, names: readonly string[])
   return names.map((name) => {
     const field = declared.byName.get(name);
     if (field?.type !== "int" && field?.type !== "float")
-      throw new TypeError(`Cannot sum ${declared.name}.${name}: it is no int or float field`);
+      throw new TypeError(`Cannot sum ${declared.name}.${name}: it is not an int or float field`);
     return field;
   });
 }
 
-/** One total each of `fields`, as an engine gave it. @throws RangeError where it is not what was summed. */
+/** The totals of `fields` from an engine's result. @throws RangeError if a total is not exact or not finite. */
 export function totalsOf(
   declared: CompiledCollection,
   fields: readonly FieldInfo[],

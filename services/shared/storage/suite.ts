@@ -8,7 +8,7 @@ import { describeSums } from "./suite/sums.ts";
 import { describeValues } from "./suite/values.ts";
 import { describeWrites } from "./suite/writes.ts";
 
-/** What is true of every store, whatever its engine. Run it from the engine's own test file. */
+/** The contract of every store. Run it from the engine's own test file. */
 export function describeStore(name: string, options: SuiteOptions): void {
   describeLong(`store contract: ${name}`, () => {
     describeDeclarations(options);

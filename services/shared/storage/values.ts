@@ -1,10 +1,10 @@
 import { decodeBigint, encodeBigint } from "./bigint-key.ts";
 import type { FieldInfo } from "./declaration.ts";
 
-/** What both engines hold of a value: big integers and json are text. */
+/** A value as both engines store it: big integers and json are text. */
 export type Stored = string | number | boolean | null;
 
-/** How an engine deviates: SQLite has no booleans and cuts text at NUL. */
+/** Conversions of one engine: SQLite has no booleans and cuts text at NUL. */
 export interface Dialect {
   readonly bool?: { encode(value: boolean): Stored; decode(stored: unknown): boolean };
   readonly text?: { encode(value: string): string; decode(stored: string): string };
@@ -87,7 +87,7 @@ function bareEncoder(
   }
 }
 
-/** The way back from what is stored; undefined where a stored value is already the row's value. */
+/** Decodes a stored value; undefined where the stored value is already the row's value. */
 export function decoderOf(
   field: FieldInfo,
   dialect: Dialect = {},

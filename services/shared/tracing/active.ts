@@ -3,12 +3,12 @@ import type { Span } from "@opentelemetry/api";
 
 const storage = new AsyncLocalStorage<Span>();
 
-/** The span that the code at hand works for; undefined outside of all, and wherever nothing is traced. */
+/** The span of the current async context; undefined outside of spans, and while tracing is off. */
 export function activeSpan(): Span | undefined {
   return storage.getStore();
 }
 
-/** Runs the work, and all that it begins, for a span; where there is none, as it is. */
+/** Runs the work, and everything it starts, with `span` as the active span; without one, just runs it. */
 export function runWithSpan<T>(span: Span | undefined, work: () => T): T {
   return span === undefined ? work() : storage.run(span, work);
 }

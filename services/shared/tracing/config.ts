@@ -5,21 +5,21 @@ import type { SAMPLER_NAMES } from "../settings/tracing-settings.ts";
 export type SamplerName = (typeof SAMPLER_NAMES)[number];
 
 export interface TracingConfig {
-  /** Where OTLP/HTTP takes traces. */
+  /** The OTLP/HTTP endpoint for traces. */
   readonly tracesUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly resourceAttributes: Readonly<Record<string, string>>;
   readonly sampler: SamplerName;
-  /** Part of the traces that is recorded, where the sampler asks. */
+  /** Ratio of recorded traces, for ratio samplers. */
   readonly samplerArgument: number;
-  /** Milliseconds that spans wait for others to be sent with. */
+  /** Milliseconds between two exports. */
   readonly sendEveryMs: number;
 }
 
 const SEND_EVERY_MS = 2_000;
 
-/** How a process is traced, `name` where it has no other; undefined = not at all. Throws ConfigError. */
+/** The tracing configuration of a process, `name` by default; undefined = off. Throws ConfigError. */
 export function readTracingConfig(env: Environment, name: string): TracingConfig | undefined {
   const settings = readSettings(env, [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -31,7 +31,7 @@ export function readTracingConfig(env: Environment, name: string): TracingConfig
   ]);
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
-  // Known as a whole by then, percent-encoded; what is sent is each value by itself.
+  // Registered as a whole and percent-encoded so far; requests carry each value decoded.
   for (const [, value] of settings.OTEL_EXPORTER_OTLP_HEADERS ?? []) registerSecret(value);
   return {
     tracesUrl: `${endpoint.replace(/\/+$/, "")}/v1/traces`,

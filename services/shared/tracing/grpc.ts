@@ -1,4 +1,7 @@
-/** Spans of gRPC calls, by OpenTelemetry's semantic conventions; both ends. */
+/**
+ * Spans of gRPC calls, client and server, by OpenTelemetry's semantic conventions: the older names (`rpc.system`,
+ * `rpc.grpc.status_code`), which today's tools know.
+ */
 import type { Metadata } from "@grpc/grpc-js";
 import { type Span, SpanKind } from "@opentelemetry/api";
 import { activeSpan } from "./active.ts";
@@ -6,10 +9,10 @@ import { markSpanFailed, type Tracing } from "./tracing.ts";
 
 /** OK of gRPC's status codes. */
 const OK = 0;
-/** Those that are the server's own failure: UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+/** Status codes that are the server's failure: UNKNOWN, DEADLINE_EXCEEDED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
 const SERVER_FAILURES = new Set([2, 4, 12, 13, 14, 15]);
 
-/** Begins the span of a call and puts it into the call's metadata. Only what is asked on behalf of a span is traced. */
+/** Starts the span of a call and adds it to the call's metadata; only for calls on behalf of a span. */
 export function startGrpcClientSpan(
   tracing: Tracing | undefined,
   { path, target, metadata }: { path: string; target: string; metadata: Metadata },
@@ -22,7 +25,7 @@ export function startGrpcClientSpan(
   return span;
 }
 
-/** Begins the span of a call that came in, below the caller's. */
+/** Starts the span of an incoming call as a child of the caller's. */
 export function startGrpcServerSpan(
   tracing: Tracing | undefined,
   { path, metadata }: { path: string; metadata: Metadata },

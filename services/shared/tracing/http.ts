@@ -1,16 +1,19 @@
-/** Spans of HTTP requests, by OpenTelemetry's semantic conventions. */
+/**
+ * Spans of HTTP requests, by OpenTelemetry's semantic conventions. Spans hold routes, states and fixed words: no query (so
+ * `url.full` differs from the convention), no header, no unknown path, no error message, no key, no client address.
+ */
 import type { IncomingMessage } from "node:http";
 import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
 import { isServerError } from "../errors.ts";
 import { markSpanFailed, type Tracing } from "./tracing.ts";
 
-/** Asked for all the time by machines, and never of interest. */
+/** Probes and scrapes. */
 const UNTRACED = new Set(["/livez", "/readyz", "/metrics"]);
 
-/** Methods that may stand in a trace: others are whatever a client made up. */
+/** Methods that a trace may contain; any other text may be made up by a client. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
 
-/** Begins the span of a request that came in, below the caller's if the request names one. */
+/** Starts the span of an incoming request, as a child of the caller's span if its headers name one. */
 export function startServerSpan(
   tracing: Tracing,
   { headers, method = "", url = "" }: Pick<IncomingMessage, "headers" | "method" | "url">,
@@ -25,19 +28,19 @@ export function startServerSpan(
 
 export interface EndedRequest {
   readonly method: string;
-  /** Template of the route; undefined where none matched: then nothing of the path is told. */
+  /** Template of the route; undefined if none matched: then the span has no path. */
   readonly route: string | undefined;
-  /** Undefined where the client went away before it had its answer. */
+  /** Undefined if the client disconnected before the response. */
   readonly status: number | undefined;
   readonly httpVersion: string;
-  /** A word of ours for what went wrong. */
+  /** A fixed word for the error. */
   readonly errorType?: string | undefined;
   readonly attributes?: Attributes;
 }
 
 /**
- * Ends the span of a request that came in. Queries and headers are not told: clients put keys there. Routes of ours have
- * no parameters in their paths, so that the path is the route's template.
+ * Ends the span of an incoming request, without query and headers: clients put keys there. Our routes have no parameters
+ * in their paths, so that the path is the route's template.
  */
 export function endServerSpan(span: Span, ended: EndedRequest): void {
   if (span.isRecording()) {
@@ -54,23 +57,23 @@ export function endServerSpan(span: Span, ended: EndedRequest): void {
       ...ended.attributes,
     });
     if (status === undefined) span.setAttribute("error.type", "client_gone");
-    // What a client did wrong is no failure of the server.
+    // A client error is no failure of the server.
     else if (isServerError(status)) markSpanFailed(span, errorType ?? String(status));
     else if (errorType !== undefined) span.setAttribute("error.type", errorType);
   }
   span.end();
 }
 
-/** A request that goes out: its headers, and its end, which may be told twice. */
+/** The span of an outgoing request: its propagation headers, and its end (idempotent). */
 export interface ClientSpan {
   readonly headers: Readonly<Record<string, string>>;
   end(outcome: { readonly status: number } | { readonly errorType: string }): void;
 }
 
-/** Begins the span of a request to another process, below `parent`. `path` must not hold what nobody may see. */
+/** Starts the span of a request to another process as a child of `parent`. `path` must not contain secrets. */
 export function startClientSpan(
   tracing: Tracing,
-  of: {
+  request: {
     readonly parent: Span | undefined;
     readonly method: string;
     readonly origin: string;
@@ -78,10 +81,10 @@ export function startClientSpan(
     readonly attributes?: Attributes;
   },
 ): ClientSpan {
-  const { method, origin, path } = of;
+  const { method, origin, path } = request;
   const span = tracing.startSpan(`${method} ${path}`, {
     kind: SpanKind.CLIENT,
-    ...(of.parent && { parent: { span: of.parent } }),
+    ...(request.parent && { parent: { span: request.parent } }),
   });
   if (span.isRecording()) {
     const { protocol, hostname, port } = new URL(origin);
@@ -91,19 +94,19 @@ export function startClientSpan(
       "url.template": path,
       "server.address": hostname,
       "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
-      ...of.attributes,
+      ...request.attributes,
     });
   }
-  let isOver = false;
+  let isEnded = false;
   return {
     headers: tracing.propagationHeaders(span),
     end(outcome) {
-      if (isOver) return;
-      isOver = true;
+      if (isEnded) return;
+      isEnded = true;
       if ("errorType" in outcome) markSpanFailed(span, outcome.errorType);
       else {
         span.setAttribute("http.response.status_code", outcome.status);
-        // For who asks, an answer of 400 is a failure too.
+        // For the client side a 4xx is a failure too.
         if (outcome.status >= 400) markSpanFailed(span, String(outcome.status));
       }
       span.end();

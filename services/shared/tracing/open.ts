@@ -5,26 +5,26 @@ import type { TracingConfig } from "./config.ts";
 import type { Tracing } from "./tracing.ts";
 
 export interface OpenTracingOptions {
-  /** Absent = nothing is traced. */
+  /** Absent = tracing is off. */
   readonly config: TracingConfig | undefined;
-  /** False where anybody may call. */
+  /** False for a public listener. */
   readonly trustsCallers: boolean;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Traces as configured, or undefined where no collector is named. A collector may be away: its spans are lost. */
+/** Opens tracing as configured; undefined without a collector. Spans are lost while the collector is down. */
 export async function openTracing(options: OpenTracingOptions): Promise<Tracing | undefined> {
   const { config, trustsCallers, log, metrics } = options;
   if (config === undefined) return undefined;
   const { startSdk } = await import("./sdk.ts");
   const spans = new Counter({
     name: "trace_spans_total",
-    help: "Recorded spans by what became of them: sent to the collector, lost since it did not take them, or dropped since too many waited",
+    help: "Recorded spans by outcome: sent to the collector, lost (the export failed), or dropped (the queue was full)",
     labelNames: ["outcome"],
     registers: [metrics.registry],
   });
-  const complain = limitFailureReports(({ error, failures }) =>
+  const warn = limitFailureReports(({ error, failures }) =>
     log.warn({ err: error, failures }, "traces cannot be sent to the collector"),
   );
   return startSdk({
@@ -33,7 +33,7 @@ export async function openTracing(options: OpenTracingOptions): Promise<Tracing 
     onDrop: () => spans.inc({ outcome: "dropped" }),
     onExport({ spans: count, error }) {
       spans.inc({ outcome: error === undefined ? "sent" : "lost" }, count);
-      if (error !== undefined) complain(error);
+      if (error !== undefined) warn(error);
     },
   });
 }

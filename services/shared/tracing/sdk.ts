@@ -1,4 +1,4 @@
-/** OpenTelemetry's SDK behind the Tracing port. Loaded by open.ts, and only where traces are asked for. */
+/** OpenTelemetry's SDK behind the Tracing port. open.ts loads it only if a collector is configured. */
 import { randomUUID } from "node:crypto";
 import {
   type Context,
@@ -29,23 +29,23 @@ import type { Parent, Tracing } from "./tracing.ts";
 
 export interface SdkOptions {
   readonly config: TracingConfig;
-  /** Whether callers decide what is recorded of their traces; the ids they send are taken in any case. */
+  /** Whether the caller's sampling flag is obeyed; its trace ids are used in any case. */
   readonly trustsCallers: boolean;
-  /** Told of every batch that was sent or could not be. */
-  readonly onExport: (of: { spans: number; error: Error | undefined }) => void;
-  /** Told of each span that found the queue full. */
+  /** Called for every batch that was sent or failed. */
+  readonly onExport: (result: { spans: number; error: Error | undefined }) => void;
+  /** Called for each span that the full queue drops. */
   readonly onDrop: () => void;
 }
 
-/** A collector that does not answer must not hold up the end of a process. */
+/** A collector that does not respond must not delay the end of a process. */
 const CLOSE_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
-/** Spans that wait to be sent; further ones are dropped. */
+/** Queue of spans to be sent; further ones are dropped. */
 const MAX_WAITING_SPANS = 2_048;
 
 export function startSdk(options: SdkOptions): Tracing {
   const { config, trustsCallers } = options;
-  const ofTheirs = SAMPLERS[config.sampler](config.samplerArgument);
+  const sampler = SAMPLERS[config.sampler](config.samplerArgument);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
       ...config.resourceAttributes,
@@ -53,7 +53,7 @@ export function startSdk(options: SdkOptions): Tracing {
       "service.version": VERSION,
       "service.instance.id": randomUUID(),
     }),
-    sampler: trustsCallers ? ofTheirs : ignoringCallers(ofTheirs),
+    sampler: trustsCallers ? sampler : ignoringCallers(sampler),
     spanLimits: { attributeValueLengthLimit: 256 },
     spanProcessors: [createQueue(options)],
   });
@@ -92,22 +92,22 @@ const SAMPLERS: Readonly<Record<SamplerName, (argument: number) => Sampler>> = {
 };
 
 /**
- * Decides of a trace that a caller has begun as if it began here, by an id of our own: who could set the flag, or choose
- * an id that is always taken, would decide how much we record.
+ * Samples a caller's trace as if it started here, by a random id: otherwise a caller could set the flag, or choose an id
+ * that is always sampled, and decide how much is recorded.
  */
 function ignoringCallers(sampler: Sampler): Sampler {
   const ids = new RandomIdGenerator();
   return {
-    shouldSample(...asked: Parameters<Sampler["shouldSample"]>) {
-      const [context, , ...rest] = asked;
-      if (context.getValue(FROM_CALLER) === undefined) return sampler.shouldSample(...asked);
+    shouldSample(...input: Parameters<Sampler["shouldSample"]>) {
+      const [context, , ...rest] = input;
+      if (context.getValue(FROM_CALLER) === undefined) return sampler.shouldSample(...input);
       return sampler.shouldSample(ROOT_CONTEXT, ids.generateTraceId(), ...rest);
     },
     toString: () => `IgnoringCallers{${sampler.toString()}}`,
   };
 }
 
-/** Sends spans in batches; counts for itself which ones found no place, as the SDK's queue does not tell. */
+/** Exports spans in batches; counts dropped spans itself, since the SDK's queue does not report them. */
 function createQueue({ config, onExport, onDrop }: SdkOptions): SpanProcessor {
   const exporter = new OTLPTraceExporter({
     url: config.tracesUrl,

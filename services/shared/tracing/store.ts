@@ -3,10 +3,10 @@ import type { Collection, Store } from "../storage/port.ts";
 import { activeSpan } from "./active.ts";
 import { type Tracing, withSpan } from "./tracing.ts";
 
-/** Methods of a store that answer rows or numbers of one collection, which is their first argument. */
+/** Read methods of a store; their first argument is the collection. */
 const READS = ["get", "getMany", "getLast", "find", "count", "sum"] as const;
 
-/** A store whose reads on behalf of a traced request have spans; the same store where nothing is traced. */
+/** A store whose reads for a traced request have spans; the same store while tracing is off. */
 export function traceStore(store: Store, tracing: Tracing | undefined): Store {
   if (tracing === undefined) return store;
   const traced = Object.fromEntries(READS.map((name) => [name, traceRead(store, name, tracing)]));
@@ -31,9 +31,9 @@ function traceRead(store: Store, name: (typeof READS)[number], tracing: Tracing)
     };
     const step = { name: `${name} ${from.name}`, kind: SpanKind.CLIENT, attributes };
     return withSpan(tracing, step, async (span) => {
-      const answer = await read(from, ...rest);
-      if (Array.isArray(answer)) span?.setAttribute("db.response.returned_rows", answer.length);
-      return answer;
+      const result = await read(from, ...rest);
+      if (Array.isArray(result)) span?.setAttribute("db.response.returned_rows", result.length);
+      return result;
     });
   };
 }

@@ -9,39 +9,39 @@ import {
 } from "@opentelemetry/api";
 import { activeSpan, runWithSpan } from "./active.ts";
 
-/** Headers that carry a trace from process to process (W3C Trace Context), names in lower case. */
+/** Headers that propagate a trace between processes (W3C Trace Context), names in lower case. */
 export interface TraceHeaders {
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
 }
 
-/** What a span comes from: a span of this process, or one of the caller's that its headers name. */
+/** The parent of a span: a span of this process, or the caller's span from its headers. */
 export type Parent = { readonly span: Span } | { readonly headers: TraceHeaders };
 
 export interface NewSpan {
   readonly kind: SpanKind;
-  /** Absent = the span begins a trace. */
+  /** Absent = the span starts a trace. */
   readonly parent?: Parent | undefined;
   readonly attributes?: Attributes;
   readonly links?: Link[];
 }
 
 /**
- * Traces of one part of the product. Whoever takes one takes `undefined` too: then nobody asked for traces, nothing is
- * made, and no code of OpenTelemetry's SDK is loaded.
+ * The tracer of one part of the product. Every user accepts `undefined` too: then tracing is off, no span is created, and
+ * no code of OpenTelemetry's SDK is loaded.
  */
 export interface Tracing {
-  /** Begins a span; who begins it ends it. Whether it is recorded is decided here (`isRecording`). */
-  startSpan(name: string, of: NewSpan): Span;
-  /** Headers that make the other end's spans children of this one. */
+  /** Starts a span, which the caller must end. The sampler decides here whether it is recorded (`isRecording`). */
+  startSpan(name: string, options: NewSpan): Span;
+  /** Headers that make spans of the called process children of this one. */
   propagationHeaders(span: Span): Readonly<Record<string, string>>;
-  /** Sends what was recorded, for a bounded time; spans that end later are lost. Never rejects. */
+  /** Exports recorded spans, for at most 2 s; spans that end later are lost. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Runs a step of the work at hand in a span of its own, below the active one; without a span that is recorded, just
- * runs it. `work` may answer a promise: the span then lasts until it settles.
+ * Runs work in a child of the active span; without a recorded active span, just runs it. If `work` returns a promise, the
+ * span lasts until it settles.
  */
 export function withSpan<T>(
   tracing: Tracing | undefined,
@@ -54,7 +54,7 @@ export function withSpan<T>(
   return runToEnd(span, work);
 }
 
-/** Runs work that no request asked for, as a trace of its own. */
+/** Runs work outside of any request in a new trace. */
 export function withRootSpan<T>(
   tracing: Tracing | undefined,
   { name, attributes }: { name: string; attributes?: Attributes },
@@ -88,20 +88,20 @@ function runToEnd<T>(span: Span, work: (span: Span) => T): T {
   }
 }
 
-/** Says of a span that it failed. Messages stay out: they may hold words of others. */
+/** Marks a span as failed. Without the message, which may contain client data. */
 export function markSpanFailed(span: Span, errorType: string): void {
   span.setAttribute("error.type", errorType);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** A word of few that tells what kind of failure it was. */
+/** The kind of an error, from a small set of names. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
-  // ServiceError: its code says more than its name.
+  // ServiceError: its code is more specific than its name.
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/** Tells the active span what else its work rests on: a span of another trace. Only one that is recorded is worth it. */
+/** Links the active span to a span of another trace that its work depends on, if that one is recorded. */
 export function linkActiveSpan(context: SpanContext | undefined): void {
   if (context === undefined || (context.traceFlags & TraceFlags.SAMPLED) === 0) return;
   activeSpan()?.addLink({ context });

@@ -57,7 +57,7 @@ describe("discoverPools", () => {
   afterEach(() => store.close());
 
   const logs = Array.from({ length: COUNT }, (_, n) => createdLog(n));
-  /** A chain whose node fails for good from a block on. */
+  /** A chain whose node always fails from a block on. */
   const sourceUpTo = (failsFrom: number): EvmSource => ({
     ...createFakeSource({ call: () => null }),
     async logs({ fromBlock, toBlock }) {
@@ -67,7 +67,7 @@ describe("discoverPools", () => {
     headers: async (numbers) => numbers.map(headerOf),
     verifyEmpty: async (_, { logs: answered }) => [...answered],
   });
-  /** Discovers, and answers how many pools each write brought. */
+  /** Discovers; returns the number of pools of each write. */
   const discover = async (source: EvmSource, writePools: number): Promise<number[]> => {
     const written: number[] = [];
     const listening: Store = Object.create(store, {

@@ -30,7 +30,7 @@ function oldPool(n: number) {
   return poolEntry({ row });
 }
 
-/** A chain where everything names its block; `fails` answers null. */
+/** A chain whose values encode their block; null where `fails`. */
 function chainWhere(fails: (call: EthCall) => Hex | null | undefined) {
   return createFakeSource({
     call(call) {

@@ -23,7 +23,7 @@ function touched(n: number, { lastBlock, balanceBlock }: { lastBlock: number; ba
   return poolEntry({ row, state, lastBlock, balanceBlock: balanceBlock ?? -1 });
 }
 
-/** Tokens that hold 1,000 × their number plus the block, for every pool; some do not answer. */
+/** Tokens with a balance of 1,000 × their number plus the block, for every pool; some fail. */
 function answerWith(fails: (call: EthCall) => boolean) {
   return createFakeSource({
     call: (call) => (fails(call) ? null : word(1_000n * BigInt(call.to) + BigInt(call.block))),

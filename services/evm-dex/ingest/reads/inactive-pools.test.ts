@@ -18,7 +18,7 @@ const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
 const LIQUIDITY = encodeFunctionData({ abi: poolAbi, functionName: "liquidity" });
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
-/** A chain whose answers tell pool and block; `fails` answers null for some. */
+/** A chain whose results encode pool and block; null where `fails`. */
 function chainWhere(fails: (call: EthCall) => boolean = () => false): FakeSource {
   return createFakeSource({
     headers: headersUpTo(HEAD),

@@ -51,7 +51,7 @@ const minted: readonly V2Event[] = [
   sync(10_000n, 40_000n),
   { kind: "mint", amount0: 10_000n * E18, amount1: 40_000n * E18 },
 ];
-/** 100 tokens in, of which 0.3 is the fee, 390 DAI out. */
+/** 100 tokens in, 0.3 of them as fee, 390 DAI out. */
 const swapped: readonly V2Event[] = [
   { kind: "fees", amount0: (3n * E18) / 10n, amount1: 0n },
   sync(10_100n, 39_610n),

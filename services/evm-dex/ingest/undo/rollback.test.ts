@@ -56,8 +56,8 @@ function targetOf(chain: readonly SmallBlock[], number: number) {
 }
 
 /**
- * Where a write dies: at the n-th step on a collection, of whose rows some are done, since a server promises no order;
- * of the steps that are done beside it, all or some.
+ * Where a write fails: at the n-th step on a collection, some of whose rows are written, since a server promises no
+ * order; of the steps that are done beside it, all or some.
  */
 interface Kill {
   readonly collection: string;
@@ -186,7 +186,7 @@ function rethrowUnlessKilled(error: unknown): void {
   if (!(error instanceof Killed)) throw error;
 }
 
-/** A store whose writes die there. */
+/** A store whose writes fail there. */
 function killedAt(store: Store, kill: Kill): Store {
   let left = kill.step;
   const dying = Object.create(store) as Store;

@@ -57,7 +57,7 @@ const RESULTS: Record<string, unknown> = {
 const gauge = { gauge: GAUGE, voter: VOTER };
 const pool = poolRow({ poolAddress: POOL, dexAddress: FACTORY, protocol: "aerodrome-v2" });
 
-/** What viem makes of a call, and answers it. */
+/** Decodes a call with viem, and returns its result. */
 function answer({ to, data }: EthCall, results = RESULTS): { name: string; args: unknown; result: Hex } {
   const abi = ABIS[to] as Abi;
   const { functionName, args } = decodeFunctionData({ abi, data });

@@ -30,7 +30,7 @@ interface Sums {
   index0: bigint;
   index1: bigint;
 }
-/** Adds to the sums what an event of that size should; answers the event. */
+/** Adds an event of that size to the expected sums; returns the event. */
 type Step = (sums: Sums, size: bigint) => V2Event;
 
 const atMost = (size: bigint, most: bigint) => (size < most ? size : most);

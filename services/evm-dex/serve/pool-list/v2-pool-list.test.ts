@@ -185,7 +185,7 @@ interface Before {
   readonly bucket: V2RollupRow;
 }
 
-/** The store, each of whose reads is written before it is answered. */
+/** The store, which runs a write before it returns each read. */
 function watched(store: Store, see: (from: { name: string }, found: unknown) => void | Promise<void>): Store {
   const watching = Object.create(store) as Store;
   for (const name of ["find", "get", "getMany", "getLast"] as const) {
@@ -290,7 +290,7 @@ class Chain {
     }
   }
 
-  /** What lies beyond goes, and all is as it was before. */
+  /** Removes what lies beyond, and expects the state from before. */
   async #rollBack(depth: number): Promise<void> {
     const target = this.#checkpoint.blockNumber - depth;
     const beyond = { chainId: CHAIN_ID, blockNumber: { gt: target } };

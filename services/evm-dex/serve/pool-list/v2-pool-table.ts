@@ -19,7 +19,7 @@ import { readAtHead } from "../head.ts";
 
 /** Days of buckets kept of each pool. */
 export const TABLE_DAYS = 7;
-/** Pools read in one go: between two the process can answer others. */
+/** Pools per read: the process serves other requests in between. */
 const POOLS_A_READ = 2_000;
 /** Pools without a known state that are looked up at each head. */
 const UNKNOWN_A_READ = 1_000;
@@ -47,7 +47,7 @@ export interface V2PoolTable {
   readonly list: readonly V2Entry[];
   /** The price links of their tokens and of reward tokens. */
   readonly links: Links;
-  /** One for each part that was read on a head of its own. */
+  /** One per part that was read at a head of its own. */
   readonly lastEvents: readonly EventRef[];
   /** The head of its last update. */
   readonly block: number;

@@ -16,7 +16,7 @@ const POOL = poolRow();
 const KEY = { chainId: CHAIN_ID, poolAddress: POOL.poolAddress, family: POOL.family };
 const NAME = snapshotKey({ ...KEY, view: "test" });
 
-/** A store of which every use is a failure. */
+/** A store that fails on every use. */
 const NO_STORE = new Proxy({} as Store, {
   get: (_target, name) => () => {
     throw new Error(`the store was requested: ${String(name)}`);

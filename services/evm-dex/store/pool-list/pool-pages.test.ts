@@ -99,7 +99,7 @@ const anyRequest = fc.record({
   limit: fc.constantFrom(1, 3, 20, 1_000),
 });
 
-/** A page to look at: of which list, and where in it. */
+/** A page of a list to read. */
 interface Look {
   readonly order: readonly Term[];
   readonly token: string | undefined;
@@ -117,7 +117,7 @@ const anyLook: fc.Arbitrary<Look> = fc.record({
   share: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
-/** Every way to a page: what is few is one pool, or all; marks begin at once, or never. */
+/** All plans for a page: sort always or never, ranks from the first row or never. */
 const TUNINGS: readonly PageTuning[] = [
   { sortCost: 1_000, rankFrom: 0, rankSpacing: 7, cellsAtOnce: 3 },
   { sortCost: 2, rankFrom: 5, rankSpacing: 60, cellsAtOnce: 20 },
@@ -231,7 +231,7 @@ describeLong("PoolPages", () => {
       const header = { chainId: CHAIN_ID, number, hash: head.blockHash, parentHash: "", time: number };
       await store.write([...putPools(created), put(headers, [header]), put(checkpoints, [head])]);
     };
-    /** The last blocks are taken back, and others come. */
+    /** Replaces the last blocks by others. */
     const reorg = async (depth: number, count: number): Promise<void> => {
       const number = Math.max(99, head.blockNumber - depth);
       const gone = listed.filter((pool) => pool.createdBlock > number);
@@ -252,7 +252,7 @@ describeLong("PoolPages", () => {
       await store.write([...putPools(old), put(discoveries, [discovery])]);
     };
 
-    /** Some lists and depths at a time: marks are begun, and gone on with, when pools have come since. */
+    /** Several lists and depths: ranks are started, and extended after pools were added. */
     const expectRight = async (pages: PoolPages, looks: readonly Look[]): Promise<void> => {
       for (const { order: requested, token, share } of looks) {
         const order = completeOrder(requested);
@@ -346,7 +346,7 @@ describeLong("PoolPages", () => {
   });
 });
 
-/** The same store, which tells what is requested of the listings; `work` is done before each answer. */
+/** The same store, which records reads of the listings; `work` runs before each result. */
 function listenTo(
   store: Store,
   work: () => Promise<void> = async () => {},

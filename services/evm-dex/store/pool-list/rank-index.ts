@@ -53,7 +53,7 @@ interface RankSnapshot {
   readonly lists: Map<string, RankList>;
 }
 
-/** More new pools than this, and ranks are made anew. */
+/** More new pools than this start a new snapshot. */
 const MAX_RECENT = 256;
 const MAX_LISTS = 200;
 

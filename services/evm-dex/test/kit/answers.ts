@@ -6,7 +6,7 @@ import type { ChainDeployments } from "../../deployments.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { PoolReader } from "../../serve/pool/pool-reader.ts";
 
-/** The rows of a handler's answer as objects by column, after a check against the declaration. */
+/** The rows of a handler's result as objects by column, after a check against the declaration. */
 export async function rowsOf<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,

@@ -22,7 +22,7 @@ export interface Emitted {
 export interface LogChain extends FakeSource {
   /** eth_getLogs so far. */
   readonly requested: readonly { readonly range: LogRange; readonly filter: LogFilter }[];
-  /** Blocks whose receipts a second look took. */
+  /** Blocks that were verified by receipts. */
   readonly lookedAt: readonly number[];
   /** From now on, eth_getLogs leaves these out. */
   withhold(isWithheld: (log: RawLog) => boolean): void;
@@ -36,8 +36,8 @@ export interface LogChainOptions {
 }
 
 /**
- * A source over a chain of transactions, block by block from 1, that answers as an honest node would: topics,
- * addresses, blooms. Transactions of a block are lists of logs.
+ * A source over a chain of transactions, block by block from 1, that responds like an honest node: topics, addresses,
+ * blooms. Transactions of a block are lists of logs.
  */
 export function createLogChain(
   blocks: readonly (readonly (readonly Emitted[])[])[],

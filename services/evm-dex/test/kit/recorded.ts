@@ -4,7 +4,7 @@ import type { Context } from "mocha";
 /** Beside the repository: whole blocks of Ethereum and Base with receipts. */
 const RECORDED = new URL("../../../../../shared/data/chainstorage-blocks/", import.meta.url);
 
-/** Reads the recorded blocks whose file's name fits; skips the suite, saying why, where they are not to be had. */
+/** Reads the recorded blocks with a matching file name; skips the suite with a reason where they are absent. */
 export function readRecorded<B>(running: Context, fits: (name: string) => boolean = () => true): B[] {
   if (!existsSync(RECORDED)) {
     console.log("      pending: the recorded blocks are not beside the repository");

@@ -52,7 +52,7 @@ function tokensOf(
   return token0 === undefined || token1 === undefined ? undefined : { token0, token1 };
 }
 
-/** A block's swaps whose tokens its transfers tell. */
+/** A block's swaps with the tokens of its transfers. */
 function swapsOf(recorded: RecordedBlock) {
   const tokens = new Map<string, { token0: string; token1: string }>();
   const events: BlockEvents["events"][number][] = [];

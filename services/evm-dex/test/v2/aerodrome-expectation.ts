@@ -24,7 +24,10 @@ export interface ChainSwap {
   readonly feeUsd: number | null;
 }
 
-/** AERO by its only pool, of USDC; DEGEN by its only one, of WETH; what has no pool with either has no price. */
+/**
+ * AERO by its only pool, with USDC; DEGEN by its only one, with WETH; tokens without a pool with either have no
+ * price.
+ */
 export function aerodromePrices(chain: TestChain): PriceAt {
   const { AERO, DEGEN, WETH } = chain.deployment.tokens;
   const basic = pricesOf(chain);
@@ -153,8 +156,8 @@ export async function chainRewardApr(
 }
 
 /**
- * All that an owner has earned at a block: what was claimed, what can be, and what the pool's index says is owed beyond
- * that. A block before the first: nothing.
+ * All that an owner has earned at a block: claimed, claimable, and owed by the pool's index beyond that. A block
+ * before the first: nothing.
  */
 export async function chainEarned(
   chain: TestChain,

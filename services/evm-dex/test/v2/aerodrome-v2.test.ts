@@ -21,7 +21,7 @@ import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
 
 const GENESIS_S = 1_760_000_000;
 const BUSY = 120;
-/** So many blocks further, what was busy is backfill. */
+/** After this many more blocks, the busy blocks belong to the backfill. */
 const QUIET = 530;
 const ZERO = `0x${"0".repeat(40)}`;
 const LOCKED = `0x${"1".padStart(40, "0")}`;

@@ -106,7 +106,7 @@ function anySwap(
   };
 }
 
-/** Alice holds, stakes and takes back; Bob comes late and goes again. */
+/** Alice holds, stakes and unstakes; Bob joins late and leaves. */
 function provide(world: V2World, { weth, usdt, aero }: Pick<Sample, "weth" | "usdt" | "aero">): void {
   const begin = Math.max(world.indexedFrom, MIDNIGHT - 39 * DAY) + 30;
   const move = (pool: WorldPool, time: number, wallet: string) => ({

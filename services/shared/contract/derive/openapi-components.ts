@@ -65,7 +65,7 @@ export function successHeaders(): Record<string, unknown> {
   ]);
 }
 
-/** Errors any endpoint can answer, in order of status. */
+/** Errors that any endpoint can return, in order of status. */
 const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly description: string }>> = {
   bad_request: {
     name: "BadRequest",
@@ -103,7 +103,7 @@ const ERRORS: Readonly<Record<ErrorCode, { readonly name: string; readonly descr
   },
 };
 
-/** A client made from the document has no say in the version that it speaks. */
+/** A generated client cannot choose its HTTP version. */
 const UNDOCUMENTED_CODES: ReadonlySet<ErrorCode> = new Set(["http_version_not_supported"]);
 const DOCUMENTED = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !UNDOCUMENTED_CODES.has(code));
 

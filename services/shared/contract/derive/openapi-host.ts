@@ -8,13 +8,13 @@ const nullable = (properties: Record<string, unknown>, description: string) => (
   properties,
 });
 
-function jsonAnswer(description: string, properties: Record<string, unknown>) {
+function jsonResponse(description: string, properties: Record<string, unknown>) {
   return { description, content: { "application/json": { schema: { type: "object", properties } } } };
 }
 
 const status = (...values: string[]) => ({ type: "string", enum: values });
 
-/** What the gateway answers besides tables, as operations of the OpenAPI document (OpenApiOptions.hostPaths). */
+/** The gateway's operations besides tables, for the OpenAPI document (OpenApiOptions.hostPaths). */
 export const HOST_PATHS: Readonly<Record<string, unknown>> = {
   "/usage": {
     get: {
@@ -23,7 +23,7 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       summary: "Limits and usage of the key that asks",
       description: "Counts against the key's rate, not against its daily quota.",
       responses: {
-        200: jsonAnswer("The key, its limits, what remains of them, and its requests by UTC day.", {
+        200: jsonResponse("The key, its limits, what remains of them, and its requests by UTC day.", {
           key: { type: "object", description: "Who the key is: id, label, owner, scopes, times." },
           limits: nullable(
             {
@@ -58,11 +58,11 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       summary: "Whether every service can be reached, service by service",
       security: [],
       responses: {
-        200: jsonAnswer("Ready.", {
+        200: jsonResponse("Ready.", {
           status: status("ready"),
           services: { type: "object", description: "By name of the service." },
         }),
-        503: jsonAnswer("Not ready, or about to stop.", {
+        503: jsonResponse("Not ready, or about to stop.", {
           status: status("not_ready", "draining"),
           services: { type: "object", description: "By name of the service." },
         }),
@@ -75,7 +75,7 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       tags: ["gateway"],
       summary: "Whether the gateway's process answers",
       security: [],
-      responses: { 200: jsonAnswer("It does.", { status: status("ok") }) },
+      responses: { 200: jsonResponse("It does.", { status: status("ok") }) },
     },
   },
 };

@@ -9,9 +9,9 @@ export interface OpenApiOptions {
   readonly serverUrl?: string;
   /** Where the pay-per-request host answers. */
   readonly payUrl?: string;
-  /** What the instance has found in its own data; other endpoints show the examples of their declarations. */
+  /** Examples from this instance's data; other endpoints show the examples of their declarations. */
   readonly examples?: Examples;
-  /** Operations of the host that are no endpoints, by path. */
+  /** Operations of the host besides the endpoints, by path. */
   readonly hostPaths?: Readonly<Record<string, unknown>>;
 }
 
@@ -73,7 +73,7 @@ function operation(endpoint: Endpoint, options: OpenApiOptions): Record<string, 
     description: description.join("\n\n"),
     ...(paid && options.payUrl !== undefined ? { servers: payServers(options, options.payUrl) } : {}),
     ...(paid ? { "x-payment": { protocol: "x402", version: 2, priceUsd: endpoint.priceUsd } } : {}),
-    // Together they are one request: of data of this instance, or of mainnet where it has found none of its own.
+    // Together they form one request: from this instance's data, or mainnet's where it found none.
     "x-examples-of": live === undefined ? "mainnet" : "this instance",
     parameters: docs.map((doc) => parameter(doc, examples.get(doc.name))),
     responses: {

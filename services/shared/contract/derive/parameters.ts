@@ -24,9 +24,9 @@ export interface ParameterDoc {
   readonly schema: ParameterSchema;
   /** A value as sent on the wire. */
   readonly example?: string;
-  /** A default that the specification names and that no request gets: never the schema's `default`. */
+  /** A default that the specification names and that is never applied: not the schema's `default`. */
   readonly documentedDefault?: unknown;
-  /** The parameter this name is another name of. */
+  /** The parameter that this name is an alias of. */
   readonly aliasOf?: string;
 }
 
@@ -69,11 +69,11 @@ function describe(name: string, schema: z.ZodType): ParameterDoc {
     (key) => !META_KEYS.includes(key) && !SCHEMA_KEYS.includes(key as "type"),
   );
   if (unknown !== undefined)
-    throw new Error(`Cannot describe parameter ${name}: nothing here carries its ${unknown}.`);
+    throw new Error(`Cannot describe parameter ${name}: its ${unknown} has no place in the document.`);
 
   const published: Record<string, unknown> = {};
   for (const key of SCHEMA_KEYS) if (json[key] !== undefined) published[key] = json[key];
-  // The bounds of what a JSON number holds exactly are no rule of the parameter.
+  // The bound of exact JSON numbers is not a rule of the parameter.
   if (published.maximum === Number.MAX_SAFE_INTEGER) delete published.maximum;
   if (
     json.type === "integer" &&
@@ -103,14 +103,14 @@ function orderDoc(direction: "asc" | "desc", names: readonly string[]): Paramete
     description: `Columns to order by, ${direction}ending, as a comma-separated list. An empty item leaves its position to ${other}; where both fill a position the ascending column comes first. A column may be named only once.`,
     required: false,
     schema: { type: "array", items: { type: "string", enum: [...names, ""] } },
-    // Not the column of the other list: clients that fill in every example would name it twice, which is an error.
+    // Not the column of the other list: a client that fills in every example would send it twice, which is an error.
     example: (direction === "asc" ? names[0] : (names[1] ?? "")) as string,
   };
 }
 
 /**
- * The parameters' examples, as sent, which together are one request: the instance's own where it has found some, else
- * those of the declarations. An alias has none, since it and its parameter are not sent together.
+ * The parameters' examples, as sent, which together form one request: the instance's own where it found some, else
+ * those of the declarations. An alias has none, since it must not be sent together with its parameter.
  */
 export function selectExamples(docs: readonly ParameterDoc[], live?: ExampleParams): Map<string, string> {
   const shown = new Map<string, string>();
@@ -121,7 +121,7 @@ export function selectExamples(docs: readonly ParameterDoc[], live?: ExamplePara
   return shown;
 }
 
-/** The least of these examples that makes a request: what is required, and the chain where it is not the usual one. */
+/** The fewest of these examples that form a request: required parameters, and the chain if it is not the default. */
 export function minimalRequest(
   docs: readonly ParameterDoc[],
   examples: ReadonlyMap<string, string>,

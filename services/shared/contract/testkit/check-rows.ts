@@ -18,39 +18,39 @@ export function checkRows(endpoint: Endpoint, rows: readonly (readonly Cell[])[]
       const cell = row[index] as Cell;
       const type = types[index];
       if (type === undefined)
-        throw new Error(`${endpoint.path}: column ${column.name} has no readable type.`);
+        throw new Error(`${endpoint.path}: column ${column.name} has a malformed type.`);
       if (cell === null && column.nullable === true) continue;
-      if (!fits(cell, type)) {
+      if (!matchesType(cell, type)) {
         const shown = typeof cell === "bigint" ? `${cell}n` : (JSON.stringify(cell) ?? "undefined");
         throw new Error(
-          `${endpoint.path} row ${at}: ${column.name} is ${shown}, which is no ${column.type}.`,
+          `${endpoint.path} row ${at}: ${column.name} is ${shown}, which is not a ${column.type}.`,
         );
       }
     }
   }
 }
 
-function fits(cell: unknown, type: TypeNode): boolean {
+function matchesType(cell: unknown, type: TypeNode): boolean {
   switch (type.kind) {
     case "nullable":
-      return cell === null || fits(cell, type.of);
+      return cell === null || matchesType(cell, type.inner);
     case "array":
-      return Array.isArray(cell) && cell.every((item) => fits(item, type.of));
+      return Array.isArray(cell) && cell.every((item) => matchesType(item, type.inner));
     case "tuple":
       return (
         Array.isArray(cell) &&
         cell.length === type.items.length &&
-        type.items.every((item, at) => fits(cell[at], item))
+        type.items.every((item, at) => matchesType(cell[at], item))
       );
     case "scalar":
-      return fitsScalar(cell, type.scalar);
+      return matchesScalar(cell, type.scalar);
   }
 }
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/;
 const DECIMAL_INTEGER = /^(0|-?[1-9]\d*)$/;
 
-function fitsScalar(cell: unknown, scalar: ScalarType): boolean {
+function matchesScalar(cell: unknown, scalar: ScalarType): boolean {
   switch (scalar) {
     case "String":
       return typeof cell === "string";
@@ -59,7 +59,7 @@ function fitsScalar(cell: unknown, scalar: ScalarType): boolean {
     case "Float64":
       return typeof cell === "number" && Number.isFinite(cell);
     case "DateTime":
-      return typeof cell === "string" && DATE_TIME.test(cell) && isRealDate(cell);
+      return typeof cell === "string" && DATE_TIME.test(cell) && isValidDate(cell);
     case "UInt8":
       return isIntegerWithin(cell, 0, 255);
     case "UInt32":
@@ -77,8 +77,8 @@ function fitsScalar(cell: unknown, scalar: ScalarType): boolean {
   }
 }
 
-/** A day that does not exist (2026-02-30) is moved by Date, and so reads back differently. */
-function isRealDate(text: string): boolean {
+/** Date moves a day that does not exist (2026-02-30), so that it reads back differently. */
+function isValidDate(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text.slice(0, 19));
 }

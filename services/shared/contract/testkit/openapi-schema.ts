@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject } from "ajv";
 
 /**
- * OpenAPI 3.0.0 as far as our documents use it, typed out from the standard and closed: a key it does not know is a
- * fault. For tests; no machine-readable schema of the standard is among the dependencies.
+ * A JSON Schema of the part of OpenAPI 3.0.0 that our document uses; unknown keys are errors. For tests: no dependency
+ * carries a machine-readable schema of the standard.
  */
 const text = { type: "string", minLength: 1 };
 const refTo = (kind: string) => ({
@@ -109,7 +109,7 @@ const DOCUMENT = {
   ),
 };
 
-/** Faults of a document: against the shapes above, references that lead nowhere, operation ids and parameters that stand twice. */
+/** Errors of a document: against the schema above, broken references, duplicate operation ids and parameters. */
 export function findOpenApiErrors(document: unknown): string[] {
   const ajv = new Ajv({ strict: false, allErrors: true, formats: { regex: isPattern } });
   const validate = ajv.compile(DOCUMENT);
@@ -117,11 +117,11 @@ export function findOpenApiErrors(document: unknown): string[] {
   const text = JSON.stringify(document);
   for (const [, pointer] of text.matchAll(/"\$ref":"#([^"]+)"/g)) {
     if (resolvePath(document, (pointer as string).split("/").slice(1)) === undefined)
-      faults.push(`${pointer} leads nowhere`);
+      faults.push(`${pointer} has no target`);
   }
   const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
   for (const id of new Set(ids))
-    if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} stands twice`);
+    if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`${id} is used twice`);
   for (const [path, item] of Object.entries((document as { paths: Record<string, Item> }).paths)) {
     const names = (item.get.parameters ?? []).map((one) => one.name);
     if (new Set(names).size !== names.length) faults.push(`${path} names a parameter twice`);
@@ -145,7 +145,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** What stands at the end of the keys; undefined where they lead nowhere. */
+/** The value at a path of keys; undefined where it does not exist. */
 export function resolvePath(document: unknown, keys: readonly (string | number)[]): unknown {
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
 }

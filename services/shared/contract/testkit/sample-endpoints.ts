@@ -12,7 +12,7 @@ import {
 } from "../param.ts";
 import { checkWindow } from "../window.ts";
 
-/** Endpoints that exist in tests only: between them every kind of parameter and of column. */
+/** Endpoints for tests: together they use every kind of parameter and column. */
 export const sampleList = defineEndpoint({
   family: "evm-dex",
   path: "/evm/sample/list",

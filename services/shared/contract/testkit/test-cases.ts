@@ -3,7 +3,7 @@ import { describeParameters, type ParameterDoc } from "../derive/parameters.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { badValues, goodValues } from "./test-values.ts";
 
-/** A request that must be accepted (200, or 404 where nothing is known of the address) or refused with 400. */
+/** A request that must be accepted (200, or 404 for an unknown address) or rejected with 400. */
 export interface DerivedCase {
   readonly name: string;
   /** Raw query string, without `?`. */
@@ -15,7 +15,7 @@ export interface DerivedCase {
 
 type Pair = readonly [name: string, value: string];
 
-/** Every rule of the endpoint's parameters as requests: each bound and one beyond, each enum value, traps, repeats, orders. */
+/** Requests for every rule of the endpoint's parameters: each bound and one beyond, enum values, repeats, orders. */
 export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   const docs = describeParameters(endpoint);
   const base = requiredPairs(endpoint, docs);
@@ -30,7 +30,7 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   for (const doc of docs) {
     const rest = base.filter(([name]) => name !== doc.name && name !== doc.aliasOf);
     if (doc.schema.type !== "array") cases.push(...valueCases(endpoint, doc, rest));
-    cases.push(...shapeCases(doc, rest));
+    cases.push(...encodingCases(doc, rest));
   }
   for (const [name] of base) {
     const query = encode(base.filter(([other]) => other !== name));
@@ -50,7 +50,7 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   return cases;
 }
 
-/** Examples of the parameters without which the endpoint refuses. */
+/** Examples of the required parameters. */
 function requiredPairs(endpoint: Endpoint, docs: readonly ParameterDoc[]): Pair[] {
   const pairs: Pair[] = [];
   for (const [name, schema] of Object.entries(endpoint.params)) {
@@ -67,14 +67,14 @@ function valueCases(endpoint: Endpoint, doc: ParameterDoc, rest: readonly Pair[]
   const good = goodValues(doc).map((value): DerivedCase => {
     const pairs: Pair[] = [...rest, [doc.name, value]];
     const name = `${doc.name} = ${JSON.stringify(value)}`;
-    const refusedFor = brokenRule(endpoint, pairs);
-    return refusedFor === undefined
+    const rejectedParameter = brokenRule(endpoint, pairs);
+    return rejectedParameter === undefined
       ? { name, query: encode(pairs), expect: 200 }
       : {
           name: `${name} breaks a rule between parameters`,
           query: encode(pairs),
           expect: 400,
-          parameter: refusedFor,
+          parameter: rejectedParameter,
         };
   });
   const bad = badValues(doc).map((value): DerivedCase => {
@@ -88,7 +88,7 @@ function valueCases(endpoint: Endpoint, doc: ParameterDoc, rest: readonly Pair[]
   return [...good, ...bad];
 }
 
-/** The parameter that the endpoint's check blames for values that are each in order; undefined where it accepts them. */
+/** The parameter that the endpoint's check rejects although each value is valid alone; undefined if it accepts them. */
 function brokenRule(endpoint: Endpoint, pairs: readonly Pair[]): string | undefined {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(endpoint.params)) {
@@ -103,7 +103,7 @@ function brokenRule(endpoint: Endpoint, pairs: readonly Pair[]): string | undefi
   }
 }
 
-function shapeCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] {
+function encodingCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] {
   const before = rest.length > 0 ? `${encode(rest)}&` : "";
   const value = encodeURIComponent(doc.example ?? "1");
   const cases: DerivedCase[] = [
@@ -114,13 +114,13 @@ function shapeCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] {
       parameter: doc.name,
     },
     {
-      name: `${doc.name} holds no UTF-8`,
+      name: `${doc.name} is not UTF-8`,
       query: `${before}${doc.name}=%ff`,
       expect: 400,
       parameter: doc.name,
     },
     {
-      name: `${doc.name} holds half an escape`,
+      name: `${doc.name} ends in half an escape`,
       query: `${before}${doc.name}=${value}%2`,
       expect: 400,
       parameter: doc.name,
@@ -142,7 +142,7 @@ function windowCases(endpoint: Endpoint, base: readonly Pair[]): DerivedCase[] {
   return [
     { name: "a window of one second", query: window("1735689600", "1735689601"), expect: 200 },
     {
-      name: "a window of nothing",
+      name: "an empty window",
       query: window("1735689600", "1735689600"),
       expect: 400,
       parameter: "after_time",
@@ -177,7 +177,7 @@ function orderCases(docs: readonly ParameterDoc[], base: readonly Pair[]): Deriv
     [["order_asc", ""]],
     [["order_desc", ","]],
   ];
-  const refused: Pair[][] = [
+  const rejected: Pair[][] = [
     [["order_asc", "noSuchColumn"]],
     [["order_desc", first.toUpperCase()]],
     [["order_asc", `${first},${first}`]],
@@ -191,7 +191,7 @@ function orderCases(docs: readonly ParameterDoc[], base: readonly Pair[]): Deriv
   const title = (pairs: readonly Pair[]) => pairs.map(([name, value]) => `${name} = ${value}`).join(" and ");
   return [
     ...accepted.map((pairs): DerivedCase => ({ name: title(pairs), query: queryOf(...pairs), expect: 200 })),
-    ...refused.map((pairs): DerivedCase => {
+    ...rejected.map((pairs): DerivedCase => {
       return {
         name: title(pairs),
         query: queryOf(...pairs),

@@ -11,7 +11,7 @@ type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
 
 const FILTER = { topics: [TOPIC] };
 
-/** A source that answers from a list of logs, after the delays and refusals of a script. */
+/** A source that returns logs from a list, after the delays and refusals of a script. */
 function createFakeSource(
   clock: FakeClock,
   all: readonly RawLog[],

@@ -34,7 +34,7 @@ const HEADERS: BlockHeader[] = [1, 2, 3, 4].map((number) =>
 
 type Handler = (calls: readonly RpcCall[]) => FakeResponse;
 
-/** A node with receipts, whose logs of some blocks may be left out of both answers. */
+/** A node with receipts that may omit logs of some blocks in both responses. */
 function node({ receipts = true, hides = [] as number[] } = {}): Handler {
   const seen: FakeChain = { ...CHAIN, logs: CHAIN.logs.filter((log) => !hides.includes(log.blockNumber)) };
   return (calls) => ({

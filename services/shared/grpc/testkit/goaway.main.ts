@@ -1,7 +1,7 @@
 import { createHealthClient, createStatusClient } from "../client.ts";
 import { startGrpcServer } from "../server.ts";
 
-/** A program for goaway.test.ts: clients leave a server and a server leaves its clients, in one process. */
+/** A program for goaway.test.ts: clients disconnect from a server, and a server from its clients, in one process. */
 const start = (port: number) =>
   startGrpcServer({
     host: "127.0.0.1",

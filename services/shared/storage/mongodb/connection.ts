@@ -7,9 +7,9 @@ export interface MongoOptions {
 }
 
 /**
- * The driver with patience: work that a lost connection ended is repeated, and a driver that finds no server is
- * replaced. (7.8.0 can wait for ever for a heartbeat that it wrote to a socket just closed, as when a server without
- * streaming heartbeats restarts; a new client is well at once.)
+ * The driver with retries: work that a lost connection ended is repeated, and a client that finds no server is replaced.
+ * (7.8.0 can wait forever for a heartbeat on a socket that just closed, as when a server without streaming heartbeats
+ * restarts; a new client works at once.)
  */
 export class MongoConnection {
   readonly #makeClient: () => MongoClient;
@@ -25,26 +25,26 @@ export class MongoConnection {
 
   /** Does not connect yet. */
   static async create({ url, database }: MongoOptions): Promise<MongoConnection> {
-    // Imported here: loading the driver takes a fifth of a second, which users of SQLite need not pay.
+    // Imported here: loading the driver takes a fifth of a second, which SQLite does not need.
     const { MongoClient } = await import("mongodb");
     const defaults = { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeoutMS: 5_000 };
-    // Options would override what the URL says.
-    const unsaid = Object.fromEntries(
+    // Options would override those of the URL.
+    const unset = Object.fromEntries(
       Object.entries(defaults).filter(([name]) => !url.toLowerCase().includes(`${name.toLowerCase()}=`)),
     );
-    return new MongoConnection(() => new MongoClient(url, unsaid), database);
+    return new MongoConnection(() => new MongoClient(url, unset), database);
   }
 
   get database(): string {
     return this.#database;
   }
 
-  /** Work that may be done twice: repeated after lost connections, a few times at most. */
+  /** Idempotent work: retried a few times after lost connections. */
   retryable<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return retry(() => this.#attempt(work), isTransient);
   }
 
-  /** Work that must not be done twice: repeated only if no server was found to send it to. */
+  /** Work that must not run twice: retried only if it was never sent. */
   once<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return retry(() => this.#attempt(work), wasNeverSent);
   }
@@ -55,7 +55,7 @@ export class MongoConnection {
   }
 
   async #attempt<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    // The driver would connect anew after its close.
+    // The driver would reconnect after close.
     if (this.#closed) throw new Error("Cannot use the store: it is closed");
     const client = this.#client;
     try {

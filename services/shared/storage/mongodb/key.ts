@@ -12,9 +12,9 @@ import type { Stored } from "../values.ts";
 const SEPARATOR = " ";
 /** Sorts after every continuation of a prefix with the separator, and before every longer text. */
 const AFTER_SEPARATOR = "!";
-/** Prefix ranges beyond this are left to the engine's own evaluation. */
+/** With more prefix ranges than this the engine evaluates the fields itself. */
 const MAX_PREFIXES = 100;
-/** More whole keys than this in one query likewise. */
+/** The same for whole keys in one query. */
 const MAX_IDS = 20_000;
 
 function encodePart(field: FieldInfo, stored: Stored): string {
@@ -64,11 +64,11 @@ export interface IdRange {
 export interface KeyMatch {
   /** Alternatives: a row matches if its `_id` satisfies one. */
   readonly conditions: readonly IdCondition[];
-  /** The predicates that the conditions say in full. */
+  /** The predicates that the conditions cover in full. */
   readonly covered: ReadonlySet<Predicate>;
 }
 
-/** What a filter says about a prefix of the key, as conditions on `_id`; undefined if it says nothing. */
+/** The conditions of a filter on a prefix of the key, as conditions on `_id`; undefined without any. */
 export function matchKey(declared: CompiledCollection, where: readonly Predicate[]): KeyMatch | undefined {
   const covered = new Set<Predicate>();
   let prefixes = [""];
@@ -104,7 +104,7 @@ function exactValues(
 
 type Bound = Predicate & { readonly op: "gt" | "gte" | "lt" | "lte" };
 
-/** One lower and one upper bound at most; what is left over stays a condition on the field. */
+/** At most one lower and one upper bound; further bounds stay conditions on the field. */
 function boundsOf(where: readonly Predicate[], field: FieldInfo): Bound[] {
   const find = (...ops: Bound["op"][]): Bound | undefined =>
     where.find((p): p is Bound => p.field === field && ops.includes(p.op as Bound["op"]));

@@ -1,6 +1,6 @@
 /**
  * "Nulls last" on an engine that sorts null before everything: right when descending, wrong when ascending.
- * A page is put together from reads in the engine's own order, so that an index can serve each of them.
+ * A page is composed of reads in the engine's own order, so that an index can serve each of them.
  */
 import type { FieldInfo } from "../declaration.ts";
 import type { OrderTerm, Predicate } from "../query.ts";
@@ -22,7 +22,7 @@ export interface NullsFirstSource {
   count(where: readonly Predicate[]): Promise<number>;
 }
 
-/** The page of `request` with nulls last in either direction. Several reads: not one moment if others write meanwhile. */
+/** The page of `request` with nulls last in either direction. Several reads: not one snapshot if others write meanwhile. */
 export async function readNullsLast(source: NullsFirstSource, request: PageRequest): Promise<StoredRow[]> {
   const at = firstMisplaced(request.order);
   if (at < 0 || request.limit === 0) return source.read(request);
@@ -32,7 +32,7 @@ export async function readNullsLast(source: NullsFirstSource, request: PageReque
 const firstMisplaced = (order: readonly OrderTerm[]): number =>
   order.findIndex((term) => term.nullable && term.direction === "asc");
 
-/** The first term decides: all rows that have it, then all that do not. */
+/** Splits by the first term: all rows with a value, then all with null. */
 async function readInTwoParts(source: NullsFirstSource, request: PageRequest): Promise<StoredRow[]> {
   const { where, skip, limit } = request;
   const [first, ...rest] = request.order as [OrderTerm, ...OrderTerm[]];
@@ -44,7 +44,7 @@ async function readInTwoParts(source: NullsFirstSource, request: PageRequest): P
     limit,
   });
   if (rows.length === limit) return rows;
-  // Only a page that begins beyond the first part needs to know how long that part is.
+  // Only a page that begins beyond the first part needs its length.
   const skipped = rows.length > 0 || skip === 0 ? skip : Math.min(skip, await source.count(present));
   const absent = [...where, { field: first.field, op: "null" }] satisfies Predicate[];
   const more = await readNullsLast(source, {
@@ -57,9 +57,9 @@ async function readInTwoParts(source: NullsFirstSource, request: PageRequest): P
 }
 
 /**
- * Terms before `at` are right already and cut the rows into groups; only inside a group do nulls stand in the wrong
- * place. The engine's page therefore holds the right number of rows of each group. Groups that lie wholly inside
- * the page are put right in memory; the first and the last may be cut and are read again for themselves.
+ * Terms before `at` are ordered correctly and split the rows into groups; only inside a group nulls are misplaced. The
+ * engine's page therefore has the right number of rows of each group. Groups wholly inside the page are reordered in
+ * memory; the first and the last may be cut and are read again.
  */
 async function readByGroups(
   source: NullsFirstSource,
@@ -89,7 +89,7 @@ async function readByGroups(
   return result;
 }
 
-/** How many rows stand in groups before the row's group. */
+/** The number of rows in groups before the row's group. */
 async function countBefore(
   source: NullsFirstSource,
   { where, order, at }: PageRequest & { readonly at: number },
@@ -106,7 +106,7 @@ async function countBefore(
         { field, op: direction === "asc" ? "lt" : "gt", value },
       ]);
     } else {
-      // Only a descending term can be null here, and its nulls stand last.
+      // Only a descending term can be null here, and its nulls are last.
       total += await source.count([...where, ...same, { field, op: "notNull" }]);
     }
     same.push(equals(field, value));
@@ -114,7 +114,7 @@ async function countBefore(
   return total;
 }
 
-/** Puts a complete group right: its rows are in the engine's order. */
+/** Reorders a complete group from the engine's order. */
 function nullsLast(rows: readonly StoredRow[], order: readonly OrderTerm[]): StoredRow[] {
   const at = firstMisplaced(order);
   if (at < 0) return [...rows];
@@ -128,7 +128,7 @@ function nullsLast(rows: readonly StoredRow[], order: readonly OrderTerm[]): Sto
   });
 }
 
-/** Runs of rows that agree in all the terms. */
+/** Consecutive rows that are equal in all the terms. */
 function groupsOf(rows: readonly StoredRow[], terms: readonly OrderTerm[]): StoredRow[][] {
   const groups: StoredRow[][] = [];
   for (const row of rows) {

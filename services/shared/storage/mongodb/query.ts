@@ -5,7 +5,7 @@ import type { Stored } from "../values.ts";
 import { matchKey, sortOf } from "./key.ts";
 import type { PageRequest } from "./nulls-last.ts";
 
-/** A query in MongoDB's words. Values are only ever strings, numbers, booleans and null, so none can act as an operator. */
+/** A MongoDB query. Values are only strings, numbers, booleans and null, so none can act as an operator. */
 export interface MongoQuery {
   readonly filter: Document;
   readonly sort: Record<string, 1 | -1>;
@@ -29,7 +29,7 @@ export function toMongoQuery(
   return { filter: joined(conditions), sort: sortOf(declared, order, fixed) };
 }
 
-/** The index to read by, as `hint` wants it; undefined leaves the choice to the server. */
+/** The `hint` for an index; empty leaves the choice to the server. */
 export function hintOf(via: ParsedSelection["via"]): { hint?: string } {
   if (via === undefined) return {};
   return { hint: via === "key" ? "_id_" : indexName(via) };
@@ -39,7 +39,7 @@ export function indexName({ fields, unique }: DeclaredIndex): string {
   return `by_${fields.join("_")}${unique ? "_unique" : ""}`;
 }
 
-/** All conditions at once: as one document where they are about different things, by `$and` where not. */
+/** All conditions: as one document where their fields differ, else by `$and`. */
 function joined(conditions: readonly Document[]): Document {
   const filter: Document = {};
   for (const condition of conditions) {
@@ -109,8 +109,8 @@ function keyServesBest(
 }
 
 /**
- * Reads the answer of MongoDB's `explain`. "scan": a collection scan, or an index read from end to end although the
- * query filters or has no limit. "unknown" for a shape that is not understood.
+ * Parses MongoDB's `explain`. "scan": a collection scan, or an index read from end to end although the
+ * query filters or has no limit. "unknown" for an unknown format.
  */
 export function planOfExplain(
   explained: Document,

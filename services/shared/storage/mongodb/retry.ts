@@ -20,28 +20,28 @@ export function isTransient(error: unknown): boolean {
   if (typeof name === "string" && TRANSIENT_NAMES.test(name)) return true;
   if (typeof code === "number" && TRANSIENT_CODES.has(code)) return true;
   if (Array.isArray(errorLabels) && errorLabels.includes("RetryableWriteError")) return true;
-  // A bulk write wraps whatever ended it in an error of its own.
+  // A bulk write wraps the error that ended it.
   return errorResponse !== error && isTransient(errorResponse);
 }
 
-/** Whether the driver found no server, so that nothing can have happened. */
+/** Whether the driver found no server, so that the operation did not run. */
 export function wasNeverSent(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { name, errorResponse } = error as MongoFailure;
   return name === "MongoServerSelectionError" || (errorResponse !== error && wasNeverSent(errorResponse));
 }
 
-/** Repeats work while its error is `worthwhile`, four times at most; other errors pass at once. */
+/** Retries work while its error `isRetryable`, at most four attempts; throws other errors at once. */
 export async function retry<T>(
   work: () => Promise<T>,
-  worthwhile: (error: unknown) => boolean,
+  isRetryable: (error: unknown) => boolean,
   { pausesMs = PAUSES_MS }: { pausesMs?: readonly number[] } = {},
 ): Promise<T> {
   for (const pauseMs of pausesMs) {
     try {
       return await work();
     } catch (error) {
-      if (!worthwhile(error)) throw error;
+      if (!isRetryable(error)) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
     }
   }

@@ -1,7 +1,7 @@
 /**
  * The store for more than one machine. A row is a document: its fields under their names (nulls left out), and the
  * key once more as `_id`, one string in key order, so that the primary index serves key ranges and key order.
- * Without transactions by design: see Store.write for the order that callers keep.
+ * Without transactions by design: see Store.write for the order of steps.
  *
  * Figures and how to repeat them: storage.bench.ts.
  */
@@ -43,7 +43,7 @@ import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-la
 import { hintOf, indexName, planOfExplain, toMongoQuery } from "./query.ts";
 import { type DuplicateShare, putDocuments, type StoredDocument, settleAll } from "./write.ts";
 
-/** Connects, and answers when the server has. @throws Error without the URL's credentials. */
+/** Connects and waits for the server. @throws Error without the URL's credentials. */
 export async function openMongoStore(options: MongoOptions): Promise<Store> {
   const connection = await MongoConnection.create(options);
   try {
@@ -95,7 +95,7 @@ class MongoStore implements Store {
     }
   }
 
-  /** Reads and writes of one collection that may be done twice. */
+  /** Idempotent reads and writes of one collection. */
   #documents<T>(
     { declared }: Entry,
     work: (documents: MongoCollection<StoredDocument>) => Promise<T>,
@@ -145,7 +145,7 @@ class MongoStore implements Store {
   }
 
   async #put(entry: Entry, rows: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
-    // By `_id`: documents are written in no fixed order, so of two rows with one key only the last may go.
+    // By `_id`: documents are written in no fixed order, so of two rows with one key only the last is written.
     const byId = new Map<string, StoredDocument>();
     for (const row of rows) {
       const document = documentOf(entry, row);
@@ -156,7 +156,7 @@ class MongoStore implements Store {
     await putDocuments(this.#connection, [...byId.values()], options);
   }
 
-  /** Names one document; a sharded cluster also has to know the shard. */
+  /** The filter of one document; a sharded cluster also needs the shard key. */
   #targeted({ declared }: Entry, document: StoredDocument): Document {
     if (!this.#sharded) return { _id: document._id };
     return {
@@ -191,7 +191,7 @@ class MongoStore implements Store {
     const distinct = new Map(keys.map((key) => [keyId(entry, key), key]));
     const names = entry.declared.key.map((field) => field.name);
     const last = names.at(-1) as keyof RowOf<C> & string;
-    // The driver's pool decides how many run at a time.
+    // The driver's pool bounds the concurrency.
     const found = await Promise.all(
       [...distinct.values()].map((key) => {
         const same = names.slice(0, -1).map((name) => [name, key[name as keyof RowOf<C>]]);
@@ -274,7 +274,7 @@ class MongoStore implements Store {
     const entry = this.#collections.get(target);
     const { declared, encoders } = entry;
     const document = documentOf(entry, row);
-    // Never twice: after a lost answer nobody knows whether it was this call that wrote.
+    // Never retried: after a lost response it is unknown whether this call wrote.
     if (expected !== null) {
       const { filter } = toMongoQuery(declared, {
         where: parseFilter(declared, encoders, expected),
@@ -290,7 +290,7 @@ class MongoStore implements Store {
       await this.#connection.once((db) => db.collection<StoredDocument>(declared.name).insertOne(document));
       return true;
     } catch (error) {
-      // A clash in a unique index of another row is a fault of the caller, not a lost race.
+      // A clash with another row in a unique index is an error of the caller, not a lost race.
       const { _id } = document;
       if (
         isDuplicate(error) &&
@@ -341,7 +341,7 @@ async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
   if (await isRecorded()) return;
   const indexes = declared.indexes.map((index) => {
     const { fields, unique, descending, carries } = index;
-    // They end with _id: ties come out in key order without sorting.
+    // They end with _id: ties are returned in key order without sorting.
     const key = Object.fromEntries(
       [...fields, ...(unique ? [] : ["_id"]), ...carries].map((field) => [
         field,
@@ -351,7 +351,7 @@ async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
     return { key, name: indexName(index), ...(unique ? { unique } : {}) };
   });
   if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
-  // Recorded last: a process that dies before this line leaves work that the next one repeats.
+  // Recorded last: if the process dies before this line, the next one repeats the work.
   try {
     await declarations.insertOne({ _id: declared.name, declaration: declared.fingerprint });
   } catch (error) {

@@ -5,14 +5,14 @@ import type { MongoConnection } from "./connection.ts";
 /** Fields under their names, nulls left out, and the key as `_id`. */
 export type StoredDocument = { _id: string } & Record<string, Stored>;
 
-/** How much of the last chunk replaced documents: what came last tells what comes next. */
+/** The share of the last chunk that replaced documents: a prediction for the next. */
 export interface DuplicateShare {
   last: number;
 }
 
 export interface PutOptions {
   readonly collection: string;
-  /** Names the one document to replace. */
+  /** The filter of the document to replace. */
   readonly filterOf: (document: StoredDocument) => Document;
   readonly duplicates: DuplicateShare;
 }
@@ -23,15 +23,15 @@ const IN_FLIGHT = 4;
 const DUPLICATE_KEY = 11_000;
 
 /**
- * Inserts or replaces documents with different `_id`s. New rows go by insertMany, three times as fast as upserts;
- * those that exist already are then replaced. While most of them exist, replacing comes first.
+ * Inserts or replaces documents with different `_id`s. New rows use insertMany, three times as fast as upserts;
+ * existing ones are then replaced. While most exist, all are replaced at once.
  */
 export async function putDocuments(
   connection: MongoConnection,
   documents: readonly StoredDocument[],
   options: PutOptions,
 ): Promise<void> {
-  // Lanes of equal work: the write is done when the last of them is.
+  // Lanes of equal size: the write ends with the slowest lane.
   const share = Math.ceil(documents.length / IN_FLIGHT);
   const size = Math.min(Math.max(share, LEAST_IN_CHUNK), MOST_IN_CHUNK);
   let next = 0;
@@ -48,7 +48,7 @@ export async function putDocuments(
   await settleAll(Array.from({ length: lanes }, work));
 }
 
-/** Nothing may still be written after a write has failed: a failure is told once all have ended. */
+/** Waits for all parts before it throws: nothing may be written after a write has failed. */
 export async function settleAll(parts: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(parts);
   const failed = results.find((result) => result.status === "rejected");
@@ -71,7 +71,7 @@ async function putChunk(
   if (existing.length > 0) await replaceAll(collection, existing, options);
 }
 
-/** Answers the documents whose place is taken. */
+/** Returns the documents whose `_id` exists. */
 async function insertNew(
   collection: Collection<StoredDocument>,
   chunk: readonly StoredDocument[],
@@ -90,7 +90,7 @@ async function insertNew(
   }
 }
 
-/** Answers how many were new after all. */
+/** Returns how many were new after all. */
 async function replaceAll(
   collection: Collection<StoredDocument>,
   chunk: readonly StoredDocument[],
@@ -103,7 +103,7 @@ async function replaceAll(
     try {
       return (await collection.bulkWrite(operations, { ordered: false })).upsertedCount;
     } catch (error) {
-      // Two upserts of one new `_id` at once: the server lets one fail, which then finds the document there.
+      // Two upserts of one new `_id` at once: the server fails one, whose retry finds the document.
       if ((error as { code?: unknown }).code !== DUPLICATE_KEY || attempt === 3) throw error;
     }
   }

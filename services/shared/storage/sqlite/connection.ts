@@ -3,7 +3,7 @@ import type { Stored } from "../values.ts";
 
 const MAX_STATEMENTS = 400;
 
-/** The driver with cached statements and patience for locks. */
+/** The driver with cached statements and retries on locks. */
 export class Connection {
   readonly #db: Libsql.Database;
   readonly #busyTimeoutMs: number;
@@ -34,17 +34,17 @@ export class Connection {
     return statement;
   }
 
-  /** Rows as arrays. Never the driver's `get`: it leaves its statement open, which blocks checkpoints and later writes. */
+  /** Rows as arrays. Never uses the driver's `get`: it leaves its statement open, which blocks checkpoints and writes. */
   all(sql: string, params: readonly Stored[] = []): Stored[][] {
     return this.prepare(sql).raw().all(params) as Stored[][];
   }
 
-  /** Runs once and answers how many rows changed. */
+  /** Runs once and returns how many rows changed. */
   run(sql: string, params: readonly Stored[]): number {
     return this.prepare(sql).run(params as unknown[]).changes;
   }
 
-  /** "write": all or nothing, holds the file's write lock from the first statement on. "read": sees one moment. */
+  /** "write": all or nothing, holds the file's write lock from the first statement on. "read": sees one snapshot. */
   transaction<T>(kind: "read" | "write", work: () => T): T {
     this.#db.exec(kind === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
@@ -57,7 +57,7 @@ export class Connection {
     }
   }
 
-  /** Repeats work that met another process's lock; the work must be one statement or one transaction. */
+  /** Retries work that failed on another process's lock; it must be one statement or one transaction. */
   async retrying<T>(work: () => T): Promise<T> {
     const deadline = Date.now() + this.#busyTimeoutMs;
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {

@@ -1,10 +1,10 @@
-/** Rows between their declared form and SQLite's cells. */
+/** Conversion between rows and SQLite's cells. */
 import type { CompiledCollection } from "../declaration.ts";
 import type { Encoders, Predicate } from "../query.ts";
 import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { SQLITE_DIALECT, upsertSql } from "./sql.ts";
 
-/** A declared collection with what is prepared for it. */
+/** A compiled collection with its encoders and statements. */
 export interface Entry {
   readonly declared: CompiledCollection;
   readonly encoders: Encoders;

@@ -16,13 +16,13 @@ const COLUMN_TYPE = {
   bigint: "TEXT",
   json: "TEXT",
 } as const;
-/** Rough bytes of a value in a row, to choose the table's layout. */
+/** Approximate bytes of a value, to choose the table's layout. */
 const COLUMN_BYTES = { text: 40, int: 4, float: 8, bool: 1, bigint: 24, json: 400 } as const;
 /** A 20th of a page of 8 KiB: beyond it, SQLite's advice against WITHOUT ROWID holds (rows also fill the inner nodes). */
 const CLUSTERED_ROW_BYTES = 400;
 /**
- * With more indexes than this a collection is a list, paged through them. In a rowid table the rows that a page skips
- * are passed in the index alone (0.05 µs each); without rowids every one is looked up first (2 µs).
+ * A collection with more indexes than this is paged through them. In a rowid table the rows that a page skips are passed
+ * in the index alone (0.05 µs each); without rowids each is looked up first (2 µs).
  */
 const CLUSTERED_INDEXES = 2;
 
@@ -37,7 +37,7 @@ export const SQLITE_DIALECT: Dialect = {
       value.includes("\0") || value.includes("\x01")
         ? value.replaceAll("\x01", "\x01\x02").replaceAll("\0", "\x01\x01")
         : value,
-    // From the left, pairs of \x01 are whole escapes: a run of them never begins inside one.
+    // Replaced from the left, so that a run of \x01 is split into whole escapes.
     decode: (stored) =>
       stored.includes("\x01") ? stored.replaceAll("\x01\x01", "\0").replaceAll("\x01\x02", "\x01") : stored,
   },
@@ -78,7 +78,7 @@ function indexName(table: string, index: DeclaredIndex): string {
   return `${table}_by_${index.fields.join("_")}${index.unique ? "_unique" : ""}`;
 }
 
-/** The table with its rows that match. */
+/** FROM and WHERE of a selection. */
 function fromSql(declared: CompiledCollection, { where, anyOf, via }: ParsedSelection): Sql {
   const { name } = declared;
   // The name SQLite gives the index of a primary key, with and without rowids.
@@ -160,7 +160,7 @@ export function sumSql(
 export function selectSql(declared: CompiledCollection, query: ParsedQuery): Sql {
   const from = fromSql(declared, query);
   const params = [...from.params];
-  // A projection of nothing still has to yield one (empty) row for each match.
+  // A projection without fields still yields one (empty) row for each match.
   const columns = query.fields.length === 0 ? "NULL" : list(query.fields);
   let text = `SELECT ${columns} FROM ${from.text}`;
   if (query.order.length > 0) text += ` ORDER BY ${query.order.map(orderSql).join(", ")}`;
@@ -184,7 +184,7 @@ export function selectJoinedSql(declared: CompiledCollection, query: ParsedQuery
   };
 }
 
-/** SQLite takes null for the smallest value: last already when descending, and by a second pass over the index when ascending. */
+/** SQLite sorts null first: right when descending; ascending takes a second pass over the index. */
 function orderSql({ field, direction, nullable }: OrderTerm): string {
   if (direction === "desc") return `${quoted(field.name)} DESC`;
   return nullable ? `${quoted(field.name)} ASC NULLS LAST` : quoted(field.name);

@@ -2,7 +2,7 @@
  * The embedded store. Several processes may open one file: any number of readers beside one writer at a time.
  *
  * The hot path writes 48,000 rows a second of 20 fields and one index, or 96,000 of numbers alone, on 2 shared cores;
- * storage.bench.ts measures it and says what bounds it.
+ * storage.bench.ts measures it and names the bottleneck.
  */
 import type Libsql from "libsql";
 import {
@@ -58,9 +58,9 @@ import {
 export interface SqliteOptions {
   /** A file whose folder exists, or ":memory:". */
   readonly path: string;
-  /** How much of the file is read without copying it; 64 MiB by default. Mapped pages count as memory of the process. */
+  /** How much of the file is memory-mapped; 64 MiB by default. Mapped pages count as memory of the process. */
   readonly mappedBytes?: number;
-  /** Refuses every write; the file must exist. */
+  /** Rejects every write; the file must exist. */
   readonly readOnly?: boolean;
   /** How long a write waits for another process's transaction before it fails; 30 s by default. */
   readonly busyTimeoutMs?: number;
@@ -90,7 +90,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return new SqliteStore(connection, options);
 }
 
-/** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` does the rest. */
+/** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` waits asynchronously. */
 const DRIVER_WAIT_MS = 10;
 
 function configure(connection: Connection, options: SqliteOptions): void {
@@ -110,7 +110,7 @@ function configure(connection: Connection, options: SqliteOptions): void {
   connection.exec("PRAGMA cache_size = -32768");
   connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
-  // As many pages as journal_size_limit has room for: a page that many transactions change is copied to the file once.
+  // As many pages as fit into journal_size_limit: a page that many transactions change is copied to the file once.
   connection.exec("PRAGMA wal_autocheckpoint = 8000");
   connection.all("PRAGMA journal_size_limit = 67108864");
 }
@@ -149,7 +149,7 @@ class SqliteStore implements Store {
       return [...declarations.values()].filter((declared) => !stored.has(declared.name));
     };
     await this.#connection.retrying(() => {
-      // Usually all is there: then no lock is needed, and a read-only store can declare too.
+      // Usually all exist: then no lock is needed, and a read-only store can declare too.
       const [absent] = missing(readStored());
       if (absent === undefined) return;
       if (this.#readOnly)
@@ -224,18 +224,18 @@ class SqliteStore implements Store {
     const entry = this.#collections.get(from);
     const { declared } = entry;
     const found = await this.#selectEach(entry, { text: selectLastSql(declared), keys });
-    // Several keys may have the same row before them.
+    // Several keys may share the same last row.
     const rows = new Map(found.map((cells) => [JSON.stringify(keyCells(declared, cells)), cells]));
     return rowsOf([...rows.values()], declared.fields) as RowOf<C>[];
   }
 
-  /** What a statement by key finds for each. In one read transaction: all rows from one moment, and one lock instead of one a row. */
+  /** Runs a statement for each key, in one read transaction: one snapshot, and one lock instead of one a row. */
   async #selectEach(
     entry: Entry,
-    of: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
+    { text, keys }: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
   ): Promise<Stored[][]> {
     const distinct = new Map<string, readonly Stored[]>();
-    for (const key of of.keys) {
+    for (const key of keys) {
       const values = keyPredicates(entry, key).map((p) => p.value);
       distinct.set(JSON.stringify(values), values);
     }
@@ -243,7 +243,7 @@ class SqliteStore implements Store {
     return this.#connection.retrying(() =>
       this.#connection.transaction("read", () => {
         const found: Stored[][] = [];
-        for (const params of distinct.values()) found.push(...this.#connection.all(of.text, params));
+        for (const params of distinct.values()) found.push(...this.#connection.all(text, params));
         return found;
       }),
     );
@@ -261,8 +261,8 @@ class SqliteStore implements Store {
   }
 
   /**
-   * A long list of one text as one text: half the time, since handing a value over costs more than reading it.
-   * Undefined where a text is not stored as it is, and might hold the separator.
+   * Reads a long list of one text field as one joined text: half the time, since passing a value from the driver costs
+   * more than reading it. Undefined if a text is escaped and might contain the separator.
    */
   async #findTexts(
     declared: CompiledCollection,
@@ -304,7 +304,7 @@ class SqliteStore implements Store {
     const [totals] = await this.#connection
       .retrying(() => this.#connection.all(text, params))
       .catch((error: unknown) => {
-        // What does not even fit 64 bits, the engine refuses itself.
+        // The engine itself rejects totals beyond 64 bits.
         throw /integer overflow/.test(messageOf(error)) ? tooLarge(declared, "an int field") : error;
       });
     return totalsOf(declared, fields, totals as Stored[]);
@@ -346,7 +346,7 @@ class SqliteStore implements Store {
   }
 }
 
-/** Fewer rows are not worth it. */
+/** With fewer rows joining does not pay. */
 const LEAST_TEXTS = 32;
 
 function isTextList({ fields, limit }: ParsedQuery): boolean {

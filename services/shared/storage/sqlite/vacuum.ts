@@ -1,9 +1,9 @@
-/** Less than this is left to be used again. */
+/** Less free space than this is left for reuse. */
 const WORTH_BYTES = 2 ** 20;
 
 /**
- * Gives the space of deleted rows back to the file system; returns how many bytes that were. Throws where another
- * process is writing. Needs room beside the file for what is left in it.
+ * Returns the space of deleted rows to the file system (MongoDB reuses its own); returns the number of bytes. Throws while
+ * another process writes: then SQLite reuses the space. Needs free disk space for the remaining rows.
  */
 export async function vacuumSqlite(path: string): Promise<number> {
   const { default: Database } = await import("libsql");

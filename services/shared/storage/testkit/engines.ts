@@ -8,9 +8,9 @@ import { openSqliteStore } from "../sqlite/store.ts";
 /** A storage engine that a test runs on. */
 export interface TestEngine {
   readonly name: string;
-  /** Why it cannot be used here. */
+  /** Why it is unavailable here. */
   readonly absent?: string;
-  /** An empty store; `remove` closes it and leaves nothing of it. */
+  /** An empty store; `remove` closes and deletes it. */
   open(): Promise<{ readonly store: Store; remove(): Promise<void> }>;
 }
 

@@ -25,7 +25,7 @@ const poolTopics = new Set(
   poolAbi.filter((item) => item.type === "event").map((event) => toEventSelector(event)),
 );
 
-/** What viem makes of a log, in our words; undefined where it is no event of a pool. */
+/** Decodes a log with viem to our event type; undefined where it is not a pool event. */
 function parseByViem(log: { topics: readonly Hex[]; data: Hex }): V3Event | undefined {
   const [event] = parseEventLogs({ abi: poolAbi, logs: [log as unknown as Log], strict: true });
   switch (event?.eventName) {

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint({
       name: "feeTier",
       type: "UInt32",
       unit: "hundredths of a bip",
-      description: "Swap fee in force as the factory's getFee() tells it, × 100: 3000 is 0.3 %.",
+      description: "Swap fee in force as the factory's getFee() returns it, × 100: 3000 is 0.3 %.",
     },
     { name: "timeframeAt", type: "String", description: "Time frame of the metrics: always 7d." },
     {
@@ -64,7 +64,7 @@ export const endpoint = defineEndpoint({
       name: "updatedAt",
       type: "UInt32",
       unit: "Unix seconds",
-      description: "Time of the block this row stands on.",
+      description: "Time of the block of this row.",
     },
   ],
   rowOrder: "one row",

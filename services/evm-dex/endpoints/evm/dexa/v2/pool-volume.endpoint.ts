@@ -77,7 +77,7 @@ export const endpoint = defineEndpoint({
       name: "updatedAt",
       type: "UInt32",
       unit: "Unix seconds",
-      description: "Time of the block this row stands on.",
+      description: "Time of the block of this row.",
     },
   ],
   rowOrder: "one row",

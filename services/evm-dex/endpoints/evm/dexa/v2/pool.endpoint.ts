@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint({
       type: "Float64",
       unit: "fraction",
       description:
-        "Swap fee in force as the factory's getFee() tells it: 0.003 is 0.3 %. Custom fees by their event; a changed default shows with the pool's next swap.",
+        "Swap fee in force as the factory's getFee() returns it: 0.003 is 0.3 %. Custom fees by their event; a changed default shows with the pool's next swap.",
     },
     {
       name: "reserve0",
@@ -82,10 +82,10 @@ export const endpoint = defineEndpoint({
       name: "aprDaysAnnualized",
       type: "UInt8",
       unit: "days",
-      description: "The apr_days_annualized asked for.",
+      description: "The apr_days_annualized of the request.",
     },
     { name: "createdAt", type: "DateTime", description: "Time of the block that created the pool." },
-    { name: "updatedAt", type: "DateTime", description: "Time of the block this row stands on." },
+    { name: "updatedAt", type: "DateTime", description: "Time of the block of this row." },
   ],
   rowOrder: "one row",
   whenAbsent: "not_found",

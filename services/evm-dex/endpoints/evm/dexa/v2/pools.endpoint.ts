@@ -8,7 +8,7 @@ export const endpoint = defineEndpoint({
   path: "/evm/dexa/v2/pools",
   summary: "dexa V2 liquidity pools with summary metrics",
   description:
-    "All dexa V2 pools with summary metrics for the previous 7 completed UTC days, each number as /evm/dexa/v2/pool tells it.",
+    "All dexa V2 pools with summary metrics for the previous 7 completed UTC days, each number as in /evm/dexa/v2/pool.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
   params: { chain_id: chainId([8453]), ...evmPage() },

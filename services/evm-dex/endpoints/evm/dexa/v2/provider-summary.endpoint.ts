@@ -8,7 +8,7 @@ export const endpoint = defineEndpoint({
   path: "/evm/dexa/v2/provider-summary",
   summary: "Liquidity-provider summary and portfolio metrics",
   description:
-    "One row for any address, of zeros and nulls for one without positions. LP tokens staked in a gauge count as the staker's, none as the gauge's. Positions are known from the LP-token transfers and gauge events since the first indexed block; one older than that is known from its first event on, with what the chain told of it then. Portfolio-wide USD sums and weighted APRs are null if any position cannot be fully priced; values per pool and per token are null on their own.",
+    "One row for any address, of zeros and nulls for one without positions. LP tokens staked in a gauge count as the staker's, none as the gauge's. Positions are known from the LP-token transfers and gauge events since the first indexed block; one older than that is known from its first event on, with its state on the chain then. Portfolio-wide USD sums and weighted APRs are null if any position cannot be fully priced; values per pool and per token are null on their own.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
   params: {
@@ -54,7 +54,7 @@ export const endpoint = defineEndpoint({
       name: "averageApr7dWeighted",
       type: "Nullable(Float64)",
       unit: "fraction",
-      description: `Mean of what each position's kind earns, weighted by its USD value: LP tokens held the pool's swap-fee APR of the previous 7 completed UTC days, LP tokens staked the gauge's reward APR at the head (both as /evm/dexa/v2/pool tells them); ${WHOLE} or one of these APRs is null.`,
+      description: `Mean of what each position's kind earns, weighted by its USD value: LP tokens held the pool's swap-fee APR of the previous 7 completed UTC days, LP tokens staked the gauge's reward APR at the head (both as in /evm/dexa/v2/pool); ${WHOLE} or one of these APRs is null.`,
     },
     {
       name: "averageApr30dWeighted",
@@ -91,7 +91,7 @@ export const endpoint = defineEndpoint({
       unit: "0 to 1",
       description: `Herfindahl index: sum of squared shares of the pools in totalValueLockedUsd; ${WHOLE}, or without positions.`,
     },
-    { name: "updatedAt", type: "DateTime", description: "Time of the block this row stands on." },
+    { name: "updatedAt", type: "DateTime", description: "Time of the block of this row." },
   ],
   rowOrder: "one row",
   whenAbsent: "empty",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { beforeEach, describe, it } from "mocha";
 import type { VaultRow } from "../../../../../protocols/rows.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
-import { askHandler, BLOCK, depsOf, rowsOf } from "../../../../../test/answers.ts";
+import { BLOCK, callHandler, depsOf, rowsOf } from "../../../../../test/answers.ts";
 import { address, vaultRow } from "../../../../../test/fake-protocol.ts";
 import { timeOf } from "../../../../../test/stored.ts";
 import { endpoint } from "./pools.endpoint.ts";
@@ -69,7 +69,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
       ...{ performanceFee: 0, managementFee: 0, utilizationRate: 0.4, ltv: 0.75 },
       ...{ borrowable: true, depositEnabled: true, updatedAt: "2023-11-14T22:20:00+00:00" },
     });
-    const { version } = await askHandler(endpoint, lendingaPoolsHandler(deps), "");
+    const { version } = await callHandler(endpoint, lendingaPoolsHandler(deps), "");
     expect(version).to.include({ block: BLOCK, time: timeOf(BLOCK) });
   });
 
@@ -127,7 +127,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
   });
 
   it("is empty for a chain of which nothing is indexed", async () => {
-    const answer = await askHandler(endpoint, lendingaPoolsHandler(deps), "chain_id=1");
+    const answer = await callHandler(endpoint, lendingaPoolsHandler(deps), "chain_id=1");
     expect(answer).to.deep.equal({ rows: [] });
   });
 });
