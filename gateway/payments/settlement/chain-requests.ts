@@ -7,7 +7,7 @@ import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/t
 import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
 
 /** An authorization of EIP-3009, by what makes it what it is. */
-export interface AuthorizationId {
+interface AuthorizationId {
   readonly asset: Hex;
   readonly from: Hex;
   readonly nonce: Hex;
