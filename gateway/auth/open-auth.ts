@@ -20,7 +20,7 @@ import { restoreQuotas } from "./restore-quotas.ts";
 import { createUsageCounter, type UsageCounter } from "./usage/usage-counter.ts";
 import type { UsageStore } from "./usage/usage-store.ts";
 
-export interface AuthParts {
+interface AuthParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -33,12 +33,12 @@ export interface KeyAuthenticator {
 /** As many as the look-up caches. */
 const MAX_CACHED_HASHES = 10_000;
 
-export interface AuthenticateOptions {
+interface AuthenticateOptions {
   /** Awaited before the store look-up of a key that is not cached; rejects to refuse the request. */
   readonly beforeLookup?: () => Promise<void>;
 }
 
-export interface KeyAuthenticatorOptions {
+interface KeyAuthenticatorOptions {
   readonly lookup: KeyLookup;
   readonly clock: Clock;
   /** A key from the configuration with all scopes, for a first run and for tests; any text, off unless set. */

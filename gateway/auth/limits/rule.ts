@@ -25,7 +25,7 @@ export const COST = 1_000_000_000;
 export const MAX_RATE = 1_000_000;
 /** COST times this stays below 2^53. */
 export const MAX_BURST = 1_000_000;
-export const MAX_QUOTA = 1_000_000_000_000;
+const MAX_QUOTA = 1_000_000_000_000;
 const DAY_SECONDS = 86_400;
 
 /** Returns what is wrong with limits, in words; undefined if they are valid. */

@@ -33,7 +33,7 @@ export interface DeliveryTracker {
   readonly cancel: () => void;
 }
 
-export interface PaidDeliveryDeps {
+interface PaidDeliveryDeps {
   readonly ledger: Ledger;
   readonly forward: RequestForwarder;
   readonly delivery: Pick<Delivery, "sendComplete">;
