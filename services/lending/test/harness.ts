@@ -20,7 +20,7 @@ import { EntityMap } from "../protocols/entity-map.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import type { LendingProtocol } from "../protocols/protocol.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { type CheckpointRow, COLLECTIONS, checkpoints, tokens, units } from "../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, checkpoints, entities, tokens } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import { poolProtocol } from "./pool-protocol.ts";
 
@@ -34,7 +34,7 @@ export interface IndexedChain {
   readonly protocols: readonly LendingProtocol[];
 }
 
-/** The lending protocols that the chain has, and its Uniswap pools as units; `remove` deletes the deployments file. */
+/** The lending protocols that the chain has, and its Uniswap pools as entities; `remove` deletes the deployments file. */
 export async function indexLending(chain: TestChain): Promise<IndexedChain & { remove(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), "chaintables-lending-"));
   const deploymentsFile = join(directory, "deployments.json");
@@ -127,7 +127,7 @@ export async function startTestIngest(
 }
 
 /**
- * What of a store follows from the chain: units, the rows made of them, tokens, and the block. States are those of
+ * What of a store follows from the chain: entities, the rows made of them, tokens, and the block. States are those of
  * pools alone: others hold interest up to the block that they were read at, and prices that no event speaks of.
  */
 export interface Dump {
@@ -141,7 +141,7 @@ export interface Dump {
 export async function dumpStore(store: Store, chain: IndexedChain): Promise<Dump> {
   const checkpoint = await store.get(checkpoints, { chainId: 8453 });
   if (checkpoint === undefined) throw new Error("The store has no checkpoint.");
-  const rows = await store.find(units, {});
+  const rows = await store.find(entities, {});
   const table = new EntityMap();
   for (const { kind, id, state, block, time } of rows) {
     if (state === null || block === null || time === null) continue;

@@ -15,7 +15,7 @@ import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/s
 import { describeService } from "../../shared/testkit/service-suite.ts";
 import { endpoints } from "../contract.ts";
 import { PROTOCOL_IDS } from "../protocols/protocol-id.ts";
-import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";
+import { COLLECTIONS, checkpoints, entities } from "../store/collections.ts";
 import { worldOf } from "./list-suites.ts";
 import { CHAIN_ID, checkpointRow, unitRow } from "./stored.ts";
 
@@ -52,7 +52,7 @@ describeWithProcesses("lending with data and without evm-dex", () => {
     const store = await openStore({ service: "lending", dataDir: filledDir });
     await store.declare(COLLECTIONS);
     const rows = PROTOCOL_IDS.map((id) => unitRow("all", { rows: worldOf(id), block: 200, version: 1 }));
-    await store.write([put(units, rows), put(checkpoints, [head])]);
+    await store.write([put(entities, rows), put(checkpoints, [head])]);
     await store.close();
   });
 

@@ -7,7 +7,7 @@ import { openMongoStore } from "../../../shared/storage/mongodb/store.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeWithProcesses } from "../../../shared/testkit/describe.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
-import { COLLECTIONS, checkpoints, units } from "../../store/collections.ts";
+import { COLLECTIONS, checkpoints, entities } from "../../store/collections.ts";
 import { listEntities } from "../../store/queries.ts";
 import { kindOf, vaultRow } from "../../test/fake-protocol.ts";
 import {
@@ -121,8 +121,8 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
       expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1 } });
       // The same epoch, but a version long past: somebody began from nothing.
       await store.write([
-        removeWhere(units, { chainId: CHAIN_ID }),
-        put(units, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
+        removeWhere(entities, { chainId: CHAIN_ID }),
+        put(entities, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
         put(checkpoints, [checkpointRow({ blockNumber: 110, version: 1, epoch: 1 })]),
       ]);
       expect(await read(mirror)).to.deep.equal({ block: 110, units: { z: 9 } });
@@ -135,7 +135,7 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
         kind: "foreign",
         state: "{",
       };
-      await store.write([put(units, [unread, foreign]), put(checkpoints, [checkpointRow()])]);
+      await store.write([put(entities, [unread, foreign]), put(checkpoints, [checkpointRow()])]);
       expect(await read(mirrorOf())).to.deep.equal({ block: 200, units: {} });
     });
 
@@ -235,7 +235,7 @@ describe("listEntities", () => {
       ...unitRow(`u${n % 7}`, { rows: rows(n), block: 200, version: 5 + (n % 3 === 0 ? 1 : 0) }),
       kind: `k${Math.floor(n / 7)}`,
     }));
-    await store.write([put(units, written)]);
+    await store.write([put(entities, written)]);
     for (const pageSize of [1, 2, 5, 22, 23, 24]) {
       const seen: string[] = [];
       for await (const page of listEntities(store, { chainId: CHAIN_ID, after: 4, pageSize })) {
