@@ -69,7 +69,7 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
     expect(await ingest.store.count(entities, { version: { gt: ingest.checkpoint().version } })).to.equal(0);
   }
 
-  it("are found by what was recorded of entities, and followed from there", async () => {
+  it("are found by the recorded states of entities, and followed from there", async () => {
     await grow(300, 10);
     const { epoch } = ingest.checkpoint();
     await replace(310, 20);
@@ -84,7 +84,7 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
     await replace(720, 40);
     await ingest.catchUp();
     await expectFresh();
-    expect(ingest.lines).to.include("read all units");
+    expect(ingest.lines).to.include("read all entities");
   });
 
   it("are believed of a chain that has become shorter, once it has been looked at a few times", async () => {

@@ -22,7 +22,7 @@ const ROUNDS = 60;
 
 class Killed extends Error {}
 
-/** A store whose writes happen step by step, as MongoDB's do, and break off where they are told to. */
+/** A store whose writes happen step by step, as MongoDB's, and stop at a given step. */
 function stepwise(store: Store, random: Random) {
   let isDoomed = false;
   let broken = 0;
@@ -105,7 +105,7 @@ describeRounds(ROUNDS, "lending ingest: writes that break off in the middle", ()
   });
 });
 
-/** States, history and headers are all of blocks that the chain has, and history ends with each unit's state. */
+/** States, history and headers are all of blocks on the chain, and history ends with each entity's state. */
 async function expectOwnBlocks(store: Store, chain: TestChain): Promise<void> {
   const rows = await store.find(entities, {});
   const history = await store.find(entityHistory, {});

@@ -20,7 +20,7 @@ import { worldOf } from "./list-suites.ts";
 import { CHAIN_ID, checkpointRow, unitRow } from "./stored.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
-/** A port nobody listens on: evm-dex is absent. */
+/** A port without a listener: evm-dex is absent. */
 const NOBODY = "127.0.0.1:1";
 const dataDirs = [0, 1].map(() => join(tmpdir(), `chaintables-lending-${randomUUID()}`));
 const [emptyDir = "", filledDir = ""] = dataDirs;
@@ -132,7 +132,7 @@ describeWithProcesses("lending and its peer evm-dex", () => {
         service = started;
         const warning = () =>
           started.entries.find(
-            ({ level, msg }) => level === "warn" && msg === "evm-dex cannot be asked for prices",
+            ({ level, msg }) => level === "warn" && msg === "prices of evm-dex are not available",
           );
         await until(() => (isWrong ? warning() !== undefined : asked.length > 0));
         if (isWrong) expect(warning()?.reason).to.contain("refuses the SERVICE_TOKEN of this process");

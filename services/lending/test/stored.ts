@@ -60,7 +60,7 @@ export function checkpointRow(of: Partial<CheckpointRow> = {}): CheckpointRow {
   };
 }
 
-/** A unit that holds these rows, as it was read at a block. */
+/** An entity that contains these rows, as read at a block. */
 export function unitRow(
   id: string,
   of: { rows: readonly LendingRow[]; block: number; version: number; protocol?: ProtocolId },
@@ -82,9 +82,9 @@ export function unitRow(
 /** What an ingest would write at a block. */
 export interface Written {
   readonly block: number;
-  /** Units with their rows, by id. */
+  /** Entities with their rows, by id. */
   readonly units?: Readonly<Record<string, readonly LendingRow[]>>;
-  /** Ids of units that are no more, as after a reorg. */
+  /** Ids of removed entities, as after a reorg. */
   readonly gone?: readonly string[];
   readonly hash?: string;
 }

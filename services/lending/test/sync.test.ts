@@ -159,12 +159,12 @@ describeWithChain("lending ingest", () => {
     await mineBusyBlocks(chain, { blocks: 10, seed: 9 });
     await ingest.catchUp();
     expect(await ingest.store.count(entities, {})).to.be.greaterThan(known);
-    expect(ingest.lines).to.include("read all units");
+    expect(ingest.lines).to.include("read all entities");
     await expectTruth(ingest);
     expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));
   });
 
-  it("keeps the last state of a unit that reverts, drops no other, and counts it", async () => {
+  it("keeps the last state of an entity that reverts, drops no other, and counts it", async () => {
     const metrics = createIngestMetrics({ name: "lending-ingest" });
     const ingest = await start({ metrics: lendingMetrics(metrics)(8453) });
     await ingest.catchUp();
@@ -233,7 +233,7 @@ describeWithChain("lending ingest", () => {
     expect(Math.min(...times)).to.equal(ingest.checkpoint().blockTime);
   });
 
-  it("scans for what a protocol has begun to look for only now", async () => {
+  it("runs a protocol's new scan", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const blind = { ...poolProtocol, scans: () => [], topics: [] } as LendingProtocol;
     const first = await start({ store }, { ...indexed, protocols: [blind] });
