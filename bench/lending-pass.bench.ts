@@ -1,6 +1,6 @@
 /**
  * npm run bench:lending-pass: reading every market and vault of a chain in one pass. Morpho's and Euler's own
- * contracts on a local node, beside it on the same cores: of the time, what is the node's and what is ours is told
+ * contracts on a local node, beside it on the same cores: the time of the node and our own are printed
  * apart. Fails above MAX_CALLS eth_calls a thousand units.
  */
 

@@ -79,13 +79,13 @@ async function look(sync: SolanaSync): Promise<void> {
   }
 }
 
-function live(cluster: FakeCluster, of: { events: readonly Event[]; time: { now: number } }): void {
-  for (const each of of.events) {
+function live(cluster: FakeCluster, options: { events: readonly Event[]; time: { now: number } }): void {
+  for (const each of options.events) {
     if (each.kind === "finalize") cluster.finalize(each.behind);
     if (each.kind === "fork") cluster.fork(each.depth);
     if (each.kind !== "produce") continue;
-    of.time.now += each.seconds;
-    cluster.produce({ ...each, blockTime: each.isTimed ? of.time.now : null });
+    options.time.now += each.seconds;
+    cluster.produce({ ...each, blockTime: each.isTimed ? options.time.now : null });
   }
 }
 
