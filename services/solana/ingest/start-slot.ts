@@ -4,7 +4,7 @@ import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collectio
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { readAnchor } from "./final-block.ts";
 import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
-import { Standstill, slotsGone } from "./standstill.ts";
+import { slotsPruned } from "./stalls.ts";
 
 /** A day of mainnet is a terabyte of blocks: an hour is indexed within some twenty minutes. */
 const DEFAULT_DEPTH_SECONDS = 3_600;
@@ -39,14 +39,14 @@ export async function anchorSource(
 }
 
 /**
- * The stored checkpoint, or on a first run one just before the first block to index. Throws Standstill if no endpoint has
+ * The stored checkpoint, or on a first run one just before the first block to index. Throws IngestStalled if no endpoint has
  * the next slots any more, and Error if the cluster has no final block to begin with yet.
  */
 export async function openCheckpoint(store: Store, options: CheckpointOptions): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store);
   if (stored !== undefined) {
     const first = await options.source.firstAvailableSlot();
-    if (first > stored.slot + 1) throw new Standstill(slotsGone(stored.slot + 1, first - 1));
+    if (first > stored.slot + 1) throw slotsPruned(stored.slot + 1, first - 1);
     return stored;
   }
   const head = await options.source.head("finalized");

@@ -5,7 +5,7 @@ import type { Log } from "../logging/log.ts";
 import type { SyncLog } from "./follow-head.ts";
 import { StallMonitor } from "./stall-monitor.ts";
 
-export interface IndexChainOptions {
+export interface IndexingOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Shows the progress; absent in tests. */
@@ -27,8 +27,8 @@ export interface IndexAttempt {
  * Indexes a chain until the signal. A failure (no endpoint answers, the store is down) is logged, and the next attempt
  * goes on from the checkpoint. While every endpoint contradicts what is final in the index, it waits.
  */
-export async function indexChain(
-  { log, signal, reporter, isFatal = () => false, stallRetryMs }: IndexChainOptions,
+export async function indexUntilAborted(
+  { log, signal, reporter, isFatal = () => false, stallRetryMs }: IndexingOptions,
   attempt: (context: IndexAttempt) => Promise<void>,
 ): Promise<void> {
   const onFailure = (error: unknown) => reporter?.reportFailure(error);
