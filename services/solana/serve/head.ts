@@ -8,11 +8,13 @@ const MAX_ATTEMPTS = 4;
 
 /**
  * What an answer is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
- * fork takes them back. Documents (candles, holders, prices, tokens) change with every write.
+ * fork removes them: afterwards the checkpoint's block is compared, and whether retention dropped rows. Documents
+ * (candles, holders, prices, tokens) change with every write: the checkpoint must be the same before and after. On
+ * MongoDB, which has no transaction, documents may be one write ahead of it for the milliseconds of that write.
  */
 export type DataKind = "rows" | "documents";
 
-/** Whether any block is indexed: before the first write the checkpoint stands before the first block. */
+/** Whether any block is indexed: before the first write the checkpoint lies before the first block. */
 export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
   return checkpoint !== undefined && checkpoint.slot >= checkpoint.fromSlot;
 }
