@@ -7,12 +7,12 @@ import { getBlock, getCheckpoint } from "../store/queries.ts";
 const MAX_ATTEMPTS = 4;
 
 /**
- * What an answer is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
+ * What a response is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
  * fork takes them back. Documents (candles, holders, prices, tokens) change with every write.
  */
 export type DataKind = "rows" | "documents";
 
-/** Whether any block is indexed: before the first write the checkpoint stands before the first block. */
+/** Whether any block is indexed: the first checkpoint is just before the first block. */
 export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is CheckpointRow {
   return checkpoint !== undefined && checkpoint.slot >= checkpoint.fromSlot;
 }
