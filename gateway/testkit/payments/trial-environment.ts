@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
-import { openStoredLedger } from "../payments/ledger/open-ledger.ts";
-import { systemClock as clock } from "../request/clock.ts";
+import { runProgram, startProgram, type TestProcess } from "../../../services/shared/testkit/process.ts";
+import { openStoredLedger } from "../../payments/ledger/open-ledger.ts";
+import { systemClock as clock } from "../../request/clock.ts";
+import { until } from "../until.ts";
+import { answerError, answerTableOf, startFakeUpstream } from "../upstream.ts";
 import { type ProxyResponse, startFacilitatorProxy } from "./facilitator-proxy.ts";
 import type { Payer } from "./payer.ts";
 import { PAID_PATH, PAID_QUERY, startPaymentEnvironment } from "./payment-gateway.ts";
-import { until } from "./until.ts";
-import { answerError, answerTableOf, startFakeUpstream } from "./upstream.ts";
 
 /** A gateway and a facilitator in processes of their own, a chain, a service, and what goes wrong with each. */
 export interface TrialEnvironment {

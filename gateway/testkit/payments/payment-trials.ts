@@ -5,7 +5,7 @@ import { type Payer, signFor } from "./payer.ts";
 import { PRICE } from "./payment-gateway.ts";
 import type { TrialEnvironment } from "./trial-environment.ts";
 
-export interface TrialReport {
+interface TrialReport {
   readonly index: number;
   /** What was done, in words. */
   readonly plan: string;
@@ -25,7 +25,7 @@ export interface TrialReport {
 }
 
 /** A trial that is over for its client; the ledger may still be waiting for what a connection says. */
-export interface Trial extends Pick<TrialReport, "index" | "plan" | "charged" | "tables"> {
+interface Trial extends Pick<TrialReport, "index" | "plan" | "charged" | "tables"> {
   conclude(): Promise<TrialReport>;
 }
 
@@ -163,7 +163,7 @@ export async function runTrial(
 }
 
 /** What is wrong with a trial; undefined where USDC moved = whole tables × price, or the difference is owed. */
-export function judgeTrial(report: TrialReport): string | undefined {
+function judgeTrial(report: TrialReport): string | undefined {
   const { charged, tables, owed, isDoubtful, isUnseen, plan } = report;
   if (plan.endsWith("never served")) return "the client never had a table";
   if (charged > tables + owed + (isUnseen ? 1 : 0))
@@ -172,7 +172,7 @@ export function judgeTrial(report: TrialReport): string | undefined {
   return undefined;
 }
 
-export interface TrialTotals {
+interface TrialTotals {
   readonly trials: number;
   readonly charged: number;
   readonly tables: number;

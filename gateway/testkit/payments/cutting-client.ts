@@ -14,7 +14,7 @@ export interface Cut {
   readonly pauseMs?: number;
 }
 
-export interface PartialRead {
+interface PartialRead {
   readonly status: number | undefined;
   /** Whether every byte of the answer was read. */
   readonly isWhole: boolean;

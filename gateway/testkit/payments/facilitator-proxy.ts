@@ -7,7 +7,7 @@ export interface ProxyResponse {
 }
 
 /** What stands between the gateway and the facilitator: it passes questions on, answers itself, or never. */
-export type ResponseOverride = (
+type ResponseOverride = (
   pass: () => Promise<ProxyResponse>,
   body: unknown,
 ) => Promise<ProxyResponse | "never">;

@@ -2,17 +2,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type PaymentChain, startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
-import { createLog } from "../../services/shared/logging/log.ts";
-import type { Environment } from "../../services/shared/settings/settings.ts";
-import { startProgram } from "../../services/shared/testkit/process.ts";
-import type { GatewayConfig, PaymentConfig } from "../config.ts";
-import { readFacilitatorConfig, startFacilitator } from "../payments/facilitator/service.ts";
-import type { PayHostParts } from "../payments/flow/pay-host.ts";
+import { type PaymentChain, startPaymentChain } from "../../../deploy/devnet/usdc/testkit.ts";
+import { createLog } from "../../../services/shared/logging/log.ts";
+import type { Environment } from "../../../services/shared/settings/settings.ts";
+import { startProgram } from "../../../services/shared/testkit/process.ts";
+import type { GatewayConfig, PaymentConfig } from "../../config.ts";
+import { readFacilitatorConfig, startFacilitator } from "../../payments/facilitator/service.ts";
+import type { PayHostParts } from "../../payments/flow/pay-host.ts";
+import { startTestGateway, type TestGateway } from "../gateway.ts";
+import { until } from "../until.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "./facilitator-proxy.ts";
-import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { createPayer, type Payer } from "./payer.ts";
-import { until } from "./until.ts";
 
 /** USDC's chain, the built-in facilitator, something with moods in front of it, and who is paid. */
 export interface PaymentEnvironment {

@@ -1,7 +1,7 @@
 import { encodeDeployData, type Hex } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import { burningWallet } from "../../deploy/devnet/contracts/wallets/artifacts.ts";
-import { mintUsdc } from "../../deploy/devnet/usdc/usdc.ts";
+import { burningWallet } from "../../../deploy/devnet/contracts/wallets/artifacts.ts";
+import { mintUsdc } from "../../../deploy/devnet/usdc/usdc.ts";
 import { createPayer, type Payer } from "./payer.ts";
 import type { PaymentEnvironment } from "./payment-gateway.ts";
 
