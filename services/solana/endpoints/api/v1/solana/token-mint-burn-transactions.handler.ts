@@ -33,7 +33,7 @@ export function tokenMintBurnTransactionsHandler({ store }: ServeDeps): Handler<
   return (params) =>
     answerAtHead(store, {
       endpoint,
-      matter: "rows",
+      dataKind: "rows",
       read: async (checkpoint) => {
         const { token_address: mint, offset: skip, limit } = params;
         const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
